@@ -1,17 +1,19 @@
-//! Compiles the bare loop, a C program that uses only libc.
+//! Compiles the bare loops, C programs that use only libc.
 
 fn main() {
-    println!("cargo::rerun-if-changed=bare/point_select.c");
-    let out = std::env::var("OUT_DIR").unwrap_or_default();
-    let program = format!("{out}/point_select");
-    let compiled = cc::Build::new()
-        .opt_level(2)
-        .get_compiler()
-        .to_command()
-        .args(["-Wall", "-Wextra", "-o", &program, "bare/point_select.c"])
-        .status();
-    match compiled {
-        Ok(status) if status.success() => println!("cargo::rustc-env=BARE_LOOP={program}"),
-        other => println!("cargo::error=cannot compile the bare loop: {other:?}"),
+    println!("cargo::rerun-if-changed=bare");
+    for (name, variable) in [("point_select", "BARE_LOOP"), ("insert", "BARE_INSERT")] {
+        let out = std::env::var("OUT_DIR").unwrap_or_default();
+        let program = format!("{out}/{name}");
+        let compiled = cc::Build::new()
+            .opt_level(2)
+            .get_compiler()
+            .to_command()
+            .args(["-Wall", "-Wextra", "-o", &program, &format!("bare/{name}.c")])
+            .status();
+        match compiled {
+            Ok(status) if status.success() => println!("cargo::rustc-env={variable}={program}"),
+            other => println!("cargo::error=cannot compile the bare loop {name}: {other:?}"),
+        }
     }
 }

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import type { PageVariant, Table } from "#page";
+import type { Page, PageStep, PageVariant, Table, Verdict } from "#page";
 import { readPage } from "../src/data/read";
 import { yRange } from "../src/shared/yrange";
 import { isNumericColumn, toCsv, toMarkdown, toText } from "../src/text/export";
 import { sideBySide } from "../src/views/environment/sides";
 import { placeFacts } from "../src/views/head/place";
-import { tallyWords } from "../src/views/head/tally";
+import { tally, tallyWords } from "../src/views/head/tally";
 import { labelledTicks, ratioScale } from "../src/views/relative/scale";
 import { alignPercentiles, percentilePosition } from "../src/views/steps/percentiles";
 
@@ -177,6 +177,28 @@ describe("the environment", () => {
       ["Memory", "32 GB"],
       ["Filesystem", "ext4"],
     ]);
+  });
+});
+
+describe("the summary of a variant", () => {
+  const step = (name: string, verdict: Verdict, ratio: number): PageStep =>
+    ({ name, relative: [{ variant: 1, verdict, ratio }] }) as unknown as PageStep;
+  const summary = (...steps: PageStep[]) => {
+    const variants = [{ name: "a" }, { name: "b" }];
+    return tally({ experiment: { base: "a" }, variants, steps } as unknown as Page)[0];
+  };
+  it("names no step whose difference is uncertain or small", () => {
+    const none = summary(step("x", "inconclusive", 0.7), step("y", "equivalent", 1.001));
+    expect([none?.worst, none?.best]).toEqual([null, null]);
+  });
+  it("names the largest differences, also where more is worse", () => {
+    const all = summary(
+      step("x", "regression", 0.9),
+      step("cost", "regression", 1.5),
+      step("y", "improvement", 1.1),
+      step("z", "inconclusive", 2),
+    );
+    expect([all?.worst?.step.name, all?.best?.step.name]).toEqual(["cost", "y"]);
   });
 });
 

@@ -46,7 +46,10 @@ pub fn import(path: &Path, results: &Path) -> Result<Imported, Error> {
 
 /// The same; `name` says in errors where the file came from. It gets this `number`; if none is
 /// given, and it is the first there, its old one.
-pub(crate) fn import_named(
+///
+/// # Errors
+/// As [`import`].
+pub fn import_named(
     path: &Path,
     name: &str,
     results: &Path,

@@ -31,7 +31,7 @@ pub use builds::{Builds, SharedBuild};
 pub use error::Error;
 pub use export::{export, write_whole};
 pub use file::MAGIC;
-pub use import::{Imported, import, is_archive, verify};
+pub use import::{Imported, import, import_named, is_archive, verify};
 pub use manifest::{Entry, FORMAT, Manifest, Summary};
 pub use remote::Address;
 pub use view::Wanted;

@@ -3,57 +3,14 @@
  *
  * point_select SOCKET USER DATABASE STATEMENT IDS SECONDS
  * prints the number of queries. */
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
+#include "postgres.h"
 #include <time.h>
-#include <unistd.h>
 
-static unsigned char out[1024], in[8192];
-static size_t length;
-
-static void put32(uint32_t value) {
-    out[length++] = value >> 24; out[length++] = value >> 16;
-    out[length++] = value >> 8;  out[length++] = value;
-}
 static void put16(uint16_t value) { out[length++] = value >> 8; out[length++] = value; }
-static void put_text(const char *text) {
-    memcpy(out + length, text, strlen(text) + 1);
-    length += strlen(text) + 1;
-}
-static void set_length(size_t at) {
-    size_t end = length;
-    length = at;
-    put32((uint32_t)(end - at));
-    length = end;
-}
-static void fail(const char *what) { perror(what); exit(1); }
-
-/* Sends `out` and reads until the answer ends with ReadyForQuery. */
-static void exchange(int fd) {
-    if (write(fd, out, length) != (ssize_t)length) fail("write");
-    for (;;) {
-        ssize_t got = read(fd, in, sizeof in);
-        if (got <= 0) fail("read");
-        if (got >= 6 && in[got - 6] == 'Z') return;
-    }
-}
 
 int main(int argc, char **argv) {
     if (argc != 7) { fprintf(stderr, "usage: see the source\n"); return 2; }
-    struct sockaddr_un address = { .sun_family = AF_UNIX };
-    strncpy(address.sun_path, argv[1], sizeof address.sun_path - 1);
-    int fd = socket(AF_UNIX, SOCK_STREAM, 0);
-    if (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof address)) fail("connect");
-
-    put32(0); put32(196608);
-    put_text("user"); put_text(argv[2]); put_text("database"); put_text(argv[3]);
-    out[length++] = 0;
-    set_length(0);
-    exchange(fd);
+    int fd = connect_to(argv[1], argv[2], argv[3]);
 
     length = 0;
     out[length++] = 'P'; put32(0); put_text("s"); put_text(argv[4]); put16(1); put32(23);

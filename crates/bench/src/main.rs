@@ -1,10 +1,10 @@
 //! Side-by-side benchmarks of steelyard's own costs (`make bench`). The driver is compared with a
 //! bare C loop, pgbench and sysbench on one server in turn. Also measured are the cost of a row of
-//! l.i0 and the cost of sampling. Each contender runs as its own process, and its CPU time is the
-//! kernel's figure for that whole process. `bench sysbench` compares the tests of the sysbench
-//! workload with the program's, `bench scripts` pgbench's scripts with pgbench, `bench mysql` point
-//! selects from MySQL with sysbench's, and `bench kv` gets from RocksDB with db_bench's. `bench
-//! race` is about verdicts: how soon planted differences are found.
+//! l.i0, beside another bare loop, and the cost of sampling. Each contender runs as its own
+//! process, and its CPU time is the kernel's figure for that whole process. `bench sysbench`
+//! compares the tests of the sysbench workload with the program's, `bench scripts` pgbench's scripts
+//! with pgbench, `bench mysql` point selects from MySQL with sysbench's, and `bench kv` gets from
+//! RocksDB with db_bench's. `bench race` is about verdicts: how soon planted differences are found.
 
 mod client;
 mod kv;
@@ -163,7 +163,7 @@ fn side_by_side(rounds: usize, seconds: f64, clients_only: bool) -> Result<()> {
         table::point_select(&contenders, &runs);
         rivals::system_calls(&contenders);
         println!();
-        let loads = rivals::loads(&server);
+        let loads = rivals::loads(&server)?;
         let runs = measure::in_turn_with(&loads, rounds, || {
             server.sql("DROP TABLE IF EXISTS pi1")?;
             server.make_insert_table()

@@ -5,6 +5,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
+use crate::client::load_statement;
 use crate::measure::Contender;
 use crate::server::BenchServer;
 
@@ -180,23 +181,36 @@ pub fn number_after(text: &str, label: &str) -> Option<f64> {
     digits.parse().ok()
 }
 
-/// l.i0 with inserts as text, as published, and prepared.
-pub fn loads(server: &BenchServer) -> Vec<Contender> {
-    [("l.i0, 100 rows per statement", false), ("l.i0, prepared", true)]
-        .into_iter()
-        .map(|(name, prepared)| {
-            let mut arguments = vec![
-                "load".to_owned(),
-                server.socket.display().to_string(),
-                server.database.clone(),
-                ROWS.to_string(),
-            ];
-            if prepared {
-                arguments.push("--prepared".to_owned());
-            }
-            Contender { name: name.to_owned(), command: ourselves(arguments), operations: plain }
-        })
-        .collect()
+/// The floor of l.i0; l.i0 with inserts as text, as published, and prepared.
+pub fn loads(server: &BenchServer) -> Result<Vec<Contender>> {
+    let (socket, database) = (server.socket.display().to_string(), server.database.clone());
+    let (statement, rows) = load_statement()?;
+    let bare = vec![
+        env!("BARE_INSERT").to_owned(),
+        socket.clone(),
+        "steelyard".to_owned(),
+        database.clone(),
+        statement,
+        rows.to_string(),
+        ROWS.div_ceil(rows).to_string(),
+    ];
+    let load = |more: &[&str]| {
+        let mut arguments =
+            vec!["load".to_owned(), socket.clone(), database.clone(), ROWS.to_string()];
+        arguments.extend(more.iter().map(|argument| (*argument).to_owned()));
+        ourselves(arguments)
+    };
+    let loads = [
+        ("bare C loop, l.i0's inserts", bare),
+        ("l.i0, 100 rows per statement", load(&[])),
+        ("l.i0, prepared", load(&["--prepared"])),
+    ];
+    let contender = |(name, command): (&str, _)| Contender {
+        name: name.to_owned(),
+        command,
+        operations: plain,
+    };
+    Ok(loads.map(contender).into())
 }
 
 /// Many clients.

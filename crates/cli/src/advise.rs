@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use anyhow::Context;
 use clap::Args;
-use plan::Plan;
 use report::{AdviseOptions, Chosen};
 
+use crate::dash::{is_dash, print, read_plan};
 use crate::exit::refuse;
 use crate::format::Format;
 use crate::sources::Sources;
@@ -18,7 +18,7 @@ use crate::sources::Sources;
 /// in addition to its measured seconds. Prints the figures and the plan to run.
 #[derive(Debug, Args)]
 pub struct AdviseArgs {
-    /// The plan (TOML)
+    /// The plan (TOML); - for standard input
     #[arg(value_name = "PLAN")]
     plan: PathBuf,
     /// How much machine time may be spent, for example 8h, 90m or 1h30m
@@ -31,7 +31,8 @@ pub struct AdviseArgs {
     /// that the data still fits in memory, if it should
     #[arg(long)]
     scale_rows: bool,
-    /// Write the advised plan to this file
+    /// Write the advised plan to this file; - for standard output, and the figures to standard
+    /// error
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
     #[command(flatten)]
@@ -43,7 +44,7 @@ pub struct AdviseArgs {
 
 /// Prints the advice.
 pub fn run(args: &AdviseArgs) -> anyhow::Result<()> {
-    let plan = Plan::read(&args.plan)?;
+    let plan = read_plan(&args.plan)?;
     let opened = args.sources.open()?;
     let options = AdviseOptions {
         // `report::advise` picks those with the plan's workload.
@@ -56,6 +57,10 @@ pub fn run(args: &AdviseArgs) -> anyhow::Result<()> {
         scale_rows: args.scale_rows,
     };
     let advice = report::advise(&opened.sources(), &plan, &options)?;
+    if args.output.as_deref().is_some_and(is_dash) {
+        print(advice.document.toml.as_bytes())?;
+        return args.format.tell(|format| advice.render(format));
+    }
     if let Some(path) = &args.output {
         if path == &args.plan {
             return refuse(

@@ -9,6 +9,7 @@ use report::CountOptions;
 use store::{ExperimentId, Store};
 
 use crate::changes::named;
+use crate::dash::{is_dash, print};
 use crate::exit::{self, WrongRequest};
 use crate::format::Format;
 use crate::machine::{Machine, Ready};
@@ -22,7 +23,7 @@ use crate::run::read;
 /// the machine is. Without a plan, prints the latest counts.
 #[derive(Debug, Args)]
 pub struct CountArgs {
-    /// A plan file
+    /// A plan file; - for standard input
     #[arg(value_name = "PLAN.toml")]
     plan: Option<PathBuf>,
     #[command(flatten)]
@@ -42,7 +43,8 @@ pub struct CountArgs {
     /// Print a table of functions for every kind of statement (instead of the one that moved most)
     #[arg(long)]
     every_kind: bool,
-    /// Also draw the counts over the variants into this SVG file
+    /// Also draw the counts over the variants into this SVG file; - for standard output, and the
+    /// tables to standard error
     #[arg(long, value_name = "FILE")]
     chart: Option<PathBuf>,
     /// Exit with 1 if any kind of statement takes more instructions than in the base, by more than
@@ -87,11 +89,19 @@ pub fn run(args: &CountArgs) -> anyhow::Result<()> {
     };
     let store = Store::open_read_only(results)?;
     let counted = report::count(&store, experiment, &options)?;
-    if let Some(file) = &args.chart {
-        std::fs::write(file, counted.document.chart())
-            .with_context(|| format!("cannot write {}", file.display()))?;
+    match &args.chart {
+        Some(file) if is_dash(file) => {
+            print(counted.document.chart().as_bytes())?;
+            args.format.tell(|format| counted.render(format))?;
+        }
+        file => {
+            if let Some(file) = file {
+                std::fs::write(file, counted.document.chart())
+                    .with_context(|| format!("cannot write {}", file.display()))?;
+            }
+            args.format.print(|format| counted.render(format))?;
+        }
     }
-    args.format.print(|format| counted.render(format))?;
     exit::gate(if args.gate { counted.gate() } else { Vec::new() })
 }
 

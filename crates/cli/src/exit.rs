@@ -36,6 +36,18 @@ pub fn gate(reasons: Vec<String>) -> anyhow::Result<()> {
     if reasons.is_empty() { Ok(()) } else { Err(GateFailed(reasons).into()) }
 }
 
+/// Prints what is wrong with the command line, or the help that it asks for.
+pub fn usage(error: &clap::Error) -> ExitCode {
+    let text = error.render().to_string();
+    if untold(&text) == text {
+        // In colors on a terminal.
+        let _ = error.print();
+    } else {
+        say(text.trim_end());
+    }
+    if error.use_stderr() { ExitCode::from(WRONG_REQUEST) } else { ExitCode::SUCCESS }
+}
+
 /// Prints an error with its causes and returns the exit code.
 pub fn explain(error: &anyhow::Error) -> ExitCode {
     if broken_pipe(error) {
@@ -59,9 +71,24 @@ pub fn explain(error: &anyhow::Error) -> ExitCode {
     ExitCode::from(if is_request(error) { WRONG_REQUEST } else { FAILED })
 }
 
-/// Prints a line to stderr; failing to is fine, because the exit code remains.
+/// Prints a line to stderr, which may repeat what was given, without passwords in it. Failing to is
+/// fine, because the exit code remains.
 fn say(text: &str) {
+    let text = untold(text);
     let _ = writeln!(std::io::stderr(), "{text}");
+}
+
+/// A text without passwords. Of an argument that it repeats, the end is known, whatever is in it.
+fn untold(text: &str) -> String {
+    let mut text = text.to_owned();
+    for argument in std::env::args_os() {
+        let argument = argument.to_string_lossy();
+        let given = reference::split_name(&argument).1;
+        if reference::without_passwords(given) != given {
+            text = text.replace(given, &reference::hidden(given));
+        }
+    }
+    reference::without_passwords(&text)
 }
 
 fn broken_pipe(error: &anyhow::Error) -> bool {

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use report::Which;
 
+use crate::dash::{is_dash, print, print_file};
 use crate::results::{ResultsDir, find, note_running, open};
 
 /// Write one experiment to a file: with all its data and artifacts, or its figures for other
@@ -19,7 +20,7 @@ pub struct ExportArgs {
     /// The experiment, by number or name [default: the latest]
     #[arg(value_name = "EXPERIMENT")]
     experiment: Option<String>,
-    /// The file to write
+    /// The file to write; - for standard output
     #[arg(long, short, value_name = "FILE")]
     output: PathBuf,
     /// What to write
@@ -63,6 +64,10 @@ pub fn run(args: &ExportArgs) -> anyhow::Result<()> {
     let text = match args.format {
         Kind::Steelyard => {
             let version = env!("CARGO_PKG_VERSION");
+            if is_dash(&args.output) {
+                print_file(true, |file| Ok(archive::export(&store, id, file, version)?))?;
+                return Ok(());
+            }
             let content = archive::export(&store, id, &args.output, version)?.content;
             println!("exported experiment {id} `{name}` to {output}; content hash {content}");
             return Ok(());
@@ -71,6 +76,9 @@ pub fn run(args: &ExportArgs) -> anyhow::Result<()> {
         Kind::Benchstat => report::benchstat(&figures()?),
         Kind::Bmf => report::bmf(&figures()?),
     };
+    if is_dash(&args.output) {
+        return print(text.as_bytes());
+    }
     archive::write_whole(&args.output, text.as_bytes())?;
     println!("exported the figures of experiment {id} `{name}` to {output}");
     Ok(())

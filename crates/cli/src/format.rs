@@ -38,4 +38,19 @@ impl Format {
         stdout.write_all(render(format)?.as_bytes())?;
         Ok(())
     }
+
+    /// Renders and prints it beside a file on standard output: to standard error.
+    pub fn tell(
+        self,
+        render: impl FnOnce(report::Format) -> Result<String, ReportError>,
+    ) -> anyhow::Result<()> {
+        let text = render(match self {
+            Format::Text => report::Format::Text,
+            Format::Markdown => report::Format::Markdown,
+            Format::Csv => report::Format::Csv,
+            Format::Json => report::Format::Json,
+        })?;
+        std::io::stderr().write_all(text.as_bytes())?;
+        Ok(())
+    }
 }

@@ -1,12 +1,11 @@
 //! `steelyard history`: results of many runs in order, and where they changed.
 
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
 use clap::{Args, ValueEnum};
 use report::HistoryOptions;
 
+use crate::dash::is_dash;
 use crate::exit::{WrongRequest, refuse};
 use crate::format::Format;
 use crate::sources::Sources;
@@ -83,14 +82,13 @@ impl OrderArgs {
 
 /// The first word of each line.
 fn read_commits(path: &Path) -> anyhow::Result<Vec<String>> {
-    let mut text = String::new();
-    if path == Path::new("-") {
-        std::io::stdin().read_to_string(&mut text).context("could not read standard input")?;
+    let text = if is_dash(path) {
+        crate::dash::read()?
     } else {
-        text = std::fs::read_to_string(path).map_err(|error| {
+        std::fs::read_to_string(path).map_err(|error| {
             WrongRequest(format!("could not read the commits in {}: {error}", path.display()))
-        })?;
-    }
+        })?
+    };
     let commits: Vec<String> = text
         .lines()
         .filter_map(|line| line.split_whitespace().next())

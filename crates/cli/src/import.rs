@@ -5,42 +5,45 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use anyhow::Context;
 use archive::Imported;
 use clap::Args;
 use lab::{Finished, Pattern};
 use store::Store;
 
+use crate::dash::Inputs;
 use crate::exit::{WrongRequest, refuse};
 use crate::results::ResultsDir;
 
-/// Import finished output of pgbench, sysbench, db_bench, fio and others, or exported experiments
+/// Import finished output of pgbench, sysbench, db_bench, fio and others, published tables, or
+/// exported experiments
 ///
 /// Files that `steelyard export` wrote are added as they are. Of other programs' output, all files
 /// become trials of one new experiment, so name the files of all variants in one call. Without
 /// --variant or --pattern, each file is a variant and is called like it. Without a block, the k-th
 /// time that a variant has a test, it is of block k. What vmstat or iostat saw becomes costs per
-/// operation of the test with the same variant and block. If one file is not the whole output of a
-/// run without failures, nothing is imported.
+/// operation of the test with the same variant, block and step. If one file is not the whole output
+/// of a run without failures, nothing is imported.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   steelyard import old.txt new.txt
   steelyard import --pattern '{variant}/sb.{dop}.run{block}.txt' pg13/*.txt pg14/*.txt
-  steelyard import --name byrx --pattern '{variant}.dop*/report.tsv' */report.tsv")]
+  steelyard import --name byrx --pattern '{variant}.dop{dop}/report.tsv' */report.tsv
+  steelyard import --format table --name published results.tsv")]
 pub struct ImportArgs {
-    /// The files
+    /// The files; - for standard input
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
     #[command(flatten)]
     directory: ResultsDir,
     /// pgbench, sysbench, db_bench, fio (JSON), iibench, hyperfine (JSON), go (test -bench),
-    /// json:/POINTER, regex:PATTERN, vmstat, iostat or rocksdb-report [default: as each file looks]
+    /// json:/POINTER, regex:PATTERN, vmstat, iostat, rocksdb-report, or table for a published table
+    /// (text, Markdown, TSV, CSV) [default: as each file looks]
     #[arg(long, value_name = "FORMAT")]
     format: Option<String>,
-    /// The variant that all files are about
+    /// The variant that all files are about [default: as the output says, or as the file is called]
     #[arg(long, value_name = "NAME")]
     variant: Option<String>,
-    /// Number of clients [default: as the output says, or 1]
+    /// Number of clients of tests that don't say theirs [default: as the output says, or 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     dop: Option<u32>,
     /// Number of the block, from 1
@@ -49,6 +52,10 @@ pub struct ImportArgs {
     /// Name of the step [default: the test's name in the output, or the program's]
     #[arg(long, value_name = "NAME")]
     step: Option<String>,
+    /// The device whose reads and writes iostat's files are read for [default: the one to which
+    /// most was written]
+    #[arg(long, value_name = "NAME")]
+    device: Option<String>,
     /// What the files' names say: the end of a path with {variant}, {dop}, {block}, {step} and *,
     /// or regex: and an expression with groups of these names
     #[arg(long, value_name = "PATTERN")]
@@ -66,7 +73,8 @@ pub struct ImportArgs {
 pub fn run(args: &ImportArgs) -> anyhow::Result<()> {
     let results = args.directory.writable()?;
     let (mut experiments, mut outputs) = (Vec::new(), Vec::new());
-    for file in &args.files {
+    let inputs = Inputs::of(&args.files)?;
+    for file in &inputs.files {
         if archive::is_archive(file)? { &mut experiments } else { &mut outputs }.push(file);
     }
     if !experiments.is_empty() && !outputs.is_empty() {
@@ -75,9 +83,10 @@ pub fn run(args: &ImportArgs) -> anyhow::Result<()> {
         );
     }
     for file in experiments {
-        say("imported", &archive::import(file, results)?, results);
+        let name = inputs.name(file);
+        say("imported", &archive::import_named(file, &name, results, None)?, results);
     }
-    if outputs.is_empty() { Ok(()) } else { import(args, results) }
+    if outputs.is_empty() { Ok(()) } else { import(args, &inputs, results) }
 }
 
 /// Says what became of an experiment that came from elsewhere.
@@ -92,20 +101,20 @@ pub fn say(what: &str, imported: &Imported, results: &Path) {
 }
 
 /// Reads all files, then stores what is in them.
-fn import(args: &ImportArgs, results: &Path) -> anyhow::Result<()> {
+fn import(args: &ImportArgs, inputs: &Inputs, results: &Path) -> anyhow::Result<()> {
     let format = args.format.as_deref().map(str::parse::<foreign::Format>);
     let format = format.transpose().map_err(|error| WrongRequest(error.to_string()))?;
     let pattern = args.pattern.as_deref().map(Pattern::new).transpose()?;
     let mut files = Vec::new();
-    for path in &args.files {
-        files.push(finished(args, path, format.as_ref(), pattern.as_ref())?);
+    for path in &inputs.files {
+        files.push(finished(args, path, inputs.name(path), format.as_ref(), pattern.as_ref())?);
     }
-    let arranged = lab::arrange(&files)?;
+    let arranged = lab::arrange(&files, args.device.as_deref())?;
     let name = args.name.as_deref().unwrap_or_else(|| arranged.default_name()).to_owned();
     let store = Store::open(results)?;
     let base = args.base.as_deref();
     let imported = arranged.store(&store, &name, base, env!("CARGO_PKG_VERSION"))?;
-    let lab::Imported { experiment, name, variants, blocks, trials, steps } = imported;
+    let lab::Imported { experiment, name, variants, blocks, trials, steps, notes } = imported;
     let counted =
         |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
     writeln!(
@@ -116,6 +125,9 @@ fn import(args: &ImportArgs, results: &Path) -> anyhow::Result<()> {
         counted(steps, "step"),
         counted(blocks as usize, "block")
     )?;
+    for note in notes {
+        writeln!(std::io::stdout(), "{note}")?;
+    }
     Ok(())
 }
 
@@ -123,10 +135,10 @@ fn import(args: &ImportArgs, results: &Path) -> anyhow::Result<()> {
 fn finished(
     args: &ImportArgs,
     path: &Path,
+    file: String,
     format: Option<&foreign::Format>,
     pattern: Option<&Pattern>,
 ) -> anyhow::Result<Finished> {
-    let file = path.display().to_string();
     let read = || -> std::io::Result<(Vec<u8>, std::time::SystemTime)> {
         Ok((std::fs::read(path)?, std::fs::metadata(path)?.modified()?))
     };
@@ -141,11 +153,9 @@ fn finished(
     };
     let reading = format.read(&text).map_err(|error| WrongRequest(format!("{file}: {error}")))?;
     let named = pattern.map(|pattern| pattern.read(&file)).transpose()?.unwrap_or_default();
-    let stem = || Some(path.file_stem()?.to_string_lossy().into_owned());
-    let variant = named.variant.or_else(|| args.variant.clone()).or_else(stem);
     let since = written.duration_since(UNIX_EPOCH).unwrap_or_default();
     Ok(Finished {
-        variant: variant.context("a file has a name")?,
+        variant: named.variant.or_else(|| args.variant.clone()),
         dop: named.dop.or(args.dop),
         block: named.block.or(args.block),
         step: named.step.or_else(|| args.step.clone()),

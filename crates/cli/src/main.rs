@@ -5,6 +5,7 @@ mod builds;
 mod changes;
 mod compare;
 mod count;
+mod dash;
 mod doctor;
 mod engine;
 mod exit;
@@ -70,7 +71,10 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return exit::usage(&error),
+    };
     let result = match &cli.command {
         Command::Setup(args) => setup::run(args),
         Command::Doctor(args) => doctor::run(args),

@@ -133,9 +133,9 @@ impl Progress {
                     self.line(&format!("{name}: {trials} trials of {steps}{kept}"));
                 }
             }
-            Event::LoadBegan { variant, dop } => {
+            Event::LoadBegan { variant, clients } => {
                 self.loading = true;
-                self.line(&format!("load of {variant} (dop {dop})"));
+                self.line(&format!("load of {variant} ({clients})"));
             }
             Event::Kept { digest, files, bytes, seconds } => {
                 self.loading = false;
@@ -153,10 +153,10 @@ impl Progress {
                 }
             }
             Event::Narrowing { restarts, used, rows } => self.narrowing(restarts, used, rows),
-            Event::TrialBegan { number, block, variant, dop } => {
+            Event::TrialBegan { number, block, variant, clients } => {
                 self.loading = false;
-                let text =
-                    format!("trial {number}/{}: {variant} (block {block}, dop {dop})", self.trials);
+                let all = self.trials;
+                let text = format!("trial {number}/{all}: {variant} (block {block}, {clients})");
                 // Also printed above the bars, so that it stays in view with the steps that follow.
                 self.line(&text);
                 if let Some(bars) = &self.bars {
@@ -178,7 +178,7 @@ impl Progress {
                 let name = variant.map_or(name.clone(), |variant| format!("{name:<7} {variant} "));
                 self.step_ended(&name, rate, &unit, seconds, &warnings);
             }
-            Event::Look { blocks, decided, all, open, next, trials, steps } => {
+            Event::Look { blocks, decided, all, open, unjudged, next, trials, steps } => {
                 self.trials += trials;
                 if let Some(bars) = self.bars.as_ref().filter(|_| !self.designed) {
                     bars.experiment.inc_length(steps as u64);
@@ -193,6 +193,9 @@ impl Progress {
                     "look after {blocks}: {decided} of {all} comparisons decided; undecided: {}",
                     open.join(", ")
                 ));
+                if !unjudged.is_empty() {
+                    self.line(&format!("  can't be judged: {}", unjudged.join(", ")));
+                }
                 self.line(&format!("  next: {next}"));
             }
             Event::CountBegan { name, counts } => {
@@ -298,6 +301,7 @@ impl Progress {
     }
 
     fn line(&self, text: &str) {
+        let text = reference::without_passwords(text);
         match &self.bars {
             Some(bars) => {
                 // This fails only when the terminal is gone.

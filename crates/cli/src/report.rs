@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use report::{HistoryOptions, Source, Which};
 
+use crate::dash::{is_dash, print_file};
 use crate::exit::refuse;
 use crate::history::OrderArgs;
 use crate::results::Chosen;
@@ -14,7 +15,7 @@ use crate::results::Chosen;
 pub struct ReportArgs {
     #[command(flatten)]
     chosen: Chosen,
-    /// The file to write
+    /// The file to write; - for standard output
     #[arg(long, short, value_name = "FILE", default_value = "report.html")]
     output: PathBuf,
     /// Include the history of all experiments with the same workload, with change points
@@ -46,6 +47,11 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<()> {
     } else {
         None
     };
+    if is_dash(&args.output) {
+        return print_file(false, |file| {
+            Ok(report::write_html(&store, &results, history.as_ref(), file)?)
+        });
+    }
     report::write_html(&store, &results, history.as_ref(), &args.output)?;
     println!("{}", args.output.display());
     Ok(())

@@ -9,6 +9,7 @@ use plan::{Plan, WorkloadPlan};
 use report::Which;
 
 use crate::changes::Changes;
+use crate::dash::{is_dash, read_plan};
 use crate::exit::{WrongRequest, refuse};
 use crate::machine::{Machine, Ready};
 use crate::results::{ResultsDir, load_which};
@@ -17,7 +18,8 @@ use crate::short::ShortForm;
 /// Run an experiment from a plan file, or without one: `run insert -v … -v …`
 #[derive(Debug, Args)]
 pub struct RunArgs {
-    /// A plan file, or for the short form the name of a workload (insert) or a pgbench script
+    /// A plan file (- for standard input), or for the short form the name of a workload (insert) or a
+    /// pgbench script
     #[arg(value_name = "PLAN.toml|WORKLOAD|SCRIPT.sql")]
     what: Option<PathBuf>,
     #[command(flatten)]
@@ -131,12 +133,12 @@ impl RunArgs {
 }
 
 pub fn read(path: &Path) -> anyhow::Result<Plan> {
-    if !path.exists() && path.extension().is_none() {
+    if !is_dash(path) && !path.exists() && path.extension().is_none() {
         return refuse(format!(
             "`{}` is neither a plan file nor a workload with a short form ({})",
             path.display(),
             WorkloadPlan::names().join(", ")
         ));
     }
-    Ok(Plan::read(path)?)
+    read_plan(path)
 }

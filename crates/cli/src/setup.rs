@@ -9,6 +9,7 @@ use anyhow::Context;
 use clap::{Args, ValueEnum};
 use setup::{CLOUD_INIT, CREATE, Request, SCRIPT, Setup};
 
+use crate::dash::is_dash;
 use crate::exit::refuse;
 
 /// Make a server fit to measure on: commands that create it in a cloud, and a script that sets it
@@ -211,6 +212,11 @@ pub fn run(args: &SetupArgs) -> anyhow::Result<()> {
         Ok(setup) => setup,
         Err(error) => return refuse(error.to_string()),
     };
+    if args.output.as_deref().is_some_and(is_dash) {
+        return refuse(
+            "-o names a directory for several files; to print one of them, name it instead of -o",
+        );
+    }
     let Some(directory) = &args.output else {
         let text = match args.part {
             Some(Part::CloudInit) => setup.cloud_init(),

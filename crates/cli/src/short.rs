@@ -128,13 +128,14 @@ impl ShortForm {
     }
 
     fn named_variants(&self) -> Vec<(String, String)> {
-        let references: Vec<&str> = self.variants.iter().map(|text| split_name(text).1).collect();
-        let names = plan::variant_names(&references);
+        let references: Vec<&str> =
+            self.variants.iter().map(|text| reference::split_name(text).1).collect();
+        let names = reference::variant_names(&references);
         self.variants
             .iter()
             .zip(names)
             .map(|(text, name)| {
-                let (given, reference) = split_name(text);
+                let (given, reference) = reference::split_name(text);
                 (given.map_or(name, str::to_owned), reference.to_owned())
             })
             .collect()
@@ -152,26 +153,5 @@ impl ShortForm {
                 Ok((name.trim().to_owned(), value.trim().to_owned()))
             })
             .collect()
-    }
-}
-
-/// Splits `NAME=REFERENCE`; an `=` inside a reference belongs to it (options of a URL).
-fn split_name(text: &str) -> (Option<&str>, &str) {
-    match text.split_once('=') {
-        Some((name, reference)) if !name.contains([':', '@', '/']) => (Some(name), reference),
-        _ => (None, text),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn variants_may_be_named() {
-        assert_eq!(split_name("old=postgres@13.7"), (Some("old"), "postgres@13.7"));
-        assert_eq!(split_name("postgres@13.7"), (None, "postgres@13.7"));
-        let url = "postgres://host/db?sslmode=disable";
-        assert_eq!(split_name(url), (None, url));
     }
 }

@@ -22,7 +22,7 @@ pub struct Sources {
     )]
     results: Vec<PathBuf>,
     /// Name of the machine that a results directory comes from, once per --results and in the same
-    /// order [default: the name of its processor]
+    /// order [default: the name of its processor, with an id where there are several of one type]
     #[arg(long = "machine", value_name = "NAME")]
     machines: Vec<String>,
     /// An experiment by number, or all experiments of a name; repeat for several [default: all with

@@ -4,54 +4,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 
+use reference::{Host, Password, host_and_port};
+
 use crate::{Error, Transport};
-
-/// A password or similar. [`fmt::Debug`] hides it, and there is no [`fmt::Display`].
-#[derive(Clone, PartialEq, Eq)]
-pub struct Secret(String);
-
-impl Secret {
-    /// Wraps a secret text.
-    pub fn new(text: impl Into<String>) -> Self {
-        Self(text.into())
-    }
-
-    /// The text itself, to send to the server and nowhere else.
-    pub fn reveal(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Debug for Secret {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("Secret(…)")
-    }
-}
-
-/// How to reach a server's machine.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Host {
-    /// The file of a unix socket.
-    Socket(PathBuf),
-    /// A host name or address.
-    Tcp(String),
-}
-
-/// A socket is shown as its directory, the way clients expect it.
-impl fmt::Display for Host {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Socket(file) => file.parent().unwrap_or(file).display().fmt(formatter),
-            Self::Tcp(name) => formatter.write_str(name),
-        }
-    }
-}
-
-/// Whether a host's name or address is this machine's loopback interface.
-pub(crate) fn is_loopback(name: &str) -> bool {
-    name == "localhost"
-        || name.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
-}
 
 /// Where clients connect. [`fmt::Display`] shows no password.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,7 +20,7 @@ pub enum Endpoint {
         /// Role to connect as.
         user: String,
         /// Its password, if one is needed.
-        password: Option<Secret>,
+        password: Option<Password>,
         /// The database.
         database: String,
     },
@@ -78,7 +33,7 @@ pub enum Endpoint {
         /// User to connect as.
         user: String,
         /// Its password, if one is needed.
-        password: Option<Secret>,
+        password: Option<Password>,
         /// The database.
         database: String,
     },
@@ -111,9 +66,9 @@ impl Endpoint {
     /// [`Error::Transport`] if it is another, or none that has a name.
     pub fn only_by(&self, transport: Transport) -> Result<Endpoint, Error> {
         let leads = match self {
-            Self::Postgres { host: Host::Tcp(name), .. }
-            | Self::Mysql { host: Host::Tcp(name), .. } => {
-                is_loopback(name).then_some(Transport::Loopback)
+            Self::Postgres { host: host @ Host::Tcp(_), .. }
+            | Self::Mysql { host: host @ Host::Tcp(_), .. } => {
+                host.is_local().then_some(Transport::Loopback)
             }
             // Every system has this one, whether clients use a socket or not.
             _ => Some(Transport::Unix),
@@ -152,11 +107,18 @@ impl Endpoint {
 
     /// Environment variables with which its usual programs find it, and a password that is not for
     /// command lines.
-    pub fn environment(&self) -> Vec<(&'static str, String)> {
-        let given = |name, password: &Option<Secret>| {
-            password.as_ref().map(|password| (name, password.reveal().to_owned()))
+    ///
+    /// # Errors
+    /// [`Error::Withheld`] if a password is not for programs either.
+    pub fn environment(&self) -> Result<Vec<(&'static str, String)>, Error> {
+        let given = |name, host: &Host, password: &Option<Password>| match password {
+            None => Ok(None),
+            Some(password) => match password.for_program(host.is_local()) {
+                Ok(text) => Ok(Some((name, text.to_owned()))),
+                Err(withheld) => Err(Error::Withheld { server: self.to_string(), withheld }),
+            },
         };
-        match self {
+        Ok(match self {
             Self::Process(_) | Self::Nowhere { .. } => Vec::new(),
             Self::Postgres { host, port, user, password, database } => [
                 ("PGHOST", host.to_string()),
@@ -165,7 +127,7 @@ impl Endpoint {
                 ("PGDATABASE", database.clone()),
             ]
             .into_iter()
-            .chain(given("PGPASSWORD", password))
+            .chain(given("PGPASSWORD", host, password)?)
             .collect(),
             // Its programs take user and database from no variable; placeholders have them.
             Self::Mysql { host, port, password, .. } => {
@@ -174,10 +136,10 @@ impl Endpoint {
                 [("MYSQL_HOST", name), ("MYSQL_TCP_PORT", port.to_string())]
                     .into_iter()
                     .chain(socket)
-                    .chain(given("MYSQL_PWD", password))
+                    .chain(given("MYSQL_PWD", host, password)?)
                     .collect()
             }
-        }
+        })
     }
 }
 
@@ -217,13 +179,17 @@ impl fmt::Display for Endpoint {
                 Host::Socket(file) => {
                     write!(formatter, "mysql://{user}@/{database}?socket={}", file.display())
                 }
-                Host::Tcp(_) => write!(formatter, "mysql://{user}@{host}:{port}/{database}"),
+                Host::Tcp(name) => {
+                    write!(formatter, "mysql://{user}@{}/{database}", host_and_port(name, *port))
+                }
             },
             Self::Postgres { host, port, user, database, .. } => match host {
                 Host::Socket(_) => {
                     write!(formatter, "postgres://{user}@/{database}?host={host}&port={port}")
                 }
-                Host::Tcp(_) => write!(formatter, "postgres://{user}@{host}:{port}/{database}"),
+                Host::Tcp(name) => {
+                    write!(formatter, "postgres://{user}@{}/{database}", host_and_port(name, *port))
+                }
             },
         }
     }
@@ -231,6 +197,8 @@ impl fmt::Display for Endpoint {
 
 #[cfg(test)]
 mod tests {
+    use reference::Disclosure;
+
     use super::*;
 
     fn mysql(host: Host) -> Endpoint {
@@ -238,7 +206,7 @@ mod tests {
             host,
             port: 3306,
             user: "me".to_owned(),
-            password: Some(Secret::new("s3cret")),
+            password: Some(Password::new("s3cret")),
             database: "bench".to_owned(),
         }
     }
@@ -249,7 +217,7 @@ mod tests {
         assert_eq!(socket.to_string(), "mysql://me@/bench?socket=/tmp/s/mysql.sock");
         assert_eq!(socket.places()["socket"], "/tmp/s/mysql.sock");
         assert_eq!(socket.places()["host"], "localhost");
-        let of = |endpoint: &Endpoint| BTreeMap::from_iter(endpoint.environment());
+        let of = |endpoint: &Endpoint| BTreeMap::from_iter(endpoint.environment().unwrap());
         assert_eq!(of(&socket)["MYSQL_UNIX_PORT"], "/tmp/s/mysql.sock");
         assert_eq!(of(&socket)["MYSQL_PWD"], "s3cret");
         socket.only_by(Transport::Unix).unwrap();
@@ -261,5 +229,37 @@ mod tests {
         local.only_by(Transport::Loopback).unwrap();
         assert!(local.only_by(Transport::Unix).is_err());
         assert!(!format!("{local:?} {local} {:?}", local.places()).contains("s3cret"));
+    }
+
+    #[test]
+    fn programs_get_a_password_for_this_machine_or_if_the_user_allows_it() {
+        for (host, allowed, given) in [
+            ("db.example", Disclosure::Proof, false),
+            ("db.example", Disclosure::Cleartext, true),
+            ("db.example", Disclosure::SentKey, true),
+            ("::1", Disclosure::Proof, true),
+        ] {
+            let mysql = mysql(Host::Tcp(host.to_owned()));
+            let Endpoint::Mysql { host, port, user, password, database } = mysql.clone() else {
+                panic!("{mysql}")
+            };
+            let postgres = Endpoint::Postgres { host, port, user, password, database };
+            for (mut endpoint, name) in [(mysql, "MYSQL_PWD"), (postgres, "PGPASSWORD")] {
+                if let Endpoint::Mysql { password, .. } | Endpoint::Postgres { password, .. } =
+                    &mut endpoint
+                {
+                    *password = password.take().map(|it| it.allowing(allowed.clone()));
+                }
+                let variable = (name, "s3cret".to_owned());
+                match endpoint.environment() {
+                    Ok(all) => assert!(given && all.contains(&variable), "{endpoint} {allowed:?}"),
+                    Err(error) => {
+                        let said = error.to_string();
+                        assert!(!given && said.contains("=true"), "{endpoint}: {said}");
+                        assert!(error.is_request() && !said.contains("s3cret"), "{said}");
+                    }
+                }
+            }
+        }
     }
 }

@@ -125,6 +125,20 @@ pub enum Error {
         /// What was fetched.
         found: String,
     },
+    /// An archive is not the one that was fetched before.
+    #[error(
+        "the archive of {what} is not the one that was fetched first: expected SHA-256 {expected}, found {found}. Nothing was unpacked. The archive was replaced at its source or on the way: try another network, or build that version from source. If you know why it was replaced, remove its line from {}", kept.display()
+    )]
+    Replaced {
+        /// The system and its version.
+        what: String,
+        /// The digest seen first.
+        expected: String,
+        /// What was fetched now.
+        found: String,
+        /// The file with the digests.
+        kept: PathBuf,
+    },
     /// An archive contains something that must not be unpacked.
     #[error("cannot unpack {archive}: {problem}")]
     Unpack {
@@ -289,6 +303,14 @@ pub enum Error {
         /// The reason.
         detail: String,
     },
+    /// A password that programs may not have.
+    #[error("programs can't log in to {server}: {withheld}")]
+    Withheld {
+        /// The server, without any password.
+        server: String,
+        /// Why, and what to do.
+        withheld: reference::Withheld,
+    },
     /// A statement on the control connection failed.
     #[error("statement failed{}: {message} (statement: {sql})", code_text(.code))]
     Query {
@@ -321,6 +343,12 @@ pub enum Error {
     },
 }
 
+impl From<reference::ParseError> for Error {
+    fn from(error: reference::ParseError) -> Self {
+        Self::Reference { given: error.given, problem: error.problem }
+    }
+}
+
 impl Error {
     /// Whether the request was wrong, in which case a retry can't help.
     pub fn is_request(&self) -> bool {
@@ -333,6 +361,7 @@ impl Error {
                 | Self::SharedBuild { .. }
                 | Self::Unsupported { .. }
                 | Self::Transport { .. }
+                | Self::Withheld { .. }
                 | Self::VersionNotFound { .. }
                 | Self::Installation { .. }
                 | Self::User { .. }

@@ -98,7 +98,7 @@ mod tests {
     fn servers_user() -> Option<ServerUser> {
         let user = ServerUser::choose(None).unwrap();
         if !user.differs() {
-            eprintln!("skipped: not root, so servers run as the calling user");
+            testing::skip("not root, so servers run as the calling user");
             return None;
         }
         Some(user)

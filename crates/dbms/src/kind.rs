@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 
+use reference::Server;
+
 use crate::build::work::Work;
 use crate::builds::{Compared, Difference};
 use crate::fetch::maven::{Artifact, Version, parse};
@@ -43,9 +45,9 @@ pub trait Kind: fmt::Debug + Sync {
         None
     }
 
-    /// The address of a running one, if `url` is one of its URLs.
-    fn running(&self, url: &str) -> Option<Result<Endpoint, Error>> {
-        let _ = url;
+    /// The address of a running one, if it is reached like that.
+    fn endpoint(&self, server: Server) -> Option<Endpoint> {
+        let _ = server;
         None
     }
 

@@ -41,13 +41,13 @@ mod kind;
 mod launch;
 mod ledger;
 mod mysql;
+mod named;
 mod network;
 mod nothing;
 mod place;
 mod postgres;
 mod process;
 mod profile;
-mod reference;
 mod release;
 pub mod rocksdb;
 mod source;
@@ -67,7 +67,7 @@ pub use builds::{Compared, Difference};
 pub use cache::Cache;
 pub use count_method::{CountMethod, SqlCount};
 pub use counters::{Counter, Snapshot};
-pub use endpoint::{Endpoint, Host, Secret};
+pub use endpoint::Endpoint;
 pub use error::{Diagnosis, Error};
 pub use installation::Installation;
 pub use ipc::{IpcObjects, SemaphoreSet};
@@ -77,12 +77,13 @@ pub use keep::manifest::Manifest;
 pub use kind::{Archive, Kind, Recipe};
 pub use launch::PROGRAM_PATH;
 pub use ledger::{Entry, Ledger, MARKER, Record, Swept};
+pub use named::Reference;
 pub use network::link::Link;
 pub use network::{Transport, check_transports};
 pub use place::check_private;
 pub use process::{ProcessId, asleep};
 pub use profile::ProfileFacts;
-pub use reference::Reference;
+pub use reference::Host;
 pub use still::Still;
 pub use stopped::Stopped;
 pub use system::{
@@ -95,7 +96,7 @@ pub use user::ServerUser;
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
-use reference::Form;
+use named::Form;
 
 /// Obtains the binaries that `reference` names: from the cache if possible, by building a source or
 /// from where builds are shared ([`obtain_builds_from`]), or, for a running server, by asking it.
@@ -103,8 +104,8 @@ use reference::Form;
 ///
 /// # Errors
 /// [`Error::VersionNotFound`] names the closest existing versions; [`Error::Archive`],
-/// [`Error::Digest`], [`Error::Unpack`], [`Error::Installation`], [`Error::User`],
-/// [`Error::Unreachable`], [`Error::Source`], [`Error::Tools`], [`Error::Build`],
+/// [`Error::Digest`], [`Error::Replaced`], [`Error::Unpack`], [`Error::Installation`],
+/// [`Error::User`], [`Error::Unreachable`], [`Error::Source`], [`Error::Tools`], [`Error::Build`],
 /// [`Error::SharedBuild`], [`Error::Connect`], [`Error::Io`].
 pub fn obtain(
     reference: &Reference,

@@ -1,6 +1,7 @@
 //! Unpacking archives from elsewhere: nothing is written outside the directory, whatever the
 //! archive says.
 
+use std::cell::Cell;
 use std::collections::HashSet;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Read};
@@ -21,12 +22,40 @@ pub(crate) enum Modes {
     Kept,
 }
 
+/// How many bytes an archive of a server may unpack to: a few kilobytes can unpack to terabytes.
+/// MariaDB 11.4 has 360 MB.
+pub(crate) const LARGEST: u64 = 4 << 30;
+
+/// A reader that fails after so many bytes, unless it is at its end then.
+pub(crate) struct Limited<'a, R> {
+    /// What it reads.
+    pub(crate) inner: R,
+    /// How many bytes may still come.
+    pub(crate) left: &'a Cell<u64>,
+}
+
+impl<R: Read> Read for Limited<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let left = self.left.get();
+        if left == 0 {
+            return match self.inner.read(&mut [0])? {
+                0 => Ok(0),
+                _ => Err(io::Error::other("it is too large")),
+            };
+        }
+        let most = buffer.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+        let read = self.inner.read(buffer.get_mut(..most).unwrap_or_default())?;
+        self.left.set(left - read as u64);
+        Ok(read)
+    }
+}
+
 /// Checks a whole tar archive, so a bad one is refused before anything is unpacked.
 ///
 /// # Errors
 /// [`Error::Unpack`] with the entry and what is wrong with it. `name` says which archive it is.
 pub(crate) fn check(tar: impl Read, name: &str) -> Result<(), Error> {
-    each(tar, name, |_, _, _, _| Ok(()))
+    each(tar, name, LARGEST, |_, _, _, _| Ok(()))
 }
 
 /// Unpacks a tar archive into the directory `into`, which is created if it does not exist.
@@ -36,7 +65,7 @@ pub(crate) fn check(tar: impl Read, name: &str) -> Result<(), Error> {
 pub(crate) fn unpack(tar: impl Read, into: &Path, modes: Modes, name: &str) -> Result<(), Error> {
     place::create_directories(into)?;
     let mut directories = Vec::new();
-    each(tar, name, |path, kind, mode, reader| {
+    each(tar, name, LARGEST, |path, kind, mode, reader| {
         let path = into.join(path);
         if let Some(parent) = path.parent().filter(|parent| parent.starts_with(into)) {
             place::create_directories(parent)?;
@@ -86,16 +115,22 @@ enum Kind {
 }
 
 /// Calls `visit` with the path, kind, permission bits and content of every entry in order, up to
-/// the first that must not be unpacked. Paths are relative, without `.` and `..`, through no link.
+/// the first that must not be unpacked, or until more than `largest` bytes were read. Paths are
+/// relative, without `.` and `..`, through no link.
 fn each(
     tar: impl Read,
     name: &str,
+    largest: u64,
     mut visit: impl FnMut(&Path, &Kind, u32, &mut dyn Read) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let refused = |problem: String| Error::Unpack { archive: name.to_owned(), problem };
-    let damaged = |error: io::Error| refused(format!("it is damaged ({error})"));
+    let left = Cell::new(largest);
+    let damaged = |error: io::Error| match left.get() {
+        0 => refused(format!("it unpacks to more than {} MB", largest >> 20)),
+        _ => refused(format!("it is damaged ({error})")),
+    };
     let mut seen = Seen::default();
-    for entry in Archive::new(tar).entries().map_err(damaged)? {
+    for entry in Archive::new(Limited { inner: tar, left: &left }).entries().map_err(damaged)? {
         let mut entry = entry.map_err(damaged)?;
         if entry.header().entry_type() == EntryType::XGlobalHeader {
             continue;
@@ -280,6 +315,28 @@ mod tests {
             assert_eq!(outside(root.path()), before, "{entries:?}");
             fs::remove_dir_all(into).unwrap();
         }
+    }
+
+    #[test]
+    fn what_is_too_large_is_refused_where_it_becomes_so() {
+        let zeros = "\0".repeat(3 << 20);
+        let bytes = archive(&[("lib/a", FILE, &zeros), ("lib/b", FILE, "b")]);
+        let read = |largest: u64| {
+            let mut seen = Vec::new();
+            let result = each(&*bytes, "a.tar", largest, |path, _, _, content| {
+                let mut all = Vec::new();
+                let _ = content.read_to_end(&mut all);
+                seen.push((path.to_path_buf(), all.len()));
+                Ok(())
+            });
+            (result.map_err(|error| error.to_string()), seen)
+        };
+        let (result, seen) = read(2 << 20);
+        let error = result.unwrap_err();
+        assert!(error.contains("cannot unpack a.tar: it unpacks to more than 2 MB"), "{error}");
+        assert!(matches!(&*seen, [(_, read)] if *read < 2 << 20), "{seen:?}");
+        let (result, seen) = read(4 << 20);
+        assert!(result.is_ok() && seen.len() == 2, "{seen:?}");
     }
 
     #[test]

@@ -160,8 +160,7 @@ mod tests {
     #[test]
     fn it_is_shared_with_no_service() {
         if !geteuid().is_root() {
-            eprintln!("skipped: not root, so servers run as the calling user");
-            return;
+            return testing::skip("not root, so servers run as the calling user");
         }
         let created: Vec<_> = std::thread::scope(|scope| {
             let threads: Vec<_> =

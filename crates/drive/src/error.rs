@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io;
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
@@ -27,6 +28,34 @@ pub enum Error {
         wanted: String,
         /// What to do.
         remedy: &'static str,
+    },
+    /// The server asked for the password itself, and the user does not allow it.
+    #[error("cannot log in to {target}: {withheld}")]
+    Withheld {
+        /// The server's address.
+        target: String,
+        /// What it asked for, and what to do.
+        withheld: reference::Withheld,
+    },
+    /// The file with the server's public key cannot be read.
+    #[error("cannot read the server's public key in {}: {source}", .file.display())]
+    Key {
+        /// The file.
+        file: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The server does not know the password, or it breaks the rules of the exchange.
+    #[error(
+        "{target} does not prove that it knows the password of user `{user}`: {problem}; check that the address leads to your server, and not to something in between"
+    )]
+    Unproven {
+        /// The server's address.
+        target: String,
+        /// The user.
+        user: String,
+        /// What is wrong.
+        problem: String,
     },
     /// The server closed the connection, or it failed.
     #[error("the connection broke: {0}. The server may have died; see its log")]

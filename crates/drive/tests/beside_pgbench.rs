@@ -83,10 +83,8 @@ fn the_same_statements_arrive_in_the_same_order() {
         assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     };
     theirs(&["-i", "-q"]);
-    for setting in ["log_statement = 'all'", "log_line_prefix = '@ '"] {
-        server.sql(&format!("ALTER SYSTEM SET {setting}"));
-    }
-    server.sql("SELECT pg_reload_conf()");
+    server.set("log_statement", "all");
+    server.set("log_line_prefix", "@ ");
     let built_in = ["tpcb-like", "simple-update", "select-only"];
     let built_in = built_in.map(|name| (script::built_in(name).unwrap().text, false));
     let mut compared = 0;

@@ -173,12 +173,12 @@ fn passwords_are_given_as_the_server_asks() {
             }
         };
         assert!(matches!(error, Error::Authentication { .. }), "{method}: {error}");
-        target.password = Some("wrong".to_owned());
+        target.password = Some(reference::Password::new("wrong"));
         let error = drive::prepare(&load(step.clone(), vec![postgres_target(target.clone())]))
             .err()
             .unwrap();
         assert_eq!(error.code(), Some("28P01"), "{method}: {error}");
-        target.password = Some("pässword".to_owned());
+        target.password = Some(reference::Password::new("pässword"));
         let running =
             drive::prepare(&load(step, vec![postgres_target(target)])).unwrap().go(Instant::now());
         assert!(running.wait(Duration::from_secs(60)));

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::common::{TestServer, load, make_table, point_select, run, step, stream};
+use crate::common::{TestServer, load, make_table, point_select, run, run_until, step, stream};
 use workload::{Class, Dialect, End, Pace, Phase};
 
 #[test]
@@ -38,11 +38,14 @@ fn a_rate_is_held_and_a_stall_cannot_hide() {
         "SELECT pid FROM pg_stat_activity WHERE application_name = 'steelyard' \
          AND pid <> pg_backend_pid() AND query LIKE 'SELECT v FROM t%' LIMIT 1",
     );
-    let running = ready.go(Instant::now());
+    let start = Instant::now();
+    let running = ready.go(start);
     std::thread::sleep(Duration::from_millis(1000));
     let signal = |what| nix::sys::signal::kill(nix::unistd::Pid::from_raw(backend as i32), what);
     signal(nix::sys::signal::Signal::SIGSTOP).unwrap();
+    let stopped = start.elapsed().as_secs_f64();
     std::thread::sleep(Duration::from_millis(1000));
+    let stalled = start.elapsed().as_secs_f64().min(3.0) - stopped;
     signal(nix::sys::signal::Signal::SIGCONT).unwrap();
     assert!(running.wait(Duration::from_secs(60)));
     let outcome = running.join().remove(0);
@@ -51,13 +54,12 @@ fn a_rate_is_held_and_a_stall_cannot_hide() {
     // The stall's delay was caught up with, so the schedule holds, except for one that may be in
     // progress at the end.
     assert!((599..=600).contains(&(queries.operations + queries.missed)), "{queries:?}");
-    // The server stood still for a third of the time, so at least about a third were late, by half
-    // a second on average. A client that waits for its server would have counted only one late
-    // operation.
-    let late = queries.latency.count_between(50_000_000, u64::MAX / 2);
-    assert!(late >= 150, "{late} late");
-    let p85 = queries.latency.value_at_quantile(0.85) as f64 / 1e9;
-    assert!(p85 > 0.3, "{p85}");
+    // While the server stood still, 200 were due per second: late by half a second on average, or
+    // never begun. A client that waits for its server would have counted only one late operation.
+    let late = queries.latency.count_between(50_000_000, u64::MAX / 2) as f64;
+    assert!(late >= 190.0 * (stalled - 0.05), "{late} late, {stalled} s stalled");
+    let longest = queries.latency.max() as f64 / 1e9;
+    assert!(longest >= 0.97 * stalled - 0.01, "{longest} s, {stalled} s stalled");
 }
 
 #[test]
@@ -89,7 +91,7 @@ fn the_same_seed_inserts_the_same_rows() {
         assert_eq!(server.number("SELECT count(*) FROM pi1"), 1200);
         assert_eq!(server.number("SELECT count(*) FROM pg_indexes WHERE tablename = 'pi1'"), 4);
         let fresh = "SELECT count(*) FROM pi1 WHERE abs(extract(epoch FROM \
-                     (now() AT TIME ZONE 'UTC') - dateandtime)) < 60";
+                     (now() AT TIME ZONE 'UTC') - dateandtime)) < 800";
         assert_eq!(server.number(fresh), 1200);
         let lengths = "SELECT count(*) FROM pi1 WHERE length(data) NOT BETWEEN 10 AND 20";
         assert_eq!(server.number(lengths), 0);
@@ -121,9 +123,12 @@ fn deletes_keep_the_table_at_its_size() {
         assert_eq!(outcome.fatal, None, "{}", step.name);
         assert_eq!(server.number("SELECT count(*) FROM pi1"), 5000, "{}", step.name);
         if step.name == "qp100" {
-            let inserts = outcome.class(&Class::INSERT).unwrap().operations;
-            assert!((1..=200).contains(&inserts), "{inserts}");
-            assert!(outcome.operations > 0);
+            // 100 rows a second are due; one statement may be under way at the end.
+            let inserts = outcome.class(&Class::INSERT).unwrap();
+            let each = step.streams.iter().find(|stream| stream.class == Class::INSERT).unwrap();
+            let missed = inserts.missed * each.operations_per_round;
+            let behind = 200 - inserts.operations - missed;
+            assert!(behind <= each.operations_per_round, "{inserts:?}");
         }
     }
 }
@@ -154,8 +159,8 @@ fn a_held_transaction_ends_with_its_step() {
     }
 }
 
-/// Runs the phases of a plan, what is `done` to the server before its last step; gives the last
-/// outcome.
+/// Runs the phases of a plan, what is `done` to the server before its last step; gives the outcome
+/// of some hundred operations of the last.
 fn last_step(
     plan: &plan::InsertPlan,
     clients: u32,
@@ -173,7 +178,7 @@ fn last_step(
         assert_eq!(run(step.clone(), &server).fatal, None, "{}", step.name);
     }
     done(&mut server);
-    run(last.clone(), &server)
+    run_until(last.clone(), server.target(), 400)
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crate::common::{
-    TestServer, load, make_table, point_select, run, statement, step, stream, text, uniform,
+    HANG, TestServer, load, make_table, point_select, run, statement, step, stream, text, uniform,
 };
 use drive::Load;
 use workload::{Action, Class, End, Expect, Pace, Request, Statement};
@@ -69,7 +69,7 @@ fn time_ends_clients_that_share_threads_and_later_work_is_not_counted() {
     };
     let start = Instant::now() + Duration::from_millis(5);
     let running = drive::prepare(&load).unwrap().go(start);
-    assert!(running.wait(Duration::from_secs(60)));
+    assert!(running.wait(HANG));
     assert!(start.elapsed() >= Duration::from_secs(2), "the load went on");
     let in_all = running.operations()[0];
     let outcome = running.join().remove(0);
@@ -100,7 +100,7 @@ fn one_failure_ends_all_and_a_wait_can_be_broken_off() {
     let running = drive::prepare(&load).unwrap().go(Instant::now());
     std::thread::sleep(Duration::from_millis(200));
     running.break_off();
-    assert!(running.wait(Duration::from_secs(60)));
+    assert!(running.wait(HANG));
     assert_eq!(running.join().remove(0).operations, 0);
 }
 
@@ -119,7 +119,7 @@ fn clients_that_share_threads_leave_out_seconds() {
     let load = load(step(Class::QUERY, streams, None), vec![server.target()]);
     let running = drive::prepare(&load).unwrap().go(Instant::now());
     running.leave_out(1..2);
-    assert!(running.wait(Duration::from_secs(60)));
+    assert!(running.wait(HANG));
     let all = u64::from(many()) * 120;
     assert_eq!(running.operations(), [all], "progress tells of all");
     let outcome = running.join().remove(0);

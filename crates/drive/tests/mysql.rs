@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crate::common::mysql::{MysqlServer, execute, make_table, number};
-use crate::common::{load, point_select, statement, step, stream, text, uniform};
+use crate::common::{HANG, load, point_select, statement, step, stream, text, uniform, wait_for};
 use drive::{Address, Error, Single, Target};
 use workload::{
     Action, Cell, Class, Column, Copy, Draw, End, Expect, Pace, Piece, Request, Sent, Statement,
@@ -208,10 +208,7 @@ fn bulk(server: &MysqlServer) {
     let error = connection.run(prepared).unwrap_err();
     assert_eq!(error.code(), Some("1062 (23000)"), "{error}");
     drop(connection);
-    let begin = Instant::now();
-    while server.number("SELECT COUNT(*) FROM b") != 201 {
-        assert!(begin.elapsed() < Duration::from_secs(30), "its rows stay");
-    }
+    wait_for("the end of its rows", || server.number("SELECT COUNT(*) FROM b") == 201);
 }
 
 /// What each version has to do right.
@@ -309,10 +306,10 @@ fn a_lock_wait_that_times_out_is_retried_whole() {
         stream.script = (0..4).map(Action::Run).collect();
         let load = load(step(Class::INSERT, vec![stream], None), vec![server.target()]);
         let running = drive::prepare(&load).unwrap().go(Instant::now());
-        // The server looks at its limits about once a second.
-        assert!(!running.wait(Duration::from_millis(3500)), "the row is not locked");
+        // It waits a second time: the first wait has timed out.
+        wait_for("the second wait", || server.status("Innodb_row_lock_waits") >= 2);
         execute(&mut holder, "ROLLBACK");
-        assert!(running.wait(Duration::from_secs(60)));
+        assert!(running.wait(HANG));
         let outcome = running.join().remove(0);
         assert_eq!((outcome.fatal.clone(), outcome.operations), (None, 1));
         assert!(outcome.retries() > 0);
@@ -384,7 +381,7 @@ fn a_server_that_dies_ends_the_step() {
         assert!(!running.wait(Duration::from_millis(10)), "it ended");
     }
     server.kill();
-    assert!(running.wait(Duration::from_secs(60)), "it goes on");
+    assert!(running.wait(HANG), "it goes on");
     let outcome = running.join().remove(0);
     assert!(outcome.fatal.is_some());
     assert_eq!(outcome.failures.last().unwrap().kind, drive::ErrorKind::Disconnected);
@@ -393,13 +390,13 @@ fn a_server_that_dies_ends_the_step() {
 #[test]
 fn a_client_that_waits_can_be_broken_off() {
     let server = MysqlServer::of(MARIA);
-    let sleep = Statement::plain("SELECT SLEEP(60)", Expect::Rows { min: 1, max: 1 });
+    let sleep = Statement::plain("SELECT SLEEP(3600)", Expect::Rows { min: 1, max: 1 });
     let streams = vec![stream(0, Class::QUERY, sleep, Pace::Free, End::Time)];
     let load = load(step(Class::QUERY, streams, Some(0.2)), vec![server.target()]);
     let running = drive::prepare(&load).unwrap().go(Instant::now());
     assert!(!running.wait(Duration::from_millis(700)), "an answer came");
     running.break_off();
-    assert!(running.wait(Duration::from_secs(30)));
+    assert!(running.wait(HANG));
     assert_eq!(running.join().remove(0).operations, 0);
 }
 
@@ -421,7 +418,7 @@ fn many_clients_share_threads() {
 
 /// Connects as `user` with this password, and asks for something.
 fn connect(server: &MysqlServer, user: &str, password: Option<&str>) -> Result<(), Error> {
-    let (user, password) = (user.to_owned(), password.map(str::to_owned));
+    let (user, password) = (user.to_owned(), password.map(reference::Password::new));
     let target = Target::new("my", drive::Mysql { user, password, ..server.mysql() });
     let mut connection = Single::connect(&target, 1, 0)?;
     assert_eq!(number(&mut connection, "SELECT 17"), 17);

@@ -176,8 +176,13 @@ fn a_late_transaction_is_skipped_or_counted_as_late() {
     let outcome = run_streams(&server, vec![paced], Some(1.0));
     let class = &outcome.classes[0];
     assert_eq!(outcome.fatal, None);
-    assert!((50..=100).contains(&class.operations), "{}", class.operations);
-    assert!(class.skipped > 200 && class.late > 20, "{} {}", class.skipped, class.late);
+    // Each takes 10 ms, in which four are due. All that were due are skipped, or have a response
+    // time: they were done, or waited in vain. One may be under way at the end.
+    assert!((1..=100).contains(&class.operations), "{class:?}");
+    assert!((399..=401).contains(&(class.skipped + class.latency.len())), "{class:?}");
+    // All but the first begin late.
+    assert!(class.late + 1 >= class.operations, "{class:?}");
+    assert!(class.skipped > 2 * class.operations, "{class:?}");
 }
 
 #[test]

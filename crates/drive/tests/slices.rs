@@ -2,7 +2,9 @@
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use crate::common::{TestServer, load, make_table, point_select, postgres_target, step, stream};
+use crate::common::{
+    HANG, TestServer, load, make_table, point_select, postgres_target, step, stream,
+};
 use drive::{Error, Load, Outcome, Running, Slices, Timetable};
 use workload::{Benchmark, Class, Dialect, End, Expect, Pace, Phase, Statement, Step};
 
@@ -43,7 +45,7 @@ fn go(load: &Load) -> Box<dyn Running> {
 
 fn outcomes(load: &Load) -> Vec<Outcome> {
     let running = go(load);
-    assert!(running.wait(Duration::from_secs(60)), "the step hangs");
+    assert!(running.wait(HANG), "the step hangs");
     assert!(running.measured_until().is_some());
     running.join()
 }
@@ -132,7 +134,7 @@ fn clients_are_where_the_timetable_says() {
     let slack = now.elapsed().unwrap();
     let epoch = now.duration_since(UNIX_EPOCH).unwrap() + Duration::from_millis(20);
     let running = ready.go(start);
-    assert!(running.wait(Duration::from_secs(60)));
+    assert!(running.wait(HANG));
     let limit = load.limit().unwrap();
     assert_eq!(running.measured_until(), Some(limit));
     assert!(limit <= Duration::from_millis(1600) && limit > Duration::from_millis(1500));
@@ -226,7 +228,7 @@ fn a_transaction_is_held_on_both_targets_at_once() {
                 assert!(!running.wait(Duration::from_millis(10)), "never held on both at once");
             }
         }
-        assert!(running.wait(Duration::from_secs(60)));
+        assert!(running.wait(HANG));
         let outcomes = running.join();
         // The others end before a round is over.
         if step.name == "qr100" {
@@ -270,7 +272,7 @@ fn a_target_that_dies_ends_the_step_and_is_named() {
     let pid = servers[1].server.root_pid().unwrap();
     let pid = nix::unistd::Pid::from_raw(pid as i32);
     nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGQUIT).unwrap();
-    assert!(running.wait(Duration::from_secs(60)), "it goes on");
+    assert!(running.wait(HANG), "it goes on");
     let outcomes = running.join();
     for (target, outcome) in outcomes.iter().enumerate() {
         assert!(outcome.fatal.as_ref().unwrap().starts_with("server 1: "), "{:?}", outcome.fatal);
@@ -284,7 +286,7 @@ fn a_target_that_dies_ends_the_step_and_is_named() {
 #[test]
 fn clients_that_wait_are_broken_off_everywhere() {
     let servers = two();
-    let sleep = Statement::plain("SELECT pg_sleep(60)", Expect::Rows { min: 1, max: 1 });
+    let sleep = Statement::plain("SELECT pg_sleep(3600)", Expect::Rows { min: 1, max: 1 });
     let nap = Statement::plain("SELECT pg_sleep(0.001)", Expect::Rows { min: 1, max: 1 });
     // Ending by work: one client naps to the end of its work, then waits for the other's.
     let streams = vec![
@@ -295,7 +297,7 @@ fn clients_that_wait_are_broken_off_everywhere() {
     let running = go(&load);
     assert!(!running.wait(Duration::from_millis(700)), "an answer came");
     running.break_off();
-    assert!(running.wait(Duration::from_secs(30)));
+    assert!(running.wait(HANG));
     for outcome in running.join() {
         assert_eq!(outcome.fatal, None);
         assert!(outcome.slices.iter().all(|slice| slice.operations == 0 && slice.seconds == 0.0));

@@ -99,9 +99,7 @@ fn sysbench_sends_the_same_statements() {
     for step in &steps[..2] {
         assert_eq!(run((*step).clone(), &server).fatal, None);
     }
-    server.sql("ALTER SYSTEM SET log_statement = 'all'");
-    server.sql("SELECT pg_reload_conf()");
-    std::thread::sleep(std::time::Duration::from_millis(300));
+    server.set("log_statement", "all");
     for ((test, script, options), step) in PAIRS.iter().zip(&steps[2..]) {
         let mut step = (*step).clone();
         assert_eq!(step.name, *test);

@@ -52,8 +52,8 @@ pub struct Comparison {
     /// [`Self::difference_p`] among all comparisons of the experiment, after Benjamini and
     /// Hochberg; `None` before [`crate::control_false_discoveries`] has seen them.
     pub adjusted_p: Option<f64>,
-    /// Two-sided p value of the t test that the difference is not larger than the margin: at most
-    /// 1 - confidence exactly where the interval lies wholly outside the margin. What
+    /// Two-sided p value of the t test that the difference is not larger than margin and noise
+    /// floor: at most 1 - confidence exactly where the interval lies wholly outside both. What
     /// [`crate::control_false_discoveries`] works on.
     pub margin_p: Option<f64>,
     /// What that means.
@@ -66,8 +66,8 @@ pub struct Comparison {
     /// equal. Among many comparisons it is larger: [`crate::control_false_discoveries`] knows how
     /// many there are. `None` with fewer than 5 blocks.
     pub detectable: Option<f64>,
-    /// The margin δ in force, as a fraction.
-    pub margin: f64,
+    /// What it was judged by.
+    pub margin: Margin,
     /// Mean of the log ratios d.
     pub mean_log: f64,
     /// Sample deviation (n - 1) of the log ratios d; `None` with one block.
@@ -87,13 +87,15 @@ impl Comparison {
     }
 
     /// Whether there is a difference for sure, be it larger or smaller than the margin: the
-    /// interval excludes 1, and still does so among all comparisons of the experiment once
-    /// [`crate::control_false_discoveries`] has seen them. True of every regression and every
-    /// improvement.
+    /// interval excludes 1, still does so among all comparisons of the experiment once
+    /// [`crate::control_false_discoveries`] has seen them, and identical variants do not differ by
+    /// as much. True of every regression and every improvement.
     pub fn confirmed(&self) -> bool {
         // The hair of tolerance is that of `control_false_discoveries`.
         let limit = crate::FALSE_DISCOVERY_RATE * (1.0 + 1e-9);
-        self.excludes_one() && self.adjusted_p.is_none_or(|p| p <= limit)
+        self.excludes_one()
+            && self.adjusted_p.is_none_or(|p| p <= limit)
+            && self.mean_log.abs() > self.margin.noise_floor.ln_1p()
     }
 
     /// Sets [`Self::detectable`] as one of so many comparisons. A slowdown that is alone among
@@ -121,6 +123,22 @@ impl Comparison {
         }
     }
 
+    /// Takes back a verdict that another estimate of the same difference does not share: the
+    /// interval is that of both together, and what is left to do is what the other lacks.
+    pub(crate) fn open(&mut self, other: &Self) {
+        self.verdict = Verdict::Inconclusive;
+        self.low = self.low.zip(other.low).map(|(own, other)| own.min(other));
+        self.high = self.high.zip(other.high).map(|(own, other)| own.max(other));
+        // Where the other alone is decided, nobody knows how many blocks bring them together.
+        self.further_blocks = other.further_blocks.filter(|blocks| *blocks > 0);
+        (self.sd_log, self.error_log) = (other.sd_log, other.error_log);
+        (self.freedom, self.detectable) = (other.freedom, other.detectable);
+        self.difference_p = match self.excludes_one() {
+            true => self.difference_p.zip(other.difference_p).map(|(own, other)| own.max(other)),
+            false => Some(1.0),
+        };
+    }
+
     /// Half the width of the interval as a fraction of the base's throughput: 0.02 is ±2%. `None`
     /// with one block.
     pub fn half_width(&self) -> Option<f64> {
@@ -146,8 +164,9 @@ impl Estimate {
     /// number of blocks are the caller's.
     pub(crate) fn judge(self, margin: Margin, confidence: f64) -> Comparison {
         let mut warnings = Vec::new();
-        if margin.used() > margin.asked {
-            warnings.push(Warning::MarginRaised { asked: margin.asked, used: margin.used() });
+        if margin.is_below_noise() {
+            let Margin { asked, noise_floor } = margin;
+            warnings.push(Warning::BelowNoise { asked, noise_floor });
         }
         let mut outcome = Comparison {
             method: self.method,
@@ -163,7 +182,7 @@ impl Estimate {
             verdict: Verdict::Inconclusive,
             further_blocks: None,
             detectable: None,
-            margin: margin.used(),
+            margin,
             mean_log: self.mean_log,
             sd_log: self.sd_log,
             error_log: self.error.map(|(error, _)| error),
@@ -185,7 +204,7 @@ impl Estimate {
             _ => Some(0),
         };
         outcome.detect_among(1);
-        let (below, above) = margin.log_edges();
+        let (below, above) = margin.outer_log_edges();
         let outside = (below - self.mean_log).max(self.mean_log - above);
         outcome.margin_p = Some(two_sided_p(outside, error, freedom));
         outcome.difference_p = Some(two_sided_p(self.mean_log.abs(), error, freedom));

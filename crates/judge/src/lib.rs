@@ -24,8 +24,9 @@
 //! 2. The 95% interval is `exp(mean d ± t(k-1, 0.975) · s / √k)`, Student's t with `k-1` degrees of
 //!    freedom.
 //! 3. Wholly below `1-δ`: [`Verdict::Regression`]. Wholly above `1+δ`: [`Verdict::Improvement`].
-//!    Wholly between: [`Verdict::Equivalent`], even if there is certainly a (small) difference.
-//!    Otherwise [`Verdict::Inconclusive`], with the number of further blocks needed.
+//!    Where identical variants differ by more than δ, both have to exceed that. Wholly between:
+//!    [`Verdict::Equivalent`], even if there is certainly a (small) difference. Otherwise
+//!    [`Verdict::Inconclusive`], with the number of further blocks needed.
 //! 4. Over many steps, [`control_false_discoveries`] retracts regressions and improvements that so
 //!    many comparisons would produce by chance.
 //!
@@ -90,7 +91,8 @@ pub use multiple::{FALSE_DISCOVERY_RATE, adjusted_p_values, control_false_discov
 pub use normal::normal_cdf;
 pub use paired::{JudgeError, Side, compare, compare_at};
 pub use restarts::{
-    ENOUGH_ROUNDS, MUCH_IDLE, MUCH_SET_ASIDE, SLICE_TOLERANCE, compare_slices, lengths_agree,
+    ENOUGH_ROUNDS, MUCH_IDLE, MUCH_SET_ASIDE, SLICE_TOLERANCE, compare_slices, deciding,
+    lengths_agree, totals,
 };
 pub use series::{STEADY_SECONDS, Steadiness, Trend, steadiness, trend};
 pub use sign_flip::{EXACT_BLOCKS, sign_flip_p};

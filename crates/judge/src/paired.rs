@@ -83,6 +83,17 @@ pub enum JudgeError {
         /// Whose slices.
         side: Side,
     },
+    /// Too few rounds in which either side did anything.
+    #[error(
+        "expected at least {needed} rounds with operations of base or variant, found {busy}; choose longer slices, or \
+         look for what stopped both"
+    )]
+    BothIdle {
+        /// Rounds in which at least one did something.
+        busy: usize,
+        /// Fewest allowed.
+        needed: usize,
+    },
     /// An invalid confidence.
     #[error("expected a confidence between 0 and 1, such as 0.95, found {confidence}")]
     Confidence {
@@ -272,10 +283,11 @@ mod tests {
     }
 
     #[test]
-    fn a_raised_margin_is_said() {
+    fn a_margin_below_the_noise_is_said() {
         let outcome =
             compare(&[1.0; 6], &[0.97; 6], Margin { asked: 0.02, noise_floor: 0.04 }).unwrap();
-        assert_eq!(outcome.verdict, Verdict::Equivalent);
-        assert!(matches!(outcome.warnings[..], [Warning::MarginRaised { .. }]));
+        assert_eq!(outcome.verdict, Verdict::Inconclusive, "neither within 2% nor beyond 4%");
+        assert_eq!(outcome.further_blocks, None);
+        assert!(matches!(outcome.warnings[..], [Warning::BelowNoise { .. }]));
     }
 }

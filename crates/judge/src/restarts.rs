@@ -1,9 +1,11 @@
 //! Combines several restarts of all servers, and checks whether two lengths of slices agree.
 
+use std::borrow::Cow;
+
 use crate::comparison::{Estimate, upper_point};
 use crate::{
-    Comparison, ENOUGH_BLOCKS, JudgeError, Margin, Method, RestartRatio, Warning, mean, sd_sample,
-    t_quantile,
+    Comparison, ENOUGH_BLOCKS, JudgeError, Margin, Method, RestartRatio, Verdict, Warning, mean,
+    sd_sample, t_quantile,
 };
 
 /// Fewer rounds in a restart than this cause a warning if there are few restarts: batches then have
@@ -44,9 +46,12 @@ const SURE: f64 = 0.99;
 /// restarts differ. So one restart, like one block, has neither interval nor verdict, and a
 /// [`Warning::OneRestart`].
 ///
-/// If one of the two did nothing in more than a quarter of its slices in some restart, there is no
-/// typical slice to compare: all restarts are then compared by all of their operations, with a
-/// [`Warning::Stalled`].
+/// The typical slice is not all of the time. What [`deciding`] returns is compared: all operations
+/// where they are sure to tell something else. And nothing is equivalent unless both the typical
+/// slice and all operations are, which takes one more look at the other of them: two one-sided
+/// tests at 1 - `confidence`, so its interval of twice that error has to lie within the margin.
+/// Otherwise the verdict is open, with a [`Warning::TotalsOpen`] where all operations leave it so.
+/// Where there is no typical slice, all operations decide alone.
 ///
 /// It is tempting to use the second whenever it explains the spread of the restarts. We tried that:
 /// a few restarts say so little about their spread that the interval misses the truth too often
@@ -65,24 +70,30 @@ pub fn compare_slices(
     if !(confidence > 0.0 && confidence < 1.0) {
         return Err(JudgeError::Confidence { confidence });
     }
-    let stalled = restarts.iter().find_map(|restart| restart.stalled);
-    let totals: Vec<RestartRatio> = restarts.iter().map(RestartRatio::in_total).collect();
-    let restarts = if stalled.is_some() { &totals[..] } else { restarts };
-    let logs: Vec<f64> = restarts.iter().map(|restart| restart.mean_log).collect();
-    let mean_log = mean(&logs).ok_or(JudgeError::NoBlocks)?;
-    let sd_log = sd_sample(&logs);
-    let half = |(error, freedom): (f64, f64)| error * t_quantile(upper_point(confidence), freedom);
-    let within = within(restarts);
-    let count = restarts.len() as f64;
-    let error = sd_log
-        .map(|sd| (sd / count.sqrt(), count - 1.0))
-        .map(|between| if half(between) >= half(within) { between } else { within });
-    let estimate =
-        Estimate { method: Method::Slices, blocks: restarts.len(), mean_log, sd_log, error };
-    let mut outcome = estimate.judge(margin, confidence);
-    if restarts.len() == 1 {
-        outcome.warnings.push(Warning::OneRestart);
+    let (deciding, reason) = deciding(restarts);
+    let mut outcome = estimate(&deciding, margin, confidence)?;
+    let other = match reason {
+        None => Some(totals(restarts)),
+        Some(Warning::RareSlices { .. }) => Some(restarts.to_vec()),
+        Some(_) => None,
+    };
+    if outcome.verdict == Verdict::Equivalent
+        && let Some(other) = other
+    {
+        let one_sided = (2.0 * confidence - 1.0).max(0.0);
+        if estimate(&other, margin, one_sided)?.verdict != Verdict::Equivalent {
+            let other = estimate(&other, margin, confidence)?;
+            let interval = other.low.zip(other.high).filter(|_| reason.is_none());
+            outcome.open(&other);
+            outcome.warnings.extend(interval.map(|(low, high)| Warning::TotalsOpen { low, high }));
+        }
     }
+    match restarts.len() {
+        1 => outcome.warnings.push(Warning::OneRestart),
+        restarts @ 2..ENOUGH_BLOCKS => outcome.warnings.push(Warning::TooFewRestarts { restarts }),
+        _ => {}
+    }
+    let logs: Vec<f64> = deciding.iter().map(|restart| restart.mean_log).collect();
     outcome.flip_signs(&logs);
     let rounds = restarts.iter().map(|restart| restart.pairs).min().unwrap_or_default();
     if rounds < ENOUGH_ROUNDS && restarts.len() < ENOUGH_BLOCKS {
@@ -96,9 +107,49 @@ pub fn compare_slices(
     if let Some(share) = mean(&idle).filter(|share| *share > MUCH_IDLE) {
         outcome.warnings.push(Warning::IdleRounds { share });
     }
-    outcome.warnings.extend(stalled.map(|side| Warning::Stalled { side }));
-    outcome.warnings.extend(tails(restarts, mean_log));
+    outcome.warnings.extend(reason);
     Ok(outcome)
+}
+
+/// The restarts by what decides: their typical slices, as they are, or all of their operations,
+/// with the reason. That is [`Warning::Stalled`] if one of the two did nothing in more than a
+/// quarter of its slices in some restart, so that there is no typical slice, or
+/// [`Warning::RareSlices`] if all operations are sure to have another ratio.
+pub fn deciding(restarts: &[RestartRatio]) -> (Cow<'_, [RestartRatio]>, Option<Warning>) {
+    let stalled = restarts.iter().find_map(|restart| restart.stalled);
+    let reason = stalled.map(|side| Warning::Stalled { side }).or_else(|| tails(restarts));
+    match reason {
+        Some(_) => (totals(restarts).into(), reason),
+        None => (restarts.into(), None),
+    }
+}
+
+/// The restarts by all of their operations.
+pub fn totals(restarts: &[RestartRatio]) -> Vec<RestartRatio> {
+    restarts.iter().map(RestartRatio::in_total).collect()
+}
+
+fn mean_log(restarts: &[RestartRatio]) -> Option<f64> {
+    mean(&restarts.iter().map(|restart| restart.mean_log).collect::<Vec<f64>>())
+}
+
+fn estimate(
+    restarts: &[RestartRatio],
+    margin: Margin,
+    confidence: f64,
+) -> Result<Comparison, JudgeError> {
+    let logs: Vec<f64> = restarts.iter().map(|restart| restart.mean_log).collect();
+    let mean_log = mean_log(restarts).ok_or(JudgeError::NoBlocks)?;
+    let sd_log = sd_sample(&logs);
+    let half = |(error, freedom): (f64, f64)| error * t_quantile(upper_point(confidence), freedom);
+    let within = within(restarts);
+    let count = restarts.len() as f64;
+    let error = sd_log
+        .map(|sd| (sd / count.sqrt(), count - 1.0))
+        .map(|between| if half(between) >= half(within) { between } else { within });
+    let estimate =
+        Estimate { method: Method::Slices, blocks: restarts.len(), mean_log, sd_log, error };
+    Ok(estimate.judge(margin, confidence))
 }
 
 /// Whether slices of two lengths say the same: `short` and `long` are the log ratios of the same
@@ -111,10 +162,7 @@ pub fn compare_slices(
 pub fn lengths_agree(short: &[RestartRatio], long: &[RestartRatio]) -> Option<Warning> {
     let count = short.len().min(long.len());
     let (short, long) = (short.get(..count)?, long.get(..count)?);
-    let of = |side: &[RestartRatio]| {
-        mean(&side.iter().map(|restart| restart.mean_log).collect::<Vec<f64>>())
-    };
-    let (of_short, of_long) = (of(short)?, of(long)?);
+    let (of_short, of_long) = (mean_log(short)?, mean_log(long)?);
     sure((of_short - of_long).abs(), [within(short), within(long)])
         .then(|| Warning::LengthsDisagree { short: of_short.exp(), long: of_long.exp() })
 }
@@ -144,7 +192,7 @@ fn sure(difference: f64, errors: [(f64, f64); 2]) -> bool {
 }
 
 /// Whether all slices together give a different result than their middle half.
-fn tails(restarts: &[RestartRatio], mean_log: f64) -> Option<Warning> {
+fn tails(restarts: &[RestartRatio]) -> Option<Warning> {
     let tails: Vec<RestartRatio> = restarts
         .iter()
         .map(|restart| RestartRatio {
@@ -153,9 +201,9 @@ fn tails(restarts: &[RestartRatio], mean_log: f64) -> Option<Warning> {
             ..*restart
         })
         .collect();
-    let all = mean(&tails.iter().map(|tail| tail.mean_log).collect::<Vec<f64>>())?;
+    let (middle, all) = (mean_log(restarts)?, mean_log(&tails)?);
     sure(all.abs(), [within(&tails), (0.0, 1.0)])
-        .then(|| Warning::RareSlices { middle: mean_log.exp(), all: (mean_log + all).exp() })
+        .then(|| Warning::RareSlices { middle: middle.exp(), all: (middle + all).exp() })
 }
 
 #[cfg(test)]
@@ -186,7 +234,7 @@ mod tests {
         assert!((half(&outcome) - half(&blocks)).abs() < 1e-12);
         assert!((outcome.freedom - 3.0).abs() < 1e-12);
         assert_eq!(outcome.verdict, Verdict::Regression);
-        assert_eq!(outcome.warnings, []);
+        assert_eq!(outcome.warnings, [Warning::TooFewRestarts { restarts: 4 }]);
     }
 
     #[test]
@@ -218,7 +266,8 @@ mod tests {
         let third = RestartRatio { tails_log: -0.2, total_variance: 1e-4, ..restart(0.0, 1e-3) };
         let outcome = judged(&[stalls(-0.5), stalls(-0.52), third]);
         assert!((outcome.mean_log + 1.22 / 3.0).abs() < 1e-12, "{outcome:?}");
-        assert_eq!(outcome.warnings, [Warning::Stalled { side: Side::Variant }]);
+        let few = Warning::TooFewRestarts { restarts: 3 };
+        assert_eq!(outcome.warnings, [few, Warning::Stalled { side: Side::Variant }]);
         let alike = judged(&[stalls(-0.5), stalls(-0.52), stalls(-0.49)]);
         assert_eq!(alike.verdict, Verdict::Regression);
     }
@@ -241,13 +290,103 @@ mod tests {
         few.tails_log = -0.04;
         few.tails_variance = 1e-5;
         let warnings = judged(&[few, restart(0.0, 0.002)]).warnings;
-        assert_eq!(warnings.len(), 2, "{warnings:?}");
-        assert_eq!(warnings[0], Warning::FewRounds { rounds: 29 });
-        assert!(matches!(warnings[1], Warning::RareSlices { all, .. } if all < 0.985));
+        assert_eq!(warnings.len(), 3, "{warnings:?}");
+        let too_few = Warning::TooFewRestarts { restarts: 2 };
+        assert_eq!(warnings[..2], [too_few, Warning::FewRounds { rounds: 29 }]);
+        assert!(matches!(warnings[2], Warning::RareSlices { all, .. } if all < 0.985));
         let warnings = judged(&[few, few]).warnings;
         assert!(warnings.contains(&Warning::MuchSetAside { share: 0.3 }), "{warnings:?}");
         let idle = RestartRatio { idle: 0.03, ..restart(0.0, 0.002) };
-        assert_eq!(judged(&[idle, idle]).warnings, [Warning::IdleRounds { share: 0.03 }]);
+        assert_eq!(judged(&[idle; 6]).warnings, [Warning::IdleRounds { share: 0.03 }]);
+    }
+
+    /// A confirmed difference of all operations decides, whatever the typical slice says.
+    #[test]
+    fn totals_that_are_sure_decide() {
+        let lacking = |log: f64| RestartRatio {
+            tails_log: -0.06,
+            tails_variance: 1e-6,
+            total_variance: 1e-5,
+            ..restart(log, 0.001)
+        };
+        let outcome = judged(&[0.0, 0.002, -0.002, 0.001, -0.001, 0.0].map(lacking));
+        assert_eq!(outcome.verdict, Verdict::Regression);
+        assert!((outcome.mean_log + 0.06).abs() < 1e-12 && outcome.high.unwrap() < 0.98);
+        assert!(matches!(outcome.warnings[..], [Warning::RareSlices { .. }]), "{outcome:?}");
+    }
+
+    /// Equivalent needs both: the typical slice, and all operations.
+    #[test]
+    fn what_may_lack_operations_is_not_equivalent() {
+        let logs = [0.0, 0.002, -0.002, 0.001, -0.001, 0.0];
+        let of = |tails: [f64; 6], error: f64| {
+            let one = |(log, tails_log): (f64, f64)| RestartRatio {
+                tails_log,
+                tails_variance: error * error,
+                total_variance: error * error,
+                ..restart(log, 0.001)
+            };
+            judged(&std::array::from_fn::<_, 6, _>(|at| one((logs[at], tails[at]))))
+        };
+        assert_eq!(of([0.0; 6], 0.001).verdict, Verdict::Equivalent);
+        // One restart of six lost a fifth of its operations.
+        let once = of([0.0, 0.0, 0.0, -0.2, 0.0, 0.0], 0.05);
+        assert_eq!(once.verdict, Verdict::Inconclusive);
+        assert!(once.low.unwrap() < 0.98 && once.high.unwrap() > 1.0, "{once:?}");
+        assert!(
+            (once.difference_p, once.confirmed()) == (Some(1.0), false) && once.mean_log == 0.0
+        );
+        assert!(once.further_blocks.is_none_or(|further| further > 0));
+        let typical = of([0.0; 6], 0.001).detectable;
+        assert!(once.detectable > typical, "as little as all operations allow: {once:?}");
+        let [Warning::TotalsOpen { low, high }] = once.warnings[..] else { panic!("{once:?}") };
+        assert!(low < 0.93 && high > 1.0);
+        // Two one-sided tests: 90% within the margin are enough where 95% are not.
+        let close = 0.02 / t_quantile(0.975, 5.0) * 6.0_f64.sqrt() * 1.05;
+        let at_95 = of([close, -close, close, -close, close, -close].map(|e| 0.91 * e), 0.0);
+        assert_eq!(at_95.verdict, Verdict::Equivalent, "{at_95:?}");
+        // All operations are beyond the margin, but not sure to differ from the typical slice: no
+        // number of blocks is known to bring them together.
+        let beyond = |log: f64| RestartRatio {
+            tails_log: -0.033,
+            tails_variance: 0.032 * 0.032,
+            total_variance: 0.028 * 0.028,
+            ..restart(log - 0.012, 0.001)
+        };
+        let outcome = judged(&logs.map(beyond));
+        assert_eq!((outcome.verdict, outcome.further_blocks), (Verdict::Inconclusive, None));
+        assert!(matches!(outcome.warnings[..], [Warning::TotalsOpen { .. }]), "{outcome:?}");
+    }
+
+    /// The base stalls, so that all operations are about equal; the typical slice is not.
+    #[test]
+    fn equal_totals_do_not_hide_a_slower_typical_slice() {
+        let stalling_base = |log: f64| RestartRatio {
+            tails_log: 0.04,
+            tails_variance: 1e-6,
+            total_variance: 1e-6,
+            ..restart(log - 0.04, 0.001)
+        };
+        let outcome = judged(&[0.0, 0.002, -0.002, 0.001, -0.001, 0.0].map(stalling_base));
+        assert_eq!(outcome.verdict, Verdict::Inconclusive, "{outcome:?}");
+        assert!(outcome.low.unwrap() < 0.97 && outcome.high.unwrap() > 0.99, "{outcome:?}");
+        assert!(matches!(outcome.warnings[..], [Warning::RareSlices { .. }]), "{outcome:?}");
+    }
+
+    #[test]
+    fn few_restarts_are_said_like_few_blocks_whatever_their_rounds() {
+        for count in 1..9 {
+            let log = |n: usize| 0.001 * ((n * 7 % 5) as f64 - 1.9);
+            let restarts: Vec<_> = (0..count).map(|n| restart(log(n), 0.002)).collect();
+            assert!(restarts.iter().all(|restart| restart.pairs >= ENOUGH_ROUNDS));
+            let warnings = judged(&restarts).warnings;
+            let expected = match count {
+                1 => vec![Warning::OneRestart],
+                2..6 => vec![Warning::TooFewRestarts { restarts: count }],
+                _ => vec![],
+            };
+            assert_eq!(warnings, expected, "{count} restarts");
+        }
     }
 
     #[test]

@@ -99,11 +99,11 @@ impl RestartRatio {
 ///
 /// So this compares the *typical* slice. A variant that is as fast as the base except for rare long
 /// pauses has a ratio near 1 here; `tails_log` says how much the pauses amount to, and
-/// [`crate::compare_slices`] warns when that is more than chance.
+/// [`crate::compare_slices`] judges by it.
 ///
 /// # Errors
 /// When the counts differ, fewer than [`FEWEST_PAIRS`] rounds have both, a rate is negative or
-/// infinite, or one side did nothing at all.
+/// infinite, one side did nothing at all, or neither did anything in all but a few rounds.
 pub fn restart_ratio(base: &[f64], variant: &[f64]) -> Result<RestartRatio, JudgeError> {
     if base.len() != variant.len() {
         return Err(JudgeError::Unpaired { base: base.len(), variant: variant.len() });
@@ -128,7 +128,10 @@ pub fn restart_ratio(base: &[f64], variant: &[f64]) -> Result<RestartRatio, Judg
     let (of_base, of_variant) = (idle(|round| round.base), idle(|round| round.variant));
     let slower = if of_base > of_variant { Side::Base } else { Side::Variant };
     let total_log = total_log(&rounds);
-    if rounds.len() < FEWEST_PAIRS || !total_log.is_finite() {
+    if rounds.len() < FEWEST_PAIRS {
+        return Err(JudgeError::BothIdle { busy: rounds.len(), needed: FEWEST_PAIRS });
+    }
+    if !total_log.is_finite() {
         return Err(JudgeError::Idle { side: slower });
     }
     let logs: Vec<f64> = rounds.iter().map(Round::log).collect();
@@ -324,7 +327,15 @@ mod tests {
         let error = |side| Err(JudgeError::Idle { side });
         assert_eq!(restart_ratio(&[1.0; 9], &[0.0; 9]), error(Side::Variant));
         assert_eq!(restart_ratio(&[0.0; 9], &[1.0; 9]), error(Side::Base));
-        assert!(matches!(restart_ratio(&[0.0; 9], &[0.0; 9]), Err(JudgeError::Idle { .. })));
+        // Neither is blamed for what both did.
+        let idle = |busy| Err(JudgeError::BothIdle { busy, needed: FEWEST_PAIRS });
+        assert_eq!(restart_ratio(&[0.0; 9], &[0.0; 9]), idle(0));
+        let mut twice = [0.0; 9];
+        twice[3..5].fill(1.0);
+        assert_eq!(restart_ratio(&twice, &twice), idle(2));
+        let mut busy = [0.0; 9];
+        busy[..7].fill(1.0);
+        assert_eq!(restart_ratio(&busy, &[0.0; 9]), error(Side::Variant));
     }
 
     /// Coverage of the interval from the batches of one restart; the long form is in the crate

@@ -13,13 +13,13 @@ pub const MAX_FURTHER_BLOCKS: u32 = 1000;
 /// What a comparison with the base says about the throughput of a variant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Verdict {
-    /// Slower by more than the margin: the whole interval lies below 1-δ.
+    /// Slower by more than the margin and the noise floor: the whole interval lies below 1-δ.
     Regression,
-    /// Faster by more than the margin: the whole interval lies above 1+δ.
+    /// Faster by more than the margin and the noise floor: the whole interval lies above 1+δ.
     Improvement,
-    /// The whole interval lies within the margin, whether or not it contains 1.
+    /// The whole interval lies within the margin that was asked, whether or not it contains 1.
     Equivalent,
-    /// The interval crosses an edge of the margin, or there is none.
+    /// Anything else, or there is no interval.
     Inconclusive,
 }
 
@@ -41,8 +41,9 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// The margin δ as a fraction of the base's throughput, and the noise floor, which is its lower
-/// limit.
+/// The margin δ as a fraction of the base's throughput, and the noise floor. The floor only makes
+/// verdicts more careful: a regression or an improvement has to exceed it, too. Equivalent means
+/// within the margin, however large the noise.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Margin {
     /// The largest difference that counts as small, as a fraction: 0.02 is 2%.
@@ -64,37 +65,48 @@ impl Margin {
         Self { asked, noise_floor: 0.0 }
     }
 
-    /// The margin in force: the requested one, but not less than the noise floor.
-    pub fn used(&self) -> f64 {
-        self.asked.max(self.noise_floor)
-    }
-
-    /// The ratios between which the whole interval of what is equivalent lies: `1-δ` and `1+δ`,
-    /// wider where the noise floor is larger. The lower one is 0 from a margin of 100% on.
+    /// The ratios between which the whole interval of what is equivalent lies: `1-δ` and `1+δ`. The
+    /// lower one is 0 from a margin of 100% on.
     pub fn edges(&self) -> (f64, f64) {
         let (below, above) = self.log_edges();
         (below.exp(), above.exp())
     }
 
-    /// The edges `ln(1-δ)` and `ln(1+δ)` of what was asked for, or, where they lie further out,
-    /// those of the noise floor F, `-ln(1+F)` and `ln(1+F)`: identical variants differ by that
-    /// factor in either direction. Of a margin of 100% or more the lower edge is infinitely far
-    /// away: nothing is slower by more than that.
-    pub(crate) fn log_edges(&self) -> (f64, f64) {
-        let below = if self.asked < 1.0 { (-self.asked).ln_1p() } else { f64::NEG_INFINITY };
-        (below.min(-self.noise_floor.ln_1p()), self.used().ln_1p())
+    /// The ratios outside which the whole interval of a regression or an improvement lies: those of
+    /// the margin or, where they are further out, of the noise floor F, `1/(1+F)` and `1+F`.
+    pub fn outer_edges(&self) -> (f64, f64) {
+        let (below, above) = self.outer_log_edges();
+        (below.exp(), above.exp())
     }
 
-    /// The verdict for an interval of log ratios. Where the margin in force is 100% or more nothing
-    /// is called equivalent: that identical variants differ by a factor of two makes none the same
-    /// as another.
+    /// Whether the noise floor lies outside the margin.
+    pub fn is_below_noise(&self) -> bool {
+        self.outer_log_edges() != self.log_edges()
+    }
+
+    /// `ln(1-δ)` and `ln(1+δ)`. Of a margin of 100% or more the lower edge is infinitely far away:
+    /// nothing is slower by more than that.
+    pub(crate) fn log_edges(&self) -> (f64, f64) {
+        let below = if self.asked < 1.0 { (-self.asked).ln_1p() } else { f64::NEG_INFINITY };
+        (below, self.asked.ln_1p())
+    }
+
+    /// Identical variants differ by the factor `1+F` in either direction.
+    pub(crate) fn outer_log_edges(&self) -> (f64, f64) {
+        let ((below, above), floor) = (self.log_edges(), self.noise_floor.ln_1p());
+        (below.min(-floor), above.max(floor))
+    }
+
+    /// The verdict for an interval of log ratios. With a margin or a noise floor of 100% or more
+    /// nothing is called equivalent: where identical variants differ by a factor of two, nothing
+    /// shows that two are the same.
     pub(crate) fn verdict(&self, low: f64, high: f64) -> Verdict {
-        let (below, above) = self.log_edges();
-        if high < below {
+        let ((below, above), (slower, faster)) = (self.log_edges(), self.outer_log_edges());
+        if high < slower {
             Verdict::Regression
-        } else if low > above {
+        } else if low > faster {
             Verdict::Improvement
-        } else if low >= below && high <= above && self.used() < 1.0 {
+        } else if low >= below && high <= above && self.asked.max(self.noise_floor) < 1.0 {
             Verdict::Equivalent
         } else {
             Verdict::Inconclusive
@@ -151,11 +163,20 @@ mod tests {
     }
 
     #[test]
-    fn noise_floor_widens_the_margin() {
-        let margin = Margin { asked: 0.02, noise_floor: 0.05 };
-        assert_eq!(margin.verdict(f64::ln(0.955), f64::ln(0.97)), Verdict::Equivalent);
-        let quiet = Margin { asked: 0.02, noise_floor: 0.001 };
-        assert!((quiet.used() - 0.02).abs() < f64::EPSILON);
+    fn a_noise_floor_only_makes_verdicts_more_careful() {
+        let verdict = |noise_floor, low, high| {
+            Margin { asked: 0.02, noise_floor }.verdict(f64::ln(low), f64::ln(high))
+        };
+        assert_eq!(verdict(0.25, 0.82, 0.90), Verdict::Inconclusive, "18% is not within 2%");
+        assert_eq!(verdict(0.25, 0.70, 0.79), Verdict::Regression);
+        assert_eq!(verdict(0.25, 0.985, 1.015), Verdict::Equivalent);
+        let ratios = || (60..150).map(|percent| f64::from(percent) / 100.0);
+        for (low, high) in ratios().flat_map(|low| ratios().map(move |high| (low, high))) {
+            let (without, with) = (verdict(0.0, low, high), verdict(0.25, low, high));
+            let careful = with == without || with == Verdict::Inconclusive;
+            assert!(careful || low > high, "{low} to {high}");
+        }
+        assert!(!Margin { asked: 0.02, noise_floor: 0.001 }.is_below_noise());
     }
 
     #[test]
@@ -165,7 +186,10 @@ mod tests {
             assert!((below - low).abs() < 1e-12 && (above - high).abs() < 1e-12, "{margin:?}");
         };
         close(Margin::of(0.02), 0.98, 1.02);
-        close(Margin { asked: 0.02, noise_floor: 0.25 }, 0.8, 1.25);
+        let noisy = Margin { asked: 0.02, noise_floor: 0.25 };
+        close(noisy, 0.98, 1.02);
+        let (slower, faster) = noisy.outer_edges();
+        assert!((slower - 0.8).abs() < 1e-12 && (faster - 1.25).abs() < 1e-12);
         close(Margin::of(1.0), 0.0, 2.0);
     }
 
@@ -173,7 +197,7 @@ mod tests {
     fn a_noise_floor_of_a_factor_has_edges_on_both_sides() {
         for noise_floor in [0.999, 1.0, 1.7, 30.0, f64::INFINITY] {
             let margin = Margin { asked: 0.02, noise_floor };
-            let (below, above) = margin.log_edges();
+            let (below, above) = margin.outer_log_edges();
             assert!(
                 below < 0.0 && above > 0.0 && (below + above).abs() < 1e-12 || above.is_infinite()
             );

@@ -24,12 +24,13 @@ pub enum Warning {
         /// Two-sided p value of the sign-flip test.
         p: f64,
     },
-    /// The plan's margin was smaller than the noise floor, so the noise floor was used.
-    MarginRaised {
+    /// The noise floor is larger than the margin, so a regression or an improvement has to exceed
+    /// it.
+    BelowNoise {
         /// The requested margin.
         asked: f64,
-        /// The one used.
-        used: f64,
+        /// What identical variants differ by.
+        noise_floor: f64,
     },
     /// On its own this would be a regression or an improvement, but not among so many comparisons.
     NotAmongMany {
@@ -41,6 +42,11 @@ pub enum Warning {
     /// Slices within a single start of the servers: how much starts differ is unknown, so there is
     /// neither interval nor verdict.
     OneRestart,
+    /// Slices within fewer than [`ENOUGH_BLOCKS`] starts of the servers.
+    TooFewRestarts {
+        /// How many there were.
+        restarts: usize,
+    },
     /// Some restart has fewer rounds of slices than [`crate::ENOUGH_ROUNDS`].
     FewRounds {
         /// How many the restart with the fewest had.
@@ -75,13 +81,20 @@ pub enum Warning {
         /// Ratio by the longer ones.
         long: f64,
     },
-    /// All slices together give a different ratio than their middle half, which the verdict is
-    /// about.
+    /// All slices together give a different ratio than their middle half: the verdict is about all.
     RareSlices {
         /// Ratio by the middle half.
         middle: f64,
         /// Ratio of all operations.
         all: f64,
+    },
+    /// The typical slice is equivalent, but all operations together are not sure to be: rare slices
+    /// may lack more than the margin.
+    TotalsOpen {
+        /// Lower end of the interval of the ratio of all operations.
+        low: f64,
+        /// Its upper end.
+        high: f64,
     },
 }
 
@@ -92,9 +105,10 @@ impl Warning {
             Self::OneBlock => "one-block",
             Self::TooFewBlocks { .. } => "too-few-blocks",
             Self::SignFlipDisagrees { .. } => "sign-flip-disagrees",
-            Self::MarginRaised { .. } => "margin-raised",
+            Self::BelowNoise { .. } => "margin-below-noise",
             Self::NotAmongMany { .. } => "not-among-many",
             Self::OneRestart => "one-restart",
+            Self::TooFewRestarts { .. } => "too-few-restarts",
             Self::FewRounds { .. } => "few-rounds",
             Self::ByCpu { .. } => "judged-by-cpu",
             Self::MuchSetAside { .. } => "much-set-aside",
@@ -102,6 +116,7 @@ impl Warning {
             Self::Stalled { .. } => "stalled",
             Self::LengthsDisagree { .. } => "lengths-disagree",
             Self::RareSlices { .. } => "rare-slices",
+            Self::TotalsOpen { .. } => "totals-open",
         }
     }
 }
@@ -118,17 +133,22 @@ impl fmt::Display for Warning {
             Self::SignFlipDisagrees { p } => format!(
                 "the interval excludes 1 but the sign-flip test does not (p = {p:.3}): check the individual blocks"
             ),
-            Self::MarginRaised { asked, used } => format!(
-                "margin raised from {:.1}% to {:.1}%: identical variants differ by this much here",
-                asked * 100.0,
-                used * 100.0
+            Self::BelowNoise { asked, noise_floor } => format!(
+                "identical variants differ by up to {:.1}% here, more than the margin of {:.1}%: a regression or an \
+                 improvement has to be larger than that",
+                noise_floor * 100.0,
+                asked * 100.0
             ),
             Self::NotAmongMany { comparisons, adjusted_p } => format!(
                 "outside the margin on its own, but not among {comparisons} comparisons (Benjamini-Hochberg p = {adjusted_p:.3})"
             ),
             Self::OneRestart => format!(
                 "the servers were started once, so there is no interval and no verdict: slices don't show how much starts \
-                 differ; run at least 3 blocks, preferably {ENOUGH_BLOCKS}"
+                 differ; run at least {ENOUGH_BLOCKS} blocks"
+            ),
+            Self::TooFewRestarts { restarts } => format!(
+                "too few restarts of the servers: {restarts}; run at least {ENOUGH_BLOCKS} blocks before trusting a verdict, because \
+                 slices don't show how much starts differ"
             ),
             Self::FewRounds { rounds } => format!(
                 "few rounds of slices: {rounds} in one restart; make the step longer to get at least {}",
@@ -156,7 +176,11 @@ impl fmt::Display for Warning {
                 "longer slices give a different ratio ({long:.3}, not {short:.3}): set slice_ms to a larger value"
             ),
             Self::RareSlices { middle, all } => format!(
-                "all slices together give {all:.3}, but the verdict is about their middle half, which gives {middle:.3}: look for stalls"
+                "all slices together give {all:.3}, their middle half {middle:.3}: the verdict is about all of them; look for stalls"
+            ),
+            Self::TotalsOpen { low, high } => format!(
+                "the typical slice is equivalent, but all slices together may not be: they give {low:.3} to {high:.3}; run \
+                 more blocks, or look for stalls"
             ),
         })
     }

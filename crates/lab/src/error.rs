@@ -3,6 +3,8 @@
 use std::io::ErrorKind;
 use std::path::PathBuf;
 
+use plan::Clients;
+
 /// Why a run could not start or continue. Everything finished before is in the store.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -121,7 +123,7 @@ pub enum Error {
     },
     /// A step of a trial failed.
     #[error(
-        "variant `{variant}`, block {block}, dop {dop}, step {step}: {reason}{log}\n\
+        "variant `{variant}`, block {block}, {clients}, step {step}: {reason}{log}\n\
          The trials that were finished are kept; continue with `steelyard run --resume`"
     )]
     Step {
@@ -129,8 +131,8 @@ pub enum Error {
         variant: String,
         /// The block, from 1.
         block: u32,
-        /// Number of clients.
-        dop: u32,
+        /// The step's clients, or those of the sequence if the trouble was between steps.
+        clients: Clients,
         /// The step.
         step: String,
         /// What happened.

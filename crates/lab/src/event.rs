@@ -3,9 +3,13 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use plan::Clients;
 use report::labelled;
 use store::{Better, StepRecord};
 use workload::{End, Phase, Program, Step};
+
+/// The dop of what is recorded between the steps: no client is at work then.
+pub(crate) const NO_CLIENTS: u32 = 0;
 
 /// Something that happened in a run.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,7 +24,7 @@ pub enum Event {
         trials: usize,
         /// Trials already finished by an earlier run.
         finished: usize,
-        /// Measured steps in each trial, counted per dop; without those that load once.
+        /// Measured steps in each trial, at most; without those that load once.
         steps: usize,
         /// Its time budget, if the run designs itself.
         budget: Option<Duration>,
@@ -33,15 +37,15 @@ pub enum Event {
         block: u32,
         /// The variant.
         variant: String,
-        /// Number of clients.
-        dop: u32,
+        /// The clients of its steps.
+        clients: Clients,
     },
-    /// The load for the trials of a variant and dop begins; its steps follow.
+    /// The load for the trials of a variant and sequence begins; its steps follow.
     LoadBegan {
         /// The variant.
         variant: String,
-        /// Number of clients.
-        dop: u32,
+        /// The clients of the sequence's steps.
+        clients: Clients,
     },
     /// A load has ended, and its data is kept.
     Kept {
@@ -58,8 +62,6 @@ pub enum Event {
     StepBegan {
         /// The step.
         name: String,
-        /// Number of clients.
-        dop: u32,
         /// Operations it will do, if known.
         operations: Option<u64>,
         /// Seconds it will take, if known.
@@ -97,10 +99,12 @@ pub enum Event {
         blocks: u32,
         /// How many comparisons are decided.
         decided: usize,
-        /// Number of comparisons.
+        /// Number of comparisons, also of those that can't be judged.
         all: usize,
         /// Those that are undecided, such as `pg14.3 l.i1 ±3.1%`.
         open: Vec<String>,
+        /// Those that can't be judged, with the reason; further blocks can't help.
+        unjudged: Vec<String>,
         /// What comes until the next look, such as `2 more blocks of pg13.7, pg14.3, up to l.i1`.
         next: String,
         /// Number of trials in it.
@@ -169,36 +173,38 @@ pub struct IntervalRow {
 }
 
 impl Event {
-    /// A phase of a sequence with this key begins, on so many servers at once.
-    pub(crate) fn phase_began(phase: &Phase, sequence: u32, servers: usize) -> Event {
+    /// A phase of a sequence with these clients begins, on so many servers at once.
+    pub(crate) fn phase_began(phase: &Phase, clients: Clients, servers: usize) -> Event {
         match phase {
             Phase::Step(step) | Phase::Program(Program { step, .. }) => Event::StepBegan {
-                name: shown(&step.name, step.dop, sequence, &step.labels),
-                dop: step.dop,
+                name: shown(&step.name, step.dop, clients, &step.labels),
                 operations: planned(step).map(|operations| operations * servers as u64),
                 seconds: step.seconds.map(|seconds| seconds * servers as f64),
                 unit: of_figure(&step.unit, step.less_is_better),
             },
-            Phase::Settle { .. } => Event::untimed_began(phase_name(phase), sequence),
+            Phase::Settle { .. } => Event::untimed_began(phase_name(phase)),
         }
     }
 
     /// Something of unknown duration begins between the steps.
-    pub(crate) fn untimed_began(name: &str, dop: u32) -> Event {
+    pub(crate) fn untimed_began(name: &str) -> Event {
         Event::StepBegan {
             name: name.to_owned(),
-            dop,
             operations: None,
             seconds: None,
             unit: String::new(),
         }
     }
 
-    /// A phase of a sequence with this key, or something between the steps, has succeeded; names
-    /// the variant if several are running.
-    pub(crate) fn step_ended(record: &StepRecord, sequence: u32, variant: Option<&str>) -> Event {
+    /// A phase of a sequence with these clients, or something between the steps, has succeeded;
+    /// names the variant if several are running.
+    pub(crate) fn step_ended(
+        record: &StepRecord,
+        clients: Clients,
+        variant: Option<&str>,
+    ) -> Event {
         Event::StepEnded {
-            name: shown(&record.name, record.dop, sequence, &record.measure.labels),
+            name: shown(&record.name, record.dop, clients, &record.measure.labels),
             variant: variant.map(str::to_owned),
             rate: record.metric(metrics::OPS.name),
             unit: of_figure(&record.measure.unit, record.measure.better == Better::Less),
@@ -209,8 +215,8 @@ impl Event {
 }
 
 /// A step's name with what distinguishes it from others of its sequence.
-fn shown(name: &str, dop: u32, sequence: u32, labels: &BTreeMap<String, String>) -> String {
-    labelled(name, Some(dop).filter(|dop| *dop != sequence), labels)
+fn shown(name: &str, dop: u32, clients: Clients, labels: &BTreeMap<String, String>) -> String {
+    labelled(name, Some(dop).filter(|dop| *dop != NO_CLIENTS && clients.only().is_none()), labels)
 }
 
 /// The unit of a step's figure: operations per second, or that of a cost.

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use dbms::{
     BuildOptions, BuildSystem, Cache, Installation, Ledger, Reference, ServerSpec, ServerUser,
 };
-use plan::{Plan, Variant, WorkloadPlan};
+use plan::{Plan, SequenceKey, Variant, WorkloadPlan};
 use workload::{Benchmark, Counters, Dialect, Phase};
 
 use crate::error::Error;
@@ -76,7 +76,12 @@ pub fn line_up(
     let note = |line: &str| (on_event.borrow_mut())(Event::Note(line.to_owned()));
     let mut references = Vec::new();
     for variant in &plan.variants {
-        references.push(reference(variant).map_err(|error| Error::of(&variant.name, error))?);
+        let of = |error| Error::of(&variant.name, error);
+        let reference = reference(variant).map_err(of)?;
+        if let WorkloadPlan::Program(_) = plan.workload {
+            reference.check_programs().map_err(of)?;
+        }
+        references.push(reference);
     }
     let (mut subjects, mut counters) = (Vec::new(), None);
     for (variant, reference) in plan.variants.iter().zip(references) {
@@ -179,7 +184,7 @@ fn reference(variant: &Variant) -> Result<Reference, dbms::Error> {
 /// The benchmark of a sequence of a plan on one variant.
 pub fn benchmark(
     workload: &WorkloadPlan,
-    sequence: u32,
+    sequence: SequenceKey,
     subject: &Subject,
 ) -> Result<Benchmark, Error> {
     workload::benchmark(workload, sequence, subject.dialect)

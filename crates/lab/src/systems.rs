@@ -90,11 +90,11 @@ pub fn target(variant: &str, endpoint: Endpoint) -> Target {
         }
         Endpoint::Nowhere { .. } => Target::new(variant, Nobody),
         Endpoint::Postgres { host, port, user, password, database } => {
-            let (address, password) = (address(host, port), password.map(reveal));
+            let address = address(host, port);
             Target::new(variant, Postgres { address, user, password, database })
         }
         Endpoint::Mysql { host, port, user, password, database } => {
-            let (address, password) = (address(host, port), password.map(reveal));
+            let address = address(host, port);
             Target::new(variant, Mysql { address, user, password, database })
         }
     }
@@ -105,10 +105,6 @@ fn address(host: Host, port: u16) -> Address {
         Host::Socket(file) => Address::Unix(file),
         Host::Tcp(host) => Address::Tcp(host, port),
     }
-}
-
-fn reveal(secret: dbms::Secret) -> String {
-    secret.reveal().to_owned()
 }
 
 /// Where there is no DBMS, programs are the load, and nothing else.

@@ -57,6 +57,56 @@ fn a_run_goes_on_only_with_the_same_binaries() {
     assert_eq!(site.finished().len(), 2);
 }
 
+/// The half block was paired with what the same binaries did on another machine.
+#[test]
+fn a_block_begun_on_another_machine_is_done_anew() {
+    let plan = Site::plan(&["a", "b"], "blocks = 2", STEPS);
+    let interrupted = || {
+        let mut site = Site::new();
+        site.world.at("stop", 3, Fault::Interrupt);
+        assert!(matches!(site.run(&plan), Err(Error::Interrupted)));
+        assert_eq!(site.finished().len(), 3);
+        site
+    };
+    let warning = |site: &Site| {
+        let results = report::load(&site.store(), report::Which::Latest).unwrap();
+        let mut warnings = results.warnings.into_iter().map(|noted| noted.warning);
+        warnings.find(|warning| warning.code == "machine-changed").map(|warning| warning.text)
+    };
+    for (fact, value) in
+        [("kernel", "2.0"), ("machine id", "0123456789abcdef"), ("cpu model", "Example 9000")]
+    {
+        let mut site = interrupted();
+        let before = site.finished();
+        site.ran_elsewhere(fact, Some(value));
+        site.resume().unwrap();
+        let (finished, trials) = (site.finished(), site.trials());
+        assert_eq!(finished.len(), 4);
+        // The whole block before stays; the half one is taken back and run again.
+        assert_eq!((&finished[..2], finished[2].block, finished[3].block), (&before[..2], 2, 2));
+        let back = trials.iter().find(|trial| trial.id == before[2].id).unwrap();
+        assert_eq!(back.state, TrialState::Polluted);
+        assert_eq!(site.world.count("start"), 2);
+        let told = |event: &Event| matches!(event, Event::Note(text) if text.contains("block 2 was begun on another machine"));
+        assert!(site.events.iter().any(told), "{:?}", site.events);
+        let text = warning(&site).unwrap();
+        assert!(text.contains("block 1 on ") && text.contains("block 2 on another: "), "{text}");
+        assert!(text.contains("instead of") && text.contains(&value[..3]), "{text}");
+        assert!(text.contains("Each block is of one"), "{text}");
+    }
+    // On the same machine, or if nothing is known of the one before, the half block goes on.
+    let mut same = interrupted();
+    let before = same.finished();
+    same.resume().unwrap();
+    assert_eq!((&same.finished()[..3], same.finished().len()), (&before[..], 4));
+    assert_eq!(warning(&same), None);
+    let mut unknown = interrupted();
+    unknown.ran_elsewhere("machine id", None);
+    unknown.resume().unwrap();
+    assert_eq!(&unknown.finished()[..3], &before[..]);
+    assert_eq!(warning(&unknown), None);
+}
+
 #[test]
 fn a_server_that_dies_is_told_with_its_log_which_is_kept() {
     let mut site = Site::new();
@@ -138,6 +188,34 @@ fn what_fails_before_the_first_step_is_told_as_set_up() {
     let Err(error) = site.run(&Site::plan(&["a"], "blocks = 1", STEPS)) else { panic!("no error") };
     let text = error.to_string();
     assert!(text.contains("variant `a`, block 1, dop 1, step setup: statement failed"), "{text}");
+}
+
+/// The key of a sequence was taken for the number of clients: `dop 1` with 16 of them.
+#[test]
+fn trials_errors_and_logs_are_known_by_the_clients_they_use() {
+    let of = |load: u32| {
+        let mut site = Site::new();
+        site.world.at("execute", 1, Fault::Fail);
+        let text = format!(
+            "base = \"a\"\nblocks = 1\nsettle_seconds_scale = 0\n[variants.a]\ndbms = \"postgres@14.3\"\n\
+             [workload.sysbench]\ntables = 16\nrows = 100\ndop = 16\nload_dop = {load}\n"
+        );
+        let error = site.run(&plan::Plan::parse(&text, None, "test").unwrap()).unwrap_err();
+        let began = |event: &Event| match event {
+            Event::TrialBegan { clients, .. } => Some(clients.to_string()),
+            _ => None,
+        };
+        let began = site.events.iter().find_map(began).unwrap();
+        let logs = std::fs::read_dir(site.path().join("results/artifacts/logs")).unwrap();
+        let logs = logs.map(|log| log.unwrap().file_name().into_string().unwrap());
+        (error.to_string(), began, logs.collect::<Vec<_>>())
+    };
+    let (error, began, logs) = of(16);
+    assert!(error.contains("variant `a`, block 1, dop 16, step setup: "), "{error}");
+    assert_eq!((&*began, &logs[..]), ("dop 16", &["a.b1.dop16.t1.log".to_owned()][..]));
+    let (error, began, logs) = of(2);
+    assert!(error.contains("block 1, dop 2 to 16, step setup: "), "{error}");
+    assert_eq!((&*began, &logs[..]), ("dop 2 to 16", &["a.b1.dop2-16.t1.log".to_owned()][..]));
 }
 
 #[test]

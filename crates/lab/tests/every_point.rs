@@ -1,9 +1,10 @@
 //! Runs that end at any point whatever: what is finished is kept, nothing is left running, and
 //! `--resume` brings the experiment to the same end.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use lab::Error;
+use lab::{Error, Event};
 use plan::Plan;
 use store::{ExperimentState, TrialState};
 
@@ -27,8 +28,8 @@ fn restored() -> Box<Plan> {
 }
 
 fn joint() -> Box<Plan> {
-    let steps = "rows = 4000\nsteps = [\"l.i0\", \"l.x\"]";
-    Site::plan(&["a", "b"], "blocks = 1\npairing = \"slices\"\nslice_ms = 2", steps)
+    let steps = "rows = 5000\nsteps = [\"l.i0\", \"l.x\"]";
+    Site::plan(&["a", "b"], "blocks = 1\npairing = \"slices\"\nslice_ms = 4", steps)
 }
 
 /// What a trial is, whichever attempt it was.
@@ -53,10 +54,24 @@ fn undisturbed(plan: &Plan) -> Site {
     site
 }
 
+/// What is to happen in a run.
+struct Case {
+    what: String,
+    /// Whether it is no interrupt.
+    fails: bool,
+    /// Whether it happens where a server is about to start, which is not called off.
+    starting: bool,
+}
+
 /// Runs a plan to its end or to what is to happen, and on from there. `whole`: how it ends.
-fn ends_well(mut site: Site, plan: &Plan, whole: &Site, fails: bool, what: &str) {
+fn ends_well(mut site: Site, plan: &Plan, whole: &Site, case: &Case) {
+    let Case { what, fails, starting } = case;
+    let (fails, starting) = (*fails, *starting);
     let wanted = essence(&whole.finished());
     let result = site.run(plan);
+    let late = site.world.late();
+    let begins = ["start", "copy"].iter().any(|call| late.contains(call));
+    assert!(starting || !begins, "{what}, and a server was started: {late:?}");
     let kept = if site.path().join("results").exists() { site.finished() } else { Vec::new() };
     for trial in essence(&kept) {
         assert!(wanted.contains(&trial), "{what}: {trial:?}");
@@ -64,6 +79,8 @@ fn ends_well(mut site: Site, plan: &Plan, whole: &Site, fails: bool, what: &str)
     match result {
         Ok(()) => {
             assert!(!fails, "{what} went unnoticed");
+            // It came when all was done: servers only had to be stopped.
+            assert!(late.iter().all(|call| *call == "stop"), "{what} was ignored: {late:?}");
             assert_eq!(essence(&kept), wanted, "{what}");
             return;
         }
@@ -81,22 +98,29 @@ fn ends_well(mut site: Site, plan: &Plan, whole: &Site, fails: bool, what: &str)
     assert_eq!(essence(&finished), wanted, "{what}");
 }
 
-/// Has it happen at the first and at the last call of each kind, and at one between them.
+/// Has it happen at every call.
 fn at_every_call(plan: &Plan, fault: Fault, calls: &[&str]) {
     let whole = undisturbed(plan);
-    for (call, count) in whole.world.counts() {
-        if !calls.is_empty() && !calls.contains(&call) {
-            continue;
+    let counts = whole.world.counts().into_iter();
+    let wanted = counts.filter(|(call, _)| calls.is_empty() || calls.contains(call));
+    let each = |(call, count)| (1..=count).map(move |number| (call, number));
+    let points: Vec<(&str, usize)> = wanted.flat_map(each).collect();
+    let next = AtomicUsize::new(0);
+    // They wait most of the time.
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| {
+                while let Some((call, number)) = points.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let site = site();
+                    site.world.at(call, *number, fault);
+                    let what = format!("{fault:?} at {call} {number}");
+                    let fails = fault != Fault::Interrupt;
+                    let starting = ["start", "copy"].contains(call);
+                    ends_well(site, plan, &whole, &Case { what, fails, starting });
+                }
+            });
         }
-        let mut numbers = vec![1, count.div_ceil(2), count];
-        numbers.dedup();
-        for number in numbers {
-            let site = site();
-            site.world.at(call, number, fault);
-            let what = format!("{fault:?} at {call} {number}");
-            ends_well(site, plan, &whole, fault != Fault::Interrupt, &what);
-        }
-    }
+    });
 }
 
 fn interrupt_at_every_event(plan: &Plan) {
@@ -104,8 +128,14 @@ fn interrupt_at_every_event(plan: &Plan) {
     for number in 1..=whole.events.len() {
         let mut site = site();
         site.interrupt_at = Some(number);
-        let what = format!("interrupt at {:?}", whole.events[number - 1]);
-        ends_well(site, plan, &whole, false, &what);
+        let event = &whole.events[number - 1];
+        let starting = match event {
+            Event::TrialBegan { .. } | Event::LoadBegan { .. } => true,
+            Event::StepBegan { name, .. } => name == "restore",
+            _ => false,
+        };
+        let what = format!("interrupt at {event:?}");
+        ends_well(site, plan, &whole, &Case { what, fails: false, starting });
     }
 }
 
@@ -137,7 +167,8 @@ fn deaths() {
 
 #[test]
 fn deaths_in_joint_blocks() {
-    at_every_call(&joint(), Fault::Die, &["request", "flush", "counters"]);
+    // In a slice: `a_server_that_dies_in_a_slice_ends_the_block_of_all`.
+    at_every_call(&joint(), Fault::Die, &["connect", "flush", "counters", "footprint"]);
 }
 
 #[test]

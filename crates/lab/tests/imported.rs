@@ -10,7 +10,7 @@ fn go(lines: &str) -> Reading {
 fn file(name: &str, reading: Reading) -> Finished {
     Finished {
         file: name.to_owned(),
-        variant: "a".to_owned(),
+        variant: Some("a".to_owned()),
         dop: None,
         block: None,
         step: None,
@@ -23,7 +23,7 @@ fn file(name: &str, reading: Reading) -> Finished {
 fn one_name_cannot_stand_for_two_units() {
     let times = file("times", go("BenchmarkA \t 10\t 5 ns/op\n"));
     let rates = file("rates", go("BenchmarkA \t 10\t 5 MB/s\n"));
-    let error = arrange(&[times, rates]).unwrap_err();
+    let error = arrange(&[times, rates], None).unwrap_err();
     assert!(matches!(&error, ImportError::OtherUnit { line: 1, .. }), "{error}");
     assert!(error.to_string().contains("is in MB/s here, and in ns/op"), "{error}");
 }
@@ -32,7 +32,7 @@ fn one_name_cannot_stand_for_two_units() {
 fn one_name_cannot_be_given_to_several_tests() {
     let two = || go("BenchmarkA \t 10\t 5 ns/op\nBenchmarkB \t 10\t 5 ns/op\n");
     let named = Finished { step: Some("s".to_owned()), ..file("two", two()) };
-    let error = arrange(&[named]).unwrap_err();
+    let error = arrange(&[named], None).unwrap_err();
     assert!(
         matches!(&error, ImportError::SeveralSteps { found, .. } if found.len() == 2),
         "{error}"
@@ -40,14 +40,159 @@ fn one_name_cannot_be_given_to_several_tests() {
     // Repeats of one test are no other test.
     let repeats = go("BenchmarkA \t 10\t 5 ns/op\nBenchmarkA \t 10\t 6 ns/op\n");
     let named = Finished { step: Some("s".to_owned()), ..file("repeats", repeats) };
-    assert!(arrange(&[named]).is_ok());
+    assert!(arrange(&[named], None).is_ok());
 }
 
 #[test]
 fn a_given_block_has_a_step_once() {
     let repeats = || go("BenchmarkA-2 \t 10\t 5 ns/op\nBenchmarkA-2 \t 10\t 6 ns/op\n");
-    let error = arrange(&[Finished { block: Some(3), ..file("repeats", repeats()) }]).unwrap_err();
+    let error =
+        arrange(&[Finished { block: Some(3), ..file("repeats", repeats()) }], None).unwrap_err();
     assert!(matches!(&error, ImportError::Twice { block: 3, line: 2, dop: 2, .. }), "{error}");
-    let error = arrange(&[Finished { dop: Some(1), ..file("repeats", repeats()) }]).unwrap_err();
+    let error =
+        arrange(&[Finished { dop: Some(1), ..file("repeats", repeats()) }], None).unwrap_err();
     assert!(matches!(&error, ImportError::OtherDop { wanted: 1, found: 2, .. }), "{error}");
+}
+
+/// A report as RocksDB's scripts write it: the load says nothing, revrange always has 1 client.
+fn report(dop: u32, rate: f64) -> Reading {
+    let header = "ops_sec\tmb_sec\ttest\n";
+    let tests = ["fillseq.wal_disabled.v400", "revrange.t1", &format!("readrandom.t{dop}")];
+    let rows: String = tests.iter().map(|test| format!("{rate}\t1\t{test}\n\n")).collect();
+    Format::RocksdbReport.read(&format!("{header}{rows}")).unwrap()
+}
+
+#[test]
+fn a_number_that_was_given_is_for_tests_that_do_not_say_theirs() {
+    // One setup with 1, 2 and 4 clients, two runs each, as a pattern with {dop} and {block} reads.
+    let files = [1, 2, 4].into_iter().flat_map(|dop| {
+        [1, 2].map(|block| Finished {
+            dop: Some(dop),
+            block: Some(block),
+            ..file("report.tsv", report(dop, f64::from(1000 * dop + block)))
+        })
+    });
+    let files: Vec<Finished> = files.collect();
+    let given = arrange(&files, None).unwrap();
+    // As many without: the number of the file is that of readrandom.
+    let without = files.iter().map(|file| Finished { dop: None, ..file.clone() });
+    let said = arrange(&without.collect::<Vec<_>>(), None).unwrap();
+    for arranged in [given, said] {
+        let directory = tempfile::tempdir().unwrap();
+        let store = store::Store::open(directory.path()).unwrap();
+        let imported = arranged.store(&store, "byrx", None, "test").unwrap();
+        assert_eq!((imported.trials, imported.blocks, imported.steps), (6, 2, 18));
+        let steps = store.steps(imported.experiment, store::Scope::Results).unwrap();
+        let of = |name: &str| {
+            let of = steps.iter().filter(|step| step.name == name);
+            let mut of: Vec<(u32, Option<String>)> =
+                of.map(|step| (step.dop, step.measure.labels.get("run-dop").cloned())).collect();
+            of.sort();
+            of.dedup();
+            of
+        };
+        let own = [(1, None), (2, None), (4, None)];
+        assert_eq!((of("fillseq"), of("readrandom")), (own.to_vec(), own.to_vec()));
+        // Of three runs of 1, 2 and 4 clients, each of which has one with 1.
+        let label = |run: u32| (1, Some(run.to_string()));
+        assert_eq!(of("revrange"), [(1, None), label(2), label(4)]);
+    }
+    let wrong = arrange(&[Finished { dop: Some(8), ..file("report.tsv", report(4, 1.0)) }], None);
+    let wrong = wrong.unwrap_err();
+    assert!(matches!(wrong, ImportError::OtherDop { line: 6, wanted: 8, found: 4, .. }), "{wrong}");
+}
+
+#[test]
+fn an_output_of_several_variants_names_them_unless_one_is_given() {
+    let rows = "100\t1\treadrandom.t4\n90\t1\treadrandom.t4\n";
+    let text = format!("/x/7.1/report.tsv\n/x/7.2/report.tsv\n\nops_sec\tmb_sec\ttest\n{rows}");
+    let reading = Format::RocksdbReport.read(&text).unwrap();
+    let own = Finished { variant: None, ..file("summary.tsv", reading) };
+    let given = Finished { variant: Some("m5".to_owned()), ..own.clone() };
+    for (file, variants, blocks, warnings) in
+        [(own, &["7.1", "7.2"][..], 1, 1), (given, &["m5"][..], 2, 2)]
+    {
+        let directory = tempfile::tempdir().unwrap();
+        let store = store::Store::open(directory.path()).unwrap();
+        let imported = arrange(&[file], None).unwrap().store(&store, "x", None, "test").unwrap();
+        assert_eq!(
+            (imported.variants, imported.blocks),
+            (variants.iter().map(|name| (*name).to_owned()).collect(), blocks)
+        );
+        assert_eq!(store.warnings(imported.experiment).unwrap().len(), warnings);
+    }
+}
+
+/// What iostat saw: a device with its kilobytes read and written per second.
+fn iostat(devices: &[(&str, f64, f64)]) -> Reading {
+    let rows = devices.iter().map(|(name, read, written)| format!("{name} 1 {read} 2 {written}\n"));
+    let rows: String = rows.collect();
+    let report = format!("Device r/s rkB/s w/s wkB/s\n{rows}\n");
+    Format::Iostat.read(&format!("{report}{report}")).unwrap()
+}
+
+/// Imports a rate of 10/s per variant with what iostat saw; KB written per operation and the notes.
+fn written(seen: &[Reading], device: Option<&str>) -> Result<(Vec<f64>, String), ImportError> {
+    let rate = || "regex:rate (.*)".parse::<Format>().unwrap().read("rate 10\n").unwrap();
+    let mut files = Vec::new();
+    for (variant, reading) in ["a", "b", "c"].iter().zip(seen) {
+        let named = |name: &str, reading: Reading| Finished {
+            variant: Some((*variant).to_owned()),
+            ..file(name, reading)
+        };
+        files.extend([named("rate", rate()), named("io", reading.clone())]);
+    }
+    let arranged = arrange(&files, device)?;
+    let directory = tempfile::tempdir().unwrap();
+    let store = store::Store::open(directory.path()).unwrap();
+    let imported = arranged.store(&store, "x", None, "test").unwrap();
+    let (id, results) = (imported.experiment, store::Scope::Results);
+    let values = store.step_values(id, &["wKB/o"], results).unwrap();
+    Ok((values.iter().map(|row| row.values[0]).collect(), imported.notes.join("\n")))
+}
+
+#[test]
+fn the_device_is_the_one_to_which_most_was_written_or_the_given() {
+    // A mirror of two: below it, everything is counted again, and other file systems' writes too.
+    let raid = iostat(&[("md2", 5.0, 600.0), ("md3", 0.0, 90.0), ("nvme0n1", 3.0, 700.0)]);
+    let (values, notes) = written(std::slice::from_ref(&raid), None).unwrap();
+    assert_eq!(values, [60.0]);
+    assert!(notes.contains("those of md2, to which most was written"), "{notes}");
+    assert!(notes.contains("--device chooses another of md3, nvme0n1"), "{notes}");
+    let (values, notes) = written(std::slice::from_ref(&raid), Some("nvme0n1")).unwrap();
+    assert_eq!(
+        (values, &*notes),
+        (vec![70.0], "reads and writes per operation are those of nvme0n1, as given")
+    );
+    let error = written(std::slice::from_ref(&raid), Some("sdb")).unwrap_err().to_string();
+    assert!(error.contains("(md2, md3, nvme0n1), found sdb"), "{error}");
+    // One for all files, even if it is not the first in each.
+    let one = iostat(&[("sda", 0.0, 50.0), ("sdb", 0.0, 40.0)]);
+    let other = iostat(&[("sda", 0.0, 10.0), ("sdb", 0.0, 500.0)]);
+    assert_eq!(written(&[one, other], None).unwrap().0, [4.0, 50.0]);
+    // Reads without writes but those of a log.
+    let reads = iostat(&[("sda", 0.0, 20.0), ("nvme0n1", 90_000.0, 0.0)]);
+    let (values, notes) = written(&[reads], None).unwrap();
+    assert_eq!(values, [0.0]);
+    assert!(notes.contains("those of nvme0n1, from which most was read"), "{notes}");
+}
+
+#[test]
+fn what_was_seen_belongs_to_the_step_of_its_name() {
+    let rate = |rate: f64| {
+        let format: Format = "regex:rate (.*)".parse().unwrap();
+        format.read(&format!("rate {rate}\n")).unwrap()
+    };
+    let seen = || iostat(&[("sda", 0.0, 100.0)]);
+    let of = |step: &str, reading| Finished { step: Some(step.to_owned()), ..file(step, reading) };
+    let files = [of("x", rate(10.0)), of("y", rate(20.0)), of("x", seen()), of("y", seen())];
+    let directory = tempfile::tempdir().unwrap();
+    let store = store::Store::open(directory.path()).unwrap();
+    let imported = arrange(&files, None).unwrap().store(&store, "x", None, "test").unwrap();
+    let (id, results) = (imported.experiment, store::Scope::Results);
+    let values = store.step_values(id, &["wKB/o"], results).unwrap();
+    assert_eq!(values.iter().map(|row| row.values[0]).collect::<Vec<_>>(), [10.0, 5.0]);
+    let unnamed = [files[0].clone(), files[1].clone(), file("io", seen())];
+    let error = arrange(&unnamed, None).unwrap_err().to_string();
+    assert!(error.contains("{step} in --pattern"), "{error}");
 }

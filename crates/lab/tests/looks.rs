@@ -3,6 +3,8 @@
 use std::time::Duration;
 
 use lab::{Error, Event};
+use report::{CompareOptions, Format, Which};
+use store::{NewTrial, StepRecord, Store};
 
 use crate::common::Site;
 
@@ -64,6 +66,46 @@ fn a_run_ends_when_all_is_decided() {
     site.run(&Site::plan(&["a", "c"], "blocks = 4\nmax_blocks = 9", STEPS)).unwrap();
     assert_eq!((site.finished().len(), site.warnings()), (8, vec!["all-decided".to_owned()]));
     assert!(site.told().contains("every comparison was decided after 4 blocks"));
+}
+
+/// A block in which `c` did nothing can't be compared, however many more there are. That is no
+/// decision, and is not called one.
+#[test]
+fn what_cannot_be_judged_is_not_called_decided() {
+    let plan = Site::plan(&["a", "c"], "blocks = 4\nmax_blocks = 9", STEPS);
+    let mut whole = site();
+    whole.run(&plan).unwrap();
+    let began = |(at, event): (usize, &Event)| {
+        matches!(event, Event::TrialBegan { block: 2, .. }).then_some(at)
+    };
+    let second = whole.events.iter().enumerate().find_map(began).unwrap();
+
+    let mut site = site();
+    site.interrupt_at = Some(second);
+    assert!(matches!(site.run(&plan), Err(Error::Interrupted)));
+    assert_eq!(site.finished().len(), 2, "one block");
+    let store = Store::open(&site.path().join("results")).unwrap();
+    let experiment = store.latest().unwrap().unwrap().id;
+    let variants = store.variants(experiment).unwrap();
+    let variant = variants.iter().find(|variant| variant.name == "c").unwrap().id;
+    let (block, position, sequence, started_ms) = (2, 2, 1, 5);
+    let idle = NewTrial { experiment, variant, block, position, sequence, started_ms };
+    let idle = store.begin_trial(&idle).unwrap();
+    let mut record = StepRecord::new(0, "l.i0", 1);
+    record.add("o/s", 0.0);
+    store.record_step(idle, &record).unwrap();
+    store.finish_trial(idle).unwrap();
+    drop(store);
+
+    site.resume().unwrap();
+    assert_eq!((site.finished().len(), site.warnings()), (8, vec!["not-all-judged".to_owned()]));
+    let told = "the run ended after 4 blocks, with 0 of 1 comparisons decided; 1 can't be judged: \
+                c l.i0 (c did nothing in 1 of 4 blocks (2), but a did)";
+    assert!(site.told().contains(told), "{}", site.told());
+    let results = report::load(&site.store(), Which::Id(experiment)).unwrap();
+    let compared = report::compare(&results, &CompareOptions::default()).unwrap();
+    let text = compared.render(Format::Text).unwrap();
+    assert!(text.contains(told) && !text.contains("every comparison"), "{text}");
 }
 
 #[test]

@@ -50,6 +50,22 @@ fn a_run_that_goes_on_loads_again_and_says_so() {
 }
 
 #[test]
+fn half_of_the_loads_on_another_machine_are_done_anew() {
+    let mut site = Site::new();
+    let plan = Site::plan(&["a", "b"], WHOLE, STEPS);
+    site.world.at("start", 2, Fault::Interrupt);
+    assert!(site.run(&plan).is_err());
+    let first = site.finished();
+    assert_eq!((first.len(), first[0].block), (1, 0), "one of two loads");
+    site.ran_elsewhere("kernel", Some("2.0"));
+    site.resume().unwrap();
+    let loads: Vec<_> = site.finished().into_iter().filter(|trial| trial.block == 0).collect();
+    assert_eq!(loads.len(), 2);
+    assert!(loads.iter().all(|load| load.id != first[0].id), "{loads:?}");
+    assert_eq!(site.warnings(), ["one-load"]);
+}
+
+#[test]
 fn settling_after_the_load_belongs_to_it() {
     let mut site = Site::new();
     let steps = "rows = 300\nindexed_rows = 100\nsecondary_indexes = 0\nread_write_seconds = 1\n\

@@ -199,8 +199,19 @@ fn a_toy_workload_runs_on_a_toy_engine_in_a_process_of_its_own() {
     );
     let (events, store) = run(directory.path(), &text);
     // One sequence: no engine is started anew for another number of clients.
-    let began = events.iter().filter(|event| matches!(event, Event::TrialBegan { .. }));
-    assert_eq!(began.count(), 2);
+    // It is told what clients its steps have, and they are told apart by theirs.
+    let both = plan::Clients { least: 1, most: 2 };
+    let began = |event: &&Event| match event {
+        Event::TrialBegan { clients, .. } | Event::LoadBegan { clients, .. } => *clients == both,
+        _ => false,
+    };
+    assert_eq!(events.iter().filter(began).count(), 4, "two loads and two trials: {events:?}");
+    let dops = |event: &Event| match event {
+        Event::StepBegan { name, .. } if name.starts_with("read") => Some(name.contains("dop=1")),
+        _ => None,
+    };
+    let dops: Vec<bool> = events.iter().filter_map(dops).collect();
+    assert_eq!(dops, [true, true, false, false].repeat(2), "{events:?}");
     let experiment = store.latest().unwrap().unwrap().id;
     let steps = store.steps(experiment, Scope::Results).unwrap();
     let measured = steps.iter().filter(|step| step.kind == store::StepKind::Measured);
@@ -218,6 +229,10 @@ fn a_toy_workload_runs_on_a_toy_engine_in_a_process_of_its_own() {
         of_trial,
         [reads(1, uniform), reads(1, zipfian), reads(2, uniform), reads(2, zipfian)]
     );
+    let between = steps.iter().filter(|step| step.kind == store::StepKind::Settle);
+    let between: Vec<_> = between.map(|step| (&*step.name, step.dop)).collect();
+    let loads = [("settle", 0), ("keep", 0)].repeat(2);
+    assert_eq!(between, [loads, vec![("restore", 0); 2]].concat(), "no client is at work");
     // What the engine counted is what its clients did, on the data that was loaded once.
     for step in steps.iter().filter(|step| step.block > 0 && step.name == "read") {
         let gets = &store.counters(step.id).unwrap()[0];

@@ -110,6 +110,8 @@ declare! {
         "{class} operations per second (rows, for inserts and deletes), besides what the step counts";
     TARGET = "{class}.target", "/s", FACT, "target of {class} operations per second";
     HELD = "{class}.held", "", FACT, "1 if at least 95% of the {class} target was reached, otherwise 0";
+    DONE = "{class}.done", "", FACT, "{class} statements of a schedule that were done";
+    DUE = "{class}.due", "", FACT, "{class} statements of a schedule whose time came";
     FAILED = "{class}.failed", "", sometimes(cost(does("failed {class}s"))),
         "{class}s that failed by a deadlock or because they can't be serialized, and don't count";
     SKIPPED = "{class}.skipped", "", sometimes(cost(does("skipped {class}s"))),

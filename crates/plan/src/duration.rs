@@ -82,8 +82,11 @@ mod tests {
         }
 
         #[test]
-        fn never_panics(text in ".*") {
-            let _ = parse_duration(&text);
+        fn anything_is_a_time_or_named(text in "[0-9dhms .é]{0,10}|.*") {
+            match parse_duration(&text) {
+                Ok(time) => prop_assert_eq!(parse_duration(&format_duration(time)), Ok(time)),
+                Err(error) => prop_assert_eq!(error.found, text),
+            }
         }
     }
 }

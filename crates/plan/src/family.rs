@@ -1,6 +1,7 @@
 //! What a workload declares about itself.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use crate::key::{CommandOption, Keyed};
 use crate::problem::Problems;
@@ -9,10 +10,60 @@ use crate::problem::Problems;
 /// block and variant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sequence {
-    /// What distinguishes it from the workload's other sequences. Insert: its number of clients.
-    pub key: u32,
+    /// What distinguishes it from the workload's other sequences.
+    pub key: SequenceKey,
     /// In the order in which they run.
     pub steps: Vec<PlannedStep>,
+}
+
+/// What distinguishes a sequence from the workload's others. It says nothing about the clients of
+/// its steps: for those, see [`Sequence::clients`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SequenceKey(u32);
+
+impl SequenceKey {
+    /// The key where all steps belong to one sequence.
+    pub const ONLY: SequenceKey = SequenceKey(1);
+
+    /// The key of the sequence for this number of clients, where each number has one.
+    pub const fn of_clients(clients: u32) -> SequenceKey {
+        SequenceKey(clients)
+    }
+
+    /// The number under which it is stored, and from which the order of its steps is drawn.
+    pub const fn number(self) -> u32 {
+        self.0
+    }
+}
+
+/// The numbers of clients of some steps. As text: `dop 4`, or `dop 1 to 16`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Clients {
+    /// The smallest.
+    pub least: u32,
+    /// The largest.
+    pub most: u32,
+}
+
+impl Clients {
+    /// One number of clients.
+    pub const fn of(dop: u32) -> Clients {
+        Clients { least: dop, most: dop }
+    }
+
+    /// The number, if it is the same in all steps.
+    pub fn only(self) -> Option<u32> {
+        (self.least == self.most).then_some(self.least)
+    }
+}
+
+impl fmt::Display for Clients {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.only() {
+            Some(dop) => write!(f, "dop {dop}"),
+            None => write!(f, "dop {} to {}", self.least, self.most),
+        }
+    }
 }
 
 /// A step of a plan.
@@ -38,6 +89,12 @@ impl Sequence {
         let same =
             |step: &PlannedStep| (&*step.name, step.dop, &step.labels) == (name, dop, labels);
         self.steps.iter().position(same)
+    }
+
+    /// The numbers of clients of its steps.
+    pub fn clients(&self) -> Clients {
+        let dops = || self.steps.iter().map(|step| step.dop);
+        Clients { least: dops().min().unwrap_or(0), most: dops().max().unwrap_or(0) }
     }
 }
 

@@ -1,9 +1,12 @@
 //! Keeps passwords in a plan out of what is stored.
 
-use secret::{configuration_without_passwords, setting_without_passwords, without_passwords};
+use reference::{
+    configuration_without_passwords, hidden, setting_without_passwords, without_passwords,
+};
 
 use crate::count::OwnStatements;
 use crate::types::Plan;
+use crate::workloads::WorkloadPlan;
 
 /// The text of a whole plan with passwords hidden. It is otherwise the same plan; if something had
 /// to be hidden, it is rewritten without comments.
@@ -13,7 +16,7 @@ pub fn plan_without_passwords(text: &str) -> String {
     if hidden == plan && without_passwords(text) == text {
         text.to_owned()
     } else {
-        hidden.to_toml()
+        without_passwords(&hidden.to_toml())
     }
 }
 
@@ -22,7 +25,7 @@ fn hide(plan: &Plan) -> Plan {
     let hide = |text: &mut String| *text = without_passwords(text);
     hide(&mut plan.name);
     for variant in &mut plan.variants {
-        hide(&mut variant.dbms);
+        variant.dbms = hidden(&variant.dbms);
         variant.initdb.iter_mut().for_each(hide);
         for (name, value) in &mut variant.config {
             *value = setting_without_passwords(name, value);
@@ -35,10 +38,26 @@ fn hide(plan: &Plan) -> Plan {
             build.cflags.iter_mut().chain(&mut build.compiler).for_each(hide);
         }
     }
+    if let WorkloadPlan::Program(program) = &mut plan.workload {
+        let runs = program.steps.iter_mut().map(|step| &mut step.run).chain([&mut program.all]);
+        let commands = runs.filter_map(|run| run.command.as_mut());
+        commands.chain(&mut program.init).for_each(hide_words);
+    }
     // Whatever hiding has made unreadable is left out entirely.
     plan.count.file_text = plan.count.file_text.take().map(|text| without_passwords(&text));
     plan.count.file_text.take_if(|text| OwnStatements::parse(text).is_err());
     plan
+}
+
+/// Hides passwords in a command line. A quote that ends a word ends the password in it, too.
+fn hide_words(command: &mut String) {
+    let words = shlex::split(command).unwrap_or_default();
+    let hidden: Vec<String> = words.iter().map(|word| without_passwords(word)).collect();
+    if hidden != words
+        && let Ok(text) = shlex::try_join(hidden.iter().map(String::as_str))
+    {
+        *command = text;
+    }
 }
 
 #[cfg(test)]
@@ -81,6 +100,21 @@ mod tests {
         assert!(!plan_without_passwords(&comment).contains("cret"));
     }
 
+    #[test]
+    fn a_password_inside_another_text_is_hidden_too() {
+        let program = "[workload.program]\ninit = \"psql 'host=h password=s3cret'\"\n\
+                       command = \"mysql --password=s3cret\"\n";
+        let text = plan("host=h user=me dbname='postgres://me:s3cret@h/d'", "")
+            .replace("[workload.insert]\n", program);
+        let hidden = plan_without_passwords(&text);
+        assert!(!hidden.contains("s3cret"), "{hidden}");
+        let read = Plan::parse(&hidden, None, "x").unwrap();
+        assert_eq!(read.variants[0].dbms, "host=h user=me dbname='postgres://me@h/d'");
+        let WorkloadPlan::Program(program) = read.workload else { panic!("{hidden}") };
+        assert_eq!(program.all.words(), ["mysql", "--password=<hidden>"]);
+        assert_eq!(plan_without_passwords(&hidden), hidden);
+    }
+
     proptest! {
         #[test]
         fn no_form_survives(
@@ -105,8 +139,15 @@ mod tests {
         }
 
         #[test]
-        fn never_panics(text in "(password|://|[ =:'\"$\\\\@?&%é])*") {
-            plan_without_passwords(&text);
+        fn a_comment_changes_no_plan(text in "(password|://|[ =:'\"$\\\\@?&%é])*") {
+            let whole = plan("postgres@14.3", "config = { work_mem = \"1MB\" }");
+            let hidden = plan_without_passwords(&whole.replace("a comment", &text));
+            prop_assert_eq!(without_passwords(&hidden), hidden.clone(), "hiding twice");
+            let read = Plan::parse(&hidden, None, "x").unwrap();
+            let variant = &read.variants[0];
+            prop_assert_eq!((&*variant.dbms, &*variant.config["work_mem"]), ("postgres@14.3", "1MB"));
+            // What is no plan is hidden as any text is.
+            prop_assert_eq!(plan_without_passwords(&text), without_passwords(&text));
         }
     }
 }

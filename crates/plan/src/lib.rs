@@ -2,7 +2,7 @@
 //!
 //! A plan names the *variants* to compare, the *workload* they run and how often.
 //! This crate knows nothing about databases or result files: what `dbms = "postgres@13.7"` means is
-//! up to the crate `dbms`; here it is a string.
+//! up to the crate `dbms`; here it is a string that `reference` can name and strip of its password.
 //!
 //! ```
 //! let text = r#"
@@ -60,13 +60,13 @@ mod write;
 
 pub use count::{CountPlan, DEFAULT_COUNT_ROWS, OwnStatements, Protocol};
 pub use duration::{DurationError, format_duration, parse_duration};
-pub use family::{PlannedStep, Sequence};
+pub use family::{Clients, PlannedStep, Sequence, SequenceKey};
 pub use hide::plan_without_passwords;
 pub use key::{CommandOption, Form};
 pub use near::nearest;
 pub use problem::{PlanError, Problem};
 pub use schedule::{Block, Trial};
-pub use short::{ShortForm, variant_name, variant_names};
+pub use short::ShortForm;
 pub use size::{SizeError, parse_size};
 pub use types::{
     BuildPlan, BuildSystem, DEFAULT_BLOCKS, DEFAULT_MARGIN, DEFAULT_PROFILE_SECONDS,

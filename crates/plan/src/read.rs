@@ -10,7 +10,7 @@ use crate::check::check;
 use crate::count::read_count;
 use crate::key::Keyed;
 use crate::keys::{durability, memory_limit};
-use crate::place::{in_folder, read_beside};
+use crate::place::read_beside;
 use crate::problem::{PlanError, Problems};
 use crate::section::{Section, as_table, join, printable, setting};
 use crate::types::{Durability, Given, Pairing, Plan, Variant};
@@ -132,7 +132,9 @@ fn read_variant(p: &mut Problems, name: &str, table: &DeTable, shared: &Shared) 
         let name = printable(name);
         p.of(&path, format!("variant `{name}` has no `dbms`; add dbms = \"postgres@14.3\""));
     }
-    variant.dbms = in_folder(&variant.dbms, shared.folder);
+    if let Some(folder) = shared.folder {
+        variant.dbms = reference::in_folder(&variant.dbms, folder);
+    }
     if let Some(table) = section.table(p, "config") {
         variant.config.extend(settings(p, table, &join(&path, "config")));
     }

@@ -3,6 +3,7 @@
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
+use crate::family::SequenceKey;
 use crate::types::Plan;
 
 /// Every variant once through every sequence, in random order.
@@ -24,7 +25,7 @@ pub struct Trial {
     /// Index into [`Plan::variants`].
     pub variant: usize,
     /// Key of the [`crate::Sequence`].
-    pub sequence: u32,
+    pub sequence: SequenceKey,
 }
 
 /// Spreads block numbers over seeds. Any odd constant would do except the increment of SplitMix64,
@@ -45,7 +46,7 @@ impl Plan {
 
     /// One block of the schedule, also beyond [`Plan::blocks`]; `number` counts from 1.
     pub fn block(&self, seed: u64, number: u32) -> Block {
-        let mut pairs: Vec<(usize, u32)> = Vec::new();
+        let mut pairs: Vec<(usize, SequenceKey)> = Vec::new();
         let sequences = self.workload.sequences();
         for variant in 0..self.variants.len() {
             pairs.extend(sequences.iter().map(|sequence| (variant, sequence.key)));

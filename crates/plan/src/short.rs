@@ -16,7 +16,8 @@ use crate::workloads::WorkloadPlan;
 pub struct ShortForm {
     /// The workload with all its defaults.
     pub workload: WorkloadPlan,
-    /// Name and dbms of each variant. The first is the base; [`variant_names`] makes names.
+    /// Name and dbms of each variant. The first is the base; [`reference::variant_names`] makes
+    /// names.
     pub variants: Vec<(String, String)>,
     /// Settings for all variants.
     pub config: Vec<(String, String)>,
@@ -96,104 +97,12 @@ fn section(
     Ok((keys, lines))
 }
 
-/// A name for a variant: `postgres@13.7` → `pg13.7`, `path:/opt/pg-new` → `pg-new`,
-/// `path:/usr/lib/postgresql/15` → `pg15`, `git:~/src/postgres#REL_14_3` → `pg-REL_14_3`,
-/// `src:postgresql-15.8.tar.bz2` → `pg-postgresql-15.8`, `postgres://user:secret@db:5432/x` →
-/// `pg-db`.
-pub fn variant_name(dbms: &str) -> String {
-    let last = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
-    // The text after this kind, with or without the system before it.
-    let after = |kind| dbms.strip_prefix("postgres@").unwrap_or(dbms).strip_prefix(kind);
-    let url = dbms.split_once("://").filter(|(scheme, _)| scheme.starts_with("postgres"));
-    let raw = if let Some((_, rest)) = url {
-        let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-        let host = authority.rsplit('@').next().unwrap_or_default();
-        let port = |(_, port): &(&str, &str)| port.chars().all(|c| c.is_ascii_digit());
-        let host = host.rsplit_once(':').filter(port).map_or(host, |(host, _)| host);
-        let host = host.trim_matches(['[', ']']);
-        format!("pg-{}", if host.is_empty() { "local" } else { host })
-    } else if let Some(source) = after("git:") {
-        let revision = source.rsplit_once('#').map_or("HEAD", |(_, revision)| revision);
-        // A full commit is too long for a name.
-        let digits = revision.len() >= 40 && revision.chars().all(|c| c.is_ascii_hexdigit());
-        format!("pg-{}", if digits { &revision[..10] } else { revision })
-    } else if let Some(path) = after("src:") {
-        format!("pg-{}", last(path).split(".tar").next().unwrap_or_default())
-    } else if let Some(path) = after("path:") {
-        let name = last(path.trim_end_matches('/'));
-        if name.starts_with(|c: char| c.is_ascii_digit()) { format!("pg{name}") } else { name }
-    } else if let Some((system, version)) = dbms.split_once('@') {
-        let known = [
-            ("postgres", "pg"),
-            ("postgresql", "pg"),
-            ("mysql", "my"),
-            ("mariadb", "ma"),
-            ("rocksdb", "rx"),
-        ];
-        let short = known.iter().find(|(name, _)| *name == system).map_or(system, |known| known.1);
-        format!("{short}{version}")
-    } else {
-        dbms.to_owned()
-    };
-    let fit = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' };
-    let clean: String = raw.chars().map(fit).take(60).collect();
-    match clean.trim_matches(['.', '-']) {
-        "" => "variant".to_owned(),
-        name => name.to_owned(),
-    }
-}
-
-/// Names for several variants, all different: a repeated name gets a number, `pg13.7`,
-/// `pg13.7-2`.
-pub fn variant_names<S: AsRef<str>>(dbms: &[S]) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
-    for reference in dbms {
-        let name = variant_name(reference.as_ref());
-        let mut candidate = name.clone();
-        let mut number = 2;
-        while names.contains(&candidate) {
-            candidate = format!("{name}-{number}");
-            number += 1;
-        }
-        names.push(candidate);
-    }
-    names
-}
-
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
 
     use super::*;
     use proptest::prelude::*;
-
-    #[test]
-    fn names() {
-        for (dbms, name) in [
-            ("postgres@13.7", "pg13.7"),
-            ("postgres@14", "pg14"),
-            ("mysql@8.0.28", "my8.0.28"),
-            ("mariadb@11.4", "ma11.4"),
-            ("path:/usr/lib/postgresql/15", "pg15"),
-            ("path:/opt/pg-new/", "pg-new"),
-            ("postgres://me:secret@db.example:5432/x", "pg-db.example"),
-            ("postgresql:///x?host=/run", "pg-local"),
-            ("postgres://[::1]:5432/x", "pg---1"),
-            ("path:/", "variant"),
-            ("postgres@path:/opt/pg-new", "pg-new"),
-            ("postgres@git:~/src/postgres#REL_14_3", "pg-REL_14_3"),
-            ("git:https://example.org/pg#origin/master", "pg-origin-master"),
-            ("git:/srv/pg#0123456789abcdef0123456789abcdef01234567", "pg-0123456789"),
-            ("git:/srv/pg", "pg-HEAD"),
-            ("src:/tmp/postgresql-15.8.tar.bz2", "pg-postgresql-15.8"),
-        ] {
-            assert_eq!(variant_name(dbms), name, "{dbms}");
-        }
-        assert_eq!(
-            variant_names(&["postgres@13.7", "postgres@13.7", "postgres@14.3", "postgres@13.7"]),
-            ["pg13.7", "pg13.7-2", "pg14.3", "pg13.7-3"]
-        );
-    }
 
     fn short(variants: Vec<(String, String)>, options: &[(&str, &str)]) -> Result<Plan, PlanError> {
         Plan::short(&ShortForm {
@@ -262,7 +171,7 @@ mod tests {
     proptest! {
         #[test]
         fn every_name_is_fit_for_a_plan(dbms in "\\PC{1,80}") {
-            let names = variant_names(&[&dbms, &dbms]);
+            let names = reference::variant_names(&[&dbms, &dbms]);
             let variants = names.into_iter().map(|n| (n, dbms.clone())).collect();
             let plan = short(variants, &[]);
             prop_assert!(plan.is_ok(), "{}", plan.unwrap_err());

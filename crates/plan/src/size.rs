@@ -78,8 +78,11 @@ mod tests {
         }
 
         #[test]
-        fn never_panics(text in ".*") {
-            let _ = parse_size(&text);
+        fn anything_is_a_size_or_named(text in "[0-9._]{1,5} ?[kKmMgGtT]?i?[bB]?|.*") {
+            match parse_size(&text) {
+                Ok(bytes) => prop_assert_eq!(parse_size(&format_size(bytes)), Ok(bytes)),
+                Err(error) => prop_assert_eq!(error.found, text),
+            }
         }
     }
 }

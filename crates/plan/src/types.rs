@@ -37,7 +37,7 @@ pub struct Plan {
     pub name: String,
     /// Name of the variant that all others are compared with.
     pub base: String,
-    /// Trials per variant and dop, ≥ 1.
+    /// Trials per variant and sequence, ≥ 1.
     pub blocks: u32,
     /// Seed of the order of trials and of all parameters; `None`: the run chooses one and records
     /// it. At most `i64::MAX`, so that TOML and SQLite can hold it.

@@ -183,7 +183,7 @@ prop_compose! {
     fn any_plan()(
         name in text().prop_filter("empty", |t| !t.is_empty()),
         names in hash_set("[a-zA-Z0-9é][a-zA-Z0-9.+_-]{0,10}", 1..5),
-        dbms in "[^\u{0}]{1,30}",
+        dbms in "[^\u{0}]{1,30}".prop_filter("blank", |text| !text.trim().is_empty()),
         parts in vec(variant_parts(), 5),
         insert in insert_plan(),
         blocks in 1u32..100,

@@ -115,8 +115,8 @@ fn events_are_counted_while_they_are_wanted() {
     std::thread::sleep(Duration::from_millis(400));
     let mut wanted = Duration::ZERO;
     for _ in 0..2 {
-        counting.resume().unwrap();
         let begin = Instant::now();
+        counting.resume().unwrap();
         std::thread::sleep(Duration::from_millis(300));
         counting.pause().unwrap();
         wanted += begin.elapsed();

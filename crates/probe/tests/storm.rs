@@ -178,8 +178,10 @@ fn orphans_and_their_usage_stay_in_the_tree() {
     if let (Some(group), Some(group_first)) = (&group, group_first) {
         let kernel = group_us(group) - group_first;
         println!("tree {used} µs, group {kernel} µs");
-        // Two ticks of each of the shells.
-        assert!((kernel - used).abs() < 50_000.0, "tree {used} µs, group {kernel} µs");
+        // The tree lacks up to two ticks of what its children used, and the last moments of each
+        // child, which only the group is charged for.
+        let difference = (kernel - used).abs();
+        assert!(difference < 0.05 * kernel + 20_000.0, "tree {used} µs, group {kernel} µs");
     }
 }
 

@@ -10,7 +10,7 @@ use crate::document::{
     RateFigures, RelativeFigures, StepDocument, TwinDocument, TwinsDocument, VariantDocument,
     WarningDocument, costs,
 };
-use crate::figures::{absolute, ratio};
+use crate::figures::absolute;
 use crate::gate::{Gate, Reasons, reasons};
 use crate::judged::{Finding, Judged, judge_metric, judge_results};
 use crate::latency::Pooled;
@@ -191,7 +191,7 @@ fn step(results: &Results, judged: &Judged, number: usize) -> Option<StepDocumen
 
 fn relative(results: &Results, judged: &Judged, number: usize, place: usize) -> RelativeFigures {
     let step = &results.steps[number];
-    let costs = costs(|metric| ratio(step, judged.base_of(place), place, metric));
+    let costs = costs(|metric| judged.ratio_of(results, number, place, metric));
     match judged.finding(results, number, place) {
         Some(finding) => judgement(&finding, costs),
         None if place == judged.base => RelativeFigures {

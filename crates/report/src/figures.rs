@@ -1,5 +1,5 @@
 //! Absolute and relative figures, computed so that a relative one is the quotient of two absolute
-//! ones.
+//! ones; for throughput see [`crate::judged::Judged::throughput_ratio`].
 
 use crate::model::{StepResults, VariantStep};
 
@@ -56,10 +56,16 @@ pub(crate) fn absolute(step: &StepResults, base: usize, place: usize, metric: &s
 
 /// A metric of a variant as a fraction of the base's: the quotient of their [`mean`]s over the
 /// paired blocks, which with positive values is `exp(mean ln(variant / base))`. `None` when the
-/// base's value is 0, and with a single pair: one block says nothing about a difference.
-pub(crate) fn ratio(step: &StepResults, base: usize, place: usize, metric: &str) -> Option<f64> {
+/// base's value is 0, and with fewer than `least` pairs: one block says nothing about a difference.
+pub(crate) fn ratio(
+    step: &StepResults,
+    base: usize,
+    place: usize,
+    metric: &str,
+    least: usize,
+) -> Option<f64> {
     let pairs = paired(step.variant(base)?, step.variant(place)?, metric);
-    if pairs.blocks.len() < 2 {
+    if pairs.blocks.len() < least {
         return None;
     }
     let (base, variant) = (mean(&pairs.base)?, mean(&pairs.variant)?);
@@ -97,7 +103,7 @@ mod tests {
             step(&[&[(1, 100.0), (2, 110.0), (3, 400.0)], &[(1, 50.0), (2, 300.0), (3, 90.0)]]);
         let [base, variant] = [0, 1].map(|place| absolute(&skewed, 0, place, OPS).unwrap());
         assert!((base - (100.0_f64 * 110.0 * 400.0).cbrt()).abs() < 1e-9);
-        assert!((variant / base - ratio(&skewed, 0, 1, OPS).unwrap()).abs() < 1e-12);
+        assert!((variant / base - ratio(&skewed, 0, 1, OPS, 2).unwrap()).abs() < 1e-12);
     }
 
     #[test]
@@ -115,10 +121,12 @@ mod tests {
     fn zeros_are_averaged_and_one_pair_is_no_difference() {
         let zeros = step(&[&[(1, 4.0), (2, 4.0)], &[(1, 0.0), (2, 4.0)]]);
         assert_eq!(absolute(&zeros, 0, 1, OPS), Some(2.0));
-        assert_eq!(ratio(&zeros, 0, 1, OPS), Some(0.5));
-        assert_eq!(ratio(&zeros, 1, 0, OPS), Some(2.0));
+        assert_eq!(ratio(&zeros, 0, 1, OPS, 2), Some(0.5));
+        assert_eq!(ratio(&zeros, 1, 0, OPS, 2), Some(2.0));
         let none = step(&[&[(1, 0.0), (2, 0.0)], &[(1, 0.0), (2, 4.0)]]);
-        assert_eq!(ratio(&none, 0, 1, OPS), None);
-        assert_eq!(ratio(&step(&[&[(1, 4.0)], &[(1, 2.0)]]), 0, 1, OPS), None);
+        assert_eq!(ratio(&none, 0, 1, OPS, 2), None);
+        let one = step(&[&[(1, 4.0)], &[(1, 2.0)]]);
+        assert_eq!(ratio(&one, 0, 1, OPS, 2), None);
+        assert_eq!(ratio(&one, 0, 1, OPS, 1), Some(0.5));
     }
 }

@@ -4,15 +4,13 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use judge::{Margin, Verdict};
-use metrics::{
-    Better, CPU_BOUND, CPU_SHARE, DBMS_CPU, Metric, OPS, OPS_AS_COST, STEAL, in_step, judgeable,
-};
+use metrics::{Better, Metric, OPS, OPS_AS_COST, in_step, judgeable};
 
-use crate::figures::{Pairs, paired};
+use crate::figures::{paired, ratio};
 use crate::model::{Results, StepResults, VariantStep};
 use crate::sentence::sentence;
 use crate::unjudged::Unjudged;
-use crate::{ReportError, sliced};
+use crate::{ReportError, by_cpu, sliced};
 
 /// The base that stands for the variant before each one, in the order of the plan, unless a variant
 /// has this name.
@@ -47,9 +45,18 @@ pub enum Outcome {
     /// the step.
     Aside,
     /// Judged.
-    Compared(judge::Comparison),
+    Compared(Box<judge::Comparison>),
     /// Should be judged but can't be.
     Unjudged(Unjudged),
+}
+
+impl Outcome {
+    fn comparison(&self) -> Option<&judge::Comparison> {
+        match self {
+            Self::Compared(comparison) => Some(comparison),
+            Self::Aside | Self::Unjudged(_) => None,
+        }
+    }
 }
 
 /// A comparison over fewer blocks than there should be.
@@ -100,15 +107,63 @@ pub struct Twin {
 impl Judged {
     /// The comparison of a variant in a step.
     pub fn of(&self, step: usize, variant: usize) -> Option<&judge::Comparison> {
-        match self.steps.get(step)?.get(variant)? {
-            Outcome::Compared(comparison) => Some(comparison),
-            Outcome::Aside | Outcome::Unjudged(_) => None,
-        }
+        self.steps.get(step)?.get(variant)?.comparison()
     }
 
     /// The variant that one is compared with.
     pub(crate) fn base_of(&self, variant: usize) -> usize {
         self.bases.get(variant).copied().unwrap_or(self.base)
+    }
+
+    /// What the comparisons of a step are judged by.
+    pub(crate) fn margin_in(&self, step: usize) -> Margin {
+        let noise_floor = self.noise_floors.get(step).copied().flatten().unwrap_or_default();
+        Margin { asked: self.margin, noise_floor }
+    }
+
+    /// The throughput of a variant as a fraction of that of its base, wherever it is shown: what
+    /// was judged. A twin is not judged against the base; its ratio is computed alike. `None`
+    /// without an interval, unless another program's figures, of which there are no more, have
+    /// none.
+    pub(crate) fn throughput_ratio(
+        &self,
+        results: &Results,
+        step: usize,
+        place: usize,
+    ) -> Option<f64> {
+        let (figures, base) = (results.steps.get(step)?, self.base_of(place));
+        match self.steps.get(step)?.get(place)? {
+            Outcome::Compared(found) => {
+                (found.low.is_some() || results.least_pairs() == 1).then_some(found.ratio)
+            }
+            Outcome::Unjudged(_) => None,
+            Outcome::Aside => {
+                let (of_base, own) = (figures.variant(base)?, figures.variant(place)?);
+                let sliced = sliced::compare(of_base, own, self.margin_in(step), &results.looks);
+                match sliced.filter(|_| place != base) {
+                    Some(found) => found.ok().and_then(|found| found.low.map(|_| found.ratio)),
+                    None => ratio(figures, base, place, OPS.name, results.least_pairs()),
+                }
+            }
+        }
+    }
+
+    /// A figure of a variant as a fraction of its base's, wherever it is shown; of throughput, what
+    /// [`Self::throughput_ratio`] says.
+    pub(crate) fn ratio_of(
+        &self,
+        results: &Results,
+        step: usize,
+        place: usize,
+        metric: &str,
+    ) -> Option<f64> {
+        match metric == OPS.name {
+            true => self.throughput_ratio(results, step, place),
+            false => {
+                let step = results.steps.get(step)?;
+                ratio(step, self.base_of(place), place, metric, results.least_pairs())
+            }
+        }
     }
 
     /// What the others are compared with, for people: `pg13.7`, `the previous version`.
@@ -121,10 +176,7 @@ impl Judged {
 
     /// All comparisons.
     pub(crate) fn comparisons(&self) -> impl Iterator<Item = &judge::Comparison> {
-        self.steps.iter().flatten().filter_map(|outcome| match outcome {
-            Outcome::Compared(comparison) => Some(comparison),
-            Outcome::Aside | Outcome::Unjudged(_) => None,
-        })
+        self.steps.iter().flatten().filter_map(Outcome::comparison)
     }
 
     /// The requested metric; for `p99`, its family.
@@ -184,7 +236,7 @@ impl Judged {
                 Outcome::Compared(found) => {
                     let words = self.metric_in(step)?.words;
                     let told = sentence(name, base, found, words, &self.not_held(step, place));
-                    (Some(found.verdict), Some(found), None, told, false)
+                    (Some(found.verdict), Some(&**found), None, told, false)
                 }
             };
         let blocks = self.of(number, place).map_or(0, |found| found.blocks);
@@ -213,7 +265,7 @@ impl Judged {
         let mut found: Vec<(Option<(usize, usize)>, judge::Warning)> = Vec::new();
         for (step, variants) in self.steps.iter().enumerate() {
             for (variant, outcome) in variants.iter().enumerate() {
-                let Outcome::Compared(comparison) = outcome else { continue };
+                let Some(comparison) = outcome.comparison() else { continue };
                 for warning in &comparison.warnings {
                     match found.iter_mut().find(|(_, known)| known == warning) {
                         Some((about, _)) => *about = None,
@@ -297,7 +349,7 @@ pub fn judge_metric(
         steps.push((0..step.variants.len()).map(outcome).collect());
     }
     let compared = steps.iter_mut().flatten().filter_map(|outcome| match outcome {
-        Outcome::Compared(comparison) => Some(comparison),
+        Outcome::Compared(comparison) => Some(&mut **comparison),
         Outcome::Aside | Outcome::Unjudged(_) => None,
     });
     judge::control_false_discoveries(compared);
@@ -344,7 +396,7 @@ impl Judge<'_> {
                 let (original, twin) = (*original, *twin);
                 match self.outcome(figures, original, twin, Margin::of(margin)) {
                     Outcome::Compared(comparison) => {
-                        Some(Twin { step, original, twin, comparison })
+                        Some(Twin { step, original, twin, comparison: *comparison })
                     }
                     Outcome::Aside | Outcome::Unjudged(_) => None,
                 }
@@ -384,12 +436,12 @@ impl Judge<'_> {
             && let Some(sliced) = sliced::compare(of_base, of_variant, margin, &results.looks)
         {
             return match sliced {
-                Ok(comparison) => Outcome::Compared(turned(comparison, metric)),
+                Ok(comparison) => Outcome::Compared(Box::new(turned(comparison, metric))),
                 Err((block, error)) => Outcome::Unjudged(Unjudged::by_slices(names, block, error)),
             };
         }
         let by_cpu = if metric.name == OPS.name {
-            by_cpu_time(of_base, of_variant, &pairs.blocks, (margin, confidence))
+            by_cpu::pairs(of_base, of_variant, &pairs.blocks, (margin, confidence))
         } else {
             None
         };
@@ -398,7 +450,7 @@ impl Judge<'_> {
             Ok(mut comparison) => {
                 let warning = stolen.map(|stolen| judge::Warning::ByCpu { stolen });
                 comparison.warnings.extend(warning);
-                Outcome::Compared(turned(comparison, metric))
+                Outcome::Compared(Box::new(turned(comparison, metric)))
             }
             Err(error) => Outcome::Unjudged(Unjudged::open(error.to_string())),
         }
@@ -431,41 +483,6 @@ impl Judge<'_> {
         (both < planned)
             .then(|| format!("{name} has only {both} of the {planned} blocks in the plan"))
     }
-}
-
-/// Operations per second of the DBMS's own CPU time in the same blocks, and the largest share of
-/// CPU that was stolen: for a CPU-bound step in which a hypervisor took more than a plan allows by
-/// default. Stolen time lengthens a step without costing the server anything.
-///
-/// CPU time doesn't show waiting. So both have to spend the time that was not stolen alike: the
-/// shares of it that they were on CPU are equivalent within the margin.
-fn by_cpu_time(
-    base: &VariantStep,
-    variant: &VariantStep,
-    blocks: &[u32],
-    (margin, confidence): (Margin, f64),
-) -> Option<(Pairs, f64)> {
-    let of = |metric: &Metric| {
-        Some(paired(base, variant, metric.name)).filter(|pairs| pairs.blocks == blocks)
-    };
-    let (stolen, shares, mut costs) = (of(&STEAL)?, of(&CPU_SHARE)?, of(&DBMS_CPU)?);
-    let most = stolen.base.iter().chain(&stolen.variant).copied().fold(0.0, f64::max);
-    if most <= plan::DEFAULT_STEAL_LIMIT {
-        return None;
-    }
-    let used = |shares: &[f64], stolen: &[f64]| -> Vec<f64> {
-        shares.iter().zip(stolen).map(|(share, stolen)| share / (1.0 - stolen)).collect()
-    };
-    let used = [used(&shares.base, &stolen.base), used(&shares.variant, &stolen.variant)];
-    let bound = used.iter().flatten().all(|share| (CPU_BOUND..f64::INFINITY).contains(share));
-    let alike = judge::compare_at(&used[0], &used[1], margin, confidence).ok()?;
-    if !bound || alike.verdict != Verdict::Equivalent {
-        return None;
-    }
-    let costs_of_both = costs.base.iter_mut().chain(&mut costs.variant);
-    costs_of_both.for_each(|cost| *cost = 1.0 / *cost);
-    let finite = costs.base.iter().chain(&costs.variant).all(|rate| rate.is_finite());
-    finite.then_some((costs, most))
 }
 
 /// The metric that a name refers to in a step.

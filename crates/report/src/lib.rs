@@ -15,6 +15,7 @@
 //! decides on verdicts; what can't be judged is shown with the reason.
 
 mod advise;
+mod by_cpu;
 mod compare;
 mod count;
 mod csv;
@@ -29,6 +30,7 @@ mod html;
 mod judged;
 mod latency;
 mod load;
+mod machine;
 mod model;
 mod number;
 mod page;
@@ -81,6 +83,7 @@ pub use html::{has_page, html, write_html};
 pub use judged::{Gap, Judged, Outcome, Twin, judge_metric, judge_results};
 pub use latency::{BUCKETS, Latency};
 pub use load::{Which, load};
+pub use machine::Machine;
 pub use model::{
     CounterFigure, FailedTrial, Noted, Results, Sample, StepKey, StepResults, VariantResults,
     VariantStep, labelled,
@@ -91,7 +94,7 @@ pub use plans::ExplainedPlan;
 pub use profiles::{ExplainedMove, Folded, draw_flamegraphs, folded_file, profiles_directory};
 pub use rounds::Slices;
 pub use sheet::{Format, Printable};
-pub use sliced::{Scatter, Slicing, restarts, scatter};
+pub use sliced::{Scatter, Slicing, scatter};
 pub use sweep::{
     CliffDocument, DimensionDocument, SweepDocument, SweepFigure, SweepLineDocument,
     SweepPointDocument,

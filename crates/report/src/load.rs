@@ -11,6 +11,7 @@ use store::{
 
 use crate::ReportError;
 use crate::latency::Pooled;
+use crate::machine;
 use crate::model::{
     CounterFigure, FailedTrial, Noted, Results, Sample, StepKey, StepResults, VariantResults,
     VariantStep,
@@ -91,6 +92,9 @@ pub fn load(store: &Store, which: Which<'_>) -> Result<Results, ReportError> {
         failed,
         experiment,
     };
+    let changed = machine::changed(&store.trial_hosts(results.experiment.id)?, &trials);
+    let whole = |warning| Noted { step: None, variant: None, block: None, warning };
+    results.warnings.extend(changed.map(whole));
     results.warnings.extend(differing(&results));
     results.warnings.extend(plans::warnings(&results));
     Ok(results)
@@ -153,7 +157,7 @@ fn planned(plan: Option<&plan::Plan>, variants: usize) -> Vec<StepResults> {
         let (loaded, key) = (plan.loaded_steps(&sequence), sequence.key);
         sequence.steps.into_iter().enumerate().map(move |(place, step)| StepResults {
             key: StepKey { name: step.name, dop: step.dop, labels: step.labels },
-            sequence: Some(key),
+            sequence: Some(key.number()),
             loaded_once: place < loaded,
             warm_up: step.warm_up,
             group: step.group.to_owned(),

@@ -157,6 +157,13 @@ pub struct FailedTrial {
 }
 
 impl Results {
+    /// How many pairs of blocks a ratio needs: two, or one if another program printed the figures
+    /// and there are no more of them.
+    pub(crate) fn least_pairs(&self) -> usize {
+        let is_imported = |it: &VariantResults| it.variant.dbms.starts_with(store::IMPORTED);
+        if self.variants.iter().any(is_imported) { 1 } else { 2 }
+    }
+
     /// Index of the variant with this name.
     pub fn variant_named(&self, name: &str) -> Option<usize> {
         self.variants.iter().position(|v| v.variant.name == name)

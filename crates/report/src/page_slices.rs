@@ -93,10 +93,7 @@ pub(crate) fn page_slices(
     let length_ms = restarts.iter().map(|restart| restart.length_ms).max_by(f64::total_cmp)?;
     let points: usize = restarts.iter().map(|one| one.used.len() * one.variants.len()).sum();
     let rounds_per_point = points.div_ceil(MOST_POINTS).max(1);
-    let margin = judge::Margin {
-        asked: judged.margin,
-        noise_floor: judged.noise_floors.get(number).copied().flatten().unwrap_or_default(),
-    };
+    let margin = judged.margin_in(number);
     let running_of = |place: usize| {
         let Outcome::Compared(_) = judged.steps.get(number)?.get(place)? else { return None };
         let found =

@@ -1,6 +1,6 @@
 //! A comparison in plain words.
 
-use judge::{Comparison, Method, Verdict};
+use judge::{Comparison, Margin, Method, Verdict};
 use metrics::Words;
 
 use crate::number::{percent, signed};
@@ -42,7 +42,21 @@ fn open(comparison: &Comparison, words: Words) -> String {
         None if comparison.warnings.iter().any(|w| w.code() == "not-among-many") => {
             "; too weak for so many comparisons".to_owned()
         }
-        None => format!("; on the edge of the margin of {}", percent(comparison.margin)),
+        None => {
+            let Margin { asked, noise_floor } = comparison.margin;
+            let (slower, faster) = comparison.margin.outer_edges();
+            let (below, above) = comparison.margin.edges();
+            let within = |low, high| (low..=high).contains(&comparison.ratio);
+            let asked = percent(asked);
+            if within(slower, faster) && !within(below, above) {
+                format!(
+                    "; outside the margin of {asked}, but not the noise floor of {}",
+                    percent(noise_floor)
+                )
+            } else {
+                format!("; on the edge of the margin of {asked}")
+            }
+        }
     });
     said
 }
@@ -53,7 +67,10 @@ fn seen(comparison: &Comparison, words: Words, perhaps: &str) -> String {
     match comparison.detectable {
         _ if comparison.confirmed() => {
             let direction = direction(comparison.ratio, words);
-            format!("; certainly {direction}, {perhaps}by less than {}", percent(comparison.margin))
+            format!(
+                "; certainly {direction}, {perhaps}by less than {}",
+                percent(comparison.margin.asked)
+            )
         }
         Some(effect) if effect >= 0.0005 => {
             format!("; {} {} would have been noticed", percent(effect), words.worse)
@@ -112,7 +129,7 @@ pub(crate) fn trials(comparison: &Comparison, count: usize, more: &str) -> Strin
 #[cfg(test)]
 mod tests {
     use super::*;
-    use judge::{Margin, compare};
+    use judge::compare;
     use metrics::{OPS, find};
 
     fn words(metric: &str) -> Words {
@@ -159,6 +176,15 @@ mod tests {
             "14.3 is as fast as 13.7 (95% interval −0.2% to +0.2%, 6 blocks): equivalent; 0.3% slower would have been \
              noticed"
         );
+    }
+
+    #[test]
+    fn what_the_noise_hides_is_said() {
+        let margin = Margin { asked: 0.02, noise_floor: 0.25 };
+        let found = compare(&[100.0; 6], &[86.0, 86.1, 85.9, 86.0, 86.1, 85.9], margin).unwrap();
+        let said = sentence("b", "a", &found, OPS.words, &[]);
+        let end = "outside the margin of 2.0%, but not the noise floor of 25.0%";
+        assert!(said.ends_with(end) && said.contains(": inconclusive; "), "{said}");
     }
 
     #[test]

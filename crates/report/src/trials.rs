@@ -11,6 +11,7 @@ use store::{
 
 use crate::ReportError;
 use crate::load::unknown_experiment;
+use crate::machine::{self, Machine};
 use crate::model::labelled;
 use crate::number::count;
 use crate::table::{distinct, place_of};
@@ -22,7 +23,7 @@ pub struct Source<'a> {
     pub store: &'a Store,
     /// Its name in messages.
     pub directory: String,
-    /// Name of its machine; `None`: that of its processor, as recorded with each experiment.
+    /// Name of its machine; `None`: as the facts recorded with each trial tell machines apart.
     pub machine: Option<String>,
 }
 
@@ -50,6 +51,8 @@ pub(crate) struct Trials {
     pub(crate) experiments: Vec<Conducted>,
     /// What they ran, each once.
     pub(crate) workloads: Vec<Workload>,
+    /// Names of the machines that they ran on; of two trials on one machine, the same.
+    pub(crate) machines: Vec<String>,
     /// Steps in the order in which they first ran.
     pub(crate) steps: Vec<StepKey>,
     /// A value per step of each finished trial, if the metric is known.
@@ -64,7 +67,6 @@ pub(crate) struct Conducted {
     pub(crate) experiment: Experiment,
     /// Place in [`Trials::workloads`].
     pub(crate) workload: usize,
-    pub(crate) machine: Machine,
     pub(crate) systems: Vec<System>,
     /// Begin and end of the finished trials, milliseconds since 1970.
     pub(crate) durations: HashMap<TrialId, (i64, i64)>,
@@ -87,13 +89,13 @@ pub(crate) enum Shape {
     Unread(String),
 }
 
-/// Where an experiment ran.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Machine {
-    /// Its name in tables.
-    pub(crate) label: String,
-    /// Facts that distinguish machines; empty if the user gave the name.
-    facts: Vec<String>,
+/// Where trials ran, while they are read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Place {
+    /// The user named it.
+    Named(String),
+    /// Recorded with the trial.
+    Recorded(Machine),
 }
 
 /// A system under test.
@@ -142,6 +144,8 @@ pub(crate) struct StepKey {
 pub(crate) struct Value {
     /// Place in [`Trials::experiments`].
     pub(crate) experiment: usize,
+    /// Place in [`Trials::machines`].
+    machine: usize,
     /// Place in [`Conducted::systems`].
     pub(crate) system: usize,
     /// Place in [`Trials::steps`].
@@ -151,6 +155,9 @@ pub(crate) struct Value {
     pub(crate) id: StepId,
     /// The metric.
     pub(crate) value: f64,
+    /// What runs are compared by: the metric, or in slices the throughput that has the ratio to the
+    /// base's that `compare` gives.
+    pub(crate) level: f64,
     /// Duration of the step.
     pub(crate) seconds: f64,
 }
@@ -167,8 +174,9 @@ impl Trials {
         metric: &str,
     ) -> Result<Self, ReportError> {
         let mut trials = Self { metric: metric.to_owned(), ..Self::default() };
+        let mut places = Vec::new();
         for (source, experiment, plan) in experiments(sources, chosen)? {
-            trials.add(sources, source, experiment, plan.as_ref())?;
+            trials.add(sources, source, experiment, plan.as_ref(), &mut places)?;
         }
         if trials.experiments.is_empty() {
             return Err(ReportError::NoExperiment);
@@ -176,7 +184,7 @@ impl Trials {
         if trials.values.is_empty() {
             return Err(trials.without_values(sources)?);
         }
-        trials.name_machines();
+        trials.machines = names(&places);
         trials.name_workloads();
         Ok(trials)
     }
@@ -187,8 +195,18 @@ impl Trials {
         source: usize,
         experiment: Experiment,
         plan: Option<&Plan>,
+        machines: &mut Vec<Place>,
     ) -> Result<(), ReportError> {
         let Source { store, machine, .. } = &sources[source];
+        let mut ran_on: HashMap<TrialId, usize> = HashMap::new();
+        for (facts, trials) in store.trial_hosts(experiment.id)? {
+            let machine = match machine {
+                Some(name) => Place::Named(name.clone()),
+                None => Place::Recorded(Machine::of(&facts)),
+            };
+            let machine = place_of(machines, machine, Place::eq);
+            ran_on.extend(trials.into_iter().map(|trial| (trial, machine)));
+        }
         let workload = self.workload(&experiment, plan);
         let variants = store.variants(experiment.id)?;
         let places: HashMap<_, _> =
@@ -212,6 +230,7 @@ impl Trials {
             let (Some(system), [value, slice]) = (places.get(&row.variant), &row.values[..]) else {
                 continue;
             };
+            let Some(machine) = ran_on.get(&row.trial) else { continue };
             if row.kind != StepKind::Measured || value.is_nan() {
                 continue;
             }
@@ -227,28 +246,19 @@ impl Trials {
             let step = place_of(&mut self.steps, key, StepKey::eq);
             self.values.push(Value {
                 experiment: place,
+                machine: *machine,
                 system: *system,
                 step,
                 block: row.block,
                 trial: row.trial,
                 id: row.step,
                 value: *value,
+                level: *value,
                 seconds: row.seconds,
             });
         }
         let systems = variants.into_iter().map(|v| System::of(v, plan)).collect();
-        let machine = match machine {
-            Some(name) => Machine { label: name.clone(), facts: Vec::new() },
-            None => Machine::of(&store.host_facts(experiment.id)?),
-        };
-        self.experiments.push(Conducted {
-            source,
-            experiment,
-            workload,
-            machine,
-            systems,
-            durations,
-        });
+        self.experiments.push(Conducted { source, experiment, workload, systems, durations });
         Ok(())
     }
 
@@ -269,19 +279,6 @@ impl Trials {
             let known = known.into_iter().collect();
             ReportError::UnknownMetric { asked: self.metric.clone(), known }
         })
-    }
-
-    /// Appends their facts to the labels of different machines with the same label.
-    fn name_machines(&mut self) {
-        let all: BTreeSet<Machine> =
-            self.experiments.iter().map(|conducted| conducted.machine.clone()).collect();
-        for conducted in &mut self.experiments {
-            let label = &conducted.machine.label;
-            if all.iter().filter(|machine| machine.label == *label).count() > 1 {
-                conducted.machine.label =
-                    format!("{label} ({})", conducted.machine.facts.join(", "));
-            }
-        }
     }
 
     /// Appends the names of their experiments to the labels of different workloads with the same
@@ -321,6 +318,11 @@ impl Trials {
         &self.experiments[value.experiment]
     }
 
+    /// The name of the machine of a value.
+    pub(crate) fn machine(&self, value: &Value) -> &str {
+        &self.machines[value.machine]
+    }
+
     /// The system of a value.
     pub(crate) fn system(&self, value: &Value) -> &System {
         &self.experiments[value.experiment].systems[value.system]
@@ -348,8 +350,23 @@ impl Trials {
 
     /// Whether there are trials of more than one machine.
     pub(crate) fn has_machines(&self) -> bool {
-        self.experiments.windows(2).any(|pair| pair[0].machine != pair[1].machine)
+        self.values.windows(2).any(|pair| self.machine(&pair[0]) != self.machine(&pair[1]))
     }
+}
+
+/// The names of machines in tables.
+fn names(places: &[Place]) -> Vec<String> {
+    let recorded = places.iter().filter_map(|place| match place {
+        Place::Recorded(machine) => Some(machine.clone()),
+        Place::Named(_) => None,
+    });
+    let recorded: Vec<Machine> = recorded.collect();
+    let mut names = machine::names(&recorded).into_iter();
+    let name = |place: &Place| match place {
+        Place::Named(name) => name.clone(),
+        Place::Recorded(_) => names.next().unwrap_or_default(),
+    };
+    places.iter().map(name).collect()
 }
 
 /// The steps before one in a plan.
@@ -449,27 +466,10 @@ impl Shape {
     }
 }
 
-impl Machine {
-    /// Identified by hardware: model and counts of the processor, model of the storage. Kernel and
-    /// settings may change between runs on one machine.
-    fn of(facts: &[store::HostFact]) -> Self {
-        let fact = |group: &str, name: &str| {
-            let found = facts.iter().find(|fact| fact.group == group && fact.name == name)?;
-            (!found.value.starts_with("unknown")).then(|| found.value.clone())
-        };
-        let label = fact("cpu", "model").unwrap_or_else(|| "unknown machine".to_owned());
-        let facts = [("cpu", "cores"), ("cpu", "threads"), ("storage", "model")]
-            .into_iter()
-            .filter_map(|(group, name)| Some(format!("{name} {}", fact(group, name)?)))
-            .collect();
-        Self { label, facts }
-    }
-}
-
 impl System {
     fn of(variant: store::Variant, plan: Option<&Plan>) -> Self {
         let planned = plan.and_then(|plan| plan.variant(&variant.name));
-        let family = family(&variant.dbms).to_owned();
+        let family = family(&variant.dbms);
         Self {
             name: planned
                 .and_then(|planned| planned.twin_of.clone())
@@ -500,10 +500,11 @@ impl System {
 
 /// Which DBMS a reference from a plan means: `postgres@13.7` and `postgres://…` say it; `path:…`
 /// does not and stands for the only supported one.
-fn family(dbms: &str) -> &str {
-    match dbms.split(['@', ':']).next().unwrap_or_default() {
-        "" | "path" | "git" | "postgresql" => "postgres",
-        named => named,
+fn family(dbms: &str) -> String {
+    match dbms.parse::<reference::Reference>() {
+        Ok(named) => named.system,
+        // `imported:sysbench`.
+        Err(_) => dbms.split(':').next().unwrap_or_default().to_owned(),
     }
 }
 

@@ -146,8 +146,15 @@ impl Unjudged {
         Self::open(match error {
             judge::JudgeError::Idle { side } => {
                 let who = if side == Side::Base { names.0 } else { names.1 };
-                format!("{who} did nothing in more than a quarter of its slices in block {block}")
+                format!("{who} did nothing in any slice that counts in block {block}")
             }
+            judge::JudgeError::BothIdle { busy: 0, .. } => {
+                format!("{} and {} did nothing in any round of block {block}", names.0, names.1)
+            }
+            judge::JudgeError::BothIdle { busy, .. } => format!(
+                "{} and {} did nothing in all but {busy} rounds of block {block}",
+                names.0, names.1
+            ),
             other => format!("the slices of block {block} can't be compared: {other}"),
         })
     }
@@ -242,6 +249,23 @@ mod tests {
         };
         let found = Unjudged::by_values(("a", "b"), find(metric).unwrap(), &pairs, 0.95)?;
         Some((found.verdict, found.reason))
+    }
+
+    #[test]
+    fn idle_slices_in_words() {
+        let rates = |busy: usize| [vec![5.0; busy], vec![0.0; 40 - busy]].concat();
+        let said = |base: usize, variant: usize| {
+            let error = judge::restart_ratio(&rates(base), &rates(variant)).unwrap_err();
+            Unjudged::by_slices(("a", "b"), 3, error)
+        };
+        let words = |base, variant| said(base, variant).reason;
+        assert_eq!(words(40, 0), "b did nothing in any slice that counts in block 3");
+        assert_eq!(words(0, 40), "a did nothing in any slice that counts in block 3");
+        assert_eq!(words(0, 0), "a and b did nothing in any round of block 3");
+        assert_eq!(words(2, 2), "a and b did nothing in all but 2 rounds of block 3");
+        assert_eq!(said(40, 0).verdict, Some(Verdict::Inconclusive));
+        // More than a quarter is no reason not to compare: what was done in all tells.
+        assert!(judge::restart_ratio(&rates(40), &rates(25)).is_ok());
     }
 
     #[test]

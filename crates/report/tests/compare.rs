@@ -291,7 +291,7 @@ fn a_warning_about_one_comparison_names_it_and_others_stand_once() {
 }
 
 #[test]
-fn twins_are_compared_among_themselves_and_raise_the_margin_of_noisy_steps() {
+fn twins_are_compared_among_themselves_and_make_verdicts_of_noisy_steps_careful() {
     let names = ["pg13.7", "pg14.3", "pg13.7.aa", "pg14.3.aa"];
     let text = plan(&names[..2], &STEPS, 6, &[1]);
     let with_twins = plan::Plan::parse(&text, None, "test").unwrap().with_twins().to_toml();
@@ -319,11 +319,21 @@ fn twins_are_compared_among_themselves_and_raise_the_margin_of_noisy_steps() {
     assert_eq!(step.variants[2].relative.verdict, None);
     assert_eq!(step.variants[1].relative.verdict.as_deref(), Some("regression"));
     let noisy = &found.document.steps[2].variants[1];
-    assert!(noisy.warnings.iter().any(|text| text.contains("margin raised")), "{noisy:?}");
+    assert!(noisy.warnings.iter().any(|text| text.starts_with("identical variants")), "{noisy:?}");
+    assert_eq!(noisy.relative.verdict.as_deref(), Some("inconclusive"), "5% is no more than noise");
+    assert_eq!(noisy.relative.confirmed, Some(false));
     let reasons = found.gate(report::Gate::Undecided);
     assert!(reasons.iter().all(|reason| !reason.contains(".aa")), "{reasons:?}");
     let text = found.render(Format::Text).unwrap();
     assert!(text.contains("0 false alarms in 4 comparisons: 0.0%"), "{text}");
+    // The legend says by which edges it was judged.
+    let outside = 1.0 + floors[2].unwrap();
+    let edges = format!(
+        "l.i1: a regression or improvement is outside {:.3} to {outside:.3}, because identical variants differ by so much",
+        1.0 / outside
+    );
+    assert!(text.contains(&edges), "{edges}\n{text}");
+    assert_eq!(text.matches(": a regression or improvement is outside ").count(), 1, "{text}");
 }
 
 #[test]

@@ -108,6 +108,57 @@ fn dates_with_a_line_for_each_variant() {
     assert!(text.contains("▼") && text.contains("History by date: pg14"), "{text}");
 }
 
+/// Two instances of one type were one line, and a difference between them a change point.
+#[test]
+fn machines_of_one_type_are_lines_of_their_own() {
+    let many = Many::new();
+    let night = |day: i64, machine: &str, rate: f64| {
+        let request = Request { day, machine, steps: &["l.i0"], ..Request::default() };
+        many.run(&request, &|_, _, _, block| rate * noise(day as u32 * 13 + block))
+    };
+    let by_date = HistoryOptions { order: Some(Order::Date), ..HistoryOptions::default() };
+    let lines = || {
+        let document = found(&many, &by_date).document;
+        let changes = document.lines.iter().flat_map(|line| &line.steps);
+        assert!(changes.clone().all(|step| step.changes.is_empty()), "{document:#?}");
+        let lines = document.lines.iter();
+        lines.map(|line| (line.machine.clone(), line.steps[0].points.len())).collect::<Vec<_>>()
+    };
+    let [one, other] = ["11111111aaaa", "22222222bbbb"];
+    // Before ids were recorded, and on the machine of that time.
+    for day in 0..6 {
+        night(day, if day < 3 { "" } else { one }, 100_000.0);
+    }
+    assert_eq!(lines(), [("Example 8".to_owned(), 6)]);
+    let slower: Vec<_> = (6..12).map(|day| night(day, other, 90_000.0)).collect();
+    let named = |id: &str| format!("Example 8 (id {id})");
+    assert_eq!(lines(), [(named("unknown"), 3), (named("11111111"), 3), (named("22222222"), 6)]);
+    // Of one that was resumed elsewhere, each block belongs to the machine that ran it.
+    many.resumed(slower[5], 1, "33333333cccc");
+    assert_eq!(lines().last(), Some(&(named("33333333"), 1)));
+    let results = report::load(&many.store, report::Which::Id(slower[5])).unwrap();
+    let [noted] = &results.warnings[..] else { panic!("{:?}", results.warnings) };
+    assert_eq!(noted.warning.code, "machine-changed");
+    assert_eq!(
+        noted.warning.text,
+        "not all ran on one machine: block 1 on Example 8 (id 22222222); blocks 2, 3 on another: \
+         id 33333333 instead of 22222222. Each block is of one, so its ratios are; what they depend \
+         on may differ"
+    );
+    let options = report::VarianceOptions {
+        chosen: Chosen::default(),
+        metric: "o/s".to_owned(),
+        steps: Vec::new(),
+        deviation: report::Deviation::default(),
+        limit: report::DEFAULT_LIMIT,
+    };
+    let setups = report::variance(&many.sources(), &options).unwrap();
+    let setups = setups.document.workloads[0].setups.iter();
+    let setups: Vec<_> = setups.map(|setup| (setup.machine.clone(), setup.trials[0])).collect();
+    let expected = [("unknown", 9), ("11111111", 9), ("22222222", 16), ("33333333", 2)];
+    assert_eq!(setups, expected.map(|(id, trials)| (named(id), trials)));
+}
+
 #[test]
 fn costs_rise_instead_of_getting_slower() {
     let many = nights();

@@ -1,6 +1,7 @@
 //! Steps that ran in slices: read from a store, judged by rounds and restarts, shown.
 use crate::common::{Lab, plan, record, series};
 use judge::{Method, Verdict};
+use report::{HistoryOptions, Order, Source};
 use store::{Series, StepRecord};
 
 const VARIANTS: [&str; 2] = ["13.7", "14.3"];
@@ -55,13 +56,52 @@ fn slices_where_a_step_has_them_and_blocks_elsewhere() {
     assert_eq!(sliced.verdict, Verdict::Regression);
     assert!((sliced.ratio - 0.95).abs() < 0.005, "{sliced:?}");
     assert!(sliced.low.unwrap() < 0.95 && sliced.high.unwrap() > 0.95);
-    assert_eq!(sliced.warnings, []);
+    let few = judge::Warning::TooFewRestarts { restarts: 3 };
+    assert_eq!(sliced.warnings, [few], "whatever the number of rounds");
     assert_eq!(compared.judged.of(1, 1).unwrap().method, Method::Blocks);
     let steps = &compared.document.steps;
     let slices = steps[0].variants[1].slices.as_ref().unwrap();
     assert_eq!((slices.restarts, slices.rounds), (3, 855));
     assert!((slices.set_aside - 0.05).abs() < 1e-9 && (slices.ratio - sliced.ratio).abs() < 1e-9);
     assert!(steps[0].variants[0].slices.is_none() && steps[1].variants[1].slices.is_none());
+}
+
+/// The operations of whole steps say 0.9, because the machine was slower while the variant had the
+/// load; neighboring slices say 0.95.
+#[test]
+fn one_ratio_wherever_it_is_shown() {
+    let lab = Lab::new(&VARIANTS, &plan(&VARIANTS, &["l.i0"], 3, &[1]), 3);
+    lab.run(&["l.i0"], 3, 1, &|name, place, block| {
+        let mut step =
+            sliced(name, [10_000.0, 9_500.0][place], u64::from(block) * 10 + place as u64);
+        step.metrics.retain(|(name, _)| name != "o/s");
+        step.metrics.push(("o/s".to_owned(), [10_000.0, 9_000.0][place]));
+        step
+    });
+    lab.store.finish_experiment(lab.experiment).unwrap();
+    let compared = lab.compare();
+    let ratio = compared.judged.of(0, 1).unwrap().ratio;
+    assert!((ratio - 0.95).abs() < 0.005, "{ratio}");
+    let variant = &compared.document.steps[0].variants[1];
+    assert_eq!(variant.relative.ratio, Some(ratio));
+    assert_eq!(variant.relative.costs["o/s"], Some(ratio));
+    assert!((variant.slices.as_ref().unwrap().ratio - ratio).abs() < 1e-12);
+    let text = compared.render(report::Format::Text).unwrap();
+    assert!(
+        text.contains("l.i0 14.3: the absolute figures give 0.900, outside the interval"),
+        "{text}"
+    );
+    let csv = compared.render(report::Format::Csv).unwrap();
+    let of_hardware = csv
+        .lines()
+        .find(|line| line.starts_with("hardware.l.i0.relative,") && line.contains(",14.3,o/s,"));
+    assert!(of_hardware.unwrap().ends_with(&format!(",{ratio:.3}")), "{csv}");
+    let source = Source { store: &lab.store, directory: "here".to_owned(), machine: None };
+    let options = HistoryOptions { order: Some(Order::Version), ..HistoryOptions::default() };
+    let history = report::history(&[source], &options).unwrap().document;
+    let point = &history.lines[0].steps[0].points[1];
+    assert!((point.relative.unwrap() - ratio).abs() < 1e-12, "{point:?}");
+    assert_eq!(point.trials, [9_000.0; 3], "absolute figures stay what they are");
 }
 
 #[test]
@@ -140,4 +180,33 @@ fn nothing_is_shown_where_nothing_ran_in_slices() {
     lab.run(&["l.i0"], 2, 1, &|name, _, _| record(name, 100.0));
     let text = lab.compare().render(report::Format::Text).unwrap();
     assert!(!text.contains("Pairing by slices"), "{text}");
+}
+
+/// 132 rows per second were shown for two statements in 0.76 s.
+#[test]
+fn a_rate_of_few_statements_says_how_many_were_due() {
+    let shown = |due: f64| {
+        let lab = Lab::new(&VARIANTS, &plan(&VARIANTS, &["l.i0", "qr100"], 2, &[1]), 2);
+        lab.run(&["l.i0", "qr100"], 2, 1, &|name, place, block| {
+            let mut step = record(name, 1000.0 + f64::from(block));
+            if name == "qr100" {
+                let mut metric = |name: &str, value| step.metrics.push((name.to_owned(), value));
+                metric("insert.rate", 100.0);
+                metric("insert.target", 100.0);
+                metric("insert.held", 1.0);
+                metric("insert.due", if (place, block) == (1, 2) { due } else { 40.0 });
+            }
+            step
+        });
+        let text = lab.compare().render(report::Format::Text).unwrap();
+        text.split_once("Insert rate").unwrap().1.to_owned()
+    };
+    let many = shown(20.0);
+    assert!(!many.contains('~'), "{many}");
+    let few = shown(2.0);
+    let said =
+        "~ fewer than 20 insert statements were due in a block (2 in qr100), so one more or less";
+    for part in ["\n14.3      100~\n", "\n13.7       100\n", said] {
+        assert!(few.contains(part), "{part:?} in {few}");
+    }
 }

@@ -1,7 +1,10 @@
 //! Arbitrary text and random expressions.
 
 use proptest::prelude::*;
-use script::{Action, Protocol, Scalar, Script, Symbols, check, parse};
+use script::{
+    Action, EvalError, Numbered, Problem, Protocol, Scalar, Script, ScriptError, Sql, Symbols,
+    Value, check, parse,
+};
 
 /// What scripts are made of, so that arbitrary text comes close to one.
 const WORDS: [&str; 60] = [
@@ -72,18 +75,26 @@ fn survives(text: &str) -> Result<(), TestCaseError> {
     match parse("any", text, &mut symbols) {
         Ok(script) => {
             for protocol in [Protocol::Simple, Protocol::Extended] {
-                let _ = check(std::slice::from_ref(&script), &symbols, protocol);
+                let checked = check(std::slice::from_ref(&script), &symbols, protocol);
+                let Err(error) = checked else { continue };
+                has_a_place(&error, text)?;
+                if let Problem::MissingVariable { name, .. } = &error.problem {
+                    prop_assert!(text.contains(&format!(":{name}")), "{}", error);
+                }
             }
             usable(&script, &symbols, text)
         }
-        Err(error) => {
-            let lines = text.split('\n').count() as u32;
-            prop_assert!((1..=lines).contains(&error.place.line), "{}", error);
-            let line = text.split('\n').nth(error.place.line as usize - 1).unwrap();
-            prop_assert!(error.place.column as usize <= line.chars().count() + 1, "{}", error);
-            Ok(())
-        }
+        Err(error) => has_a_place(&error, text),
     }
+}
+
+/// The mistake is somewhere in the text.
+fn has_a_place(error: &ScriptError, text: &str) -> Result<(), TestCaseError> {
+    let lines = text.split('\n').count() as u32;
+    prop_assert!((1..=lines).contains(&error.place.line), "{}", error);
+    let line = text.split('\n').nth(error.place.line as usize - 1).unwrap();
+    prop_assert!(error.place.column as usize <= line.chars().count() + 1, "{}", error);
+    Ok(())
 }
 
 fn usable(script: &Script, symbols: &Symbols, text: &str) -> Result<(), TestCaseError> {
@@ -93,25 +104,66 @@ fn usable(script: &Script, symbols: &Symbols, text: &str) -> Result<(), TestCase
         state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
         state
     };
+    // A variable without a value is one that the text mentions.
+    let told = |error: Option<EvalError>| -> Result<(), TestCaseError> {
+        if let Some(EvalError::Undefined(slot)) = error {
+            prop_assert_eq!(&variables[slot.index()], &Value::Unset);
+            let name = format!(":{}", symbols.name(slot));
+            prop_assert!(name.len() > 1 && text.contains(&name), "{} in {}", name, text);
+        }
+        Ok(())
+    };
     let mut last = 0;
     for (index, command) in script.commands.iter().enumerate() {
         prop_assert!(command.number >= last, "{}", text);
         last = command.number;
         match &command.action {
-            Action::Set { expr, .. } => drop(expr.evaluate(&variables, &mut host)),
+            Action::Set { expr, .. } => told(expr.evaluate(&variables, &mut host).err())?,
             Action::Branch { otherwise: to, condition } => {
-                let _ = condition.evaluate(&variables, &mut host);
+                told(condition.evaluate(&variables, &mut host).err())?;
                 prop_assert!(*to > index && *to <= script.commands.len());
             }
             Action::Jump(to) => prop_assert!(*to > index && *to <= script.commands.len()),
-            Action::Sleep(sleep) => drop(sleep.micros(&variables)),
+            Action::Sleep(sleep) => match sleep.micros(&variables) {
+                Ok(micros) => {
+                    prop_assert!(micros.is_multiple_of(sleep.unit) || micros == u64::MAX);
+                }
+                Err(error) => {
+                    prop_assert!(matches!(error, EvalError::Undefined(_)), "{}", error);
+                    told(Some(error))?;
+                }
+            },
             Action::Sql(sql) => {
                 let mut bytes = Vec::new();
                 sql.simple(symbols, &variables, &mut bytes);
                 prop_assert!(!bytes.is_empty());
-                let _ = sql.numbered(symbols);
+                numbers(sql, symbols)?;
             }
             _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// With parameters, a statement has `$1` where its text has `:name`, and is otherwise the same.
+fn numbers(sql: &Sql, symbols: &Symbols) -> Result<(), TestCaseError> {
+    let mut bytes = Vec::new();
+    sql.simple(symbols, &symbols.values(), &mut bytes);
+    let named = String::from_utf8(bytes).unwrap();
+    match sql.numbered(symbols) {
+        Ok(Numbered { text, parameters }) => {
+            prop_assert!(parameters.len() <= Sql::MOST_PARAMETERS);
+            let names: usize = parameters.iter().map(|slot| symbols.name(*slot).len() + 1).sum();
+            let signs: usize =
+                (1..=parameters.len()).map(|number| format!("${number}").len()).sum();
+            prop_assert_eq!(text.len() + names, named.len() + signs, "{} and {}", text, named);
+            prop_assert!(!parameters.is_empty() || text == named, "{} and {}", text, named);
+        }
+        Err(Problem::QuotedVariable { name }) => {
+            prop_assert!(named.contains(&format!(":{name}")), "{} in {}", name, named);
+        }
+        Err(problem) => {
+            prop_assert!(matches!(problem, Problem::TooManyVariables { .. }), "{}", problem);
         }
     }
     Ok(())

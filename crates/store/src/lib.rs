@@ -28,7 +28,7 @@ mod write;
 pub use counts::{CountFunction, CountPhase, CountRecord};
 pub use error::{Result, StoreError};
 pub use records::{
-    Better, Experiment, ExperimentId, ExperimentState, HostFact, NewExperiment, NewTrial,
+    Better, Experiment, ExperimentId, ExperimentState, HostFact, IMPORTED, NewExperiment, NewTrial,
     NewVariant, Purpose, Setting, StepId, StepKind, StepState, Trial, TrialId, TrialState, Variant,
     VariantId,
 };

@@ -101,13 +101,42 @@ impl Store {
         self.host_set("SELECT host_set_id FROM trial WHERE id = ?1", trial.0)
     }
 
+    /// The trials of an experiment, and what is recorded of the machine of each: sets of facts,
+    /// each with its trials. Few sets, because those that are equal are one.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub fn trial_hosts(
+        &self,
+        experiment: ExperimentId,
+    ) -> Result<Vec<(Vec<HostFact>, Vec<TrialId>)>> {
+        let sql = "SELECT id, host_set_id FROM trial WHERE experiment_id = ?1 ORDER BY id";
+        let rows: Vec<(i64, Option<i64>)> =
+            self.rows(sql, [experiment.0], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let mut sets: Vec<(Option<i64>, Vec<TrialId>)> = Vec::new();
+        for (trial, set) in rows {
+            match sets.iter_mut().find(|(known, _)| *known == set) {
+                Some((_, trials)) => trials.push(TrialId(trial)),
+                None => sets.push((set, vec![TrialId(trial)])),
+            }
+        }
+        let facts = |(set, trials): (Option<i64>, Vec<TrialId>)| {
+            Ok((set.map_or(Ok(Vec::new()), |set| self.host_rows(set))?, trials))
+        };
+        sets.into_iter().map(facts).collect()
+    }
+
+    fn host_rows(&self, set: i64) -> Result<Vec<HostFact>> {
+        let rows = self.wrap(HOST_FACTS.rows(&self.connection, set))?;
+        let facts = rows.into_iter().map(|[group, name, value]| HostFact { group, name, value });
+        Ok(facts.collect())
+    }
+
     fn host_set(&self, sql: &str, id: i64) -> Result<Vec<HostFact>> {
         let Some(Some(set)) = self.one(sql, [id], |row| row.get(0))? else {
             return Ok(Vec::new());
         };
-        let rows = self.wrap(HOST_FACTS.rows(&self.connection, set))?;
-        let facts = rows.into_iter().map(|[group, name, value]| HostFact { group, name, value });
-        Ok(facts.collect())
+        self.host_rows(set)
     }
 
     /// Settings of the server in a trial that differ from the default.

@@ -78,7 +78,8 @@ states!(
         Failed = "failed",
         /// Left running by a killed run.
         Abandoned = "abandoned",
-        /// Run again because something else took too much of the machine; the error says what.
+        /// Run again because something else took too much of the machine, or because its block was
+        /// done anew on another; the error says what.
         Polluted = "polluted",
     }
 );
@@ -141,7 +142,7 @@ pub struct NewExperiment {
     pub base: String,
     /// Seed of the order of trials and of all parameters.
     pub seed: u64,
-    /// Trials per variant and dop in the plan.
+    /// Trials per variant and sequence in the plan.
     pub blocks: u32,
     /// δ: differences up to this fraction count as small.
     pub margin: f64,
@@ -168,7 +169,7 @@ pub struct Experiment {
     pub base: String,
     /// Seed of the order of trials and of all parameters.
     pub seed: u64,
-    /// Trials per variant and dop in the plan.
+    /// Trials per variant and sequence in the plan.
     pub blocks: u32,
     /// δ of the plan.
     pub margin: f64,
@@ -184,12 +185,15 @@ pub struct Experiment {
     pub state: ExperimentState,
 }
 
+/// What `dbms` of a variant begins with whose figures another program printed; its name follows.
+pub const IMPORTED: &str = "imported:";
+
 /// A new variant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewVariant {
     /// Name from the plan, unique in the experiment.
     pub name: String,
-    /// `dbms` from the plan. A password is removed before it is stored.
+    /// `dbms` from the plan, or [`IMPORTED`]. A password is removed before it is stored.
     pub dbms: String,
     /// Where the binaries came from.
     pub source: String,
@@ -233,7 +237,8 @@ pub struct NewTrial {
     pub block: u32,
     /// Place in the block, from 1.
     pub position: u32,
-    /// Which of the workload's sequences of steps it goes through; insert: the number of clients.
+    /// Which of the workload's sequences of steps it goes through. Not a number of clients, though
+    /// made from one for insert.
     pub sequence: u32,
     /// Now, in milliseconds since 1970 (UTC).
     pub started_ms: i64,
@@ -250,7 +255,8 @@ pub struct Trial {
     pub block: u32,
     /// Place in the block, from 1.
     pub position: u32,
-    /// Which of the workload's sequences of steps it goes through; insert: the number of clients.
+    /// Which of the workload's sequences of steps it goes through. Not a number of clients, though
+    /// made from one for insert.
     pub sequence: u32,
     /// Number of the attempt at this variant, block and sequence, from 1.
     pub attempt: u32,

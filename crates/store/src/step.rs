@@ -153,7 +153,7 @@ pub struct StepRecord {
     pub ordinal: u32,
     /// Name, such as `l.i0`.
     pub name: String,
-    /// Number of clients.
+    /// Number of clients; 0 for what runs between the steps.
     pub dop: u32,
     /// What it was for.
     pub kind: StepKind,
@@ -230,7 +230,7 @@ pub struct Step {
     pub ordinal: u32,
     /// Name.
     pub name: String,
-    /// Number of clients.
+    /// Number of clients; 0 for what runs between the steps.
     pub dop: u32,
     /// What it was for.
     pub kind: StepKind,
@@ -275,7 +275,7 @@ pub struct StepValues {
     pub ordinal: u32,
     /// Name of the step; shared, so many rows cost little.
     pub name: Arc<str>,
-    /// Number of clients.
+    /// Number of clients; 0 for what runs between the steps.
     pub dop: u32,
     /// What it was for.
     pub kind: StepKind,

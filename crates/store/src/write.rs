@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::collections::HashSet;
 
+use reference::{setting_without_passwords, without_passwords};
 use rusqlite::{Connection, OptionalExtension, params};
-use secret::{setting_without_passwords, without_passwords};
 
 use crate::codec;
 use crate::error::{Result, StoreError};
@@ -28,7 +28,7 @@ impl Store {
         self.transaction(|connection| {
             let id = connection.prepare_cached(sql).and_then(|mut statement| {
                 statement.insert(params![
-                    new.name,
+                    without_passwords(&new.name),
                     new.workload,
                     new.base,
                     new.seed.cast_signed(),
@@ -173,7 +173,8 @@ impl Store {
             let sql =
                 "INSERT INTO warning (experiment_id, trial_id, code, text) VALUES (?1, ?2, ?3, ?4)";
             let trial = trial.map(|t| t.0);
-            let values = params![experiment.0, trial, warning.code, warning.text];
+            let text = without_passwords(&warning.text);
+            let values = params![experiment.0, trial, warning.code, text];
             self.wrap(connection.execute(sql, values))?;
             Ok(())
         })
@@ -210,6 +211,22 @@ impl Store {
     /// If it cannot be written, or one of the trials is not running; none is ended then.
     pub fn pollute_trials(&self, trials: &[TrialId], reason: &str) -> Result<()> {
         self.end_trials(trials, TrialState::Polluted, Some(reason))
+    }
+
+    /// Takes back finished trials, which will be run again: their steps are no longer results.
+    ///
+    /// # Errors
+    /// If it cannot be written; none is taken back then.
+    pub fn take_back_trials(&self, trials: &[TrialId], reason: &str) -> Result<()> {
+        self.transaction(|connection| {
+            let sql = "UPDATE trial SET state = ?2, error = ?3 WHERE id = ?1 AND state = ?4";
+            let [polluted, finished] = [TrialState::Polluted, TrialState::Finished];
+            for trial in trials {
+                let values = params![trial.0, polluted.as_str(), reason, finished.as_str()];
+                self.wrap(connection.execute(sql, values))?;
+            }
+            Ok(())
+        })
     }
 
     fn end_trials(&self, trials: &[TrialId], state: TrialState, error: Option<&str>) -> Result<()> {
@@ -461,7 +478,7 @@ fn insert_step(
          VALUES ((SELECT experiment_id FROM trial WHERE id = ?1), ?1, ?2, ?3, ?4)",
     )?;
     for w in warnings {
-        insert.execute(params![trial.0, step, w.code, w.text])?;
+        insert.execute(params![trial.0, step, w.code, without_passwords(&w.text)])?;
     }
     let mut insert = connection.prepare_cached(
         "INSERT INTO failure (step_id, class, code, message, count, retried) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",

@@ -322,6 +322,17 @@ fn a_trial_keeps_the_machine_it_ran_on() {
     assert_eq!(store.trial_host_facts(before).unwrap(), kernel("6.1"));
     assert_eq!(store.trial_host_facts(after).unwrap(), kernel("6.2"));
     assert_eq!(store.host_facts(experiment).unwrap(), kernel("6.2"));
+    let hosts = store.trial_hosts(experiment).unwrap();
+    assert_eq!(hosts, [(kernel("6.1"), vec![before]), (kernel("6.2"), vec![after])]);
+
+    // What ran on the other machine is taken back; what did not finish can't be.
+    store.finish_trial(before).unwrap();
+    store.take_back_trials(&[before, after], "another machine").unwrap();
+    let trials = store.trials(experiment).unwrap();
+    let states: Vec<_> = trials.iter().map(|t| (t.state, t.error.as_deref())).collect();
+    let expected = [(TrialState::Polluted, Some("another machine")), (TrialState::Running, None)];
+    assert_eq!(states, expected);
+    assert!(store.finished_trials(experiment).unwrap().is_empty());
 }
 
 #[test]

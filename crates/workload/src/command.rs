@@ -226,8 +226,13 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn filling_never_panics(text in "[{}a-zé$ ]{0,20}") {
-            let _ = fill(&text, &places());
+        fn doubled_braces_are_the_text_itself(text in "[{}a-zé$ ]{0,20}") {
+            let doubled = text.replace('{', "{{").replace('}', "}}");
+            proptest::prop_assert_eq!(fill(&doubled, &places()), Ok(text.clone()));
+            // What is filled has lost braces only, or got what stands for a name.
+            if let Err(problem) = fill(&text, &places()) {
+                proptest::prop_assert!(problem.contains("stands for nothing"), "{}", problem);
+            }
         }
     }
 }

@@ -53,14 +53,16 @@ pub use terms::{Counters, Idle, Terms};
 /// [`Error`] if it cannot run on such a server.
 pub fn benchmark(
     plan: &plan::WorkloadPlan,
-    sequence: u32,
+    sequence: plan::SequenceKey,
     dialect: Dialect,
 ) -> Result<Benchmark, Error> {
+    // Of the workloads that have a sequence for each number of clients.
+    let clients = sequence.number();
     match plan {
-        plan::WorkloadPlan::Insert(plan) => insert::benchmark(plan, sequence, dialect),
+        plan::WorkloadPlan::Insert(plan) => insert::benchmark(plan, clients, dialect),
         plan::WorkloadPlan::Sysbench(plan) => sysbench::benchmark(plan, dialect),
         plan::WorkloadPlan::Kv(plan) => kv::benchmark(plan, dialect),
-        plan::WorkloadPlan::Script(plan) => script::benchmark(plan, sequence, dialect),
+        plan::WorkloadPlan::Script(plan) => script::benchmark(plan, clients, dialect),
         plan::WorkloadPlan::Select(plan) => select::benchmark(plan, dialect),
         plan::WorkloadPlan::Storage(plan) => storage::benchmark(plan, dialect),
         plan::WorkloadPlan::Program(plan) => Ok(program::benchmark(plan)),

@@ -1,151 +1,91 @@
 //! Who was right how often: the tables.
 
 use std::fmt::Write;
+use std::time::Duration;
 
-use judge::Verdict;
+use anyhow::{Result, ensure};
+use judge::{CONFIDENCE, Verdict, binomial_interval, t_quantile};
 
-use super::contenders::{Call, Contender, Score, score};
+use super::contenders::{Call, Practice, Score, score};
 use super::live::Run;
 use super::recording::Recording;
 use super::{BUILDS, Build, Condition};
 
-/// What each contender gets, in minutes of the machine.
-pub const MINUTES: [f64; 5] = [1.0, 3.0, 5.0, 10.0, 20.0];
+/// Machine time of each experiment of usual practice.
+pub const BUDGET: Duration = Duration::from_secs(60);
 
 /// How many calls were what.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Tally {
+struct Tally {
     all: usize,
     right: usize,
     wrong: usize,
-    confirmed: usize,
-    /// Of the machine, over all calls.
-    seconds: f64,
 }
 
 impl Tally {
-    fn add(&mut self, build: &Build, call: &Call) {
-        let score = score(build, call);
-        self.all += 1;
-        self.right += usize::from(score == Score::Right);
-        self.wrong += usize::from(score == Score::Wrong);
-        self.confirmed += usize::from(call.confirmed);
-        self.seconds += call.seconds;
-    }
-
-    fn percent(&self, count: usize) -> f64 {
-        100.0 * count as f64 / self.all.max(1) as f64
-    }
-
-    pub fn right(&self) -> f64 {
-        self.percent(self.right)
-    }
-
-    pub fn wrong(&self) -> f64 {
-        self.percent(self.wrong)
-    }
-
-    /// `97 / 0 / 3`: right, wrong, undecided, in percent.
-    fn text(&self) -> String {
-        let undecided = self.percent(self.all - self.right - self.wrong);
-        format!("{:.0} / {:.0} / {undecided:.0}", self.right(), self.wrong())
-    }
-}
-
-/// All tallies of a condition: by build, contender and minutes.
-pub struct Board {
-    pub condition: Condition,
-    pub tallies: Vec<Vec<Vec<Tally>>>,
-}
-
-impl Board {
-    pub fn of(recording: &Recording) -> Self {
-        let of = |build: usize, contender| {
-            MINUTES.map(|minutes| tally(recording, contender, build, 60.0 * minutes)).to_vec()
-        };
-        let tallies = (0..BUILDS.len())
-            .map(|build| Contender::ALL.map(|contender| of(build, contender)).to_vec())
-            .collect();
-        Self { condition: recording.condition, tallies }
-    }
-
-    fn rows(&self, build: usize) -> impl Iterator<Item = (&'static str, &Vec<Tally>)> {
-        Contender::ALL.into_iter().map(Contender::name).zip(&self.tallies[build])
-    }
-
-    /// Shares of right, wrong and undecided calls.
-    fn table(&self) -> String {
-        let mut text = header(&["planted", "contender"]);
-        for (place, build) in BUILDS.iter().enumerate() {
-            for (name, tallies) in self.rows(place) {
-                let cells = tallies.iter().map(Tally::text);
-                row(&mut text, [planted(build), name.to_owned()].into_iter().chain(cells));
+    fn of<'a>(build: &Build, calls: impl Iterator<Item = &'a Call>) -> Self {
+        calls.fold(Self::default(), |tally, call| {
+            let score = score(build, call);
+            Self {
+                all: tally.all + 1,
+                right: tally.right + usize::from(score == Score::Right),
+                wrong: tally.wrong + usize::from(score == Score::Wrong),
             }
-        }
-        text
+        })
     }
 
-    /// What steelyard needs of its budget, and how often it is sure of a difference.
-    fn beside(&self) -> String {
-        let mut text = header(&["planted", "of steelyard's runs"]);
-        for (place, build) in BUILDS.iter().enumerate() {
-            let Some((_, tallies)) = self.rows(place).next() else { continue };
-            let cells = |of: &dyn Fn(&Tally) -> String| tallies.iter().map(of).collect::<Vec<_>>();
-            let used = cells(&|it| format!("{:.1}", it.seconds / 60.0 / it.all.max(1) as f64));
-            let sure = cells(&|it| format!("{:.0}%", it.percent(it.confirmed)));
-            for (name, cells) in [("minutes used", used), ("a difference is confirmed", sure)] {
-                row(&mut text, [planted(build), name.to_owned()].into_iter().chain(cells));
-            }
-        }
-        text
+    /// `10 | 9 | 0 | 1 | 0% to 31%`: all, right, wrong, undecided, and the 95% interval of the
+    /// share of wrong ones (Clopper and Pearson).
+    fn cells(self) -> [String; 5] {
+        let Self { all, right, wrong } = self;
+        let (low, high) = binomial_interval(wrong, all, CONFIDENCE);
+        let share = |share: f64| format!("{:.0}%", 100.0 * share);
+        let interval = format!("{} to {}", share(low), share(high));
+        let count = |count: usize| count.to_string();
+        [count(all), count(right), count(wrong), count(all - right - wrong), interval]
+    }
+
+    /// What the share of wrong calls does not exceed with 95% confidence.
+    fn wrong_at_most(self) -> f64 {
+        binomial_interval(self.wrong, self.all, 2.0 * CONFIDENCE - 1.0).1
     }
 }
 
-fn tally(recording: &Recording, contender: Contender, build: usize, budget: f64) -> Tally {
-    let mut tally = Tally::default();
-    for call in contender.calls(recording, build, budget) {
-        tally.add(&BUILDS[build], &call);
-    }
-    tally
+/// The kinds of live runs: machine, build, budget.
+fn kinds(live: &[Run]) -> Vec<(Condition, usize, Duration)> {
+    let mut kinds: Vec<_> = live.iter().map(|run| (run.condition, run.build, run.budget)).collect();
+    kinds.sort_unstable();
+    kinds.dedup();
+    kinds
 }
 
 /// Runs of the same kind, with the median and the largest of their minutes.
 fn live_table(live: &[Run]) -> String {
-    let mut kinds: Vec<_> = live
-        .iter()
-        .map(|run| (run.condition == Condition::Loaded, run.build, run.budget))
-        .collect();
-    kinds.sort_unstable();
-    kinds.dedup();
     let mut text = String::from(
-        "| machine | planted | budget | runs | regression | equivalent | inconclusive | improvement \
-         | a difference is confirmed | mean ratio | minutes: median | most |\n\
-         |---|---|---|---|---|---|---|---|---|---|---|---|\n",
+        "| machine | planted | measured | budget | runs | regression | equivalent | inconclusive \
+         | improvement | a difference is confirmed | wrong, at most | minutes: median | most |\n\
+         |---|---|---|---|---|---|---|---|---|---|---|---|---|\n",
     );
-    for (loaded, build, budget) in kinds {
-        let same = |run: &&Run| {
-            (run.condition == Condition::Loaded, run.build, run.budget) == (loaded, build, budget)
-        };
-        let runs: Vec<&Run> = live.iter().filter(same).collect();
-        let count = |of: &dyn Fn(&Call) -> bool| {
-            runs.iter().filter(|run| of(&run.call)).count().to_string()
-        };
-        let verdict = |wanted: Verdict| count(&|call| call.verdict == wanted);
-        let logs: Vec<f64> = runs.iter().map(|run| run.call.ratio.ln()).collect();
-        let ratio = judge::mean(&logs).map_or(f64::NAN, f64::exp);
-        let minutes: Vec<f64> = runs.iter().map(|run| run.call.seconds / 60.0).collect();
-        let machine = if loaded { "loaded" } else { "quiet" };
+    for kind in kinds(live) {
+        let runs = || live.iter().filter(|run| (run.condition, run.build, run.budget) == kind);
+        let (condition, build, budget) = (kind.0, &BUILDS[kind.1], kind.2);
+        let count = |of: &dyn Fn(&Call) -> bool| runs().filter(|run| of(&run.call)).count();
+        let verdict = |wanted: Verdict| count(&|call| call.verdict == wanted).to_string();
+        let logs: Vec<f64> = runs().map(|run| run.call.ratio.ln()).collect();
+        let minutes: Vec<f64> = runs().map(|run| run.call.seconds / 60.0).collect();
+        let tally = Tally::of(build, runs().map(|run| &run.call));
         let cells = [
-            machine.to_owned(),
-            planted(&BUILDS[build]),
+            condition.to_string(),
+            planted(build),
+            measured(&logs),
             plan::format_duration(budget),
-            runs.len().to_string(),
+            tally.all.to_string(),
             verdict(Verdict::Regression),
             verdict(Verdict::Equivalent),
             verdict(Verdict::Inconclusive),
             verdict(Verdict::Improvement),
-            count(&|call| call.confirmed),
-            format!("{ratio:.3}"),
+            count(&|call| call.confirmed).to_string(),
+            format!("{:.1}%", 100.0 * tally.wrong_at_most()),
             format!("{:.1}", judge::median(&minutes).unwrap_or(f64::NAN)),
             format!("{:.1}", minutes.iter().copied().fold(0.0, f64::max)),
         ];
@@ -154,98 +94,90 @@ fn live_table(live: &[Run]) -> String {
     text
 }
 
+/// The mean ratio of runs that don't depend on each other, with its 95% interval by Student's t:
+/// `0.944 (0.940 to 0.948)`.
+fn measured(logs: &[f64]) -> String {
+    let Some(mean) = judge::mean(logs) else { return String::new() };
+    let error = judge::sd_sample(logs).map(|sd| sd / (logs.len() as f64).sqrt());
+    let ratio = mean.exp();
+    error.map_or(format!("{ratio:.3}"), |error| {
+        let half = t_quantile(0.5 + 0.5 * CONFIDENCE, logs.len() as f64 - 1.0) * error;
+        format!("{ratio:.3} ({:.3} to {:.3})", (mean - half).exp(), (mean + half).exp())
+    })
+}
+
+/// What usual practice says in the same time.
+fn practice_table(recording: &Recording) -> String {
+    let mut text = String::from(
+        "| planted | measured | practice | load of a trial | experiments | right | wrong | undecided \
+         | wrong: 95% interval |\n|---|---|---|---|---|---|---|---|---|\n",
+    );
+    for (place, build) in BUILDS.iter().enumerate() {
+        let log = |trials: &super::recording::Trials| {
+            Some((judge::mean(&trials.variant)? / judge::mean(&trials.base)?).ln())
+        };
+        let logs: Vec<f64> = recording.pairs[place].iter().filter_map(log).collect();
+        for practice in Practice::ALL {
+            let calls = practice.calls(recording, place, build, BUDGET.as_secs_f64());
+            let load = practice.seconds(recording, BUDGET.as_secs_f64());
+            let first = [planted(build), measured(&logs), practice.name().to_owned()];
+            let tally = Tally::of(build, calls.iter());
+            let cells = first.into_iter().chain([format!("{load} s")]).chain(tally.cells());
+            row(&mut text, cells);
+        }
+    }
+    text
+}
+
+/// Checks that a recording holds an experiment of every practice and build: the table of one that
+/// does not would say nothing, after hours.
+pub fn complete(recording: &Recording) -> Result<()> {
+    let budget = BUDGET.as_secs_f64();
+    for (place, build) in BUILDS.iter().enumerate() {
+        for practice in Practice::ALL {
+            ensure!(
+                !practice.calls(recording, place, build, budget).is_empty(),
+                "on the {} machine, there is no experiment of \"{}\" with {}: it takes {} blocks \
+                 of trials with {} s of load each, recorded are {} with at least {} s; record anew \
+                 with a longer --seconds, or more --blocks",
+                recording.condition,
+                practice.name(),
+                build.name,
+                practice.trials(),
+                practice.seconds(recording, budget),
+                recording.pairs[place].len(),
+                recording.seconds,
+            );
+        }
+    }
+    Ok(())
+}
+
 /// All tables as Markdown, with what they rest on.
-pub fn document(recordings: &[Recording], boards: &[Board], live: &[Run]) -> String {
+pub fn document(recordings: &[Recording], live: &[Run]) -> String {
     let mut text = String::new();
     if !live.is_empty() {
-        let _ = write!(text, "### Runs that design themselves, for real\n\n{}\n", live_table(live));
+        let _ = write!(text, "### steelyard: live runs\n\n{}\n", live_table(live));
     }
-    for (recording, board) in recordings.iter().zip(boards) {
-        let title = match recording.condition {
-            Condition::Quiet => "No competing load",
-            Condition::Loaded => "Beside a competing load",
-        };
-        let of_base = &recording.pairs[0][0];
+    for recording in recordings {
         let _ = write!(
             text,
-            "### {title}\n\nRight / wrong / undecided calls in percent, by minutes of machine time,\n\
-             over every place of the recording that an experiment can begin at: {} restarts\n\
-             of all builds, {} blocks of trials of {} s. A restart of two servers takes {:.1} s (live \
-             runs), a trial {:.1} s beside its load.\n\n{}\n{}\n{}\n",
-            of_base.restarts.len(),
-            of_base.trials.len(),
-            recording.seconds,
-            recording.restart,
+            "### Usual practice, {} machine\n\nExperiments of {} each, from {} blocks of trials; \
+             beside its load, a trial takes\n{:.1} s.\n\n{}\n",
+            recording.condition,
+            plan::format_duration(BUDGET),
+            recording.pairs.iter().map(Vec::len).max().unwrap_or_default(),
             recording.fixed,
-            board.table(),
-            board.beside(),
-            fairness(recording, live)
+            practice_table(recording),
         );
     }
     text
 }
 
-/// What resampling rests on: restarts that don't depend on those before them, and live runs that
-/// come to the same.
-fn fairness(recording: &Recording, live: &[Run]) -> String {
-    let mut text = String::from(
-        "| planted | ratio | deviation of a restart | alike the one before (lag 1) |\n\
-         |---|---|---|---|\n",
-    );
-    for (build, [pair, _]) in BUILDS.iter().zip(&recording.pairs) {
-        let logs: Vec<f64> = pair.restarts.iter().map(|restart| restart.mean_log).collect();
-        let ratio = judge::mean(&logs).map_or(f64::NAN, f64::exp);
-        let deviation = 100.0 * judge::sd_sample(&logs).unwrap_or(f64::NAN);
-        let alike = judge::autocorrelation(&logs, 1).unwrap_or(f64::NAN);
-        let name = planted(build);
-        let _ = writeln!(text, "| {name} | {ratio:.4} | {deviation:.2}% | {alike:+.2} |");
-    }
-    text.push_str(
-        "\n| planted | budget | live runs | right / wrong / undecided | resampled \
-         | minutes, live | resampled |\n|---|---|---|---|---|---|---|\n",
-    );
-    let mut kinds: Vec<_> = live
-        .iter()
-        .filter(|run| run.condition == recording.condition)
-        .map(|run| (run.build, run.budget))
-        .collect();
-    kinds.sort_unstable();
-    kinds.dedup();
-    for (build, budget) in kinds {
-        let mut own = Tally::default();
-        let same = |run: &&Run| {
-            (run.condition, run.build, run.budget) == (recording.condition, build, budget)
-        };
-        for run in live.iter().filter(same) {
-            own.add(&BUILDS[build], &run.call);
-        }
-        let drawn = tally(recording, Contender::Steelyard, build, budget.as_secs_f64());
-        let minutes = |it: &Tally| format!("{:.1}", it.seconds / 60.0 / it.all.max(1) as f64);
-        let budget = plan::format_duration(budget);
-        let cells = [own.all.to_string(), own.text(), drawn.text(), minutes(&own), minutes(&drawn)];
-        row(&mut text, [planted(&BUILDS[build]), budget].into_iter().chain(cells));
-    }
-    text
-}
-
 /// `−2% (margin 1%)`.
-pub fn planted(build: &Build) -> String {
-    format!("{} (margin {:.0}%)", slower(build), 100.0 * build.margin)
-}
-
-/// `−2%`.
-pub fn slower(build: &Build) -> String {
+fn planted(build: &Build) -> String {
     let sign = if build.slower == 0 { "" } else { "−" };
-    format!("{sign}{}%", build.slower)
-}
-
-fn header(first: &[&str]) -> String {
-    let mut text = String::new();
-    let minutes = MINUTES.map(|minutes| format!("{minutes} min"));
-    let first = first.iter().map(|title| (*title).to_owned());
-    row(&mut text, first.clone().chain(minutes.clone()));
-    row(&mut text, first.map(|_| "---".to_owned()).chain(minutes.map(|_| "---".to_owned())));
-    text
+    format!("{sign}{}% (margin {:.0}%)", build.slower, 100.0 * build.margin)
 }
 
 fn row(text: &mut String, cells: impl Iterator<Item = String>) {
@@ -254,26 +186,45 @@ fn row(text: &mut String, cells: impl Iterator<Item = String>) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::recording::Trials;
     use super::*;
 
     #[test]
-    fn a_tally_is_told_in_percent() {
+    fn a_recording_without_an_experiment_is_refused() {
+        let recording = |blocks, seconds| {
+            let trials = Trials { base: vec![1e5; seconds], variant: vec![1e5; seconds] };
+            let pairs = vec![vec![trials; blocks]; BUILDS.len()];
+            Recording { condition: Condition::Quiet, pairs, fixed: 0.9, seconds }
+        };
+        assert!(complete(&recording(6, 29)).is_ok());
+        let short = complete(&recording(60, 28)).unwrap_err().to_string();
+        let words = ["\"one run each\" with same", "with 29 s", "at least 28 s", "--seconds"];
+        assert!(words.iter().all(|word| short.contains(word)), "{short}");
+        let few = complete(&recording(5, 40)).unwrap_err().to_string();
+        assert!(few.contains("takes 6 blocks") && few.contains("recorded are 5"), "{few}");
+    }
+
+    #[test]
+    fn shares_have_intervals() {
         use judge::Verdict::{Equivalent, Inconclusive, Regression};
-        let mut tally = Tally::default();
-        for verdict in [Regression, Regression, Equivalent, Inconclusive] {
-            tally.add(&BUILDS[3], &Call { verdict, ratio: 0.95, confirmed: true, seconds: 30.0 });
-        }
-        assert_eq!(tally.text(), "50 / 25 / 25");
-        assert_eq!(planted(&BUILDS[2]), "−2% (margin 1%)");
-        assert!(header(&["a"]).starts_with("| a | 1 min | 3 min |"));
+        let call = |verdict| Call { verdict, ratio: 0.95, confirmed: true, seconds: 30.0 };
+        let calls = [Regression, Regression, Equivalent, Inconclusive].map(call);
+        let cells = Tally::of(&BUILDS[2], calls.iter()).cells();
+        assert_eq!(cells, ["4", "2", "1", "1", "1% to 81%"]);
+        // The rule: 1 - 0.05^(1/40).
+        let all = Tally { all: 40, right: 40, wrong: 0 };
+        assert!((all.wrong_at_most() - (1.0 - 0.05_f64.powf(1.0 / 40.0))).abs() < 1e-9);
+        assert_eq!(Tally::default().cells()[4], "0% to 100%");
+        assert_eq!(planted(&BUILDS[1]), "−2% (margin 1%)");
+        assert_eq!(measured(&[0.0, 0.0]), "1.000 (1.000 to 1.000)");
     }
 
     #[test]
     fn live_runs_are_counted_by_kind() {
         let run = |condition, verdict, seconds| Run {
             condition,
-            build: 3,
-            budget: std::time::Duration::from_secs(120),
+            build: 2,
+            budget: Duration::from_secs(120),
             call: Call { verdict, ratio: 0.95, confirmed: true, seconds },
             low: 0.94,
             high: 0.96,
@@ -283,11 +234,12 @@ mod tests {
         let loaded = run(Condition::Loaded, Verdict::Inconclusive, 30.0);
         let table = live_table(&[&quiet[..], &[loaded]].concat());
         let rows: Vec<&str> = table.lines().skip(2).collect();
+        let measured = "0.950 (0.950 to 0.950)";
         assert_eq!(
             rows,
             [
-                "| quiet | −5% (margin 2%) | 2m | 3 | 3 | 0 | 0 | 0 | 3 | 0.950 | 0.4 | 1.0 |",
-                "| loaded | −5% (margin 2%) | 2m | 1 | 0 | 0 | 1 | 0 | 1 | 0.950 | 0.5 | 0.5 |",
+                format!("| quiet | −5% (margin 2%) | {measured} | 2m | 3 | 3 | 0 | 0 | 0 | 3 | 63.2% | 0.4 | 1.0 |"),
+                "| loaded | −5% (margin 2%) | 0.950 | 2m | 1 | 0 | 0 | 1 | 0 | 1 | 95.0% | 0.5 | 0.5 |".to_owned(),
             ]
         );
     }

@@ -154,7 +154,7 @@ mod tests {
         assert_eq!(read(directory.path()).unwrap(), []);
         let run = Run {
             condition: Condition::Loaded,
-            build: 3,
+            build: 2,
             budget: Duration::from_secs(120),
             call: Call {
                 verdict: Verdict::Regression,

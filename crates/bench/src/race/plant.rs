@@ -26,7 +26,7 @@ pub fn plant(sources: &Path, directory: &Path) -> Result<PathBuf> {
     }
     let tarball = tarball(sources).with_context(|| {
         format!(
-            "expected the source of PostgreSQL 15 in {}, found none; run scripts/setup.sh test",
+            "expected the source of PostgreSQL 15 in {}, found none; run scripts/setup.sh validate",
             sources.display()
         )
     })?;
@@ -146,7 +146,7 @@ mod tests {
         // What is there is kept, what is not as it should be is made anew, with the same names.
         plant(&sources, &race).unwrap();
         assert_eq!(fs::metadata(&tree).unwrap().created().unwrap(), made);
-        git(&tree, &["branch", "--force", "minus-2", "minus-1"]).unwrap();
+        git(&tree, &["branch", "--force", "minus-2", "minus-5"]).unwrap();
         plant(&sources, &race).unwrap();
         assert_eq!(names(), first);
     }
@@ -155,7 +155,7 @@ mod tests {
     fn what_is_missing_is_said() {
         let directory = tempfile::tempdir().unwrap();
         let error = plant(directory.path(), directory.path()).unwrap_err().to_string();
-        assert!(error.contains("scripts/setup.sh test"), "{error}");
+        assert!(error.contains("scripts/setup.sh validate"), "{error}");
         assert!(with_loop("no such function", 1).is_err());
     }
 }

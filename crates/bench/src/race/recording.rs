@@ -1,77 +1,50 @@
-//! What was recorded under one condition, to draw experiments from.
+//! Trials that were recorded under one condition, to cut experiments from.
 
 use std::collections::HashMap;
 use std::path::Path;
 
-use anyhow::{Context, Result, ensure};
-use judge::RestartRatio;
+use anyhow::{Context, Result};
 use report::Which;
 use store::{Purpose, Scope, Store, TrialState};
 
-use super::live::Run;
-use super::{AGAIN, BUILDS, Build, Condition};
+use super::{BUILDS, Condition, variant_of};
 
-/// A build beside a base, each in one trial of the same block: rows per second, by second.
+/// A build beside the base, each in one trial of the same block: rows per second, by second.
 #[derive(Debug, Clone)]
 pub struct Trials {
     pub base: Vec<f64>,
     pub variant: Vec<f64>,
 }
 
-/// A build beside one of the two bases, over all that was recorded, in order of time.
-#[derive(Debug, Clone, Default)]
-pub struct Pair {
-    pub restarts: Vec<RestartRatio>,
-    pub trials: Vec<Trials>,
-}
-
 /// All of it.
 #[derive(Debug, Clone)]
 pub struct Recording {
     pub condition: Condition,
-    /// By build, beside the base and beside its second copy.
-    pub pairs: Vec<[Pair; 2]>,
-    /// What a restart of two servers takes, in seconds: the mean over the live runs.
-    pub restart: f64,
+    /// By build, in order of time.
+    pub pairs: Vec<Vec<Trials>>,
     /// What a trial takes beside its load, in seconds: the median.
     pub fixed: f64,
     /// How long every load lasted at least, in whole seconds.
     pub seconds: usize,
 }
 
-/// Base and variant of both pairs of a build.
-fn names(build: &Build) -> [(&'static str, &'static str); 2] {
-    if build.slower == 0 {
-        [("same", AGAIN), (AGAIN, "same")]
-    } else {
-        [("same", build.name), (AGAIN, build.name)]
-    }
+/// Where the trials of a condition are.
+pub fn results(directory: &Path, condition: Condition) -> std::path::PathBuf {
+    directory.join(format!("{condition}-trials"))
 }
 
 /// Reads what there is of a condition; `None` where nothing was recorded.
-pub fn read(directory: &Path, condition: Condition, live: &[Run]) -> Result<Option<Recording>> {
-    let stores = ["slices", "trials"].map(|what| directory.join(format!("{condition}-{what}")));
-    if !stores.iter().all(|store| store.exists()) {
+pub fn read(directory: &Path, condition: Condition) -> Result<Option<Recording>> {
+    let directory = results(directory, condition);
+    if !directory.exists() {
         return Ok(None);
     }
-    let runs = || live.iter().filter(|run| run.condition == condition);
-    let restarts: u32 = runs().map(|run| run.restarts).sum();
-    ensure!(restarts > 0, "what a restart takes is known from live runs: bench race live");
-    let restart = runs().map(|run| run.call.seconds).sum::<f64>() / f64::from(restarts);
-    let mut recording = Recording {
-        condition,
-        pairs: vec![Default::default(); BUILDS.len()],
-        restart,
-        fixed: 0.0,
-        seconds: 0,
-    };
-    recording.read_restarts(&Store::open_read_only(&stores[0])?)?;
-    recording.read_trials(&Store::open_read_only(&stores[1])?)?;
-    let trials = recording.pairs.iter().flatten().flat_map(|pair| &pair.trials);
+    let pairs = vec![Vec::new(); BUILDS.len()];
+    let mut recording = Recording { condition, pairs, fixed: 0.0, seconds: 0 };
+    recording.read_trials(&Store::open_read_only(&directory)?)?;
+    let trials = recording.pairs.iter().flatten();
     let lengths = trials.flat_map(|it| [it.base.len(), it.variant.len()]);
     recording.seconds = lengths.min().context("no block of trials is finished")?;
-    let all = recording.pairs.iter().flatten();
-    ensure!(all.into_iter().all(|pair| !pair.restarts.is_empty()), "no restart is finished");
     Ok(Some(recording))
 }
 
@@ -100,20 +73,6 @@ fn experiments(store: &Store) -> Result<Vec<report::Results>> {
 }
 
 impl Recording {
-    fn read_restarts(&mut self, store: &Store) -> Result<()> {
-        for results in experiments(store)? {
-            let step = results.steps.first().context("a recording without steps")?;
-            let of = |name| step.variant(results.variant_named(name)?);
-            for (build, pairs) in BUILDS.iter().zip(&mut self.pairs) {
-                for ((base, variant), pair) in names(build).into_iter().zip(pairs) {
-                    let Some((base, variant)) = of(base).zip(of(variant)) else { continue };
-                    pair.restarts.extend(report::restarts(base, variant));
-                }
-            }
-        }
-        Ok(())
-    }
-
     fn read_trials(&mut self, store: &Store) -> Result<()> {
         let mut fixed = Vec::new();
         for results in experiments(store)? {
@@ -138,12 +97,12 @@ impl Recording {
                 }
             }
             for block in 1..=results.experiment.blocks {
-                for (build, pairs) in BUILDS.iter().zip(&mut self.pairs) {
-                    for ((base, variant), pair) in names(build).into_iter().zip(pairs) {
-                        let of = |name| rates.get(&(name, block)).cloned();
-                        let Some((base, variant)) = of(base).zip(of(variant)) else { continue };
-                        pair.trials.push(Trials { base, variant });
-                    }
+                for (build, trials) in BUILDS.iter().zip(&mut self.pairs) {
+                    let of = |name| rates.get(&(name, block)).cloned();
+                    let Some((base, variant)) = of("same").zip(of(variant_of(build))) else {
+                        continue;
+                    };
+                    trials.push(Trials { base, variant });
                 }
             }
         }

@@ -157,6 +157,24 @@ fn requests_about_files_are_checked() {
 }
 
 #[test]
+fn what_unpacks_to_more_than_was_allowed_leaves_nothing() {
+    let place = Place::new();
+    add(&place.results(), "load", 1, 3 << 20);
+    place.steelyard(&["export", "load", "-o", "x"]).expect(0, &[]);
+    let elsewhere = place.path().join("elsewhere");
+    let import = |gigabytes: &str| {
+        let arguments = ["import", "x", "--results", elsewhere.to_str().unwrap()];
+        let mut command = command(&place, &arguments);
+        command.env("STEELYARD_LARGEST_IMPORT", gigabytes);
+        place.spawn(command).end()
+    };
+    import("0.002").expect(2, &["x unpacks to more than 0.002 GB", "STEELYARD_LARGEST_IMPORT"]);
+    import("a lot").expect(2, &["expected a number of GB", "STEELYARD_LARGEST_IMPORT", "`a lot`"]);
+    assert!(!elsewhere.exists());
+    import("0.1").expect(0, &[]);
+}
+
+#[test]
 fn figures_are_exported_for_other_programs() {
     let place = Place::new();
     add(&place.results(), "load", 1_000, 10);
@@ -435,7 +453,8 @@ fn who_may_not_is_told_so() {
         forbidden.expect(3, &["no permission"]);
         assert!(!forbidden.stderr.contains(secret), "{}", forbidden.stderr);
     }
-    assert_eq!(names(&place.results()), names(&place.results()));
+    let kept = Store::open_read_only(&place.results()).unwrap().all_experiments().unwrap();
+    assert_eq!(kept.len(), 1, "nothing was pulled");
 }
 
 #[test]

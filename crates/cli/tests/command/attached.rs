@@ -1,7 +1,5 @@
 //! Servers that run already: measured, but neither configured nor stopped.
 
-use std::fs;
-use std::path::Path;
 use std::time::Duration;
 
 use nix::sys::signal::Signal;
@@ -10,6 +8,7 @@ use crate::database::Database;
 use crate::own_server::{OwnServer, PASSWORD};
 use crate::place::Place;
 use crate::plans::plan;
+use crate::secrets::assert_absent;
 
 const STEPS: &str = "rows = 3000\nsteps = [\"l.i0\", \"l.x\", \"qr100\"]";
 
@@ -123,18 +122,4 @@ fn a_run_against_a_server_with_a_password_can_go_on() {
     assert_eq!(Database::of(&place.results()).finished().len(), 2);
     assert_absent(&place.results(), PASSWORD);
     server.assert_running();
-}
-
-/// No file under `directory` has `secret` in it.
-fn assert_absent(directory: &Path, secret: &str) {
-    for entry in fs::read_dir(directory).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            assert_absent(&path, secret);
-            continue;
-        }
-        let bytes = fs::read(&path).unwrap();
-        let found = bytes.windows(secret.len()).any(|window| window == secret.as_bytes());
-        assert!(!found, "the password is in {}", path.display());
-    }
 }

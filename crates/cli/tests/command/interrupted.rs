@@ -1,6 +1,6 @@
 //! Runs that are ended from outside, and those that go on from there.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use nix::sys::signal::Signal;
 
@@ -57,15 +57,21 @@ fn ctrl_c_in_a_step_keeps_what_is_finished() {
 #[test]
 fn sigterm_in_the_rest_after_settling_ends_at_once() {
     let place = Place::new();
-    let steps = "rows = 2000\nindexed_rows = 100\nsteps = [\"l.i0\", \"l.x\", \"l.i1\", \"l.i2\", \"qr100\"]";
-    let file = place.plan(&plan(ONE, "settle_seconds_scale = 1.0", steps));
+    // Nothing is loaded, but the rest is that of two billion rows: 20 minutes.
+    let file = place.plan(
+        "name = \"rest\"\nblocks = 1\nsteal_limit = 1\nsettle_seconds_scale = 1.0\n\
+         config = { shared_buffers = \"16MB\", fsync = \"off\" }\n\
+         [variants.\"pg13.7\"]\ndbms = \"postgres@13.7\"\n\
+         [workload.script]\nbuiltin = \"select-only\"\ninit = \"tp\"\nscale = 20000\n",
+    );
     let mut run = place.start_run(&[&file]);
-    run.wait_for("trial 1/1", "  l.i2");
+    run.wait_for("trial 1/1", "  primary-keys");
     std::thread::sleep(Duration::from_millis(1500));
-    let begin = Instant::now();
     run.signal(Signal::SIGTERM);
+    // This gives up before the rest is over.
     run.end().expect(3, &["interrupted", "--resume"]);
-    assert!(begin.elapsed() < Duration::from_secs(55), "the rest of 60 s was waited for");
+    let steps = Database::of(&place.results()).steps(1);
+    assert!(steps.iter().all(|(name, _)| !name.starts_with("script")), "{steps:?}");
     place.assert_nothing_left();
 }
 
@@ -86,7 +92,7 @@ fn a_killed_run_leaves_no_server_and_can_go_on() {
     let file = place.plan(&plan(
         BOTH,
         "blocks = 2",
-        &STEPS.replace("3000", "3000\nread_write_seconds = 2"),
+        &STEPS.replace("3000", "3000\nread_write_seconds = 6"),
     ));
     let mut run = place.start_run(&[&file]);
     run.wait_for("trial 2/4", "  l.x");

@@ -1,7 +1,5 @@
 //! The key-value steps on real versions of RocksDB, each in a process of its own.
 
-use std::time::Duration;
-
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
@@ -21,8 +19,8 @@ fn plan(blocks: u32, more: &str, workload: &str) -> String {
 #[test]
 fn all_steps_run_on_an_old_and_a_new_version() {
     let place = Place::new();
-    let file =
-        place.plan(&plan(1, "[config]\nwrite_buffer_size = \"1MB\"", "dop = [1, 2]\nseconds = 1"));
+    let config = "[config]\nwrite_buffer_size = \"64KB\"";
+    let file = place.plan(&plan(1, config, "dop = [1, 2]\nseconds = 1"));
     let ended = place.run(&[&file]);
     ended.expect(0, &["readrandom", "keys/s", "ranges/s", "overwrite"]);
     let database = Database::of(&place.results());
@@ -38,7 +36,7 @@ fn all_steps_run_on_an_old_and_a_new_version() {
         notes.contains("flush, waitforcompaction; before: L") && notes.contains("after: L"),
         "{notes}"
     );
-    assert!(database.counter("overwrite", "flush_bytes_written") > 1e6);
+    assert!(database.counter("overwrite", "flush_bytes_written") > 60_000.0);
     // So was its shape in each second.
     let shape = database.texts(
         "SELECT DISTINCT n.text FROM series r JOIN name n ON n.id = r.name_id \
@@ -67,10 +65,11 @@ fn an_engine_that_crashes_fails_its_step_and_the_run_goes_on() {
     let mut run = place.start_run(&[&file]);
     // The step after it lasts six seconds.
     run.wait_for("trial 1/2", "  settle ");
-    std::thread::sleep(Duration::from_secs(2));
     let records = place.ledger().records().unwrap();
     let process = records.iter().find_map(|record| record.process.clone()).unwrap();
-    kill(Pid::from_raw(process.pid as i32), Signal::SIGSEGV).unwrap();
+    let process = Pid::from_raw(process.pid as i32);
+    place.wait_for_work(process);
+    kill(process, Signal::SIGSEGV).unwrap();
     run.end().expect(
         3,
         &["step readrandom", "the server died", "signal: 11", "opened", "--resume", "trial 2/2"],
@@ -163,19 +162,16 @@ fn what_was_dropped_from_the_page_cache_is_read_from_storage() {
         let steps = "steps = [\"fillseq\", \"readrandom\"]\nmode = \"byos\"\nseconds = 1";
         place.run(&[&place.plan(&plan(1, more, steps))]).expect(0, &["readrandom"]);
         let database = Database::of(&place.results());
-        database.metric("readrandom", "rKB/o")
+        database.metric("readrandom", "rKB/o")?;
+        // What its own process read: tests beside this one may read from the same device.
+        let trials = database.finished().into_iter();
+        let read = trials.flat_map(|trial| database.series(trial.id, "readrandom", "dbms.rkb"));
+        Some(read.collect::<Vec<_>>())
     };
-    // Tests beside this one may read from the same device, but not for long.
-    let mut found = Vec::new();
-    for _ in 0..4 {
-        let (Some(kept), Some(dropped)) = (read(""), read("drop_page_cache = true")) else {
-            testing::skip("the data directory is on no block device");
-            return;
-        };
-        if dropped > 10.0 * kept {
-            return;
-        }
-        found.push((kept, dropped));
-    }
-    panic!("KB per operation, kept and dropped: {found:?}");
+    let (Some(kept), Some(dropped)) = (read(""), read("drop_page_cache = true")) else {
+        return testing::skip("the data directory is on no block device");
+    };
+    let [least, most] = [kept.iter().sum::<f64>(), dropped.iter().sum::<f64>()];
+    assert!(kept.len() >= 2 && dropped.len() >= 2, "{kept:?} {dropped:?}");
+    assert!(most > 100.0 && most > 10.0 * least, "KB/s: kept {kept:?}, dropped {dropped:?}");
 }

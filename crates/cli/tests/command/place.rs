@@ -15,7 +15,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 /// Longer than any command of these tests takes on a busy machine.
-const LIMIT: Duration = Duration::from_secs(400);
+const LIMIT: Duration = Duration::from_secs(900);
 /// Processes whose parent was killed get this long to notice.
 const NOTICE: Duration = Duration::from_secs(60);
 
@@ -194,6 +194,22 @@ impl Place {
             std::thread::sleep(Duration::from_millis(50));
         }
         Pid::from_raw(server as i32)
+    }
+
+    /// Waits until a process has used CPU time again, 0.05 s, however long that takes.
+    pub fn wait_for_work(&self, process: Pid) {
+        let used = || {
+            let text = fs::read_to_string(format!("/proc/{process}/stat")).unwrap();
+            let (_, fields) = text.rsplit_once(')').unwrap();
+            // utime and stime, in ticks (proc(5)).
+            let fields = fields.split_whitespace().skip(14 - 3).take(2);
+            fields.map(|ticks| ticks.parse::<u64>().unwrap()).sum::<u64>()
+        };
+        let (begin, first) = (Instant::now(), used());
+        while used() < first + 5 {
+            assert!(begin.elapsed() < LIMIT, "process {process} does nothing");
+            std::thread::sleep(Duration::from_millis(20));
+        }
     }
 
     /// Waits until the kernel has ended what belonged to a command that was killed.

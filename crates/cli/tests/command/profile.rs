@@ -93,7 +93,7 @@ fn both_versions_are_profiled_beside_what_is_measured() {
 fn check_counts(database: &Database) {
     let clock_us = database.metric("qr100", "perf.task-clock/o").unwrap() * 1000.0;
     let cpu_us = database.metric("qr100", "dbms.cpu/o").unwrap();
-    assert!((0.5..2.0).contains(&(clock_us / cpu_us)), "{clock_us} and {cpu_us} us per query");
+    assert!((0.2..5.0).contains(&(clock_us / cpu_us)), "{clock_us} and {cpu_us} us per query");
 }
 
 fn check_explanation(place: &Place) {

@@ -151,7 +151,7 @@ fn db_bench_runs_without_a_dbms() {
         "SELECT CAST(m.value AS TEXT) FROM metric m JOIN name n ON n.id = m.name_id \
          WHERE n.text = 'dbms.cpu/o'",
     );
-    assert!(cpu.len() == 4 && cpu.iter().all(|us| us.parse::<f64>().unwrap() > 0.5), "{cpu:?}");
+    assert!(cpu.len() == 4 && cpu.iter().all(|us| us.parse::<f64>().unwrap() > 0.0), "{cpu:?}");
     place.assert_nothing_left();
 }
 
@@ -171,6 +171,17 @@ fn what_fails_is_no_result() {
         ended.expect(code, &[]);
         assert!(ended.stderr.contains(message), "{workload}: {}", ended.stderr);
         place.assert_nothing_left();
+    }
+}
+
+#[test]
+fn no_program_gets_a_password_for_another_machine() {
+    let place = Place::new();
+    for url in ["postgres://me:s3cret@db.example/d", "mysql://me:s3cret@db.example/d"] {
+        let plan = alone("[workload.program]\ncommand = \"true\"\n");
+        let ended = place.run(&[&place.plan(&plan.replacen("none", url, 1))]);
+        ended.expect(2, &["variant `a`", "me@db.example", "`allow_cleartext=true`"]);
+        assert!(!ended.stderr.contains("s3cret"), "{}", ended.stderr);
     }
 }
 

@@ -1,6 +1,8 @@
 //! Wrong requests: exit code 2, the place and the remedy, nothing begun.
 
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 
 use crate::database::Database;
@@ -50,6 +52,9 @@ fn a_command_that_makes_no_sense_is_told_so() {
     let place = Place::new();
     place.run(&["missing.toml"]).expect(2, &["missing.toml", "No such file"]);
     place.run(&["tpcc"]).expect(2, &["tpcc", "insert", "sysbench"]);
+    let mut not_utf8 = place.command(&["run"]);
+    not_utf8.arg(OsStr::from_bytes(b"tp\xffc"));
+    place.spawn(not_utf8).end().expect(2, &["neither a plan file", "insert"]);
     place.run(&[]).expect(2, &["plan", "-v postgres@13.7"]);
     place.run(&["insert"]).expect(2, &["-v postgres@13.7"]);
     place.run(&["insert", "-v", "postgres@13.7", "-c", "work_mem"]).expect(2, &["NAME=VALUE"]);

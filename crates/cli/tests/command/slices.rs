@@ -11,7 +11,7 @@ const STEPS: &str =
 
 impl Database {
     /// The values of a series in a step of a trial; empty where there is none.
-    fn series(&self, trial: i64, step: &str, name: &str) -> Vec<f64> {
+    pub fn series(&self, trial: i64, step: &str, name: &str) -> Vec<f64> {
         let sql = format!(
             "SELECT r.encoding, r.\"values\" FROM series r JOIN name rn ON rn.id = r.name_id \
              JOIN step s ON s.id = r.step_id JOIN name sn ON sn.id = s.name_id \

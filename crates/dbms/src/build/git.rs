@@ -3,9 +3,10 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use reference::Repository;
+
 use super::tools;
 use super::work::{Work, ask};
-use crate::source::Repository;
 use crate::{Error, place};
 
 /// A resolved revision.

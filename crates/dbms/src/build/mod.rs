@@ -20,10 +20,12 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
+use reference::SourceTree;
+
 use crate::builds::{COMMIT, COMMIT_DATE, COMMIT_SUBJECT, TARBALL_HASH};
 use crate::keep::installed;
 use crate::kind::{Kind, Recipe};
-use crate::source::{Source, SourceTree};
+use crate::source::Source;
 use crate::unpack::Modes;
 use crate::{BuildOptions, Cache, Error, Installation, ServerUser, hash, identity, place};
 use key::BuildKey;
@@ -256,7 +258,8 @@ mod tests {
     use super::*;
 
     fn refused(source: &str) -> String {
-        let source = Source::parse(source).unwrap().unwrap();
+        let source: crate::Reference = source.parse().unwrap();
+        let crate::named::Form::Source(source) = source.form else { panic!("a source") };
         let kind = &crate::postgres::Postgres;
         let directory = tempfile::tempdir().unwrap();
         // The user that compiles must be able to enter.

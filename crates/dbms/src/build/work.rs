@@ -275,20 +275,20 @@ mod tests {
         let work = Work::begin("x", &user, directory.path(), &interrupted).unwrap();
         let begin = Instant::now();
         let pid = directory.path().join("pid");
-        let script = format!("sleep 60 & echo $! > {0}.new; mv {0}.new {0}; wait", pid.display());
+        let script = format!("sleep 3600 & echo $! > {0}.new; mv {0}.new {0}; wait", pid.display());
         let result = std::thread::scope(|scope| {
             let running =
                 scope.spawn(|| work.compile(&words(&["sh", "-c", &script]), directory.path()));
-            while !pid.exists() && begin.elapsed() < Duration::from_secs(10) {
+            while !pid.exists() && begin.elapsed() < Duration::from_secs(120) {
                 std::thread::sleep(Duration::from_millis(10));
             }
             interrupted.store(true, Ordering::Relaxed);
             running.join().unwrap()
         });
         assert!(matches!(result, Err(Error::Interrupted { .. })), "{result:?}");
-        assert!(begin.elapsed() < Duration::from_secs(20));
+        assert!(begin.elapsed() < Duration::from_secs(600), "the command's end was waited for");
         let sleeper: u32 = std::fs::read_to_string(&pid).unwrap().trim().parse().unwrap();
-        let gone = crate::process::wait_until(Duration::from_secs(5), || {
+        let gone = crate::process::wait_until(Duration::from_secs(120), || {
             crate::ProcessId::of(sleeper).is_none()
         });
         assert!(gone, "the command's own child outlives it");

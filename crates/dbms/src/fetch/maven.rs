@@ -9,8 +9,8 @@ use std::time::Duration;
 use sha1::Sha1;
 use sha2::{Digest, Sha512};
 
-use super::http;
-use crate::{Error, hash};
+use super::{first_seen, http};
+use crate::{Cache, Error, hash};
 
 /// The public repository.
 pub(crate) const CENTRAL: &str = "https://repo1.maven.org/maven2";
@@ -77,12 +77,14 @@ impl Artifact {
 
     /// The file of `version` with what comes after the version in its name, or `None` if there is
     /// none. It is compared with the SHA-256 in `known`, or without one, with the checksum next to
-    /// the file. `what` names it in errors.
+    /// the file and with what was first seen of it, as kept beside the cache. `what` names it in
+    /// errors.
     pub(crate) fn fetch(
         &self,
         version: &str,
         classifier: &str,
         known: Option<&'static str>,
+        cache: &Cache,
         what: &str,
     ) -> Result<Option<Vec<u8>>, Error> {
         let failed = |detail| Error::Archive { doing: format!("fetch {what}"), detail };
@@ -92,14 +94,17 @@ impl Artifact {
             Layout::Npm => format!("{directory}/-/{name}-{version}.tgz"),
         };
         let Some(bytes) = http::get(&file, FETCH_LIMIT).map_err(failed)? else { return Ok(None) };
+        let found = hash::of(&bytes);
         match known {
             Some(expected) => {
-                let found = hash::of(&bytes);
                 if found != expected {
                     return Err(Error::Digest { what: what.to_owned(), expected, found });
                 }
             }
-            None => check_published(&file, &bytes).map_err(failed)?,
+            None => {
+                check_published(&file, &bytes).map_err(failed)?;
+                first_seen::check(cache, &file, &found, what)?;
+            }
         }
         Ok(Some(bytes))
     }
@@ -175,7 +180,16 @@ mod tests {
     const SHA256: &str = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
 
     fn fetch(repository: &Artifact, known: Option<&'static str>) -> Result<Option<Vec<u8>>, Error> {
-        repository.fetch("13.7.0", "", known, "x 13.7")
+        let directory = tempfile::tempdir().unwrap();
+        fetch_into(&Cache::at(directory.path().join("cache")).unwrap(), repository, known)
+    }
+
+    fn fetch_into(
+        cache: &Cache,
+        repository: &Artifact,
+        known: Option<&'static str>,
+    ) -> Result<Option<Vec<u8>>, Error> {
+        repository.fetch("13.7.0", "", known, cache, "x 13.7")
     }
 
     #[test]
@@ -191,7 +205,7 @@ mod tests {
         let published = repository(&[(FILE, &[(200, b"abc")]), (&sum, &[(200, SHA1)])]);
         assert_eq!(fetch(&published, None).unwrap().unwrap(), b"abc");
         assert_eq!(fetch(&published, Some(SHA256)).unwrap().unwrap(), b"abc");
-        assert!(repository(&[]).fetch("13.7.0", "", None, "x").unwrap().is_none());
+        assert!(fetch(&repository(&[]), None).unwrap().is_none());
 
         let alone = repository(&[(FILE, &[(200, b"abd")])]);
         let error = fetch(&alone, Some(SHA256)).unwrap_err();
@@ -202,6 +216,37 @@ mod tests {
         let other = repository(&[(FILE, &[(200, b"abd")]), (&sum, &[(200, SHA1)])]);
         let error = fetch(&other, None).unwrap_err().to_string();
         assert!(error.contains("expected sha1 a9993e36"), "{error}");
+    }
+
+    #[test]
+    fn a_file_replaced_with_its_checksum_is_refused() {
+        // Of "abd".
+        const OTHER: &[u8] = b"cb4cc28df0fdbe0ecf9d9662e294b118092a5735";
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("cache");
+        let cache = Cache::at(&path).unwrap();
+        let sum = format!("{FILE}.sha1");
+        let files: &[Answer] = &[(200, b"abc"), (200, b"abc"), (200, b"abd")];
+        let sums: &[Answer] = &[(200, SHA1), (200, SHA1), (200, OTHER)];
+        let server = repository(&[(FILE, files), (&sum, sums)]);
+        for _ in 0..2 {
+            assert_eq!(fetch_into(&cache, &server, None).unwrap().unwrap(), b"abc");
+        }
+        // Whoever deletes the cache has not forgotten it.
+        std::fs::remove_dir_all(&path).unwrap();
+        let cache = Cache::at(&path).unwrap();
+        let error = fetch_into(&cache, &server, None).unwrap_err();
+        assert!(!error.is_request());
+        let error = error.to_string();
+        let kept = first_seen::path(&cache);
+        for part in ["x 13.7", SHA256, "Nothing was unpacked", kept.to_str().unwrap()] {
+            assert!(error.contains(part), "{error}");
+        }
+        let line = format!("{SHA256}  {}/g/a/{FILE}\n", server.repository);
+        assert_eq!(std::fs::read_to_string(&kept).unwrap(), line);
+        // Whoever knows why removes the line.
+        std::fs::write(&kept, "").unwrap();
+        assert_eq!(fetch_into(&cache, &server, None).unwrap().unwrap(), b"abd");
     }
 
     #[test]

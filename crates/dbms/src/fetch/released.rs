@@ -3,6 +3,7 @@
 //! The file's checksum is verified before anything is unpacked. Unpacking and asking for the
 //! version are done with the permissions of the servers' user.
 
+use super::first_seen;
 use super::maven::{Version, joined, parse};
 use crate::builds::ARCHIVE_HASH;
 use crate::keep::installed;
@@ -32,7 +33,7 @@ pub(crate) fn obtain(
         user.check_reach(cache.path())?;
         let what = format!("{} {}", kind.name(), shown(kind, &version));
         progress(&format!("fetching {what}"));
-        let Some((archive, bytes)) = fetch(&archives, &version, &what)? else {
+        let Some((archive, bytes)) = fetch(&archives, &version, cache, &what)? else {
             let listed: Vec<Version> =
                 archives.iter().flat_map(|it| it.versions().unwrap_or_default()).collect();
             return Err(not_found(kind, release, &listed));
@@ -40,7 +41,8 @@ pub(crate) fn obtain(
         let digest = hash::of(&bytes);
         if archive.digest(&joined(&version)).is_none() {
             progress(&format!(
-                "steelyard knows no digest for {what}; only the archive's own checksum was verified (SHA-256 {digest})"
+                "steelyard knows no digest for {what}; only the archive's own checksum was verified (SHA-256 {digest}, kept in {})",
+                first_seen::path(cache).display()
             ));
         }
         let workshop = cache.workshop(&name)?;
@@ -71,6 +73,7 @@ pub(crate) fn obtain(
 fn fetch<'a>(
     archives: &'a [Archive],
     version: &Version,
+    cache: &Cache,
     what: &str,
 ) -> Result<Option<(&'a Archive, Vec<u8>)>, Error> {
     let version = joined(version);
@@ -82,7 +85,7 @@ fn fetch<'a>(
         };
         let known = archive.digest(&version);
         for classifier in archive.classifiers {
-            if let Some(bytes) = archive.artifact.fetch(there, classifier, known, what)? {
+            if let Some(bytes) = archive.artifact.fetch(there, classifier, known, cache, what)? {
                 return Ok(Some((archive, bytes)));
             }
         }
@@ -133,5 +136,31 @@ fn not_found(kind: &dyn Kind, release: &Release, listed: &[Version]) -> Error {
     Error::VersionNotFound {
         asked: format!("{} {release}", kind.name()),
         near: near.iter().map(|version| shown(kind, version)).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_guide_says_which_versions_have_a_known_digest() {
+        let guide = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/guide.md");
+        let guide = std::fs::read_to_string(guide).unwrap();
+        for kind in crate::systems::all() {
+            let archives = kind.archives();
+            let mut known: Vec<Version> = archives
+                .iter()
+                .flat_map(|archive| archive.known.iter())
+                .filter_map(|(version, ..)| parse(version))
+                .collect();
+            known.sort_unstable();
+            known.dedup();
+            if !known.is_empty() {
+                let known: Vec<_> = known.iter().map(|version| shown(kind, version)).collect();
+                let line = format!("| `{}` | {} |", kind.name(), known.join(", "));
+                assert!(guide.contains(&line), "docs/guide.md lacks\n{line}");
+            }
+        }
     }
 }

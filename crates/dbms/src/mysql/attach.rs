@@ -7,7 +7,6 @@ use std::path::Path;
 use super::control::Control;
 use super::flavor::{MARIADB, MYSQL};
 use crate::builds::VERSION;
-use crate::endpoint::is_loopback;
 use crate::{Endpoint, Error, Host, Installation, Sql, process};
 
 /// Describes a running server. Its URL may call MariaDB mysql.
@@ -38,8 +37,8 @@ pub(super) fn find_process(control: &mut Control) -> Option<u32> {
     let Endpoint::Mysql { host, .. } = control.endpoint() else { return None };
     match host.clone() {
         Host::Socket(file) => process::listening_on(&file),
-        Host::Tcp(name) => {
-            if !is_loopback(&name) {
+        host => {
+            if !host.is_local() {
                 return None;
             }
             let data = control.variable("datadir").ok()??;

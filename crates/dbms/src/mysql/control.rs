@@ -1,9 +1,13 @@
 //! The control connection: statements that are not the load.
 
+use std::io::ErrorKind;
+use std::panic::catch_unwind;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use ::mysql::prelude::Queryable;
 use ::mysql::{Conn, OptsBuilder, Value};
+use reference::Password;
 
 use super::marked;
 use super::version::Version;
@@ -15,6 +19,10 @@ const CONNECT_LIMIT: Duration = Duration::from_secs(10);
 
 /// The largest packet; given here, so that connecting asks the server nothing.
 const LARGEST_PACKET: usize = 16 << 20;
+
+/// The file of a key that must not be asked for: no file has this name, and to open it gives
+/// [`ErrorKind::InvalidInput`].
+const NO_KEY: &str = "\0";
 
 /// Between SQLSTATE and number in [`Error::Query`]: many different errors have SQLSTATE HY000.
 const NUMBER: &str = ", error ";
@@ -92,7 +100,7 @@ impl Control {
         let mut options = OptsBuilder::new()
             .tcp_port(*port)
             .user(Some(user))
-            .pass(password.as_ref().map(crate::Secret::reveal))
+            .pass(password.as_ref().map(Password::reveal))
             .db_name(Some(database))
             .prefer_socket(false)
             .tcp_connect_timeout(Some(CONNECT_LIMIT))
@@ -101,9 +109,22 @@ impl Control {
             Host::Socket(file) => options.socket(Some(file.to_string_lossy())),
             Host::Tcp(name) => options.ip_or_hostname(Some(name)),
         };
-        Conn::new(options).map_err(|error| Error::Connect {
-            server: self.endpoint.to_string(),
-            detail: describe(&error),
+        let key = password.as_ref().map_or(Ok(None), |it| it.key(host.is_local()));
+        let key = key.map(|file| file.map(PathBuf::from));
+        let withheld = key.as_ref().err().copied();
+        // With a key of its own, the library doesn't ask for one.
+        options = options.server_key_path(key.unwrap_or_else(|_| Some(NO_KEY.into())));
+        let failed = |detail| Error::Connect { server: self.endpoint.to_string(), detail };
+        // It panics if a key is malformed.
+        let connected = catch_unwind(|| Conn::new(options));
+        let connected = connected.map_err(|_| failed("a malformed handshake or key".to_owned()))?;
+        connected.map_err(|error| match (&error, withheld) {
+            (::mysql::Error::IoError(said), Some(withheld))
+                if said.kind() == ErrorKind::InvalidInput =>
+            {
+                failed(withheld.to_string())
+            }
+            _ => failed(describe(&error)),
         })
     }
 
@@ -271,6 +292,11 @@ fn describe(error: &::mysql::Error) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::io::{Read, Write};
+    use std::net::TcpListener;
+
+    use reference::Disclosure;
+
     use super::*;
 
     #[test]
@@ -303,13 +329,73 @@ mod tests {
         assert_eq!(diagnosis(None, "connection reset"), None);
     }
 
+    /// A greeting of MySQL 8.0, without TLS.
+    fn greeting() -> Vec<u8> {
+        let capabilities = [0xff, 0xf7, 45, 2, 0, 0xff, 0x81, 21];
+        [
+            &b"\x0a8.0.31\0"[..],
+            &[7, 0, 0, 0],
+            b"abcdefgh\0",
+            &capabilities,
+            &[0; 10],
+            b"ijklmnopqrst\0caching_sha2_password\0",
+        ]
+        .concat()
+    }
+
+    /// Connects to a server that isn't certainly this machine's, which asks for the whole password
+    /// and sends a key. Returns the error and what the server got after the login.
+    fn asked_for_it_all(allowed: Disclosure) -> (String, Vec<u8>) {
+        let listener = TcpListener::bind("0.0.0.0:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        std::thread::scope(|scope| {
+            let server = scope.spawn(|| {
+                let mut socket = listener.accept().unwrap().0;
+                let mut send = |number: u8, payload: &[u8]| {
+                    let length = u8::try_from(payload.len()).unwrap();
+                    let _ = socket.write_all(&[&[length, 0, 0, number], payload].concat());
+                    let mut answer = [0; 1000];
+                    let length = socket.read(&mut answer).unwrap_or_default();
+                    answer[..length].to_vec()
+                };
+                send(0, &greeting());
+                [send(2, &[1, 4]), send(4, b"\x01no key")].concat()
+            });
+            let error = Control::new(Endpoint::Mysql {
+                host: Host::Tcp("0.0.0.0".to_owned()),
+                port,
+                user: "me".to_owned(),
+                password: Some(Password::new("s3cret").allowing(allowed)),
+                database: "d".to_owned(),
+            })
+            .execute("select 1");
+            (error.unwrap_err().to_string(), server.join().unwrap())
+        })
+    }
+
+    /// COM_QUIT.
+    const QUIT: [u8; 5] = [1, 0, 0, 0, 1];
+
+    #[test]
+    fn no_key_is_accepted_from_the_network() {
+        let (error, got) = asked_for_it_all(Disclosure::Proof);
+        assert!(error.contains("server-public-key-path=FILE"), "{error}");
+        assert_eq!(got, QUIT);
+        let (error, got) = asked_for_it_all(Disclosure::Key("/nonexistent".into()));
+        assert!(error.contains("No such file"), "{error}");
+        assert_eq!(got, QUIT);
+        let (error, got) = asked_for_it_all(Disclosure::SentKey);
+        assert!(error.contains("malformed"), "{error}");
+        assert!(got.starts_with(&[1, 0, 0, 3, 2]), "a request for the key");
+    }
+
     #[test]
     fn nobody_listens() {
         let mut control = Control::new(Endpoint::Mysql {
             host: Host::Socket("/no/such/directory/s".into()),
             port: 3306,
             user: "me".to_owned(),
-            password: Some(crate::Secret::new("s3cret")),
+            password: Some(Password::new("s3cret")),
             database: "d".to_owned(),
         });
         let error = control.execute("select 1").unwrap_err();

@@ -12,8 +12,6 @@ pub(super) struct Flavor {
     pub(super) shown: &'static str,
     /// Names of the server's program, the newest first.
     pub(super) programs: &'static [&'static str],
-    /// What its URLs begin with.
-    pub(super) scheme: &'static str,
     /// Where its released versions are.
     pub(super) archives: fn() -> Vec<Archive>,
     /// From which version on (as in [`super::version::Version`]) the server itself creates a data
@@ -28,7 +26,6 @@ pub(super) const MYSQL: Flavor = Flavor {
     name: "mysql",
     shown: "MySQL",
     programs: &["mysqld"],
-    scheme: "mysql://",
     archives: archive::mysql,
     initializes: 50_700,
     needs: &[
@@ -43,7 +40,6 @@ pub(super) const MARIADB: Flavor = Flavor {
     name: "mariadb",
     shown: "MariaDB",
     programs: &["mariadbd", "mysqld"],
-    scheme: "mariadb://",
     archives: archive::mariadb,
     initializes: u32::MAX,
     // Otherwise it makes a certificate at every start, which takes seconds.

@@ -46,12 +46,13 @@ mod server;
 mod settings;
 mod settle;
 mod tables;
-mod url;
 mod version;
 mod waits;
 
 use std::collections::BTreeMap;
 use std::path::Path;
+
+use reference::Server;
 
 use crate::kind::{Archive, Kind, RELAXED};
 use crate::{
@@ -86,8 +87,9 @@ impl Kind for Mysql {
         Vec::new()
     }
 
-    fn running(&self, url: &str) -> Option<Result<Endpoint, Error>> {
-        url::read(self.0, url)
+    fn endpoint(&self, server: Server) -> Option<Endpoint> {
+        let Server { host, port, user, password, database } = server;
+        Some(Endpoint::Mysql { host, port, user, password, database })
     }
 
     fn describe(

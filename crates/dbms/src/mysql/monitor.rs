@@ -104,10 +104,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_is_read(text in "\\PC*", cut in 0_usize..4000) {
-            let _ = Monitor::read(&text);
-            let (whole, _) = TEXTS[1];
-            let _ = Monitor::read(&whole[whole.floor_char_boundary(cut.min(whole.len()))..]);
+        fn figures_are_found_among_anything(text in "\\PC*", cut in 0_usize..4000) {
+            let (whole, expected) = TEXTS[1];
+            prop_assert_eq!(Monitor::read(&format!("x{text}\n{whole}\nx{text}")), expected);
+            let cut = whole.floor_char_boundary(cut.min(whole.len()));
+            let found = Monitor::read(&whole[cut..]);
+            prop_assert!(found.lsn.is_none() || found.lsn == expected.lsn);
+            prop_assert!(found.history.is_none() || found.history == expected.history);
         }
     }
 }

@@ -134,8 +134,15 @@ mod tests {
     proptest! {
         #[test]
         fn any_text_is_read(text in "\\PC*", lines in "([\\[\\]a-z=#'\" !-]*\n){0,8}") {
-            let _ = read(&text);
-            let _ = read(&lines);
+            for text in [text, lines] {
+                let found = read(&text);
+                prop_assert!(found.len() <= text.lines().count());
+                for (name, value) in found {
+                    prop_assert_eq!(name.trim(), &*name);
+                    prop_assert!(text.contains(&*name));
+                    prop_assert!(value.is_none_or(|value| text.contains(&*value)));
+                }
+            }
         }
 
         #[test]

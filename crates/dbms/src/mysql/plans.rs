@@ -150,8 +150,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_is_read(text in "\\PC*") {
-            let _ = parse(&text);
+        fn a_shape_lacks_digits_and_nothing_else(text in "(table: |ref: |type: |[a-z0-9, \n]){0,40}") {
+            let without = |text: &str| text.replace(|c: char| c.is_ascii_digit(), "");
+            let lines: Vec<&str> = text.lines().collect();
+            prop_assert_eq!(without(&parse(&text).shape), without(&lines.join("\n")));
         }
     }
 }

@@ -108,12 +108,7 @@ fn same_name(option: &str, variable: &str) -> bool {
 
 fn setting(name: &str, value: String, source: &str, boot_value: Option<String>) -> Setting {
     let name = name.to_ascii_lowercase();
-    // User and password of a cluster's copies, in one text.
-    let value = if name == "wsrep_sst_auth" && !value.is_empty() {
-        secret::HIDDEN.to_owned()
-    } else {
-        secret::setting_without_passwords(&name, &value)
-    };
+    let value = reference::setting_without_passwords(&name, &value);
     let words = SOURCES.iter().find(|(known, _)| *known == source);
     let source = words.map_or_else(|| source.to_ascii_lowercase(), |(_, text)| (*text).to_owned());
     Setting { name, value, unit: None, source, boot_value }
@@ -126,8 +121,8 @@ mod tests {
     #[test]
     fn secrets_are_hidden() {
         let value = |name: &str, value: &str| setting(name, value.to_owned(), "CONFIG", None).value;
-        assert_eq!(value("WSREP_SST_AUTH", "me:s3cret"), secret::HIDDEN);
-        assert_eq!(value("report_password", "s3cret"), secret::HIDDEN);
+        assert_eq!(value("WSREP_SST_AUTH", "me:s3cret"), reference::HIDDEN);
+        assert_eq!(value("report_password", "s3cret"), reference::HIDDEN);
         assert_eq!(value("INNODB_BUFFER_POOL_SIZE", "134217728"), "134217728");
     }
 

@@ -14,7 +14,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::kind::Kind;
-use crate::reference::Form;
+use crate::named::Form;
 use crate::{Error, Reference};
 
 /// How the requests of clients get to a server.

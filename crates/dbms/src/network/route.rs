@@ -102,8 +102,11 @@ mod tests {
         }
 
         #[test]
-        fn any_text_is_read(text in "\\PC*") {
-            let _ = Net::read(&text);
+        fn a_network_is_read_as_it_is_written(bits: u32, length in 0_u8..40, text in "\\PC*") {
+            let address = Ipv4Addr::from_bits(bits);
+            let found = Net::read(&format!("{address}/{length}"));
+            prop_assert_eq!(found, (length <= 32).then_some(Net { address, length }));
+            prop_assert_eq!(Net::read(&format!("{address}/x{text}")), None);
         }
     }
 }

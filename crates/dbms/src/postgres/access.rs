@@ -7,12 +7,13 @@ use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
 
 use postgres_protocol::password;
+use reference::Password;
 
 use super::ROLE;
 use super::control::Control;
 use crate::launch::{ServerProcess, Site};
 use crate::network::PREFIX;
-use crate::{Endpoint, Error, Host, Secret, ServerSpec, Sql, Transport, hash};
+use crate::{Endpoint, Error, Host, ServerSpec, Sql, Transport, hash};
 
 /// The number in the socket's name, and the port in a network namespace. Neither collides with
 /// anything.
@@ -52,7 +53,7 @@ struct Tcp {
     reserved: Option<TcpListener>,
     /// How a client proves that it knows the password; also how the server keeps it.
     method: &'static str,
-    password: Secret,
+    password: Password,
     /// The file that says so; empty until it is written.
     hba_file: PathBuf,
 }
@@ -163,7 +164,7 @@ impl Access {
 fn without_it(error: Error) -> Error {
     match error {
         Error::Query { message, code, diagnosis, .. } => {
-            let sql = format!("ALTER ROLE {ROLE} PASSWORD {}", secret::HIDDEN);
+            let sql = format!("ALTER ROLE {ROLE} PASSWORD {}", reference::HIDDEN);
             Error::Query { sql, message, code, diagnosis }
         }
         other => other,
@@ -171,12 +172,12 @@ fn without_it(error: Error) -> Error {
 }
 
 /// A password of letters and digits.
-fn random_password() -> Result<Secret, Error> {
+fn random_password() -> Result<Password, Error> {
     let source = Path::new("/dev/urandom");
     let mut bytes = [0; PASSWORD];
     let read = File::open(source).and_then(|mut file| file.read_exact(&mut bytes));
     read.map_err(Error::io("read", source))?;
-    Ok(Secret::new(hash::hex(&bytes)))
+    Ok(Password::new(hash::hex(&bytes)))
 }
 
 #[cfg(test)]

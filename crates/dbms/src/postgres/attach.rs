@@ -7,7 +7,6 @@ use std::path::Path;
 use super::control::Control;
 use super::facts;
 use crate::builds::{CC, CFLAGS, CONFIGURE, VERSION};
-use crate::endpoint::is_loopback;
 use crate::{Endpoint, Error, Host, Installation, Sql, process};
 
 /// Describes a running server.
@@ -41,8 +40,8 @@ pub(super) fn find_postmaster(control: &mut Control) -> Option<u32> {
     let Endpoint::Postgres { host, .. } = control.endpoint() else { return None };
     match host.clone() {
         Host::Socket(file) => process::listening_on(&file),
-        Host::Tcp(name) => {
-            if !is_loopback(&name) {
+        host => {
+            if !host.is_local() {
                 return None;
             }
             let directory = control.text("SHOW data_directory").ok()?;

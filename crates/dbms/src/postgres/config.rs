@@ -59,7 +59,7 @@ pub(super) fn most_clients(settings: &BTreeMap<String, String>, file: Option<&st
     let set = settings.iter().find(|(name, _)| name.eq_ignore_ascii_case(NAME));
     let in_file = || {
         let mut lines =
-            file?.lines().filter(|line| secret::setting_of(line).eq_ignore_ascii_case(NAME));
+            file?.lines().filter(|line| reference::setting_of(line).eq_ignore_ascii_case(NAME));
         // The last one counts.
         let value =
             lines.next_back()?.trim_start()[NAME.len()..].split('#').next()?.replace('=', " ");
@@ -106,7 +106,7 @@ pub(super) fn text(
         let given =
             std::fs::read_to_string(path).map_err(Error::io("read the config_file", path))?;
         for line in given.lines() {
-            let set = secret::setting_of(line);
+            let set = reference::setting_of(line);
             let mut lasting = OWN_SETTINGS.iter().filter(|(_, overridden, _)| !overridden);
             if let Some((name, _, reason)) =
                 lasting.find(|(name, ..)| set.eq_ignore_ascii_case(name))

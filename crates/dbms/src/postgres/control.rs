@@ -3,8 +3,10 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use postgres::config::{SslMode, SslNegotiation};
 use postgres::{Client, Config, NoTls, SimpleQueryMessage};
 
+use super::guard::Guard;
 use super::marked;
 use crate::error::shorten;
 use crate::{Diagnosis, Endpoint, Error, Host, Sql};
@@ -79,7 +81,15 @@ impl Control {
                 notices.extend(notice.detail().map(str::to_owned));
             }
         });
-        config.connect(NoTls).map_err(|error| Error::Connect {
+        let withheld = password.as_ref().map(|it| it.cleartext(host.is_local()).is_err());
+        let connected = if withheld == Some(true) {
+            // "Direct" asks the server nothing before.
+            config.ssl_mode(SslMode::Require).ssl_negotiation(SslNegotiation::Direct);
+            config.connect(Guard)
+        } else {
+            config.connect(NoTls)
+        };
+        connected.map_err(|error| Error::Connect {
             server: self.endpoint.to_string(),
             detail: describe(&error),
         })
@@ -150,11 +160,6 @@ impl Sql for Control {
     }
 }
 
-/// The file of a server's unix socket in its directory.
-pub(super) fn socket_name(port: u16) -> String {
-    format!(".s.PGSQL.{port}")
-}
-
 /// The cause behind an SQLSTATE (PostgreSQL's appendix A).
 fn diagnosis(code: &str) -> Option<Diagnosis> {
     match code {
@@ -192,6 +197,11 @@ fn describe(error: &postgres::Error) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::io::{Read, Write};
+    use std::net::TcpListener;
+
+    use reference::{Disclosure, Password};
+
     use super::*;
 
     #[test]
@@ -201,13 +211,50 @@ mod tests {
         assert_eq!(literal("a\\'b"), "E'a\\\\''b'");
     }
 
+    /// Connects to a server that asks for the password in clear text. Returns the error and what
+    /// the server got for an answer.
+    fn asked_in_clear(host: &str, allowed: Disclosure) -> (String, Vec<u8>) {
+        let listener = TcpListener::bind("0.0.0.0:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        std::thread::scope(|scope| {
+            let server = scope.spawn(|| {
+                let mut socket = listener.accept().unwrap().0;
+                let mut answer = [0; 1000];
+                let _ = socket.read(&mut answer);
+                let _ = socket.write_all(b"R\0\0\0\x08\0\0\0\x03");
+                let length = socket.read(&mut answer).unwrap_or_default();
+                answer[..length].to_vec()
+            });
+            let error = Control::new(Endpoint::Postgres {
+                host: Host::Tcp(host.to_owned()),
+                port,
+                user: "me".to_owned(),
+                password: Some(Password::new("s3cret").allowing(allowed)),
+                database: "d".to_owned(),
+            })
+            .execute("select 1");
+            (error.unwrap_err().to_string(), server.join().unwrap())
+        })
+    }
+
+    #[test]
+    fn the_password_stays_here_unless_allowed() {
+        // This machine, but not by a name that says so.
+        let (error, got) = asked_in_clear("0.0.0.0", Disclosure::Proof);
+        assert!(error.contains("allow_cleartext=true"), "{error}");
+        assert!(got.is_empty(), "{got:?}");
+        let answer = b"p\0\0\0\x0bs3cret\0";
+        assert_eq!(asked_in_clear("0.0.0.0", Disclosure::Cleartext).1, answer);
+        assert_eq!(asked_in_clear("127.0.0.1", Disclosure::Proof).1, answer);
+    }
+
     #[test]
     fn nobody_listens() {
         let mut control = Control::new(Endpoint::Postgres {
             host: Host::Socket("/no/such/directory/.s.PGSQL.5432".into()),
             port: 5432,
             user: "me".to_owned(),
-            password: Some(crate::Secret::new("s3cret")),
+            password: Some(Password::new("s3cret")),
             database: "d".to_owned(),
         });
         let error = control.execute("select 1").unwrap_err();

@@ -228,7 +228,9 @@ mod tests {
             all.extend([0]);
             let found = find_text(&all, b"-Wall ", |found| found.ends_with(&text));
             prop_assert!(found.is_some_and(|found| found.starts_with("-Wall ")));
-            let _ = elf::facts(&bytes);
+            // What is no binary has nothing else to tell.
+            let facts = elf::facts(&bytes);
+            prop_assert_eq!(facts[SYMBOLS].starts_with("unknown"), !facts.contains_key(DEBUG_INFO));
         }
     }
 }

@@ -105,11 +105,16 @@ nothing of the kind
     }
 
     proptest! {
+        /// What was cut off is missing, and nothing else; other lines change nothing.
         #[test]
-        fn any_text_is_read(text in "\\PC*", cut in 0_usize..800) {
-            let _ = events(&text, 0);
+        fn events_stay_what_they_are(text in "\\PC*", cut in 0_usize..800) {
+            let of = |log: &str| -> Vec<(String, String)> {
+                events(log, 0).into_iter().map(|event| (event.kind, event.text)).collect()
+            };
             let cut = LOG.floor_char_boundary(cut.min(LOG.len()));
-            let _ = events(&LOG[cut..], 0);
+            let (all, found) = (of(LOG), of(&LOG[cut..]));
+            prop_assert_eq!(&all[all.len() - found.len()..], &found[..]);
+            prop_assert_eq!(of(&format!("x{text}\n{LOG}")), all);
         }
     }
 }

@@ -17,6 +17,7 @@ mod count;
 mod counters;
 mod debt;
 mod facts;
+mod guard;
 mod initdb;
 mod log;
 mod marked;
@@ -28,11 +29,12 @@ mod recipe;
 mod server;
 mod settle;
 mod tables;
-mod url;
 mod waits;
 
 use std::collections::BTreeMap;
 use std::path::Path;
+
+use reference::Server;
 
 use crate::builds::{Compared, Difference};
 use crate::kind::{Archive, Kind, RELAXED, Recipe};
@@ -66,8 +68,9 @@ impl Kind for Postgres {
         Some(self)
     }
 
-    fn running(&self, url: &str) -> Option<Result<Endpoint, Error>> {
-        url::read(url)
+    fn endpoint(&self, server: Server) -> Option<Endpoint> {
+        let Server { host, port, user, password, database } = server;
+        Some(Endpoint::Postgres { host, port, user, password, database })
     }
 
     fn describe(

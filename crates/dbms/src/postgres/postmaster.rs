@@ -3,8 +3,10 @@
 use std::fs;
 use std::path::Path;
 
+use reference::postgres_socket;
+
 use super::access::Access;
-use super::control::{Control, socket_name};
+use super::control::Control;
 use super::{ROLE, config, initdb};
 use crate::launch::{self, ServerProcess, Signals, Site};
 use crate::{Endpoint, Error, Host, Origin, Restored, ServerSpec, Sql, Transport};
@@ -37,7 +39,7 @@ pub(super) fn start(spec: &ServerSpec<'_>, origin: Option<&Origin<'_>>) -> Resul
     let prepared = initdb::prepare(spec, bin_dir)?;
     let template = prepared.join("postgresql.conf");
     let mut access = Access::make(spec, &mut site)?;
-    let socket = site.socket(&socket_name(access.port))?;
+    let socket = site.socket(&postgres_socket(access.port))?;
     let sockets = socket.parent().unwrap_or(&socket);
     access.write_hba(&site, sockets)?;
     let settings = config::text(spec, sockets, &access)?;

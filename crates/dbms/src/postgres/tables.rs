@@ -59,7 +59,7 @@ pub(super) fn settings(control: &mut Control) -> Result<Vec<Setting>, Error> {
     rows.into_iter()
         .map(|row| match <[Option<String>; 5]>::try_from(row) {
             Ok([Some(name), value, unit, Some(source), boot_value]) => {
-                let value = secret::setting_without_passwords(&name, &value.unwrap_or_default());
+                let value = reference::setting_without_passwords(&name, &value.unwrap_or_default());
                 Ok(Setting { name, value, unit, source, boot_value })
             }
             other => Err(Error::answer("a setting", format!("{other:?}"))),

@@ -202,10 +202,18 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_is_read(text in "\\PC*", cut in 0..NEW.len()) {
-            Stats::read(&text);
-            Stats::read(NEW.get(cut..).unwrap_or_default());
-            Stats::read(&format!("{}{text}", OLD.get(..cut).unwrap_or_default()));
+        fn a_part_has_at_most_the_figures_of_the_whole(text in "\\PC*", lines in 0..200_usize) {
+            let figures = |text: &str| {
+                let it = Stats::read(text);
+                [it.flushed, it.written, it.read, it.seconds, it.cpu_seconds, it.jobs, it.stalled, it.stalls]
+            };
+            for whole in [OLD, NEW] {
+                let part: String = whole.lines().take(lines).map(|line| format!("{line}\n")).collect();
+                let found = figures(&format!("{part}x{text}"));
+                for (found, most) in found.into_iter().zip(figures(whole)) {
+                    prop_assert!(found.is_nan() || found <= most, "{found} of {most}");
+                }
+            }
         }
     }
 }

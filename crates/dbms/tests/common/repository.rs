@@ -1,10 +1,10 @@
-//! A git repository of PostgreSQL to build from, made of the tarball that `scripts/setup.sh test`
-//! fetches. Tests of other crates include this file by its path.
+//! A git repository of PostgreSQL to build from, made of the tarball that `scripts/setup.sh
+//! validate` fetches. Tests of other crates include this file by its path.
 //!
 //! ```ignore
 //! #[path = "../../../dbms/tests/common/repository.rs"]
 //! mod repository;
-//! let Some(repository) = repository::postgres_repository(directory) else { return };
+//! let repository = repository::postgres_repository(directory);
 //! let dbms = format!("git:{}#{}", repository.display(), repository::LOOP);
 //! ```
 //!
@@ -31,6 +31,8 @@ pub const BROKEN: &str = "broken";
 pub const FUNCTION: &str = "ExecModifyTable";
 /// The file that is broken, among the first to be compiled.
 pub const BROKEN_FILE: &str = "src/port/pg_strong_random.c";
+/// The source of the program of [`small_repository`].
+pub const SMALL_PROGRAM: &str = "src/backend/postgres.c";
 /// Who commits.
 const EMAIL: &str = "test@example.org";
 /// Flags that compile fast.
@@ -42,16 +44,9 @@ pub fn compiler() -> &'static str {
     if there { "ccache cc" } else { "cc" }
 }
 
-/// Creates the repository in `directory/postgres`; `None`, with the reason reported, if there is no
-/// tarball.
-pub fn postgres_repository(directory: &Path) -> Option<PathBuf> {
-    let Some(tarball) = tarball() else {
-        testing::skip(format_args!(
-            "no source of PostgreSQL in {}; scripts/setup.sh test fetches it",
-            sources().display()
-        ));
-        return None;
-    };
+/// Creates the repository in `directory/postgres`.
+pub fn postgres_repository(directory: &Path) -> PathBuf {
+    let tarball = tarball();
     let tree = directory.join("postgres");
     fs::create_dir(&tree).unwrap();
     unpack(&tarball, &tree).unwrap();
@@ -67,7 +62,7 @@ pub fn postgres_repository(directory: &Path) -> Option<PathBuf> {
         );
     });
     commit(&tree, "Add 1000 numbers whenever rows are changed", LOOP);
-    Some(tree)
+    tree
 }
 
 /// A repository that is not PostgreSQL, but builds with the same commands and fails in the same
@@ -85,6 +80,41 @@ pub fn fake_repository(tree: &Path) {
         ("src/port/Makefile", "all: pg_strong_random.o\n"),
         (BROKEN_FILE, "int broken(void) { return 1 +\n"),
     ];
+    begin(tree, &files);
+    commit(tree, "Leave a function unfinished", BROKEN);
+}
+
+/// A repository that is not PostgreSQL, but has the commits of [`postgres_repository`] and builds
+/// with the same commands within a second: a program with [`FUNCTION`] that says its version.
+pub fn small_repository(tree: &Path) {
+    let makefile = "bin = $(DESTDIR)/usr/local/pgsql/bin\n\
+        install:\n\
+        \tmkdir -p $(bin) $(DESTDIR)/usr/local/pgsql/share\n\
+        \tcc -O0 -fno-omit-frame-pointer -o $(bin)/postgres postgres.c\n\
+        \tcp $(bin)/postgres $(bin)/initdb\n\
+        \techo x > $(DESTDIR)/usr/local/pgsql/share/postgres.bki\n";
+    let program = format!(
+        "#include <stdio.h>\nint {FUNCTION}(void) {{ return 1; }}\n\
+         int main(void) {{ {FUNCTION}(); puts(\"postgres (PostgreSQL) 15.8\"); return 0; }}\n"
+    );
+    let files = [
+        ("configure", "#!/bin/sh\n"),
+        ("src/Makefile.global", "with_llvm = no\n"),
+        ("src/backend/Makefile", makefile),
+        ("src/backend/parser/gram.c", ""),
+        (SMALL_PROGRAM, &program),
+    ];
+    begin(tree, &files);
+    commit(tree, "Say a version", BASE);
+    edit(tree, SMALL_PROGRAM, |text| {
+        let loops = "{ volatile int i; for (i = 0; i < 1000; i++); return 1; }";
+        *text = text.replacen("{ return 1; }", loops, 1);
+    });
+    commit(tree, "Add a loop", LOOP);
+}
+
+/// A tree of these files, of which nothing is committed yet.
+fn begin(tree: &Path, files: &[(&str, &str)]) {
     for (file, text) in files {
         let path = tree.join(file);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -92,17 +122,16 @@ pub fn fake_repository(tree: &Path) {
     }
     fs::set_permissions(tree.join("configure"), fs::Permissions::from_mode(0o755)).unwrap();
     git(tree, &["init", "--quiet", "--initial-branch=main"]);
-    commit(tree, "Leave a function unfinished", BROKEN);
 }
 
-/// The tarball fetched by setup, if any.
-pub fn tarball() -> Option<PathBuf> {
-    testing::repository::tarball(&sources())
-}
-
-fn sources() -> PathBuf {
+/// The tarball fetched by setup.
+pub fn tarball() -> PathBuf {
     // Next to the workspace's own target directory, whichever is in use.
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/sources")
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/sources");
+    let found = testing::repository::tarball(&sources);
+    found.unwrap_or_else(|| {
+        panic!("no source in {}; run scripts/setup.sh validate", sources.display())
+    })
 }
 
 fn edit(tree: &Path, file: &str, change: impl FnOnce(&mut String)) {

@@ -7,9 +7,10 @@ use std::net::Ipv4Addr;
 use std::path::Path;
 use std::process::{Child, Command};
 
-use dbms::{Endpoint, Error, Host, Origin, Pages, Record, Secret, ServerSpec, System, Transport};
+use dbms::{Endpoint, Error, Host, Origin, Pages, Record, ServerSpec, System, Transport};
 use nix::net::if_::if_nametoindex;
 use postgres::{Client, NoTls};
+use reference::Password;
 
 use crate::common::{Place, Variant, processes_in, socket_directory, variant, variants, wait_for};
 
@@ -43,7 +44,7 @@ fn start(
 fn connect(
     endpoint: &Endpoint,
     role: &str,
-    given: Option<&Secret>,
+    given: Option<&Password>,
 ) -> Result<Client, postgres::Error> {
     let Endpoint::Postgres { host: Host::Tcp(name), port, database, .. } = endpoint else {
         panic!("expected TCP, found {endpoint}")
@@ -56,7 +57,7 @@ fn connect(
     config.connect(NoTls)
 }
 
-fn password(endpoint: &Endpoint) -> Secret {
+fn password(endpoint: &Endpoint) -> Password {
     let Endpoint::Postgres { password: Some(password), .. } = endpoint else {
         panic!("no password for {endpoint}")
     };
@@ -155,7 +156,7 @@ fn each_transport_leads_to_the_server_and_asks_for_its_password() {
             assert!((inserted.value - 7.0).abs() < 0.5, "{inserted:?}");
 
             refused(connect(&endpoint, "steelyard", None), "password");
-            let wrong = Secret::new("wrong");
+            let wrong = Password::new("wrong");
             refused(
                 connect(&endpoint, "steelyard", Some(&wrong)),
                 "password authentication failed",

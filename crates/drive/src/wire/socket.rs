@@ -26,7 +26,7 @@ impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Address::Unix(path) => write!(f, "socket {}", path.display()),
-            Address::Tcp(host, port) => write!(f, "{host}:{port}"),
+            Address::Tcp(host, port) => f.write_str(&reference::host_and_port(host, *port)),
         }
     }
 }
@@ -115,5 +115,16 @@ impl Socket {
                 other => return other,
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_shown_as_in_urls() {
+        assert_eq!(Address::Tcp("::1".to_owned(), 5432).to_string(), "[::1]:5432");
+        assert_eq!(Address::Tcp("db".to_owned(), 5432).to_string(), "db:5432");
     }
 }

@@ -9,6 +9,10 @@ use dbms::{Cache, Endpoint, Host, Ledger, Reference, ServerSpec, ServerUser, Sys
 use drive::{Address, Load, Outcome, Postgres, Target};
 use workload::{Class, Draw, End, Expect, Pace, Piece, Sent, Statement, Step, Stream, Width};
 
+/// Whatever takes longer hangs, on the slowest machine. Where a test proves that something ends
+/// early, it would go on for longer than this.
+pub const HANG: Duration = Duration::from_secs(600);
+
 /// A real server with its files, which are removed with it.
 pub struct TestServer {
     pub server: Box<dyn System>,
@@ -52,6 +56,21 @@ impl TestServer {
     pub fn number(&mut self, sql: &str) -> i64 {
         self.server.need_sql().unwrap().query_i64(sql).unwrap()
     }
+
+    /// Changes a setting, and waits until later connections have it.
+    pub fn set(&mut self, name: &str, value: &str) {
+        self.sql(&format!("ALTER SYSTEM SET {name} = '{value}'"));
+        self.sql("SELECT pg_reload_conf()");
+        let told = format!("parameter \"{name}\" changed to \"{value}\"");
+        wait_for(&told, || self.log().contains(&told));
+    }
+
+    /// Waits until the sessions of clients have ended, and reported what they did.
+    pub fn wait_for_clients(&mut self) {
+        let sessions = "SELECT count(*) FROM pg_stat_activity \
+                        WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()";
+        wait_for("the end of the sessions", || self.number(sessions) == 0);
+    }
 }
 
 /// Starts a server of this version with these settings, in a directory of its own.
@@ -71,6 +90,15 @@ fn start(reference: &str, config: &[(&str, &str)]) -> (Box<dyn System>, tempfile
     })
     .unwrap();
     (server, directory)
+}
+
+/// Waits until a condition holds.
+pub fn wait_for(what: &str, mut done: impl FnMut() -> bool) {
+    let begin = Instant::now();
+    while !done() {
+        assert!(begin.elapsed() < HANG, "{what} does not happen");
+        std::thread::sleep(Duration::from_millis(20));
+    }
 }
 
 pub fn postgres_target(postgres: Postgres) -> Target {
@@ -110,7 +138,17 @@ pub fn run(step: Step, server: &TestServer) -> Outcome {
 pub fn run_on(step: Step, target: Target) -> Outcome {
     let ready = drive::prepare(&load(step, vec![target])).unwrap();
     let running = ready.go(Instant::now() + Duration::from_millis(5));
-    assert!(running.wait(Duration::from_secs(60)), "the step hangs");
+    assert!(running.wait(HANG), "the step hangs");
+    running.join().remove(0)
+}
+
+/// Runs a timed step until so many operations were done, however long they take.
+pub fn run_until(step: Step, target: Target, operations: u64) -> Outcome {
+    let step = Step { seconds: step.seconds.map(|_| 3600.0), ..step };
+    let running = drive::prepare(&load(step, vec![target])).unwrap().go(Instant::now());
+    while running.operations()[0] < operations && !running.wait(Duration::from_millis(10)) {}
+    running.stop();
+    assert!(running.wait(HANG), "the step hangs");
     running.join().remove(0)
 }
 

@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use plan::{Pairing, Trial};
+use plan::{Clients, Pairing, Sequence, Trial};
 use store::{NewTrial, TrialId, VariantId, now_ms};
 
 use crate::error::Error;
 use crate::event::Event;
+use crate::experiment::elsewhere::{Key, elsewhere};
 use crate::joint::lockstep;
 use crate::joint::slicing::Slicing;
 use crate::observe::fitness::Fitness;
@@ -32,7 +33,9 @@ pub struct Execution<'c, 'a> {
     /// Ids of the variants, by name.
     variants: BTreeMap<String, VariantId>,
     /// Block, variant and sequence of the finished trials.
-    finished: BTreeSet<(u32, String, u32)>,
+    finished: BTreeSet<Key>,
+    /// Those of them that ran on another machine, and what differs here.
+    elsewhere: BTreeMap<Key, (TrialId, String)>,
     /// Trials that came up so far, finished before or not.
     number: usize,
     /// What is known of slices.
@@ -48,8 +51,9 @@ impl<'c, 'a> Execution<'c, 'a> {
         let variants = same_variants(conditions)?;
         store.abandon_running(experiment)?;
         let finished = store.finished_trials(experiment)?;
+        let elsewhere = elsewhere(store, experiment)?;
         let slicing = Slicing::open(conditions.plan(), store, experiment)?;
-        Ok(Execution { conditions, variants, finished, number: 0, slicing, death: None })
+        Ok(Execution { conditions, variants, finished, elsewhere, number: 0, slicing, death: None })
     }
 
     /// How many trials are finished in the blocks up to this one.
@@ -59,12 +63,41 @@ impl<'c, 'a> Execution<'c, 'a> {
 
     /// Whether a trial is finished.
     pub fn is_finished(&self, trial: &Trial) -> bool {
-        self.finished.contains(&(trial.block, self.name(trial).to_owned(), trial.sequence))
+        self.finished.contains(&self.key(trial))
+    }
+
+    fn key(&self, trial: &Trial) -> Key {
+        (trial.block, self.name(trial).to_owned(), trial.sequence.number())
+    }
+
+    /// Takes back the trials of a block that ran on another machine, unless all of it did.
+    fn renew(&mut self, block: &[Trial]) -> Result<(), Error> {
+        if block.iter().all(|trial| self.is_finished(trial)) {
+            return Ok(());
+        }
+        let keys = block.iter().map(|trial| self.key(trial));
+        let keys: Vec<Key> = keys.filter(|key| self.elsewhere.contains_key(key)).collect();
+        let of_first = keys.first().and_then(|key| self.elsewhere.get(key));
+        let Some(differs) = of_first.map(|(_, differs)| differs.clone()) else { return Ok(()) };
+        let ids: Vec<TrialId> = keys.iter().map(|key| self.elsewhere[key].0).collect();
+        let what = match block.first().map_or(0, |trial| trial.block) {
+            LOAD_BLOCK => "the load".to_owned(),
+            number => format!("block {number}"),
+        };
+        let reason = format!("{what} was begun on another machine ({differs}) and is done anew");
+        self.conditions.store.take_back_trials(&ids, &reason)?;
+        for key in &keys {
+            self.finished.remove(key);
+            self.elsewhere.remove(key);
+        }
+        self.conditions.tell(Event::Note(reason));
+        Ok(())
     }
 
     /// Runs the missing trials of a block: one after another or, if the servers of all variants run
     /// at the same time, those of one sequence together.
     pub fn block(&mut self, stints: &[Stint]) -> Result<(), Error> {
+        self.renew(&stints.iter().map(|stint| stint.trial).collect::<Vec<_>>())?;
         self.load(stints)?;
         let mut groups: Vec<Vec<Stint>> = Vec::new();
         let joint = self.conditions.plan().pairing != Pairing::Blocks;
@@ -158,12 +191,15 @@ impl<'c, 'a> Execution<'c, 'a> {
 
     /// Loads for the missing trials of a block if the plan loads once and this run has not loaded
     /// yet.
-    fn load(&self, stints: &[Stint]) -> Result<(), Error> {
+    fn load(&mut self, stints: &[Stint]) -> Result<(), Error> {
         if self.conditions.plan().restore_after.is_none() {
             return Ok(());
         }
         let missing = stints.iter().filter(|stint| !self.is_finished(&stint.trial));
-        for trial in missing.map(|stint| Trial { block: LOAD_BLOCK, ..stint.trial }) {
+        let loads = missing.map(|stint| Trial { block: LOAD_BLOCK, ..stint.trial });
+        let loads: Vec<Trial> = loads.collect();
+        self.renew(&loads)?;
+        for trial in loads {
             if self.conditions.loads.get(trial.variant, trial.sequence).is_none() {
                 self.load_once(&trial)?;
             }
@@ -176,8 +212,8 @@ impl<'c, 'a> Execution<'c, 'a> {
     fn load_once(&self, trial: &Trial) -> Result<(), Error> {
         let (conditions, store) = (self.conditions, self.conditions.store);
         conditions.go_on()?;
-        let (variant, dop) = (self.name(trial).to_owned(), trial.sequence);
-        conditions.tell(Event::LoadBegan { variant: variant.clone(), dop });
+        let (variant, clients) = (self.name(trial).to_owned(), self.clients(trial));
+        conditions.tell(Event::LoadBegan { variant: variant.clone(), clients });
         let entered = self.enter(Stint { trial: *trial, steps: usize::MAX }, false)?;
         if let Err(error) = whole::load(conditions, entered) {
             self.keep_failed(&[entered], &error);
@@ -186,8 +222,8 @@ impl<'c, 'a> Execution<'c, 'a> {
         if self.is_finished(trial) {
             let reason = "loaded again to continue; the results are the steps of the first load";
             store.fail_trial(entered.trial, reason)?;
-            if let Some(loaded) = conditions.loads.get(entered.variant, dop) {
-                let warning = loaded_again(&variant, dop, &loaded);
+            if let Some(loaded) = conditions.loads.get(entered.variant, entered.sequence) {
+                let warning = loaded_again(&variant, clients, &loaded);
                 store.warn(conditions.experiment.id, None, &warning)?;
             }
             return Ok(());
@@ -207,7 +243,7 @@ impl<'c, 'a> Execution<'c, 'a> {
             number: self.number,
             block: trial.block,
             variant: self.name(&trial).to_owned(),
-            dop: trial.sequence,
+            clients: self.clients(&trial),
         });
         self.enter(stint, again)
     }
@@ -216,15 +252,23 @@ impl<'c, 'a> Execution<'c, 'a> {
     fn enter(&self, stint: Stint, again: bool) -> Result<Entered, Error> {
         let Stint { trial, steps } = stint;
         let Trial { block, position, variant, sequence } = trial;
+        let clients = self.clients(&trial);
         let trial = self.conditions.store.begin_trial(&NewTrial {
             experiment: self.conditions.experiment.id,
             variant: self.variants[self.name(&trial)],
             block,
             position,
-            sequence,
+            sequence: sequence.number(),
             started_ms: now_ms(),
         })?;
-        Ok(Entered { trial, variant, block, sequence, steps, again })
+        Ok(Entered { trial, variant, block, sequence, clients, steps, again })
+    }
+
+    /// The clients of the steps of a trial's sequence.
+    fn clients(&self, trial: &Trial) -> Clients {
+        let sequences = self.conditions.plan().workload.sequences();
+        let own = sequences.iter().find(|sequence| sequence.key == trial.sequence);
+        own.map_or(Clients::of(0), Sequence::clients)
     }
 
     fn name(&self, trial: &Trial) -> &str {

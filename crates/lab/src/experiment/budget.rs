@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use plan::{Pairing, Plan};
+use plan::{Pairing, Plan, SequenceKey};
 use store::{ExperimentId, Scope, Step, Store, Trial, TrialId, TrialState};
 
 use crate::error::Error;
@@ -40,15 +40,15 @@ impl Clock {
     }
 }
 
-/// Expected time for these trials of a plan, from the longest so far with the same variants, dops
-/// and steps. `None` if there is no example for one of them.
+/// Expected time for these trials of a plan, from the longest so far with the same variants,
+/// sequences and steps. `None` if there is no example for one of them.
 pub fn expected(
     store: &Store,
     experiment: ExperimentId,
     plan: &Plan,
     stints: &[Stint],
 ) -> Result<Option<Duration>, Error> {
-    // Trials of the same dop then run at the same time.
+    // Trials of the same sequence then run at the same time.
     let together = plan.pairing != Pairing::Blocks;
     let mut steps: BTreeMap<TrialId, Vec<Step>> = BTreeMap::new();
     for step in store.steps(experiment, Scope::Results)? {
@@ -62,13 +62,14 @@ pub fn expected(
         .filter(|trial| trial.state == TrialState::Finished && trial.block > 0)
         .collect();
     let sequences = plan.workload.sequences();
-    let mut of_dop: BTreeMap<u32, i64> = BTreeMap::new();
+    let mut sums: BTreeMap<SequenceKey, i64> = BTreeMap::new();
     for stint in stints {
         let name = &plan.variants[stint.trial.variant].name;
         let sequence = sequences.iter().find(|sequence| sequence.key == stint.trial.sequence);
         let last = sequence.and_then(|s| s.steps.get(stint.steps.checked_sub(1)?));
         let same = |trial: &&Trial| {
-            trial.sequence == stint.trial.sequence && names.get(&trial.variant) == Some(name)
+            trial.sequence == stint.trial.sequence.number()
+                && names.get(&trial.variant) == Some(name)
         };
         let longest = trials
             .iter()
@@ -76,10 +77,10 @@ pub fn expected(
             .filter_map(|trial| through(trial, steps.get(&trial.id)?, &last?.name))
             .max();
         let Some(longest) = longest else { return Ok(None) };
-        let sum = of_dop.entry(stint.trial.sequence).or_default();
+        let sum = sums.entry(stint.trial.sequence).or_default();
         *sum = if together { longest.max(*sum) } else { longest + *sum };
     }
-    Ok(Some(milliseconds(of_dop.values().sum())))
+    Ok(Some(milliseconds(sums.values().sum())))
 }
 
 /// Milliseconds that a trial would have taken if it had ended after the step `last`; all of its

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use judge::{Looks, SHORTEST, Watched, detectable_effect};
-use plan::{Plan, format_duration};
+use plan::{Plan, SequenceKey, format_duration};
 
 use crate::experiment::extent::Extent;
 use crate::experiment::standing::Standing;
@@ -15,7 +15,7 @@ const FIRST_PART: f64 = 0.1;
 const FIRST_SECONDS: f64 = 2.0;
 
 /// A step: the sequence's key, and its place in it.
-type Key = (u32, usize);
+type Key = (SequenceKey, usize);
 
 /// The course of a run.
 #[derive(Debug)]

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use plan::{Block, Pairing, Plan, Variant};
+use plan::{Block, Pairing, Plan, SequenceKey, Variant};
 
 use crate::experiment::blocks::Stint;
 
@@ -10,7 +10,7 @@ use crate::experiment::blocks::Stint;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Extent {
     /// By place of the variant in the plan, and the sequence's key.
-    steps: BTreeMap<(usize, u32), usize>,
+    steps: BTreeMap<(usize, SequenceKey), usize>,
 }
 
 impl Extent {
@@ -25,14 +25,14 @@ impl Extent {
     /// key of the sequence and index of the step in it. Includes the steps before them, for the
     /// state they leave; the base, which variants are compared with; and the twins of all of these,
     /// which measure their noise, or a twin's original.
-    pub fn of(open: &[(usize, u32, usize)], plan: &Plan) -> Extent {
+    pub fn of(open: &[(usize, SequenceKey, usize)], plan: &Plan) -> Extent {
         let base = plan.base_index();
         let related = |one: &Variant, other: &Variant| {
             one.name == other.name
                 || one.twin_of.as_ref() == Some(&other.name)
                 || other.twin_of.as_ref() == Some(&one.name)
         };
-        let mut steps: BTreeMap<(usize, u32), usize> = BTreeMap::new();
+        let mut steps: BTreeMap<(usize, SequenceKey), usize> = BTreeMap::new();
         for (variant, sequence, step) in open {
             let wanted = [&plan.variants[*variant], &plan.variants[base]];
             for (place, other) in plan.variants.iter().enumerate() {
@@ -44,7 +44,7 @@ impl Extent {
         }
         if plan.pairing != Pairing::Blocks {
             // Servers that are up together go through the steps together.
-            let of_base: BTreeMap<u32, usize> = steps
+            let of_base: BTreeMap<SequenceKey, usize> = steps
                 .iter()
                 .filter(|((variant, _), _)| *variant == base)
                 .map(|((_, sequence), until)| (*sequence, *until))
@@ -57,7 +57,7 @@ impl Extent {
     }
 
     /// Whether any trial of a sequence comes to the step at this place.
-    pub fn has(&self, sequence: u32, place: usize) -> bool {
+    pub fn has(&self, sequence: SequenceKey, place: usize) -> bool {
         self.steps.iter().any(|((_, key), steps)| *key == sequence && *steps > place)
     }
 
@@ -84,8 +84,8 @@ impl Extent {
     }
 
     /// The sequences that run, rising.
-    pub fn sequences(&self) -> Vec<u32> {
-        let sequences: BTreeSet<u32> = self.steps.keys().map(|(_, sequence)| *sequence).collect();
+    pub fn sequences(&self) -> Vec<SequenceKey> {
+        let sequences: BTreeSet<_> = self.steps.keys().map(|(_, sequence)| *sequence).collect();
         sequences.into_iter().collect()
     }
 
@@ -125,10 +125,18 @@ mod tests {
         let mut found: Vec<_> = extent
             .stints(&plan.block(1, 7))
             .iter()
-            .map(|stint| (stint.trial.variant, stint.trial.sequence, stint.steps))
+            .map(|stint| (stint.trial.variant, stint.trial.sequence.number(), stint.steps))
             .collect();
         found.sort_unstable();
         found
+    }
+
+    /// The extent for steps whose sequences have these numbers of clients.
+    fn of(open: &[(usize, u32, usize)], plan: &Plan) -> Extent {
+        let key = |&(variant, clients, step): &(usize, u32, usize)| {
+            (variant, SequenceKey::of_clients(clients), step)
+        };
+        Extent::of(&open.iter().map(key).collect::<Vec<_>>(), plan)
     }
 
     #[test]
@@ -143,19 +151,20 @@ mod tests {
     #[test]
     fn only_what_is_undecided_and_what_leads_to_it() {
         let plan = plan("blocks");
-        let extent = Extent::of(&[(0, 4, 0), (2, 4, 2), (2, 4, 1)], &plan);
+        let extent = of(&[(0, 4, 0), (2, 4, 2), (2, 4, 1)], &plan);
         // The base as far as any; a to l.i0, c to qr100; nothing at dop 1.
         assert_eq!(run(&extent, &plan), [(0, 4, 1), (1, 4, 3), (2, 4, 3)]);
-        assert_eq!((extent.variants(&plan), extent.sequences()), (vec!["a", "b", "c"], vec![4]));
+        assert_eq!(extent.variants(&plan), ["a", "b", "c"]);
+        assert_eq!(extent.sequences(), [SequenceKey::of_clients(4)]);
         assert_eq!(extent.last_step(&plan).as_deref(), Some("qr100"));
-        let one = Extent::of(&[(2, 1, 3)], &plan);
+        let one = of(&[(2, 1, 3)], &plan);
         assert_eq!(one.variants(&plan), ["b", "c"]);
     }
 
     #[test]
     fn servers_that_are_up_together_go_equally_far() {
         let plan = plan("auto");
-        let extent = Extent::of(&[(0, 4, 0), (2, 4, 2)], &plan);
+        let extent = of(&[(0, 4, 0), (2, 4, 2)], &plan);
         assert_eq!(run(&extent, &plan), [(0, 4, 3), (1, 4, 3), (2, 4, 3)]);
     }
 
@@ -163,7 +172,7 @@ mod tests {
     fn twins_go_along() {
         let plan = plan("blocks").with_twins(); // a, a.aa, b, b.aa, c, c.aa
         for open in [4, 5] {
-            let extent = Extent::of(&[(open, 1, 1)], &plan);
+            let extent = of(&[(open, 1, 1)], &plan);
             assert_eq!(extent.variants(&plan), ["b", "b.aa", "c", "c.aa"]);
         }
     }

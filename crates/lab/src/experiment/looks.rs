@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use judge::Verdict;
-use plan::{Pairing, Plan, Sequence, format_duration};
+use plan::{Pairing, Plan, Sequence, SequenceKey, format_duration};
 use report::{Results, Which};
 use store::Warning;
 
@@ -13,7 +13,7 @@ use crate::experiment::blocks::{Execution, Stint};
 use crate::experiment::budget::{Clock, expected};
 use crate::experiment::course::Course;
 use crate::experiment::extent::Extent;
-use crate::experiment::standing::{Standing, standings};
+use crate::experiment::standing::{Standing, Tally, standings};
 use crate::trial::conditions::Conditions;
 
 /// Maximum number of undecided comparisons to name; the rest are only counted.
@@ -50,11 +50,7 @@ pub fn conduct(execution: &mut Execution<'_, '_>) -> Result<(), Error> {
         let stints = extent.stints(&plan.block(experiment.seed, number));
         if let Some(time) = out_of_time(execution, &clock, &stints, course.as_ref(), &extent)? {
             let results = results(conditions, done)?;
-            return end(
-                conditions,
-                End::Budget { time, open: open(&standings(&results, plan)?) },
-                done,
-            );
+            return end(conditions, End::Budget(time), &standings(&results, plan)?.tally(), done);
         }
         execution.block(&stints)?;
         done = number;
@@ -69,7 +65,8 @@ pub fn conduct(execution: &mut Execution<'_, '_>) -> Result<(), Error> {
         if !due && course.is_none() {
             continue;
         }
-        let standings = standings(&results, plan)?;
+        let found = standings(&results, plan)?;
+        let (standings, tally) = (&found.open_to_change[..], found.tally());
         // Of the trials so far, so that a resumed run finds the same.
         let trials = store.trials(experiment.id)?;
         let used = report::time_used(&trials, done);
@@ -77,9 +74,9 @@ pub fn conduct(execution: &mut Execution<'_, '_>) -> Result<(), Error> {
         if let Some(course) = &mut course {
             let took = used.saturating_sub(report::time_used(&trials, done - 1));
             course.ran(took, &conditions.lengths.borrow(), &extent);
-            conditions.tell(narrowing(&standings, done, clock.used()));
+            conditions.tell(narrowing(standings, done, clock.used()));
             if done == 1 {
-                let outlook = course.outlook(&standings, &extent, done, left, false);
+                let outlook = course.outlook(standings, &extent, done, left, false);
                 conditions.tell(Event::Note(outlook.text));
                 conditions.lengths.replace(outlook.lengths);
             }
@@ -87,40 +84,40 @@ pub fn conduct(execution: &mut Execution<'_, '_>) -> Result<(), Error> {
                 continue;
             }
         }
-        let undecided = open(&standings);
-        if undecided.is_empty() {
-            return end(conditions, End::Decided, done);
+        if tally.open.is_empty() {
+            return end(conditions, End::Decided, &tally, done);
         }
         if results.looks.is_over(done) {
             let time = |budget| Time { used: clock.used(), next: None, budget };
             let ended = match plan.budget.filter(|_| course.is_some()) {
-                Some(budget) => End::Budget { time: time(budget), open: undecided },
-                None => End::Limit { open: undecided },
+                Some(budget) => End::Budget(time(budget)),
+                None => End::Limit,
             };
-            return end(conditions, ended, done);
+            return end(conditions, ended, &tally, done);
         }
         let (next, trials, steps) = if let Some(course) = &course {
-            let outlook = course.outlook(&standings, &extent, done, left, true);
+            let outlook = course.outlook(standings, &extent, done, left, true);
             if outlook.pursued.is_empty() {
-                return end(conditions, End::OutOfReach { open: undecided }, done);
+                return end(conditions, End::OutOfReach, &tally, done);
             }
-            extent = Extent::of(&keys(&standings, &outlook.pursued), plan);
+            extent = Extent::of(&keys(standings, &outlook.pursued), plan);
             conditions.lengths.replace(outlook.lengths);
             (outlook.text, 0, 0)
         } else {
             if done == plan.blocks {
-                hopeless(conditions, &standings, done);
+                hopeless(conditions, standings, done);
             }
             let open = |at: &usize| !standings[*at].settled;
             let places: Vec<usize> = (0..standings.len()).filter(open).collect();
-            extent = Extent::of(&keys(&standings, &places), plan);
+            extent = Extent::of(&keys(standings, &places), plan);
             ahead(execution, &extent, done)
         };
         conditions.tell(Event::Look {
             blocks: done,
-            decided: standings.len() - undecided.len(),
-            all: standings.len(),
-            open: undecided,
+            decided: tally.decided(),
+            all: tally.all,
+            open: tally.open,
+            unjudged: tally.unjudged,
             next,
             trials,
             steps,
@@ -149,12 +146,7 @@ fn results(conditions: &Conditions<'_>, blocks: u32) -> Result<Results, Error> {
     Ok(results)
 }
 
-/// The comparisons that are not decided, for people.
-fn open(standings: &[Standing]) -> Vec<String> {
-    standings.iter().filter(|standing| !standing.settled).map(Standing::text).collect()
-}
-
-fn keys(standings: &[Standing], places: &[usize]) -> Vec<(usize, u32, usize)> {
+fn keys(standings: &[Standing], places: &[usize]) -> Vec<(usize, SequenceKey, usize)> {
     places.iter().map(|at| standings[*at].key).collect()
 }
 
@@ -184,7 +176,7 @@ fn narrowing(standings: &[Standing], restarts: u32, used: Duration) -> Event {
         ratio: standing.comparison.ratio,
         // Of two restarts it is too wide to be of use.
         interval: standing.comparison.low.zip(standing.comparison.high).filter(|_| restarts > 2),
-        margin: standing.comparison.margin,
+        margin: standing.comparison.margin.asked,
         verdict: Some(standing.comparison.verdict)
             .filter(|verdict| *verdict != Verdict::Inconclusive)
             .map(Verdict::as_str),
@@ -233,28 +225,43 @@ struct Time {
 }
 
 /// Why an adaptive run has ended.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 enum End {
+    /// Nothing is left that further blocks could decide.
     Decided,
-    Limit { open: Vec<String> },
-    Budget { time: Time, open: Vec<String> },
-    OutOfReach { open: Vec<String> },
+    Limit,
+    Budget(Time),
+    OutOfReach,
 }
 
 impl End {
     /// The code and text that are stored and shown.
-    fn warning(&self, blocks: u32) -> Warning {
+    fn warning(self, tally: &Tally, blocks: u32) -> Warning {
+        let Tally { all, open, unjudged } = tally;
         let blocks = if blocks == 1 { "1 block".to_owned() } else { format!("{blocks} blocks") };
         let (code, text) = match self {
-            End::Decided => ("all-decided", format!("every comparison was decided after {blocks}")),
-            End::Limit { open } => (
+            End::Decided if *all == 0 => (
+                "all-decided",
+                format!("the run ended after {blocks}: there was nothing to compare"),
+            ),
+            End::Decided if unjudged.is_empty() => {
+                ("all-decided", format!("every comparison was decided after {blocks}"))
+            }
+            End::Decided => (
+                "not-all-judged",
+                format!(
+                    "the run ended after {blocks}, with {} of {all} comparisons decided",
+                    tally.decided()
+                ),
+            ),
+            End::Limit => (
                 "block-limit",
                 format!(
                     "the run ended at its limit of {blocks} with undecided comparisons: {}",
                     list(open)
                 ),
             ),
-            End::OutOfReach { open } => (
+            End::OutOfReach => (
                 "out-of-reach",
                 format!(
                     "the run ended after {blocks}, before its budget was spent: the rest would \
@@ -262,14 +269,14 @@ impl End {
                     list(open)
                 ),
             ),
-            End::Budget { time, open } => {
+            End::Budget(time) => {
                 let next = time.next.map_or(String::new(), |next| {
                     format!(", and the next block would have taken about {}", rounded(next))
                 });
-                let open = if open.is_empty() {
-                    "nothing was undecided".to_owned()
-                } else {
-                    format!("undecided: {}", list(open))
+                let open = match &open[..] {
+                    [] if unjudged.is_empty() => "nothing was undecided".to_owned(),
+                    [] => format!("{} of {all} comparisons were decided", tally.decided()),
+                    open => format!("undecided: {}", list(open)),
                 };
                 let used = rounded(time.used.min(time.budget));
                 let budget = format_duration(time.budget);
@@ -279,14 +286,18 @@ impl End {
                 ("budget-spent", text)
             }
         };
-        Warning::new(code, text)
+        let rest = match &unjudged[..] {
+            [] => String::new(),
+            unjudged => format!("; {} can't be judged: {}", unjudged.len(), list(unjudged)),
+        };
+        Warning::new(code, text + &rest)
     }
 }
 
 /// Reports why the run has ended, and stores it with the results, unless a run killed at this point
 /// has already done so.
-fn end(conditions: &Conditions<'_>, end: End, blocks: u32) -> Result<(), Error> {
-    let warning = end.warning(blocks);
+fn end(conditions: &Conditions<'_>, end: End, tally: &Tally, blocks: u32) -> Result<(), Error> {
+    let warning = end.warning(tally, blocks);
     conditions.tell(Event::Note(warning.text.clone()));
     Ok(conditions.warn_once(&warning)?)
 }
@@ -305,10 +316,11 @@ fn goes_on(plan: &Plan, extent: &Extent, blocks: u32) -> String {
     let many =
         if blocks == 1 { "1 more block".to_owned() } else { format!("{blocks} more blocks") };
     let mut text = format!("{many} of {}", extent.variants(plan).join(", "));
-    let some = extent.sequences();
-    if some.len() < plan.workload.sequences().len() {
-        let keys: Vec<String> = some.iter().map(u32::to_string).collect();
-        text.push_str(&format!(" at dop {}", keys.join(", ")));
+    let (some, all) = (extent.sequences(), plan.workload.sequences());
+    if some.len() < all.len() {
+        let some = all.iter().filter(|sequence| some.contains(&sequence.key));
+        let clients: Vec<String> = some.map(|sequence| sequence.clients().to_string()).collect();
+        text.push_str(&format!(" at {}", clients.join(", ")));
     }
     if let Some(step) = extent.last_step(plan) {
         text.push_str(&format!(", up to {step}"));
@@ -333,24 +345,53 @@ mod tests {
 
     #[test]
     fn the_end_is_told_with_its_reason() {
-        let told = |end: End| end.warning(9).text;
-        assert_eq!(told(End::Decided), "every comparison was decided after 9 blocks");
+        let with = |open, unjudged: &[&str]| Tally {
+            all: 5,
+            open,
+            unjudged: unjudged.iter().map(|text| (*text).to_owned()).collect(),
+        };
+        let told = |end: End, open| end.warning(&with(open, &[]), 9).text;
+        assert_eq!(told(End::Decided, vec![]), "every comparison was decided after 9 blocks");
         assert_eq!(
-            told(End::Limit { open: open(2) }),
+            told(End::Limit, open(2)),
             "the run ended at its limit of 9 blocks with undecided comparisons: b s0 ±1.0%, b s1 ±1.0%"
         );
         let minutes = |minutes: u64| Duration::from_secs(60 * minutes);
         let time = Time { used: minutes(115), next: Some(minutes(12)), budget: minutes(120) };
         assert_eq!(
-            told(End::Budget { time, open: open(1) }),
+            told(End::Budget(time), open(1)),
             "the run ended after 9 blocks: of its budget of 2h it had used 1h55m, and the next block would have \
              taken about 12m; undecided: b s0 ±1.0%"
         );
         let over = Time { used: minutes(125), next: None, budget: minutes(120) };
         assert_eq!(
-            told(End::Budget { time: over, open: vec![] }),
+            told(End::Budget(over), vec![]),
             "the run ended after 9 blocks: of its budget of 2h it had used 2h; nothing was undecided"
         );
+        let idle = &["c l.x (c did nothing in 1 of 9 blocks (2), but a did)"];
+        let some = End::Decided.warning(&with(vec![], idle), 9);
+        assert_eq!(some.code, "not-all-judged");
+        assert_eq!(
+            some.text,
+            format!(
+                "the run ended after 9 blocks, with 4 of 5 comparisons decided; 1 can't be judged: {}",
+                idle[0]
+            )
+        );
+        for end in [End::Limit, End::OutOfReach] {
+            let text = end.warning(&with(open(1), idle), 9).text;
+            assert!(
+                text.ends_with(&format!("b s0 ±1.0%; 1 can't be judged: {}", idle[0])),
+                "{text}"
+            );
+        }
+        let text = End::Budget(over).warning(&with(vec![], idle), 9).text;
+        assert!(
+            text.contains("2h; 4 of 5 comparisons were decided; 1 can't be judged: c"),
+            "{text}"
+        );
+        let nothing = End::Decided.warning(&Tally::default(), 9).text;
+        assert_eq!(nothing, "the run ended after 9 blocks: there was nothing to compare");
     }
 
     #[test]

@@ -4,6 +4,7 @@ pub mod blocks;
 pub mod budget;
 pub mod course;
 pub mod data_dir;
+pub mod elsewhere;
 pub mod exclusive;
 pub mod extent;
 pub mod looks;

@@ -16,6 +16,20 @@ pub fn complete_text(plan: &Plan) -> String {
     if alone.is_ok_and(|alone| alone == *plan) { plan.text.clone() } else { plan.to_toml() }
 }
 
+/// The machine as it is now.
+pub fn host(options: &Options) -> Vec<HostFact> {
+    let facts = probe::host_facts(&options.data_dir).into_iter();
+    let mut facts: Vec<_> = facts
+        .map(|fact| HostFact { group: fact.group, name: fact.name, value: fact.value })
+        .collect();
+    facts.extend(options.findings.iter().map(|finding| HostFact {
+        group: "doctor".to_owned(),
+        name: finding.name.clone(),
+        value: finding.line(),
+    }));
+    facts
+}
+
 /// Records a new experiment with its variants and its host.
 pub fn begin(
     store: &Store,
@@ -37,22 +51,13 @@ pub fn begin(
         steelyard: options.version.clone(),
         created_ms: now_ms(),
     })?;
-    let host = probe::host_facts(&options.data_dir).into_iter();
-    let mut facts: Vec<_> = host
-        .map(|fact| HostFact { group: fact.group, name: fact.name, value: fact.value })
-        .collect();
-    facts.extend(options.findings.iter().map(|finding| HostFact {
-        group: "doctor".to_owned(),
-        name: finding.name.clone(),
-        value: finding.line(),
-    }));
-    store.record_host(id, &facts)?;
+    store.record_host(id, &host(options))?;
     for subject in &lineup.subjects {
         store.add_variant(
             id,
             &NewVariant {
                 name: subject.variant.name.clone(),
-                dbms: secret::without_passwords(&subject.variant.dbms),
+                dbms: reference::hidden(&subject.variant.dbms),
                 source: subject.installation.source.clone(),
                 version: subject.installation.version.clone(),
                 build: subject.installation.build.clone(),

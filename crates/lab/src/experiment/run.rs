@@ -14,7 +14,7 @@ use crate::experiment::blocks::Execution;
 use crate::experiment::data_dir::make_data_dir;
 use crate::experiment::exclusive::Exclusive;
 use crate::experiment::looks::conduct;
-use crate::experiment::record::{begin, complete_text};
+use crate::experiment::record::{begin, complete_text, host};
 use crate::lineup::line_up;
 use crate::observe::profile::Profiler;
 use crate::observe::scheduler::Scheduler;
@@ -77,6 +77,8 @@ pub fn run(
             let held = Exclusive::take_experiment(&database, experiment.id.0)
                 .inspect_err(|_| made.remove())?;
             store.resume_experiment(experiment.id)?;
+            // It need not be the machine on which the experiment began.
+            store.record_host(experiment.id, &host(options))?;
             (experiment, held)
         }
         None => {
@@ -163,7 +165,7 @@ fn latest_unfinished(store: &Store, plan: Option<Box<Plan>>) -> Result<(Plan, Ex
                 return Ok((plan.as_ref().clone(), experiment));
             }
             Some(_) => {}
-            None if experiment.plan.contains(secret::HIDDEN) => {
+            None if experiment.plan.contains(reference::HIDDEN) => {
                 return Err(Error::Resume(format!(
                     "passwords, commands and connection strings in the plan of `{}` were not stored; give the plan's file",
                     stored.name

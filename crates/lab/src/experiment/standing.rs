@@ -1,8 +1,8 @@
 //! The state of each comparison after a number of blocks, judged as in `compare`.
 
 use judge::{Comparison, Verdict, decided};
-use plan::{Plan, Sequence};
-use report::{Results, Scatter};
+use plan::{Plan, Sequence, SequenceKey};
+use report::{Outcome, Results, Scatter, Unjudged};
 
 use crate::error::Error;
 
@@ -10,7 +10,7 @@ use crate::error::Error;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Standing {
     /// Place of the variant in the plan, key of the sequence, place of the step in it.
-    pub key: (usize, u32, usize),
+    pub key: (usize, SequenceKey, usize),
     /// The variant.
     pub variant: String,
     /// The step; with its number of clients where it runs with several.
@@ -36,15 +36,68 @@ impl Standing {
     }
 }
 
-/// Judges all comparisons that further blocks could change, by the plan's base and margin.
-pub fn standings(results: &Results, plan: &Plan) -> Result<Vec<Standing>, Error> {
+/// The state of all comparisons.
+#[derive(Debug, Default)]
+pub struct Standings {
+    /// Those that further blocks can change.
+    pub open_to_change: Vec<Standing>,
+    /// How many have a verdict without an interval: the variant did nothing while the base worked.
+    pub certain: usize,
+    /// Those that can't be judged, with the reason, for people. Further blocks can't help, because
+    /// the blocks that prevent a verdict remain.
+    pub unjudged: Vec<String>,
+}
+
+impl Standings {
+    /// What of it is told.
+    pub fn tally(&self) -> Tally {
+        let open = self.open_to_change.iter().filter(|standing| !standing.settled);
+        Tally {
+            all: self.open_to_change.len() + self.certain + self.unjudged.len(),
+            open: open.map(Standing::text).collect(),
+            unjudged: self.unjudged.clone(),
+        }
+    }
+
+    fn without_interval(&mut self, variant: &str, step: &str, found: &Unjudged) {
+        match found.verdict {
+            // There is nothing to compare.
+            None => {}
+            Some(Verdict::Inconclusive) => {
+                self.unjudged.push(format!("{variant} {step} ({})", found.reason));
+            }
+            Some(_) => self.certain += 1,
+        }
+    }
+}
+
+/// How far the comparisons are, for people.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// How many there are.
+    pub all: usize,
+    /// Those that are undecided, such as `pg14.3 l.i1 ±3.1%`.
+    pub open: Vec<String>,
+    /// Those that can't be judged, such as `pg14.3 l.i1 (pg14.3 did nothing in …)`.
+    pub unjudged: Vec<String>,
+}
+
+impl Tally {
+    /// How many are decided.
+    pub fn decided(&self) -> usize {
+        self.all - self.open.len() - self.unjudged.len()
+    }
+}
+
+/// Judges all comparisons by the plan's base and margin.
+pub fn standings(results: &Results, plan: &Plan) -> Result<Standings, Error> {
     let judged = report::judge_results(results, None, None)?;
     let sequences = plan.workload.sequences();
     // Twins are there to show the noise; they are what is compared where there is nothing else.
     let base = plan.base_index();
     let only_twins =
         plan.variants.iter().enumerate().all(|(v, it)| v == base || it.twin_of.is_some());
-    let mut found = Vec::new();
+    let mut found = Standings::default();
     for (row, result) in results.steps.iter().enumerate() {
         let place = |sequence: &Sequence| {
             sequence.place(&result.key.name, result.key.dop, &result.key.labels)
@@ -57,42 +110,46 @@ pub fn standings(results: &Results, plan: &Plan) -> Result<Vec<Standing>, Error>
             continue;
         }
         for (place, variant) in plan.variants.iter().enumerate() {
-            // Where nothing can be compared, further blocks would not change that.
             let Some(column) = results.variant_named(&variant.name) else { continue };
             let of_twin = || {
                 let mut twins = judged.twins.iter().filter(|_| only_twins);
                 twins.find(|twin| (twin.step, twin.twin) == (row, column))
             };
             let twin = of_twin();
-            let comparison = judged.of(row, column).or(twin.map(|twin| &twin.comparison));
-            let Some(comparison) = comparison else { continue };
+            let label = results.step_label(result);
+            let outcome = judged.steps.get(row).and_then(|variants| variants.get(column));
+            let comparison = match (outcome, twin) {
+                (Some(Outcome::Compared(comparison)), _) => comparison,
+                (Some(Outcome::Unjudged(unjudged)), _) => {
+                    found.without_interval(&variant.name, &label, unjudged);
+                    continue;
+                }
+                (_, Some(twin)) => &twin.comparison,
+                (_, None) => {
+                    if let Some(original) = variant.twin_of.as_ref().filter(|_| only_twins)
+                        && !result.warm_up
+                    {
+                        let text =
+                            format!("{} {label} (can't be compared with {original})", variant.name);
+                        found.unjudged.push(text);
+                    }
+                    continue;
+                }
+            };
             let other = twin.map_or(judged.base, |twin| twin.original);
             let sides = result.variant(other).zip(result.variant(column));
-            found.push(Standing {
+            found.open_to_change.push(Standing {
                 key: (place, sequence.key, step),
                 variant: variant.name.clone(),
-                step: results.step_label(result),
-                settled: settled(comparison, plan),
-                scatter: sides.and_then(|(base, variant)| report::scatter(base, variant)),
+                step: label,
+                settled: decided(comparison, plan.precision),
+                scatter: sides
+                    .and_then(|(base, variant)| report::scatter(base, variant, Some(comparison))),
                 comparison: comparison.clone(),
             });
         }
     }
     Ok(found)
-}
-
-/// Whether further blocks would be useless. Equivalence counts only within the requested margin: if
-/// twins raise the margin, more blocks bring it down again.
-fn settled(comparison: &Comparison, plan: &Plan) -> bool {
-    let exact = |wanted: f64| comparison.half_width().is_some_and(|half| half <= wanted);
-    let inside = || {
-        let edges = comparison.low.zip(comparison.high);
-        edges.is_some_and(|(low, high)| low >= 1.0 - plan.margin && high <= 1.0 + plan.margin)
-    };
-    decided(comparison, plan.precision)
-        && (comparison.verdict != Verdict::Equivalent
-            || plan.precision.is_some_and(exact)
-            || inside())
 }
 
 #[cfg(test)]
@@ -159,7 +216,7 @@ mod tests {
     fn judged(store: &Store, experiment: &Experiment, plan: &Plan) -> Vec<Standing> {
         let mut results = report::load(store, Which::Id(experiment.id)).unwrap();
         results.keep_blocks(3);
-        standings(&results, plan).unwrap()
+        standings(&results, plan).unwrap().open_to_change
     }
 
     fn open(store: &Store, experiment: &Experiment, plan: &Plan) -> Vec<Standing> {
@@ -188,7 +245,7 @@ mod tests {
         let all = judged(&store, &experiment, &plan);
         assert_eq!(all.len(), 4);
         let [one] = &open(&plan)[..] else { panic!("{all:?}") };
-        assert_eq!(one.key, (2, 1, 0));
+        assert_eq!(one.key, (2, SequenceKey::ONLY, 0));
         assert!(one.text().starts_with("c l.i0 ±"), "{}", one.text());
         // A precision that is reached decides as well as a verdict does.
         let coarse = Plan { precision: Some(0.8), ..plan.clone() };
@@ -198,6 +255,27 @@ mod tests {
         // What is loaded once has one value, however many blocks there are.
         let loaded = Plan { restore_after: Some("l.i0".to_owned()), ..plan };
         assert_eq!(open(&loaded), []);
+    }
+
+    #[test]
+    fn what_cannot_be_judged_is_counted_apart() {
+        let plan = three_variants("blocks = 3\nmax_blocks = 6");
+        let tally = |rates: &[[f64; 3]]| {
+            let directory = tempfile::tempdir().unwrap();
+            let (store, experiment) = stored(directory.path(), &plan, rates);
+            let results = report::load(&store, Which::Id(experiment.id)).unwrap();
+            standings(&results, &plan).unwrap().tally()
+        };
+        // l.x is the same for all, and decided. b is slower for sure; c did nothing once.
+        let once = tally(&[[100.0, 50.0, 90.0], [101.0, 50.2, 0.0], [99.0, 49.7, 100.0]]);
+        assert_eq!((once.all, once.decided(), &once.open[..]), (4, 3, &[][..]));
+        assert_eq!(once.unjudged, ["c l.i0 (c did nothing in 1 of 3 blocks (2), but a did)"]);
+        // A variant that never did anything is slower for sure: that is a decision.
+        let never = tally(&[[100.0, 50.0, 0.0], [101.0, 50.2, 0.0], [99.0, 49.7, 0.0]]);
+        assert_eq!((never.all, never.decided(), &never.unjudged[..]), (4, 4, &[][..]));
+        // Before the first block.
+        let none = tally(&[]);
+        assert_eq!((none.all, none.decided(), none.unjudged.len()), (4, 0, 4), "{none:?}");
     }
 
     #[test]
@@ -216,10 +294,10 @@ mod tests {
             let open = open(&store, &experiment, plan);
             open.iter().map(|open| open.key).collect::<Vec<_>>()
         };
-        assert_eq!(keys(&both, "both"), [(1, 1, 0), (2, 1, 0)]);
-        assert_eq!(keys(&twins(&[1, 2]), "twins"), [(1, 1, 0), (2, 1, 0)]);
-        // The noise that the twin shows raises the margin so far that the other is equivalent; that
-        // is no reason to stop.
-        assert_eq!(keys(&twins(&[1]), "one"), [(2, 1, 0)]);
+        let only = SequenceKey::ONLY;
+        assert_eq!(keys(&both, "both"), [(1, only, 0), (2, only, 0)]);
+        assert_eq!(keys(&twins(&[1, 2]), "twins"), [(1, only, 0), (2, only, 0)]);
+        // What identical variants differ by decides nothing.
+        assert_eq!(keys(&twins(&[1]), "one"), [(2, only, 0)]);
     }
 }

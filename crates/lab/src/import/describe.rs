@@ -1,6 +1,6 @@
 //! From what a program printed to the figures of a step.
 
-use foreign::{Column, Interval, Test};
+use foreign::{Interval, Test};
 use metrics::LATENCIES;
 use store::{Better, Measure, Series, StepRecord};
 use workload::program::OPERATION;
@@ -44,7 +44,7 @@ pub fn describe(record: &mut StepRecord, test: &Test) {
 }
 
 /// A metric that is already there stays as it is.
-fn add(record: &mut StepRecord, name: String, value: f64) {
+pub(super) fn add(record: &mut StepRecord, name: String, value: f64) {
     if value.is_finite() && record.metrics.iter().all(|(known, _)| *known != name) {
         record.metrics.push((name, value));
     }
@@ -77,53 +77,4 @@ pub(crate) fn stored(class: &str, name: &str, value: f64, unit: &str) -> (String
     }
     let allowed = |c: char| if c.is_ascii_alphanumeric() || "-_".contains(c) { c } else { '-' };
     (metrics::PRINTED.of(&name.chars().map(allowed).collect::<String>()), value)
-}
-
-/// Adds the costs per operation that follow from what `vmstat` or `iostat` saw.
-///
-/// The published tables do the same: the mean of a column divided by operations per second.
-pub(super) fn costs(record: &mut StepRecord, columns: &[Column]) {
-    let rate = record.metrics.iter().find(|(name, _)| name == metrics::OPS.name);
-    let rate = rate.map_or(f64::NAN, |(_, value)| *value);
-    if record.measure.better == Better::Less {
-        record.notes.push("costs per operation need a rate, and this is a time".to_owned());
-        return;
-    }
-    let mean = |name: &str| columns.iter().find(|column| column.name == name)?.mean();
-    let user = mean("us").or_else(|| Some(mean("%user")? + mean("%nice").unwrap_or(0.0)));
-    let system = mean("sy").or_else(|| mean("%system"));
-    if let (Some(user), Some(system)) = (user, system) {
-        add(record, metrics::CPU.name.to_owned(), (user + system) / rate);
-    }
-    if let Some(switches) = mean("cs") {
-        add(record, metrics::SWITCHES.name.to_owned(), switches / rate);
-    }
-    let Some(device) = busiest(columns) else { return };
-    let of = |name: &str| mean(&format!("{device} {name}"));
-    let kilobytes = |letter: char| {
-        let megabytes = of(&format!("{letter}MB/s")).map(|megabytes| megabytes * 1024.0);
-        of(&format!("{letter}kB/s")).or(megabytes)
-    };
-    let figures = [
-        (&metrics::READS, of("r/s")),
-        (&metrics::WRITES, of("w/s")),
-        (&metrics::READ_KB, kilobytes('r')),
-        (&metrics::WRITTEN_KB, kilobytes('w')),
-    ];
-    for (metric, value) in figures {
-        if let Some(value) = value {
-            add(record, metric.name.to_owned(), value / rate);
-        }
-    }
-    record.notes.push(format!("reads and writes are those of {device}, the busiest device"));
-}
-
-/// The device with the most requests. Those below it would be counted again.
-fn busiest(columns: &[Column]) -> Option<&str> {
-    let reads = columns.iter().filter_map(|column| {
-        let device = column.name.strip_suffix(" r/s")?;
-        let writes = columns.iter().find(|other| other.name == format!("{device} w/s"));
-        Some((device, column.mean()? + writes.and_then(Column::mean).unwrap_or(0.0)))
-    });
-    reads.max_by(|(_, one), (_, other)| one.total_cmp(other)).map(|(device, _)| device)
 }

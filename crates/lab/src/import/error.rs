@@ -28,7 +28,10 @@ pub enum ImportError {
     )]
     OnlyWatched(String),
     /// The output contradicts what was said about it.
-    #[error("{file}, line {line}: expected {wanted} clients as given, found {found}")]
+    #[error(
+        "{file}, line {line}: expected {wanted} clients as given, found {found}; leave the number \
+         out, so that the output's counts"
+    )]
     OtherDop {
         /// The file.
         file: String,
@@ -92,7 +95,8 @@ pub enum ImportError {
     /// What a program saw, of which it isn't clear what it belongs to.
     #[error(
         "{file}: what {program} saw belongs to one step of a trial, but block {block} of {variant} \
-         has {steps}; import it with output of a single test, with the same variant and block"
+         has {steps}; import it with output of a single test with the same variant and block, or \
+         name the step of each with {{step}} in --pattern"
     )]
     WatchedWhat {
         /// The file.
@@ -105,6 +109,17 @@ pub enum ImportError {
         variant: String,
         /// How many steps are there.
         steps: usize,
+    },
+    /// No device of this name.
+    #[error(
+        "expected a device that the files have ({}), found {given}",
+        if .known.is_empty() { "none has any".to_owned() } else { .known.join(", ") }
+    )]
+    NoDevice {
+        /// What was given.
+        given: String,
+        /// The devices.
+        known: Vec<String>,
     },
     /// No variant of this name.
     #[error("expected the base to be one of {}, found {base}", .known.join(", "))]

@@ -4,6 +4,7 @@
 //! steps, and each variant, block and number of clients is a trial. [`Arranged::store`] then writes
 //! all of it in one transaction.
 
+mod costs;
 mod describe;
 mod error;
 mod pattern;
@@ -12,7 +13,8 @@ mod place;
 use std::collections::BTreeMap;
 
 use store::{
-    ExperimentId, NewExperiment, NewTrial, NewVariant, Purpose, StepRecord, Store, Warning, now_ms,
+    ExperimentId, IMPORTED, NewExperiment, NewTrial, NewVariant, Purpose, StepRecord, Store,
+    Warning, now_ms,
 };
 
 pub use describe::describe;
@@ -26,9 +28,9 @@ pub use place::arrange;
 pub struct Finished {
     /// Its name in messages.
     pub file: String,
-    /// The variant that it is about.
-    pub variant: String,
-    /// The number of clients; `None`: as the output says.
+    /// The variant that it is about; `None`: as the output says, or as the file is called.
+    pub variant: Option<String>,
+    /// The number of clients of tests that don't say theirs; `None`: as the output says.
     pub dop: Option<u32>,
     /// The block; `None`: the k-th time that a variant has a step, it is of block k.
     pub block: Option<u32>,
@@ -52,6 +54,10 @@ pub struct Arranged {
     /// When the oldest file was written.
     written_ms: i64,
     files: usize,
+    /// What was taken as runs of one variant against what the output says.
+    merged: Vec<String>,
+    /// What to say of the devices that were chosen.
+    said: Vec<String>,
 }
 
 /// What files are about.
@@ -63,7 +69,7 @@ struct Variant {
     files: Vec<String>,
 }
 
-/// A variant in a block, at one number of clients.
+/// A variant in a block, in a run with one number of clients.
 #[derive(Debug, Clone)]
 struct Trial {
     /// Place in [`Arranged::variants`].
@@ -88,6 +94,8 @@ pub struct Imported {
     pub trials: usize,
     /// How many steps these have.
     pub steps: usize,
+    /// What was chosen among several, in sentences.
+    pub notes: Vec<String>,
 }
 
 /// Instead of a plan. Experiments with the same text and name are of the same workload.
@@ -148,7 +156,7 @@ impl Arranged {
                 experiment,
                 &NewVariant {
                     name: name.clone(),
-                    dbms: format!("imported:{}", self.program),
+                    dbms: format!("{IMPORTED}{}", self.program),
                     source: format!("imported from {}", files.join(", ")),
                     version: version.clone(),
                     build: BTreeMap::new(),
@@ -156,14 +164,20 @@ impl Arranged {
                 },
             )?);
         }
+        let single = match blocks {
+            1 => "; each figure is a single value, so ratios have neither interval nor verdict",
+            _ => "",
+        };
         let text = format!(
             "imported from {} file{} of {}: in which order the variants ran, on which machine and \
-             with which settings is not known, and blocks are paired by their numbers",
+             with which settings is not known, and blocks are paired by their numbers{single}",
             self.files,
             if self.files == 1 { "" } else { "s" },
             self.program
         );
-        store.warn(experiment, None, &Warning::new("imported", text))?;
+        for text in std::iter::once(text).chain(self.merged) {
+            store.warn(experiment, None, &Warning::new("imported", text))?;
+        }
         let (mut positions, mut steps) = (BTreeMap::new(), 0);
         let trials = self.trials.len();
         for trial in self.trials {
@@ -187,6 +201,7 @@ impl Arranged {
         store.finish_experiment(experiment)?;
         let variants = self.variants.into_iter().map(|variant| variant.name).collect();
         let name = name.to_owned();
-        Ok(Imported { experiment, name, variants, blocks, trials, steps })
+        let notes = self.said;
+        Ok(Imported { experiment, name, variants, blocks, trials, steps, notes })
     }
 }

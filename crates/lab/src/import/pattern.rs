@@ -13,6 +13,10 @@ use super::error::ImportError;
 /// assert_eq!((named.dop, named.block), (Some(8), Some(2)));
 /// assert!(pattern.read("old/pg14.3.out").is_err());
 ///
+/// let pattern = lab::Pattern::new("{variant}/sb.*.{step}.range*.dop{dop}").unwrap();
+/// let named = pattern.read("x.pg17/sb.o.point-query.pre.range100.pk1.dop40").unwrap();
+/// assert_eq!(named.step.as_deref(), Some("point-query.pre"));
+///
 /// let pattern = lab::Pattern::new(r"regex:/(?P<variant>pg[\d.]+)/run(?P<block>\d+)").unwrap();
 /// assert_eq!(pattern.read("a/pg13.7/run4/o.txt").unwrap().block, Some(4));
 /// ```
@@ -42,7 +46,8 @@ const PARTS: [(&str, &str); 4] =
 impl Pattern {
     /// Reads a pattern: `regex:` with an expression that has groups named `variant`, `dop`, `block`
     /// or `step`, and matches anywhere in a path; or text with these words in braces and `*` for
-    /// any part of a name, which matches the end of a path.
+    /// any part of a name, which matches the end of a path. From left to right, each takes as
+    /// little as it can.
     ///
     /// # Errors
     /// When it has none of these, or is no regular expression.
@@ -51,7 +56,7 @@ impl Pattern {
         let text = match given.strip_prefix("regex:") {
             Some(expression) => expression.to_owned(),
             None => {
-                let mut text = regex::escape(given).replace(r"\*", "[^/]*");
+                let mut text = regex::escape(given).replace(r"\*", "[^/]*?");
                 for (part, stands_for) in PARTS {
                     text = text
                         .replace(&format!(r"\{{{part}\}}"), &format!("(?P<{part}>{stands_for})"));

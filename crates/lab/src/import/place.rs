@@ -1,42 +1,48 @@
 //! Which trial, which step: from files to their places.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::Path;
 
 use foreign::{Reading, Test};
 use store::StepRecord;
 
-use super::describe::{costs, describe};
+use super::costs::{Devices, costs};
+use super::describe::describe;
 use super::error::ImportError;
 use super::{Arranged, Finished, Trial, Variant};
 
 /// Arranges the tests of files as trials.
 ///
+/// - A variant is called as the file's `variant` says, or as the output, or as the file.
 /// - A step is called as the file's `step` says, or as the test, or as the program.
-/// - Its number of clients is the file's `dop`, or that of the test, or the only one in the file,
-///   or 1.
+/// - Its number of clients is that of the test, or the file's `dop`, or that of the whole output,
+///   or the only one in the file, or 1. A test with another number than its run's gets a label.
 /// - Its block is the file's, or k for the k-th time that the variant has this step, in the order
 ///   of the files and of the tests in them.
-/// - What a program like `vmstat` saw becomes costs per operation of the step with the same variant
-///   and block.
+/// - What a program saw that watches the machine becomes costs per operation of the step with the
+///   same variant and block and, if the file has it, number of clients and name. `device` is the
+///   one whose reads and writes count; `None`: that to which most was written.
 ///
 /// # Errors
 /// When files contradict what was said of them or each other, or only have what others saw.
-pub fn arrange(files: &[Finished]) -> Result<Arranged, ImportError> {
+pub fn arrange(files: &[Finished], device: Option<&str>) -> Result<Arranged, ImportError> {
     let Some(first) = files.iter().find(|file| !file.reading.tests.is_empty()) else {
         let programs = files.first().map_or("", |file| file.reading.program);
         return Err(ImportError::OnlyWatched(programs.to_owned()));
     };
     let mut places = Places::default();
     for file in files {
-        let variant = places.variant(file);
-        places.variants[variant].files.push(file.file.clone());
-        for (test, dop) in file.reading.tests.iter().zip(dops(file)?) {
-            places.add(file, test, dop)?;
+        for (test, clients) in file.reading.tests.iter().zip(clients(file)?) {
+            places.add(file, test, clients)?;
         }
     }
-    for file in files.iter().filter(|file| !file.reading.columns.is_empty()) {
-        places.watched(file)?;
+    let devices = Devices::choose(files, device)?;
+    let watched = || files.iter().filter(|file| !file.reading.columns.is_empty());
+    for file in watched() {
+        places.watched(file, &devices)?;
     }
+    let said: BTreeSet<String> =
+        watched().filter_map(|file| devices.said(&file.reading.columns)).collect();
     let mut trials = places.trials;
     trials.sort_by_key(|trial| trial.block);
     Ok(Arranged {
@@ -45,84 +51,124 @@ pub fn arrange(files: &[Finished]) -> Result<Arranged, ImportError> {
         trials,
         written_ms: files.iter().map(|file| file.written_ms).min().unwrap_or(0),
         files: files.len(),
+        merged: files.iter().filter_map(merged).collect(),
+        said: said.into_iter().collect(),
     })
 }
 
-/// The number of clients of each test of a file.
-fn dops(file: &Finished) -> Result<Vec<u32>, ImportError> {
-    let tests = &file.reading.tests;
+/// How many clients a test had.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct Clients {
+    dop: u32,
+    /// The number of the run that it is a part of, if that is known and another one.
+    run: Option<u32>,
+}
+
+/// The label of a step that says the number of clients of its run.
+const RUN: &str = "run-dop";
+
+/// The number of clients of each test of a file. A test's own wins; one that was given, or that of
+/// the whole output, is for the others.
+fn clients(file: &Finished) -> Result<Vec<Clients>, ImportError> {
+    let Reading { tests, dop: all, .. } = &file.reading;
     if let Some(wanted) = file.dop {
-        for test in tests {
-            if let Some(found) = test.dop.filter(|found| *found != wanted) {
-                let (file, line) = (file.file.clone(), test.line);
-                return Err(ImportError::OtherDop { file, line, wanted, found });
-            }
+        let own = |test: &Test| test.dop.or(*all).unwrap_or(wanted);
+        let other =
+            |test: &&Test| own(test) != wanted && all.is_none_or(|all| test.dop == Some(all));
+        let contradicts = match all {
+            Some(all) => *all != wanted,
+            None => tests.iter().all(|test| own(test) != wanted),
+        };
+        if let Some(test) = tests.iter().find(other).filter(|_| contradicts) {
+            let (file, line, found) = (file.file.clone(), test.line, own(test));
+            return Err(ImportError::OtherDop { file, line, wanted, found });
         }
-        return Ok(vec![wanted; tests.len()]);
     }
     let mut said = tests.iter().filter_map(|test| test.dop);
     let first = said.next();
-    let only = first.filter(|first| said.all(|other| other == *first)).unwrap_or(1);
-    Ok(tests.iter().map(|test| test.dop.unwrap_or(only)).collect())
+    let only = first.filter(|first| said.all(|other| other == *first));
+    let run = file.dop.or(*all);
+    let others = run.or(only).unwrap_or(1);
+    let of = |test: &Test| {
+        let dop = test.dop.unwrap_or(others);
+        Clients { dop, run: run.filter(|run| *run != dop) }
+    };
+    Ok(tests.iter().map(of).collect())
 }
+
+/// A variant, a program that watches it, the number of clients and the step that were given.
+type Watched = (usize, &'static str, Option<u32>, Option<String>);
 
 #[derive(Default)]
 struct Places {
     variants: Vec<Variant>,
     trials: Vec<Trial>,
-    /// Place of a trial by variant, block and number of clients.
+    /// Place of a trial by variant, block and number of clients of the run.
     trial: HashMap<(usize, u32, u32), usize>,
     /// How often a variant had a step with a number of clients.
-    seen: HashMap<(usize, String, u32), u32>,
+    seen: HashMap<(usize, String, Clients), u32>,
     /// Units and directions of steps.
     units: HashMap<(String, u32), (String, bool)>,
     /// How many files of a program that watches a variant had.
-    watched: HashMap<(usize, &'static str), u32>,
+    watched: HashMap<Watched, u32>,
 }
 
 impl Places {
-    fn variant(&mut self, file: &Finished) -> usize {
-        let known = self.variants.iter().position(|variant| variant.name == file.variant);
-        known.unwrap_or_else(|| {
-            let (name, version) = (file.variant.clone(), version(&file.reading));
+    /// The place of the variant that a file, or a test in it, is about.
+    fn variant(&mut self, file: &Finished, test: Option<&Test>) -> usize {
+        let said = test.and_then(|test| test.variant.as_ref());
+        let name = file.variant.as_ref().or(said).cloned().unwrap_or_else(|| stem(&file.file));
+        let known = self.variants.iter().position(|variant| variant.name == name);
+        let place = known.unwrap_or_else(|| {
+            let version = if said.is_some() { String::new() } else { version(&file.reading) };
             self.variants.push(Variant { name, version, files: Vec::new() });
             self.variants.len() - 1
-        })
+        });
+        let files = &mut self.variants[place].files;
+        if files.last() != Some(&file.file) {
+            files.push(file.file.clone());
+        }
+        place
     }
 
-    fn add(&mut self, file: &Finished, test: &Test, dop: u32) -> Result<(), ImportError> {
-        let step = named(file, test)?;
+    fn add(&mut self, file: &Finished, test: &Test, of: Clients) -> Result<(), ImportError> {
+        let (step, dop) = (named(file, test)?, of.dop);
         let (unit, less) = (test.unit.to_string(), test.less_is_better);
         let known = self.units.entry((step.clone(), dop)).or_insert((unit.clone(), less));
         if *known != (unit.clone(), less) {
             let (file, line, known) = (file.file.clone(), test.line, known.0.clone());
             return Err(ImportError::OtherUnit { file, line, step, found: unit, known });
         }
-        let variant = self.variant(file);
-        let seen = self.seen.entry((variant, step.clone(), dop)).or_default();
+        let variant = self.variant(file, Some(test));
+        let seen = self.seen.entry((variant, step.clone(), of)).or_default();
         *seen += 1;
         let block = file.block.unwrap_or(*seen);
-        let place = *self.trial.entry((variant, block, dop)).or_insert_with(|| {
-            self.trials.push(Trial { variant, block, dop, steps: Vec::new() });
+        let run = of.run.unwrap_or(dop);
+        let place = *self.trial.entry((variant, block, run)).or_insert_with(|| {
+            self.trials.push(Trial { variant, block, dop: run, steps: Vec::new() });
             self.trials.len() - 1
         });
         let steps = &mut self.trials[place].steps;
-        if steps.iter().any(|known| known.name == step) {
-            let (file, line, variant) = (file.file.clone(), test.line, file.variant.clone());
+        if steps.iter().any(|known| known.name == step && known.dop == dop) {
+            let (file, line) = (file.file.clone(), test.line);
+            let variant = self.variants[variant].name.clone();
             return Err(ImportError::Twice { file, line, block, variant, step, dop });
         }
         let mut record = StepRecord::new(steps.len() as u32, &step, dop);
         record.started_ms = file.written_ms;
         describe(&mut record, test);
+        let label = of.run.map(|run| (RUN.to_owned(), run.to_string()));
+        record.measure.labels.extend(label);
         steps.push(record);
         Ok(())
     }
 
-    /// Puts what a program saw beside the only step of a trial.
-    fn watched(&mut self, file: &Finished) -> Result<(), ImportError> {
-        let variant = self.variant(file);
+    /// Puts what a program saw beside the only step of a trial, or the one of its name.
+    fn watched(&mut self, file: &Finished, devices: &Devices) -> Result<(), ImportError> {
+        let variant = self.variant(file, None);
         let program = file.reading.program;
-        let seen = self.watched.entry((variant, program)).or_default();
+        let key = (variant, program, file.dop, file.step.clone());
+        let seen = self.watched.entry(key).or_default();
         *seen += 1;
         let block = file.block.unwrap_or(*seen);
         let trials = self.trials.iter_mut().filter(|trial| {
@@ -130,15 +176,32 @@ impl Places {
                 && trial.block == block
                 && file.dop.is_none_or(|dop| dop == trial.dop)
         });
-        let mut steps: Vec<&mut StepRecord> = trials.flat_map(|trial| &mut trial.steps).collect();
+        let named = |step: &&mut StepRecord| file.step.as_ref().is_none_or(|it| *it == step.name);
+        let mut steps: Vec<&mut StepRecord> =
+            trials.flat_map(|trial| &mut trial.steps).filter(named).collect();
         let [step] = steps.as_mut_slice() else {
-            let (steps, variant) = (steps.len(), file.variant.clone());
+            let (steps, variant) = (steps.len(), self.variants[variant].name.clone());
             let file = file.file.clone();
             return Err(ImportError::WatchedWhat { file, program, block, variant, steps });
         };
-        costs(step, &file.reading.columns);
+        costs(step, &file.reading.columns, devices);
         Ok(())
     }
+}
+
+/// The name of a file without its extension.
+fn stem(file: &str) -> String {
+    let stem = Path::new(file).file_stem();
+    stem.map_or_else(|| file.to_owned(), |stem| stem.to_string_lossy().into_owned())
+}
+
+/// What to say of a file that names several variants itself, although one was given for it.
+fn merged(file: &Finished) -> Option<String> {
+    let given = file.variant.as_ref()?;
+    let said = file.reading.tests.iter().filter_map(|test| test.variant.as_deref());
+    let said: BTreeSet<&str> = said.collect();
+    let names = said.iter().copied().collect::<Vec<_>>().join(", ");
+    (said.len() > 1).then(|| format!("{}: {names} were taken as runs of {given}", file.file))
 }
 
 /// The name of a test's step.

@@ -146,22 +146,21 @@ fn together(
     rows: Option<u64>,
     ordinal: u32,
 ) -> Result<(), Error> {
-    let dop = attempts.first().map_or(0, |attempt| attempt.entered.sequence);
-    conditions.tell(Event::untimed_began(phase_name(phase), dop));
-    let records =
-        attempts.iter().map(|attempt| new_record(attempt.entered, phase, ordinal)).collect();
+    conditions.tell(Event::untimed_began(phase_name(phase)));
+    let records = attempts.iter().map(|_| new_record(phase, ordinal)).collect();
     let settled = settle(conditions, attempts, rows, records);
     let mut result = Ok(());
     for (attempt, settled) in attempts.iter_mut().zip(settled) {
+        let clients = attempt.entered.clients;
         attempt.counted = None;
         match settled {
             Ok(record) => {
                 conditions.store.record_step(attempt.entered.trial, &record)?;
-                conditions.tell(Event::step_ended(&record, dop, Some(attempt.name())));
+                conditions.tell(Event::step_ended(&record, clients, Some(attempt.name())));
             }
             Err(error) => {
                 record_failed(conditions, attempt.entered, phase, ordinal);
-                let error = attempt.error(phase_name(phase), dop, error.into());
+                let error = attempt.error(phase_name(phase), clients, error.into());
                 result = result.and(Err(error));
             }
         }

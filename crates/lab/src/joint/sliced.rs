@@ -7,6 +7,7 @@ use std::time::Duration;
 use drive::{Outcome, Slices};
 use judge::{LengthTrial, choose_length};
 use metrics::{CPU_BOUND, SliceReason};
+use plan::Clients;
 use store::{Series, StepRecord, StepState, Warning};
 use workload::{Phase, Program, Step, stream_seed};
 
@@ -61,8 +62,9 @@ pub fn sliced(
 ) -> Result<Known, Error> {
     let SlicedStep { phase, step, ordinal, .. } = how;
     let block = attempts.first().map_or(0, |attempt| attempt.entered.block);
-    let sequence = attempts.first().map_or(0, |attempt| attempt.entered.sequence);
-    conditions.tell(Event::phase_began(phase, sequence, attempts.len()));
+    let clients = Clients::of(step.dop);
+    let clients = attempts.first().map_or(clients, |attempt| attempt.entered.clients);
+    conditions.tell(Event::phase_began(phase, clients, attempts.len()));
     let ran = match in_slices(conditions, attempts, &how, block) {
         Ok(ran) => ran,
         Err(fault) => {
@@ -81,7 +83,7 @@ pub fn sliced(
         return Err(told(attempts, step, fault));
     }
     for (attempt, record) in attempts.iter().zip(&records) {
-        conditions.tell(Event::step_ended(record, sequence, Some(attempt.name())));
+        conditions.tell(Event::step_ended(record, clients, Some(attempt.name())));
     }
     Ok(known)
 }
@@ -152,7 +154,7 @@ fn records(
     let afters = if fault.is_none() { at_once(attempts.iter_mut(), after) } else { Vec::new() };
     let mut afters = afters.into_iter();
     for (at, (attempt, measured)) in attempts.iter_mut().zip(&ran.measured).enumerate() {
-        let mut record = new_record(attempt.entered, how.phase, how.ordinal);
+        let mut record = new_record(how.phase, how.ordinal);
         record.started_ms = ran.started_ms;
         let (here, after) = (Locality::Shared, afters.next());
         let done = complete(conditions, attempt, &mut record, step, measured, here, after);
@@ -207,7 +209,8 @@ fn records(
 /// The error of a step that failed on one of several servers.
 fn told(attempts: &mut [Attempt<'_>], step: &Step, fault: Fault) -> Error {
     let attempt = attempts.get_mut(fault.at);
-    attempt.map_or(Error::Interrupted, |a| a.error(&step.name, step.dop, fault.trouble))
+    attempt
+        .map_or(Error::Interrupted, |a| a.error(&step.name, Clients::of(step.dop), fault.trouble))
 }
 
 /// Seconds in which a target had the load.

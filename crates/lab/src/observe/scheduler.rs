@@ -204,6 +204,11 @@ impl<'a> Scheduling<'a> {
         let Some(mut counting) = counting else { return };
         match counting.pause().and_then(|()| counting.finish()) {
             Ok(counts) if operations > 0 => {
+                let wanted = self.scheduler.events[family].iter();
+                let missed = wanted.filter(|event| !counts.iter().any(|(name, _)| name == *event));
+                self.notes.extend(missed.map(|event| {
+                    format!("events of the scheduler: perf found no time to count {event}")
+                }));
                 let metric = |(event, count): (String, f64)| {
                     // Without the tracepoint's subsystem.
                     let name = event.rsplit(':').next().unwrap_or(&event);
@@ -222,7 +227,11 @@ impl<'a> Scheduling<'a> {
     }
 
     /// What was found, and what is not known.
-    pub fn finish(self) -> (Vec<(String, f64)>, Vec<String>) {
+    pub fn finish(mut self) -> (Vec<(String, f64)>, Vec<String>) {
+        if !matches!(self.stage, Stage::Over) {
+            let early = "events of the scheduler: the load ended before all were counted";
+            self.notes.push(early.to_owned());
+        }
         (self.found, self.notes)
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::thread;
 
 use dbms::{Diagnosis, Snapshot, System};
+use plan::{Clients, SequenceKey};
 use probe::{Cgroup, Device, Group};
 use store::{StepRecord, TrialId};
 use workload::Benchmark;
@@ -24,7 +25,9 @@ pub struct Entered {
     pub variant: usize,
     pub block: u32,
     /// The key of the sequence of steps that it goes through.
-    pub sequence: u32,
+    pub sequence: SequenceKey,
+    /// The clients of that sequence's steps.
+    pub clients: Clients,
     /// How many of the workload's steps it goes through, from the first.
     pub steps: usize,
     /// Whether to abort and repeat it if it is polluted.
@@ -118,7 +121,7 @@ impl Attempt<'_> {
     }
 
     /// The error for a step that has no result, with the end of the server's log.
-    pub fn error(&mut self, step: &str, dop: u32, trouble: Trouble) -> Error {
+    pub fn error(&mut self, step: &str, clients: Clients, trouble: Trouble) -> Error {
         let Trouble::Failed { mut reason, disk_full } = trouble else { return Error::Interrupted };
         let log = last_lines(self.server.as_ref());
         if disk_full || self.server.diagnose() == Some(Diagnosis::DiskFull) {
@@ -129,7 +132,7 @@ impl Attempt<'_> {
         }
         let (variant, block, step) = (self.name().to_owned(), self.entered.block, step.to_owned());
         let died = !self.server.alive();
-        Error::Step { variant, block, dop, step, reason, log, died }
+        Error::Step { variant, block, clients, step, reason, log, died }
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use dbms::{Ledger, ServerUser};
-use plan::Plan;
+use plan::{Plan, SequenceKey};
 use store::{Experiment, Store, StoreError, TrialId, Warning};
 use workload::stream_seed;
 
@@ -20,7 +20,7 @@ use crate::trial::attempt::Entered;
 use crate::trial::loads::Loads;
 
 /// Seconds of timed steps, by the sequence's key and the step's place in it.
-pub type Lengths = BTreeMap<(u32, usize), f64>;
+pub type Lengths = BTreeMap<(SequenceKey, usize), f64>;
 
 /// What all trials of an experiment share.
 pub struct Conditions<'a> {
@@ -81,6 +81,6 @@ impl<'a> Conditions<'a> {
     /// The seed of the order in which a trial visits its phases: the same for all variants.
     pub fn order_seed(&self, entered: Entered) -> u64 {
         let Entered { block, sequence, .. } = entered;
-        stream_seed(self.experiment.seed, "order", sequence, block, "")
+        stream_seed(self.experiment.seed, "order", sequence.number(), block, "")
     }
 }

@@ -11,10 +11,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use dbms::{Loaded, Restored};
-use plan::Plan;
+use plan::{Clients, Plan, SequenceKey};
 use store::{StepKind, StepRecord, Warning};
 use workload::{Benchmark, Phase};
 
+use crate::event::NO_CLIENTS;
 use crate::trial::attempt::Entered;
 
 /// The block in which loads are stored; those of trials begin with 1.
@@ -22,7 +23,7 @@ pub const LOAD_BLOCK: u32 = 0;
 
 /// The kept loads, by variant (its index in the plan) and sequence. Removed when this is dropped.
 #[derive(Debug, Default)]
-pub struct Loads(RefCell<BTreeMap<(usize, u32), Arc<Loaded>>>);
+pub struct Loads(RefCell<BTreeMap<(usize, SequenceKey), Arc<Loaded>>>);
 
 impl Loads {
     /// The state in which a trial begins; `None`: on an empty server, as a load does.
@@ -31,7 +32,7 @@ impl Loads {
     }
 
     /// What is kept for the trials of this variant and sequence.
-    pub fn get(&self, variant: usize, sequence: u32) -> Option<Arc<Loaded>> {
+    pub fn get(&self, variant: usize, sequence: SequenceKey) -> Option<Arc<Loaded>> {
         self.0.borrow().get(&(variant, sequence)).cloned()
     }
 
@@ -60,9 +61,9 @@ pub fn load_phases(plan: &Plan, benchmark: &Benchmark) -> usize {
 }
 
 /// The record of keeping what a load left, after its `phases`.
-pub fn keep_record(loaded: &Loaded, phases: usize, dop: u32, began_ms: i64) -> StepRecord {
+pub fn keep_record(loaded: &Loaded, phases: usize, began_ms: i64) -> StepRecord {
     let manifest = loaded.manifest();
-    let mut record = between("keep", phases, dop, began_ms);
+    let mut record = between("keep", phases, began_ms);
     record.seconds = (store::now_ms() - began_ms) as f64 / 1000.0;
     record.notes = vec![format!(
         "kept as load {}: {} files, {}",
@@ -76,9 +77,9 @@ pub fn keep_record(loaded: &Loaded, phases: usize, dop: u32, began_ms: i64) -> S
 
 /// The record of making the copy on which a trial begins, before its first phase of its own,
 /// `first`.
-pub fn restore_record(restored: &Restored, first: usize, dop: u32, started_ms: i64) -> StepRecord {
+pub fn restore_record(restored: &Restored, first: usize, started_ms: i64) -> StepRecord {
     // The load has at least one phase, else there would be nothing to restore.
-    let mut record = between("restore", first.saturating_sub(1), dop, started_ms);
+    let mut record = between("restore", first.saturating_sub(1), started_ms);
     record.seconds = restored.copy_seconds + restored.check_seconds + restored.read_seconds;
     let how = if restored.shared { "sharing its blocks" } else { "all bytes copied" };
     record.notes = vec![
@@ -117,19 +118,19 @@ pub fn one_load(plan: &Plan) -> Option<Warning> {
 }
 
 /// The warning for a run that continued with another load.
-pub fn loaded_again(variant: &str, dop: u32, loaded: &Loaded) -> Warning {
+pub fn loaded_again(variant: &str, clients: Clients, loaded: &Loaded) -> Warning {
     Warning::new(
         "loaded-again",
         format!(
-            "{variant}, dop {dop}: loaded again when the run was resumed; its later trials began on load {}",
+            "{variant}, {clients}: loaded again when the run was resumed; its later trials began on load {}",
             loaded.manifest().digest()
         ),
     )
 }
 
 /// A record of something done between the steps.
-fn between(name: &str, ordinal: usize, dop: u32, started_ms: i64) -> StepRecord {
-    let mut record = StepRecord::new(ordinal as u32, name, dop);
+fn between(name: &str, ordinal: usize, started_ms: i64) -> StepRecord {
+    let mut record = StepRecord::new(ordinal as u32, name, NO_CLIENTS);
     record.kind = StepKind::Settle;
     record.started_ms = started_ms;
     record
@@ -154,7 +155,8 @@ mod tests {
             "{whole}\n[variants.a]\ndbms = \"postgres@14.3\"\n[workload.insert]\nrows = 1000\n{workload}\n"
         );
         let plan = Plan::parse(&text, None, "test").unwrap();
-        let benchmark = workload::benchmark(&plan.workload, 1, Dialect::postgres(14)).unwrap();
+        let benchmark =
+            workload::benchmark(&plan.workload, SequenceKey::ONLY, Dialect::postgres(14)).unwrap();
         let phases = benchmark.phases.iter().take(load_phases(&plan, &benchmark));
         phases.map(|phase| crate::event::phase_name(phase).to_owned()).collect()
     }
@@ -179,8 +181,8 @@ mod tests {
             check_seconds: 0.5,
             read_seconds: 0.0,
         };
-        let record = restore_record(&restored, 2, 4, 77);
-        assert_eq!((record.ordinal, record.dop, record.kind), (1, 4, StepKind::Settle));
+        let record = restore_record(&restored, 2, 77);
+        assert_eq!((record.ordinal, record.dop, record.kind), (1, NO_CLIENTS, StepKind::Settle));
         assert!((record.seconds - 0.7).abs() < 1e-9);
         assert_eq!(
             record.notes[0],

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use plan::Clients;
 use store::{StepRecord, StepState};
 use workload::{Phase, Program};
 
 use crate::error::Error;
-use crate::event::{Event, phase_name};
+use crate::event::{Event, NO_CLIENTS, phase_name};
 use crate::observe::figures::{expect_declared, measure};
 use crate::trial::attempt::{Attempt, Entered, Trouble};
 use crate::trial::conditions::Conditions;
@@ -22,10 +23,10 @@ pub fn phase(
     ordinal: u32,
 ) -> Result<(), Error> {
     let entered = attempt.entered;
-    let mut record = new_record(entered, phase, ordinal);
-    let (name, dop) = (phase_name(phase), record.dop);
+    let mut record = new_record(phase, ordinal);
+    let name = phase_name(phase);
     record.notes.extend(attempt.among.clone());
-    conditions.tell(Event::phase_began(phase, entered.sequence, 1));
+    conditions.tell(Event::phase_began(phase, entered.clients, 1));
     let outcome = match phase {
         Phase::Settle { rows } => {
             attempt.counted = None;
@@ -45,7 +46,7 @@ pub fn phase(
             conditions.store.record_step(entered.trial, &record)?;
             if trouble.is_none() {
                 let name = attempt.among.as_ref().map(|_| attempt.name());
-                conditions.tell(Event::step_ended(&record, entered.sequence, name));
+                conditions.tell(Event::step_ended(&record, entered.clients, name));
             }
             trouble
         }
@@ -56,7 +57,10 @@ pub fn phase(
     };
     match trouble {
         None => conditions.go_on(),
-        Some(trouble) => Err(attempt.error(name, dop, trouble)),
+        Some(trouble) => {
+            let clients = phase.step().map_or(entered.clients, |step| Clients::of(step.dop));
+            Err(attempt.error(name, clients, trouble))
+        }
     }
 }
 
@@ -81,16 +85,15 @@ fn run_program(
 
 /// Records a phase of which there is nothing but that it failed.
 pub fn record_failed(conditions: &Conditions<'_>, entered: Entered, phase: &Phase, ordinal: u32) {
-    let mut record = new_record(entered, phase, ordinal);
+    let mut record = new_record(phase, ordinal);
     record.state = StepState::Failed;
     // The trouble is what to tell, even where it can't be stored.
     let _ = conditions.store.record_step(entered.trial, &record);
 }
 
-/// The record of a phase that begins now. The dop of a step is its own; what runs between steps
-/// goes by the sequence's key.
-pub fn new_record(entered: Entered, phase: &Phase, ordinal: u32) -> StepRecord {
-    let dop = phase.step().map_or(entered.sequence, |step| step.dop);
+/// The record of a phase that begins now.
+pub fn new_record(phase: &Phase, ordinal: u32) -> StepRecord {
+    let dop = phase.step().map_or(NO_CLIENTS, |step| step.dop);
     let mut record = StepRecord::new(ordinal, phase_name(phase), dop);
     record.started_ms = store::now_ms();
     if let Some(step) = phase.step() {

@@ -76,7 +76,7 @@ pub fn command(
     let mut words = filled.iter();
     let first = words.next().map_or("", String::as_str);
     let mut command = dbms::command(first, conditions.user, &groups.unwrap_or_default())?;
-    command.args(words).envs(endpoint.environment());
+    command.args(words).envs(endpoint.environment()?);
     if let (true, Some(data)) = (alone, places.get("data")) {
         command.current_dir(data);
     }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use dbms::{Cache, Ledger, Loaded, Origin, Pages, ServerSpec, ServerUser, Stopped};
+use plan::SequenceKey;
 use probe::{Cgroup, Group};
 use store::Setting;
 use workload::{Benchmark, Phase, Program};
@@ -68,7 +69,7 @@ impl<'a> Place<'a> {
         set_lengths(&mut benchmark.phases, entered.sequence, &conditions.lengths.borrow());
         let loaded = conditions.loads.of(entered);
         if loaded.is_some() {
-            conditions.tell(Event::untimed_began("restore", entered.sequence));
+            conditions.tell(Event::untimed_began("restore"));
         }
         let cgroup = cgroup(conditions, entered, subject)?;
         let name = format!("{}-t{}", std::process::id(), entered.trial);
@@ -80,9 +81,9 @@ impl<'a> Place<'a> {
     fn attempt(self, conditions: &Conditions<'a>, (mut server, restored): Started) -> Attempt<'a> {
         let Self { entered, subject, benchmark, cgroup, began_ms, .. } = self;
         let first = restored.as_ref().map_or(0, |_| load_phases(conditions.plan(), &benchmark));
-        let restored = restored.map(|r| restore_record(&r, first, entered.sequence, began_ms));
+        let restored = restored.map(|r| restore_record(&r, first, began_ms));
         if let Some(record) = &restored {
-            conditions.tell(Event::step_ended(record, entered.sequence, None));
+            conditions.tell(Event::step_ended(record, entered.clients, None));
         }
         let group = server.root_pid().map(|root_pid| match cgroup {
             Some(cgroup) => Group::Cgroup { cgroup: Arc::new(cgroup), root_pid },
@@ -110,13 +111,13 @@ impl<'a> Place<'a> {
 pub fn set_up(conditions: &Conditions<'_>, attempt: &mut Attempt<'_>) -> Result<(), Error> {
     let trial = attempt.entered.trial;
     check_words(conditions, attempt)
-        .map_err(|trouble| attempt.error("setup", attempt.entered.sequence, trouble))?;
+        .map_err(|trouble| attempt.error("setup", attempt.entered.clients, trouble))?;
     if let Some(record) = &attempt.restored {
         conditions.store.record_step(trial, record)?;
     } else {
         create_tables(conditions, attempt).map_err(|error| match error {
             Error::Dbms(source) => {
-                attempt.error("setup", attempt.entered.sequence, Trouble::from(*source))
+                attempt.error("setup", attempt.entered.clients, Trouble::from(*source))
             }
             other => other,
         })?;
@@ -287,9 +288,10 @@ pub fn config(benchmark: &Benchmark, subject: &Subject) -> BTreeMap<String, Stri
 
 /// The server's log among the artifacts. A log that can't be kept is no reason to lose a trial.
 fn keep_log(conditions: &Conditions<'_>, entered: Entered, subject: &Subject, log: &Path) {
-    let Entered { trial, block, sequence, .. } = entered;
+    let Entered { trial, block, clients, .. } = entered;
     let directory = conditions.options.results.join("artifacts").join("logs");
-    let name = format!("{}.b{block}.dop{sequence}.t{trial}.log", subject.variant.name);
+    let dop = clients.to_string().replace(" to ", "-").replace(' ', "");
+    let name = format!("{}.b{block}.{dop}.t{trial}.log", subject.variant.name);
     let kept = fs::create_dir_all(&directory)
         .and_then(|()| fs::copy(log, directory.join(name)).map(|_| ()));
     if let Err(error) = kept {
@@ -321,7 +323,7 @@ fn end_after(phases: &mut Vec<Phase>, steps: usize) {
 }
 
 /// Has timed steps last as long as the run chose.
-fn set_lengths(phases: &mut [Phase], sequence: u32, lengths: &Lengths) {
+fn set_lengths(phases: &mut [Phase], sequence: SequenceKey, lengths: &Lengths) {
     let steps = phases.iter_mut().filter_map(|phase| match phase {
         Phase::Step(step) | Phase::Program(Program { step, .. }) => Some(step),
         Phase::Settle { .. } => None,

@@ -34,7 +34,7 @@ pub fn load(conditions: &Conditions<'_>, entered: Entered) -> Result<(), Error> 
     let stopped = stop_one(conditions, attempt, result, Data::Kept)?;
     let began_ms = store::now_ms();
     let loaded = stopped.keep(conditions.interrupted)?;
-    let record = keep_record(&loaded, phases, entered.sequence, began_ms);
+    let record = keep_record(&loaded, phases, began_ms);
     conditions.store.record_step(entered.trial, &record)?;
     let manifest = loaded.manifest();
     conditions.tell(Event::Kept {

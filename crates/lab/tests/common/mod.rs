@@ -74,7 +74,7 @@ impl Site {
         options.data_dir = self.path().join("data");
         options.allow_concurrent = true;
         options.writeback_limit = Duration::ZERO;
-        options.answer_limit = Duration::from_millis(300);
+        options.answer_limit = Duration::from_secs(3);
         let ledger = Ledger::open(self.path().join("ledger")).unwrap();
         let interrupted = self.world.interrupted();
         let (events, at) = (&mut self.events, self.interrupt_at);
@@ -132,6 +132,23 @@ impl Site {
                 steps: of(trial.id),
             })
             .collect()
+    }
+
+    /// All trials so far ran where this fact of the system, or of the processor (`cpu model`), was
+    /// another; with `None`, where it was not recorded.
+    pub fn ran_elsewhere(&self, fact: &str, value: Option<&str>) {
+        let (group, name) = fact.strip_prefix("cpu ").map_or(("system", fact), |it| ("cpu", it));
+        let database =
+            rusqlite::Connection::open(self.path().join("results/steelyard.db")).unwrap();
+        let changed = match value {
+            Some(value) => database.execute(
+                "UPDATE host_fact SET value = ?3 WHERE grp = ?1 AND name = ?2",
+                [group, name, value],
+            ),
+            None => database
+                .execute("DELETE FROM host_fact WHERE grp = ?1 AND name = ?2", [group, name]),
+        };
+        assert_eq!(changed.unwrap(), 1, "{fact}");
     }
 
     pub fn finished(&self) -> Vec<Trial> {

@@ -1,6 +1,6 @@
 //! Systems that are not there: each is a directory, a number, and what the test tells it to do.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -52,6 +52,8 @@ struct State {
     counts: BTreeMap<&'static str, usize>,
     /// All but requests, in their order: `start a`.
     calls: Vec<String>,
+    /// Calls that were made after the user had ended the run.
+    late: Vec<&'static str>,
     up: Vec<Arc<Running>>,
     started: BTreeMap<String, usize>,
     port: u16,
@@ -93,6 +95,7 @@ impl World {
                 faults: Vec::new(),
                 counts: BTreeMap::new(),
                 calls: Vec::new(),
+                late: Vec::new(),
                 up: Vec::new(),
                 started: BTreeMap::new(),
                 port: 0,
@@ -138,6 +141,7 @@ impl World {
         let mut state = self.lock();
         state.faults.clear();
         state.calls.clear();
+        state.late.clear();
         state.counts.clear();
         self.interrupted.store(false, Ordering::Relaxed);
     }
@@ -162,6 +166,11 @@ impl World {
         calls
     }
 
+    /// Calls that were made after the user had ended the run, each once.
+    pub fn late(&self) -> BTreeSet<&'static str> {
+        self.lock().late.iter().copied().collect()
+    }
+
     pub fn up(&self) -> Vec<String> {
         self.lock().up.iter().map(|server| server.name.clone()).collect()
     }
@@ -177,6 +186,9 @@ impl World {
 
     fn call(&self, call: &'static str, who: &str) -> Option<Fault> {
         let mut state = self.lock();
+        if self.interrupted.load(Ordering::Relaxed) {
+            state.late.push(call);
+        }
         let count = state.counts.entry(call).or_default();
         *count += 1;
         let number = *count;

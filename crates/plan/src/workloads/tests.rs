@@ -10,6 +10,24 @@ use crate::{Plan, ShortForm, WorkloadPlan};
 const PLAN: &str = "restore_after = \"fill\"\n[variants.a]\ndbms = \"postgres@14.3\"\n\
     [variants.b]\ndbms = \"postgres@15.1\"\n[workload.toy]\ndop = [1, 8]\n";
 
+/// Keys that are all alike say nothing about clients.
+#[test]
+fn the_clients_of_a_sequence_are_those_of_its_steps() {
+    let clients = |workload: &str, keys: &str| {
+        let text =
+            format!("[variants.a]\ndbms = \"postgres@14.3\"\n[workload.{workload}]\n{keys}\n");
+        let sequences = Plan::parse(&text, None, "test").unwrap().workload.sequences();
+        sequences.iter().map(|sequence| sequence.clients().to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(clients("sysbench", "tables = 16\ndop = 16\nload_dop = 16"), ["dop 16"]);
+    assert_eq!(clients("sysbench", "dop = 16\nload_dop = 2"), ["dop 2 to 16"]);
+    assert_eq!(clients("select", "clients = 16"), ["dop 1 to 16"]);
+    assert_eq!(clients("kv", "dop = 16\nsteps = [\"fillseq\", \"readrandom\"]"), ["dop 1 to 16"]);
+    assert_eq!(clients("storage", "dop = 16"), ["dop 16"]);
+    assert_eq!(clients("insert", "dop = [1, 16]"), ["dop 1", "dop 16"]);
+    assert_eq!(clients("script", "builtin = \"tpcb-like\"\nclients = [16]"), ["dop 1 to 16"]);
+}
+
 #[test]
 fn a_plan_is_read_written_and_scheduled() {
     let plan = Plan::parse(PLAN, None, "test").unwrap();
@@ -24,8 +42,10 @@ fn a_plan_is_read_written_and_scheduled() {
         assert_eq!(sequence.place(&step.name, step.dop, &step.labels), Some(place));
         assert_eq!(step.timed, place > 0);
     }
+    assert_eq!(sequence.clients().to_string(), "dop 1 to 8");
     for block in plan.schedule(1) {
-        let mut trials: Vec<_> = block.trials.iter().map(|t| (t.variant, t.sequence)).collect();
+        let mut trials: Vec<_> =
+            block.trials.iter().map(|t| (t.variant, t.sequence.number())).collect();
         trials.sort_unstable();
         assert_eq!(trials, [(0, 1), (1, 1)], "once through all steps");
     }

@@ -82,8 +82,8 @@ fn the_stretches_between_marks_add_up() {
     }
 }
 
-/// Every line of a real file is removed, doubled or damaged: refused or read, never a panic.
-/// Truncated files are always refused.
+/// Every line of a real file is removed, doubled or damaged: refused, or read with costs that add up
+/// to its totals. Truncated files are always refused.
 #[test]
 fn damaged_files_do_no_harm() {
     for name in ["tiny.out", "detail.out", "long.out", "combined.out"] {
@@ -92,6 +92,7 @@ fn damaged_files_do_no_harm() {
         let parse = |lines: &[&str]| Profile::parse(lines.join("\n").as_bytes(), Path::new(name));
         let ends: Vec<usize> =
             (0..lines.len()).filter(|line| lines[*line].starts_with("totals")).collect();
+        let (mut read, mut refused) = (0, 0);
         for line in 0..lines.len() {
             let cut = parse(&lines[..line]);
             // What is between two parts may be missing at the end.
@@ -103,9 +104,20 @@ fn damaged_files_do_no_harm() {
             {
                 let mut changed = lines.clone();
                 changed[line] = other;
-                let _ = parse(&changed);
+                let Ok(profile) = parse(&changed) else {
+                    refused += 1;
+                    continue;
+                };
+                read += 1;
+                let totals = changed.iter().filter_map(|line| line.strip_prefix("totals: "));
+                let instructions = totals.map(|costs| costs.split(' ').next().unwrap());
+                let listed: u64 = instructions.map(|costs| costs.parse::<u64>().unwrap()).sum();
+                let own: u64 = profile.functions.values().map(|cost| cost.own).sum();
+                let found = (profile.instructions, own);
+                assert_eq!(found, (listed, listed), "{name}, line {}: {other}", line + 1);
             }
         }
+        assert!(read > 0 && refused > 0, "{name}: {read} read, {refused} refused");
         assert_eq!(ends.len(), if name == "combined.out" { 3 } else { 1 });
     }
 }

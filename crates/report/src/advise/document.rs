@@ -37,7 +37,7 @@ pub struct AdviseDocument {
     pub steps: Vec<AdvisedStep>,
     /// Notes on the figures.
     pub notes: Vec<String>,
-    /// The advised plan.
+    /// The advised plan, without passwords.
     pub toml: String,
 }
 
@@ -120,7 +120,7 @@ pub(super) fn document(
         rows: advised.workload.rows().first().copied().unwrap_or(0),
         notes: notes(plan, evidence, found, wanted, in_slices),
         steps,
-        toml: advised.to_toml(),
+        toml: plan::plan_without_passwords(&advised.to_toml()),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use judge::{LevelsError, StepVariance, TrialSeconds};
-use plan::{Plan, Sequence, WorkloadPlan};
+use plan::{Plan, Sequence, SequenceKey, WorkloadPlan};
 
 use crate::ReportError;
 use crate::table::place_of;
@@ -22,7 +22,7 @@ pub(super) struct Evidence {
     pub(super) steps: Vec<KnownStep>,
     /// By key of the sequence: seconds of a trial outside its measured steps (restart, restore,
     /// settling); `None` without a trial.
-    pub(super) overhead: BTreeMap<u32, f64>,
+    pub(super) overhead: BTreeMap<SequenceKey, f64>,
     /// Notes about it.
     pub(super) notes: Vec<String>,
 }
@@ -30,7 +30,7 @@ pub(super) struct Evidence {
 /// A step of the plan.
 pub(super) struct KnownStep {
     /// Key of its sequence.
-    pub(super) sequence: u32,
+    pub(super) sequence: SequenceKey,
     pub(super) name: String,
     pub(super) dop: u32,
     /// Whether the plan sets its seconds; otherwise it ends by work.

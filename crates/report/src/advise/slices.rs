@@ -96,7 +96,7 @@ fn gather(
         for step in &results.steps {
             let Some(of_base) = step.variant(base) else { continue };
             let others = (0..step.variants.len()).filter(|place| *place != base);
-            let found = others.filter_map(|place| scatter(of_base, step.variant(place)?));
+            let found = others.filter_map(|place| scatter(of_base, step.variant(place)?, None));
             let several = found.filter(|scatter| scatter.restarts > 2);
             let key = (step.key.name.clone(), step.key.dop);
             let all: Vec<Scatter> = several.collect();

@@ -22,16 +22,28 @@ const START: [(&Metric, &str); 3] = [
 /// Counters to name at most.
 const COUNTERS: usize = 3;
 
-/// The paragraph about a variant and its base. Without a comparison of throughput it says why.
+/// A cost that differs by less is not told, however certain: a quarter of the default margin, as
+/// for what differs between slices ([`judge::SLICE_TOLERANCE`]).
+const LEAST_COST: f64 = judge::SLICE_TOLERANCE;
+
+/// The paragraph about a variant and its base. Without a comparison of throughput it says why. Of
+/// what differed at the start and of the counters, it names only what is sure and differs by at
+/// least `margin`, which is what the user calls small.
 pub(super) fn conclusion(
     [base, variant]: [&str; 2],
     throughput: Result<&Comparison, &str>,
     costs: &[(&'static Metric, &Comparison)],
     start: &[ExplainedShift],
     counters: &[ExplainedShift],
+    margin: f64,
 ) -> String {
+    let worth_telling = |shift: &&ExplainedShift| {
+        shift.sure && shift.ratio.is_none_or(|ratio| (ratio - 1.0).abs() >= margin)
+    };
     let mut parts = vec![format!("{base} to {variant}: {}", of_throughput(throughput))];
-    let certain = costs.iter().filter(|(_, comparison)| comparison.confirmed());
+    let certain = costs.iter().filter(|(_, comparison)| {
+        comparison.confirmed() && (comparison.ratio - 1.0).abs() >= LEAST_COST
+    });
     let told: Vec<String> = certain
         .map(|(metric, comparison)| {
             let words = metric.words;
@@ -42,18 +54,21 @@ pub(super) fn conclusion(
         .collect();
     match &told[..] {
         [] if costs.is_empty() => {}
-        [] => parts.push("no cost per operation is certain to differ".to_owned()),
+        [] => parts.push(format!(
+            "no cost per operation is certain to differ by {} or more",
+            percent(LEAST_COST)
+        )),
         told => parts.push(format!("it {}", told.join(", "))),
     }
     let at_start = START.iter().filter_map(|(metric, what)| {
-        let shift = start.iter().find(|shift| shift.name == metric.name && shift.sure)?;
+        let shift = start.iter().filter(worth_telling).find(|shift| shift.name == metric.name)?;
         Some(format!("{} {what}", times(shift)))
     });
     let at_start: Vec<String> = at_start.collect();
     if !at_start.is_empty() {
         parts.push(format!("it began with {}", at_start.join(", ")));
     }
-    let moved = counters.iter().filter(|shift| shift.sure).take(COUNTERS);
+    let moved = counters.iter().filter(worth_telling).take(COUNTERS);
     let moved: Vec<String> =
         moved.map(|shift| format!("{} {}", shift.name, change(shift))).collect();
     if !moved.is_empty() {
@@ -127,7 +142,12 @@ mod tests {
                 shift(START_BYTES.name, 100.0, 109.0, true),
                 shift(START_DEAD.name, 10.0, 40.0, false),
             ],
-            &[shift("pg_stat_wal.wal_bytes", 10.0, 12.7, true), shift("x.y", 1.0, 2.0, false)],
+            &[
+                shift("pg_stat_bgwriter.buffers_alloc", 1000.0, 1001.0, true),
+                shift("pg_stat_wal.wal_bytes", 10.0, 12.7, true),
+                shift("x.y", 1.0, 2.0, false),
+            ],
+            0.02,
         );
         assert_eq!(
             said,
@@ -135,11 +155,23 @@ mod tests {
              more from storage per operation; it began with 9.0% more data and indexes; per \
              operation, pg_stat_wal.wal_bytes +27.0%"
         );
-        let failed = conclusion(["a", "b"], Err("b did nothing"), &[], &[], &[]);
+        let failed = conclusion(["a", "b"], Err("b did nothing"), &[], &[], &[], 0.02);
         assert_eq!(failed, "a to b: throughput can't be compared: b did nothing");
-        let nothing = conclusion(["a", "b"], Ok(&same), &[(&READ_KB, &same)], &[], &[]);
+        let nothing = conclusion(["a", "b"], Ok(&same), &[(&READ_KB, &same)], &[], &[], 0.02);
         assert!(nothing.starts_with("a to b: no certain difference in throughput (95%"));
-        assert!(nothing.ends_with("; no cost per operation is certain to differ"), "{nothing}");
+        let no_cost = "; no cost per operation is certain to differ by 0.5% or more";
+        assert!(nothing.ends_with(no_cost), "{nothing}");
+        // What is tiny is not told, however certain, unless the user's margin is as small.
+        let tiny = compared(1.001);
+        assert!(tiny.confirmed());
+        let small = [shift("x.y", 1000.0, 1001.0, true)];
+        let start = [shift(START_BYTES.name, 1000.0, 990.0, true)];
+        let of = |margin| {
+            conclusion(["a", "b"], Ok(&same), &[(&READ_KB, &tiny)], &start, &small, margin)
+        };
+        assert!(of(0.02).ends_with(no_cost), "{}", of(0.02));
+        assert!(of(0.01).ends_with("; it began with 1.0% less data and indexes"), "{}", of(0.01));
+        assert!(of(0.0009).ends_with("; per operation, x.y +0.1%"), "{}", of(0.0009));
         assert_eq!(times(&shift("x", 0.0, 7.0, true)), "7 instead of no");
         assert_eq!(times(&shift("x", 2.0, 7.0, true)), "3.5 times the");
     }

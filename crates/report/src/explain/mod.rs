@@ -146,6 +146,7 @@ impl<'a> Explainer<'a> {
                 &costs,
                 &start,
                 &counters,
+                self.throughput.margin,
             );
             explained.conclusion.insert(name.to_owned(), said);
             explained.start.insert(name.to_owned(), start);

@@ -11,7 +11,7 @@ use super::Order;
 use super::lines::{Lines, StepLine};
 use crate::number::{percent, signed};
 use crate::time::rfc3339;
-use crate::trials::Trials;
+use crate::trials::{Trials, Value};
 
 /// Version of the shape; it grows when a key is removed or changes its meaning.
 const FORMAT: u32 = 1;
@@ -98,8 +98,8 @@ pub struct HistoryPoint {
     pub trials: Vec<f64>,
     /// Their median.
     pub median: f64,
-    /// Geometric mean of the trials / that of the first point's; `null` where a value is not
-    /// positive.
+    /// Geometric mean of the trials / that of the first point's, with slices the ratio that
+    /// `compare` gives; `null` where a value is not positive.
     pub relative: Option<f64>,
 }
 
@@ -194,11 +194,11 @@ struct Maker<'a> {
 impl Maker<'_> {
     fn step(&mut self, step: &StepLine<'_>, line: &str) -> HistoryStep {
         let key = &self.trials.steps[step.step];
-        let values: Vec<Vec<f64>> = step
-            .points
-            .values()
-            .map(|values| values.iter().map(|value| value.value).collect())
-            .collect();
+        let of = |figure: fn(&Value) -> f64| -> Vec<Vec<f64>> {
+            let points = step.points.values();
+            points.map(|values| values.iter().map(|value| figure(value)).collect()).collect()
+        };
+        let (values, levels) = (of(|value| value.value), of(|value| value.level));
         // A run with one trial has the same mean either way.
         let unit = if step.is_interleaved() { Exchangeable::Trial } else { Exchangeable::Run };
         let places: Vec<usize> = step.points.keys().copied().collect();
@@ -214,20 +214,21 @@ impl Maker<'_> {
             let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
             judge::mean(&logs).filter(|mean| mean.is_finite())
         };
-        let first = values.first().and_then(|values| log(values));
+        let first = levels.first().and_then(|levels| log(levels));
         let versions = step.points.values().map(|values| -> BTreeSet<&str> {
             values.iter().map(|value| self.trials.system(value).version.as_str()).collect()
         });
-        for ((run, trials), versions) in places.iter().zip(&values).zip(versions) {
+        let points = places.iter().zip(values).zip(&levels);
+        for (((run, trials), levels), versions) in points.zip(versions) {
             document.points.push(HistoryPoint {
                 run: *run,
                 versions: versions.into_iter().map(str::to_owned).collect(),
-                median: judge::median(trials).unwrap_or(f64::NAN),
-                relative: log(trials).zip(first).map(|(log, first)| (log - first).exp()),
-                trials: trials.clone(),
+                median: judge::median(&trials).unwrap_or(f64::NAN),
+                relative: log(levels).zip(first).map(|(log, first)| (log - first).exp()),
+                trials,
             });
         }
-        match change_points(&values, &ChangeSearch::by(unit)) {
+        match change_points(&levels, &ChangeSearch::by(unit)) {
             Ok(found) => self.changes(&mut document, &found, &places, line),
             Err(error) => self.notes.push(format!(
                 "{} of {line}: no change points of {}: {error}",

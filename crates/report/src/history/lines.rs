@@ -7,7 +7,7 @@ use super::order::{Version, commit, same_commit};
 use crate::ReportError;
 use crate::table::place_of;
 use crate::time::rfc3339;
-use crate::trials::{Conducted, Configuration, System, Trials, Value};
+use crate::trials::{Configuration, Trials, Value};
 
 /// Lines and the runs they go through.
 pub(super) struct Lines<'a> {
@@ -84,9 +84,8 @@ impl StepLine<'_> {
 pub(super) fn usual_order(trials: &Trials) -> Order {
     let mut versions: Vec<(LineKey<'_>, Version)> = Vec::new();
     for value in &trials.values {
-        let (conducted, system) = (trials.conducted(value), trials.system(value));
-        let Some(version) = Version::of(&system.version) else { continue };
-        let key = line_key(conducted, system, Order::Version);
+        let Some(version) = Version::of(&trials.system(value).version) else { continue };
+        let key = line_key(trials, value, Order::Version);
         if versions.iter().any(|(known, other)| *known == key && *other != version) {
             return Order::Version;
         }
@@ -96,10 +95,11 @@ pub(super) fn usual_order(trials: &Trials) -> Order {
     Order::Date
 }
 
-fn line_key<'a>(conducted: &'a Conducted, system: &'a System, order: Order) -> LineKey<'a> {
+fn line_key<'a>(trials: &'a Trials, value: &Value, order: Order) -> LineKey<'a> {
+    let system = trials.system(value);
     LineKey {
-        workload: conducted.workload,
-        machine: &conducted.machine.label,
+        workload: trials.conducted(value).workload,
+        machine: trials.machine(value),
         system: match order {
             Order::Date => Followed::Name(&system.name),
             Order::Version | Order::Commit => Followed::Configuration(&system.configuration),
@@ -208,8 +208,8 @@ impl<'a> Lines<'a> {
     }
 
     fn add(&mut self, trials: &'a Trials, order: Order, run: usize, value: &'a Value) {
-        let (conducted, system) = (trials.conducted(value), trials.system(value));
-        let key = line_key(conducted, system, order);
+        let system = trials.system(value);
+        let key = line_key(trials, value, order);
         let new = Line { key, label: String::new(), names: BTreeSet::new(), steps: Vec::new() };
         let place = place_of(&mut self.lines, new, |known, new| known.key == new.key);
         let line = &mut self.lines[place];

@@ -145,7 +145,20 @@ mod tests {
         fn any_text_has_a_version_or_none(text in ".*", other in ".*") {
             let (one, other) = (Version::of(&text), Version::of(&other));
             prop_assert_eq!(one.cmp(&other), other.cmp(&one).reverse());
-            let _ = commit(&text);
+        }
+
+        #[test]
+        fn the_first_commit_is_found(
+            text in "[0-9a-g .#-]{0,60}", one in "[0-9]{3}[a-f]{4}[0-9a-f]{0,33}",
+        ) {
+            let found = commit(&text);
+            if let Some(found) = &found {
+                let mut words = text.split(|c: char| !c.is_ascii_alphanumeric());
+                prop_assert!(words.any(|word| word.strip_prefix('g').unwrap_or(word) == found));
+                prop_assert!((7..=40).contains(&found.len()), "{found}");
+                prop_assert!(found.chars().all(|c| c.is_ascii_hexdigit()), "{found}");
+            }
+            prop_assert_eq!(commit(&format!("{text} {one}")), found.or(Some(one)));
         }
     }
 }

@@ -133,8 +133,15 @@ mod tests {
         }
 
         #[test]
-        fn anything_is_answered(text in "\\PC*") {
-            let _ = Folded::default().add(&text, Path::new("x"));
+        fn anything_is_read_or_its_line_is_named(text in "([a-z;]{0,9} ?[0-9]{0,3}\n){0,4}|\\PC*") {
+            let mut folded = Folded::default();
+            match folded.add(&text, Path::new("x")) {
+                Ok(()) => prop_assert_eq!(Folded::of(&folded.to_text()), folded),
+                Err(ReportError::NoProfile { line, found, .. }) => {
+                    prop_assert!(text.lines().nth(line - 1).unwrap().starts_with(&found));
+                }
+                Err(other) => prop_assert!(false, "{}", other),
+            }
         }
     }
 }

@@ -5,7 +5,7 @@ use metrics::{COSTS, EVENT, EVENTS, Metric, OPS};
 
 use super::throughput::NOT_HELD;
 use super::{VARIANT, View};
-use crate::figures::{absolute, ratio};
+use crate::figures::absolute;
 use crate::number::{UNKNOWN, cost, or_unknown, rate, relative};
 use crate::table::{Row, Section, Table, texts};
 
@@ -93,7 +93,7 @@ fn pair(view: View<'_>, number: usize, mut table: Table, metrics: &[(&str, Strin
         let lost = !view.judged.not_held(step, place).is_empty();
         let beside = |(_, metric): &(&str, String)| {
             let mark = if lost && metric == OPS.name { "*" } else { "" };
-            let ratio = ratio(step, view.judged.base_of(place), place, metric);
+            let ratio = view.judged.ratio_of(view.results, number, place, metric);
             or_unknown(ratio, |ratio| format!("{}{mark}", relative(ratio)))
         };
         relatives.rows.push(Row::new(name, metrics.iter().map(beside).collect()));

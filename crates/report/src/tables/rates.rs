@@ -1,14 +1,18 @@
 //! The paced streams that a step does not count: target and actual rates.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use metrics::{RATE, TARGET};
+use metrics::{DUE, RATE, TARGET};
 
 use super::View;
 use super::throughput::NOT_HELD;
 use crate::model::StepResults;
 use crate::number::{or_unknown, rate};
 use crate::table::{Row, RowKind, Section, Table};
+
+/// If fewer statements were due in a block, one more or less is over 5% of the rate: as much as
+/// makes a rate count as not held.
+const FEW: f64 = 20.0;
 
 pub(super) fn tables(view: View<'_>) -> Vec<Table> {
     let steps = view.steps().map(|(_, step, _)| step);
@@ -34,13 +38,25 @@ fn stream(view: View<'_>, steps: &[&StepResults], class: &str) -> Table {
         or_unknown(step.variants.iter().find_map(|variant| variant.median(&target)), rate)
     });
     table.rows.push(Row::new("target", targets.collect()));
+    let due = DUE.of(class);
+    let mut fewest: BTreeMap<String, f64> = BTreeMap::new();
     for place in view.judged.order(view.results) {
         let mut marked = false;
         let cells = steps.iter().map(|step| {
             let figures = step.variant(place);
             let lost = figures.is_some_and(|figures| figures.not_held().contains(class));
             marked |= lost;
-            let mark = if lost { "*" } else { "" };
+            let due = figures.into_iter().flat_map(|figures| figures.values(&due));
+            let due = due.map(|(_, due)| due).min_by(f64::total_cmp).filter(|due| *due < FEW);
+            if let Some(due) = due {
+                let least = fewest.entry(view.results.step_label(step)).or_insert(due);
+                *least = least.min(due);
+            }
+            let mark = match (lost, due) {
+                (true, _) => "*",
+                (false, Some(_)) => "~",
+                (false, None) => "",
+            };
             or_unknown(figures.and_then(|f| f.median(&rates)), |v| format!("{}{mark}", rate(v)))
         });
         let row = Row::new(view.results.variant_name(place), cells.collect());
@@ -48,6 +64,14 @@ fn stream(view: View<'_>, steps: &[&StepResults], class: &str) -> Table {
         if marked && table.notes.is_empty() {
             table.notes.push(NOT_HELD.to_owned());
         }
+    }
+    if !fewest.is_empty() {
+        let fewest: Vec<String> =
+            fewest.iter().map(|(step, due)| format!("{due:.0} in {step}")).collect();
+        table.notes.push(format!(
+            "~ fewer than {FEW} {class} statements were due in a block ({}), so one more or less changes the rate by over 5%",
+            fewest.join(", ")
+        ));
     }
     view.turned(table)
 }

@@ -1,11 +1,10 @@
 //! Throughput, absolute and relative: the tables that are read first.
 
-use judge::Verdict;
+use judge::{Method, Verdict};
 use metrics::OPS;
 
 use super::View;
-use crate::figures::{absolute, ratio};
-use crate::judged::Outcome;
+use crate::figures::absolute;
 use crate::model::StepResults;
 use crate::number::{or_unknown, rate, relative};
 use crate::table::{Row, RowKind, Section, Table, distinct};
@@ -66,6 +65,9 @@ fn of_group(view: View<'_>, group: &str) -> Vec<Table> {
             relative_table.rows.push(row.of_kind(kind(view, &numbers, place)));
         }
     }
+    let others = view.judged.order(view.results).into_iter().skip(1);
+    let differing = others.flat_map(|place| numbers.iter().map(move |step| (*step, place)));
+    relative_table.notes.extend(differing.filter_map(|(step, place)| quotient(view, step, place)));
     if !relative_table.says_something() {
         absolute.notes.extend(view.too_few());
     }
@@ -97,6 +99,28 @@ fn without_verdict(view: View<'_>, shown: &[&StepResults]) -> Vec<String> {
     notes.into_iter().flatten().collect()
 }
 
+/// Says so where the absolute figures give another ratio than the one that was judged: one outside
+/// its interval. Rare slices, the blocks' noise and CPU time that was stolen cause that.
+fn quotient(view: View<'_>, number: usize, place: usize) -> Option<String> {
+    let (step, found) = (view.results.steps.get(number)?, view.judged.of(number, place)?);
+    let base = view.judged.base_of(place);
+    let of = |place: usize| absolute(step, base, place, OPS.name);
+    let quotient = of(place)? / of(base)?;
+    let (low, high) = (found.low?, found.high?);
+    let what = match found.method {
+        Method::Slices => "the ratio is that of neighboring slices",
+        Method::Blocks => "the ratio is not that of operations per second",
+    };
+    (quotient.is_finite() && !(low..=high).contains(&quotient)).then(|| {
+        format!(
+            "{} {}: the absolute figures give {}, outside the interval of the ratio; {what}",
+            view.results.step_label(step),
+            view.results.variant_name(place),
+            relative(quotient)
+        )
+    })
+}
+
 fn absolute_cell(view: View<'_>, step: usize, place: usize) -> String {
     let Some(step) = view.results.steps.get(step) else { return String::new() };
     let mark = if step.variant(place).is_some_and(|v| !v.not_held().is_empty()) { "*" } else { "" };
@@ -106,14 +130,8 @@ fn absolute_cell(view: View<'_>, step: usize, place: usize) -> String {
 
 pub(super) fn relative_cell(view: View<'_>, number: usize, place: usize) -> String {
     let Some(step) = view.results.steps.get(number) else { return String::new() };
-    let base = view.judged.base_of(place);
     let mark = if view.judged.not_held(step, place).is_empty() { "" } else { "*" };
-    let ratio = match view.judged.steps.get(number).and_then(|step| step.get(place)) {
-        Some(Outcome::Compared(found)) => found.low.map(|_| found.ratio),
-        // Twins are not judged against the base.
-        Some(Outcome::Aside) => ratio(step, base, place, OPS.name),
-        Some(Outcome::Unjudged(_)) | None => None,
-    };
+    let ratio = view.judged.throughput_ratio(view.results, number, place);
     or_unknown(ratio, |ratio| format!("{}{mark}", relative(ratio)))
 }
 

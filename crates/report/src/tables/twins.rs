@@ -10,8 +10,8 @@ pub(super) fn table(view: View<'_>) -> Option<Table> {
     table.legend = texts([
         "ratio, low, high: throughput of the twin relative to the version, and its interval",
         "alarm: the interval excludes 1 although there is no difference",
-        "floor: noise floor of the step, the difference that identical variants show once in a hundred comparisons; if \
-         larger than the margin, it replaces the margin",
+        "floor: noise floor of the step, the difference that identical variants show once in a hundred comparisons; a \
+         regression or an improvement has to exceed it, too",
     ]);
     table.columns =
         texts(["step", "version", "twin", "ratio", "low", "high", "blocks", "alarm", "floor"]);

@@ -1,6 +1,6 @@
 //! The results of the comparisons, one row each: a table for each judged metric.
 
-use judge::{Method, Verdict};
+use judge::{Margin, Method, Verdict};
 use metrics::{Better, OPS};
 
 use super::View;
@@ -73,7 +73,6 @@ fn table(view: View<'_>, judged: &Judged) -> Option<Table> {
 
 fn legend(view: View<'_>, judged: &Judged) -> Vec<String> {
     let base = judged.base_name(view.results);
-    let margin = percent(judged.margin);
     let name = &judged.metric;
     let throughput = name == OPS.name;
     let meant = judged.asked();
@@ -107,10 +106,21 @@ fn legend(view: View<'_>, judged: &Judged) -> Vec<String> {
         (false, true) => format!("; for {}, more is a regression", costs.join(", ")),
         (false, false) => String::new(),
     };
+    let edges = |(below, above)| format!("{} to {}", relative(below), relative(above));
     legend.push(format!(
-        "verdict: regression or improvement when the whole interval is more than {margin} away from 1, \
-         equivalent when all of it is nearer, otherwise inconclusive{direction}"
+        "verdict: regression or improvement when the whole interval is outside {}, equivalent when all \
+         of it is inside, otherwise inconclusive{direction}",
+        edges(Margin::of(judged.margin).edges())
     ));
+    for (number, _, label) in view.steps() {
+        let margin = judged.margin_in(number);
+        if margin.is_below_noise() {
+            legend.push(format!(
+                "{label}: a regression or improvement is outside {}, because identical variants differ by so much",
+                edges(margin.outer_edges())
+            ));
+        }
+    }
     legend
 }
 

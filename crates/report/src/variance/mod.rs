@@ -111,7 +111,7 @@ fn setups(trials: &Trials) -> Vec<Setup<'_>> {
     let mut setups: Vec<Setup<'_>> = Vec::new();
     for value in &trials.values {
         let (conducted, system) = (trials.conducted(value), trials.system(value));
-        let (dop, machine) = (trials.step(value).dop, conducted.machine.label.as_str());
+        let (dop, machine) = (trials.step(value).dop, trials.machine(value));
         let new = Setup { workload: conducted.workload, machine, system, dop, steps: Vec::new() };
         let place = place_of(&mut setups, new, |known, new| {
             known.workload == new.workload
@@ -129,11 +129,7 @@ fn setups(trials: &Trials) -> Vec<Setup<'_>> {
     }
     // Blocks are in random order; rows are in the order of the plan.
     let place = |setup: &Setup<'_>| {
-        trials.experiments.iter().position(|conducted| {
-            conducted.workload == setup.workload
-                && conducted.machine.label == setup.machine
-                && conducted.systems.iter().any(|system| system.is(setup.system))
-        })
+        setup.steps.iter().flat_map(|step| &step.values).map(|value| value.experiment).min()
     };
     setups.sort_by_key(|setup| {
         let experiment = place(setup);
@@ -141,7 +137,7 @@ fn setups(trials: &Trials) -> Vec<Setup<'_>> {
             trials.experiments[place].systems.iter().position(|system| system.is(setup.system))
         });
         // Setups of one machine stand together.
-        let machine = trials.experiments.iter().position(|c| c.machine.label == setup.machine);
+        let machine = trials.machines.iter().position(|name| name == setup.machine);
         (setup.workload, machine, experiment, variant, setup.dop)
     });
     setups

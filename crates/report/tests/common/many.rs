@@ -24,6 +24,8 @@ pub struct Request<'a> {
     /// Further keys of the plan: of the whole, of the workload.
     pub keys: (&'a str, &'a str),
     pub processor: &'a str,
+    /// A hash of the machine's id; empty where it was not recorded.
+    pub machine: &'a str,
 }
 
 impl Default for Request<'_> {
@@ -38,6 +40,7 @@ impl Default for Request<'_> {
             rows: 100_000,
             keys: ("", ""),
             processor: "Example 8",
+            machine: "",
         }
     }
 }
@@ -70,6 +73,17 @@ impl Many {
         vec![report::Source { store: &self.store, directory: "results".to_owned(), machine: None }]
     }
 
+    /// An experiment was resumed after this block on a machine with that id.
+    pub fn resumed(&self, experiment: ExperimentId, after: u32, machine: &str) {
+        let mut facts = self.store.host_facts(experiment).unwrap();
+        facts.retain(|fact| fact.name != "machine id");
+        facts.push(machine_id(machine));
+        self.store.record_host(experiment, &facts).unwrap();
+        let sql = "UPDATE trial SET host_set_id = (SELECT host_set_id FROM experiment WHERE id = ?1) \
+                   WHERE experiment_id = ?1 AND block > ?2";
+        assert!(self.database.execute(sql, [experiment.0, i64::from(after)]).unwrap() > 0);
+    }
+
     /// Runs an experiment to its end; blocks of trials in the order of the plan.
     pub fn run(&self, request: &Request<'_>, throughput: &Throughput<'_>) -> ExperimentId {
         let plan = plan(request);
@@ -94,7 +108,10 @@ impl Many {
             name: name.to_owned(),
             value: value.to_owned(),
         };
-        let facts = [fact("model", request.processor), fact("cores", "8")];
+        let mut facts = vec![fact("model", request.processor), fact("cores", "8")];
+        if !request.machine.is_empty() {
+            facts.push(machine_id(request.machine));
+        }
         self.store.record_host(experiment, &facts).unwrap();
         let mut clock = begin;
         let variants: Vec<_> = request
@@ -141,6 +158,11 @@ impl Many {
         self.store.finish_experiment(experiment).unwrap();
         experiment
     }
+}
+
+fn machine_id(id: &str) -> HostFact {
+    let [group, name, value] = ["system", "machine id", id].map(str::to_owned);
+    HostFact { group, name, value }
 }
 
 /// A step of ten seconds that wobble around its rate; `l.x` is one statement, without seconds.

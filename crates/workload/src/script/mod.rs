@@ -175,7 +175,7 @@ mod tests {
             );
             let last = steps.last().unwrap();
             assert_eq!(last.target(&TRANSACTION), Some(100.0));
-            assert_eq!(last.streams.len() as u32, sequence.key);
+            assert_eq!(last.streams.len() as u32, sequence.key.number());
             let scripts = last.streams[0].scripts.as_ref().unwrap();
             let weights: Vec<_> = scripts.scripts.iter().map(|(_, weight)| *weight).collect();
             assert_eq!((weights, scripts.sent), (vec![1, 9], Sent::Described));

@@ -13,9 +13,9 @@ import { Named } from "../../shared/variant";
 import { SIGN, VERDICTS } from "../../shared/verdict";
 import { count, moment, NOTHING, ratio } from "../../text/format";
 import { placeFacts } from "./place";
-import { type Tally, tally, verdictSentence } from "./tally";
+import { type Extreme, tally, verdictSentence } from "./tally";
 
-function Extreme({ of }: { of: Tally["worst"] }) {
+function Largest({ of }: { of: Extreme | null }) {
   const page = usePage();
   if (!of) return <td class="label">{NOTHING}</td>;
   return (
@@ -62,8 +62,8 @@ function Summary() {
             ))}
             <Heads
               of={[
-                ["Lowest", "label"],
-                ["Highest", "label"],
+                ["Largest regression", "label"],
+                ["Largest improvement", "label"],
               ]}
             />
           </tr>
@@ -91,8 +91,8 @@ function Summary() {
                   {counts[verdict]}
                 </td>
               ))}
-              <Extreme of={worst} />
-              <Extreme of={best} />
+              <Largest of={worst} />
+              <Largest of={best} />
             </tr>
           ))}
         </tbody>

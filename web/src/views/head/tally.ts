@@ -12,13 +12,24 @@ export type Counts = Record<Verdict, number>;
 export interface Tally {
   variant: number;
   counts: Counts;
-  worst: { step: PageStep; ratio: number } | null;
-  best: { step: PageStep; ratio: number } | null;
+  /** The largest regression. What is not certain, or small, is not named. */
+  worst: Extreme | null;
+  /** The largest improvement. */
+  best: Extreme | null;
 }
+
+/** A step with the ratio of a variant in it. */
+export interface Extreme {
+  step: PageStep;
+  ratio: number;
+}
+
+const larger = (known: Extreme | null, found: Extreme): Extreme =>
+  known && Math.abs(Math.log(known.ratio)) >= Math.abs(Math.log(found.ratio)) ? known : found;
 
 const none = (): Counts => ({ regression: 0, improvement: 0, equivalent: 0, inconclusive: 0 });
 
-/** Verdicts and the extreme steps for every variant but the base, in order of the plan. */
+/** Verdicts and the steps that changed most, of every variant but the base, in the plan's order. */
 export function tally(page: Page): Tally[] {
   return page.variants.flatMap((_, variant) => {
     if (variant === baseIndex(page)) return [];
@@ -28,8 +39,8 @@ export function tally(page: Page): Tally[] {
         if (of !== variant) continue;
         result.counts[verdict] += 1;
         if (ratio === null) continue;
-        if (!result.worst || ratio < result.worst.ratio) result.worst = { step, ratio };
-        if (!result.best || ratio > result.best.ratio) result.best = { step, ratio };
+        if (verdict === "regression") result.worst = larger(result.worst, { step, ratio });
+        if (verdict === "improvement") result.best = larger(result.best, { step, ratio });
       }
     }
     return [result];

@@ -1,6 +1,6 @@
 //! Connecting: handshake and authentication, in `mysql_common`'s terms.
 
-use std::fmt;
+use std::fs;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -9,6 +9,7 @@ use mysql_common::crypto;
 use mysql_common::io::ParseBuf;
 use mysql_common::packets::{AuthPlugin, AuthSwitchRequest, HandshakePacket, HandshakeResponse};
 use mysql_common::proto::{MyDeserialize, MySerialize};
+use reference::{Password, Withheld};
 
 use super::reply::{Receiver, first, server_error};
 use super::{HEADER, LONGEST};
@@ -17,27 +18,16 @@ use crate::wire::received::Received;
 use crate::wire::socket::{Address, Socket};
 
 /// How to reach a database of a MySQL or MariaDB server.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mysql {
     /// Where it listens.
     pub address: Address,
     /// The user to connect as.
     pub user: String,
     /// The password, if the user has one.
-    pub password: Option<String>,
+    pub password: Option<Password>,
     /// The database to connect to.
     pub database: String,
-}
-
-impl fmt::Debug for Mysql {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Not derived, so a password can't end up in a log.
-        f.debug_struct("Mysql")
-            .field("address", &self.address)
-            .field("user", &self.user)
-            .field("database", &self.database)
-            .finish_non_exhaustive()
-    }
 }
 
 /// What a server must be capable of. All since 5.6 and MariaDB 10.0 are.
@@ -74,7 +64,13 @@ pub fn connect(target: &Mysql) -> Result<(Socket, Receiver), Error> {
         user: target.user.clone(),
         source,
     })?;
-    let mut starting = Starting { socket, received: Received::new(), target, sequence: 0 };
+    let local = socket.is_local();
+    start_up(socket, target, local)
+}
+
+/// Logs in over a new connection to a server that is, or is not, on this machine.
+fn start_up(socket: Socket, target: &Mysql, local: bool) -> Result<(Socket, Receiver), Error> {
+    let mut starting = Starting { socket, received: Received::new(), target, local, sequence: 0 };
     let ends_with_ok = starting.start_up()?;
     Ok((starting.socket, Receiver::new(starting.received, ends_with_ok)))
 }
@@ -83,11 +79,13 @@ struct Starting<'a> {
     socket: Socket,
     received: Received,
     target: &'a Mysql,
+    /// Whether nobody else can be at the other end.
+    local: bool,
     /// The number of the next packet.
     sequence: u8,
 }
 
-impl Starting<'_> {
+impl<'a> Starting<'a> {
     /// Returns whether rows will end with an OK packet.
     fn start_up(&mut self) -> Result<bool, Error> {
         let greeting = self.message()?;
@@ -135,7 +133,7 @@ impl Starting<'_> {
                         }
                     };
                     nonce = switch.plugin_data().to_vec();
-                    let data = plugin.gen_data(self.target.password.as_deref(), &nonce);
+                    let data = plugin.gen_data(self.password(), &nonce);
                     self.send(data.as_deref().unwrap_or_default())?;
                 }
                 [first::END] => return Err(unsupported("mysql_old_password")),
@@ -149,26 +147,42 @@ impl Starting<'_> {
         }
     }
 
-    fn password(&self) -> Option<&str> {
-        self.target.password.as_deref()
+    fn password(&self) -> Option<&'a str> {
+        self.target.password.as_ref().map(Password::reveal)
     }
 
     /// Sends the password itself, because the server doesn't have its hash in memory yet: nobody
-    /// else reads a socket of this machine, and elsewhere the server's public key protects it.
+    /// else reads a socket of this machine, and elsewhere the server's public key protects it. A
+    /// key that comes over a network may be anybody's.
     fn whole_password(&mut self, nonce: &[u8]) -> Result<(), Error> {
         let mut password = self.password().unwrap_or_default().as_bytes().to_vec();
         password.push(0);
         if matches!(self.socket, Socket::Unix(_)) {
             return self.send(&password);
         }
-        self.send(&[sha2::ASK_FOR_KEY])?;
-        let key = self.message()?;
+        let file = match &self.target.password {
+            Some(password) => password.key(self.local).map_err(|error| self.withheld(error))?,
+            None => None,
+        };
+        let key = match file {
+            Some(file) => {
+                fs::read(file).map_err(|source| Error::Key { file: file.into(), source })?
+            }
+            None => {
+                self.send(&[sha2::ASK_FOR_KEY])?;
+                let key = self.message()?;
+                key.strip_prefix(&[sha2::MORE]).unwrap_or_default().to_vec()
+            }
+        };
         for (byte, mask) in password.iter_mut().zip(nonce.iter().cycle()) {
             *byte ^= mask;
         }
-        let key = key.strip_prefix(&[sha2::MORE]).unwrap_or_default();
-        let encrypted = quietly(|| Ok(crypto::encrypt(&password, key)))?;
+        let encrypted = quietly(|| Ok(crypto::encrypt(&password, &key)))?;
         self.send(&encrypted)
+    }
+
+    fn withheld(&self, withheld: Withheld) -> Error {
+        Error::Withheld { target: self.target.address.to_string(), withheld }
     }
 
     fn send(&mut self, payload: &[u8]) -> Result<(), Error> {
@@ -235,6 +249,7 @@ mod tests {
     use mysql_common::constants::StatusFlags;
     use mysql_common::scramble::{scramble_native, scramble_sha256};
     use proptest::prelude::*;
+    use reference::Disclosure;
 
     use super::*;
 
@@ -269,7 +284,7 @@ mod tests {
 
     fn target(address: Address) -> Mysql {
         let (user, database) = ("me".to_owned(), "data".to_owned());
-        Mysql { address, user, password: Some("secret".to_owned()), database }
+        Mysql { address, user, password: Some(Password::new("secret")), database }
     }
 
     /// Plays a server on `socket`: sends each message and takes an answer; returns the answers.
@@ -374,6 +389,63 @@ mod tests {
         }
     }
 
+    /// A key as a server has it in public_key.pem; nobody has its other half.
+    const KEY: &str = include_str!("fixtures/public_key.pem");
+
+    #[test]
+    fn a_key_that_anybody_may_have_sent_is_not_used() {
+        let asks = vec![1, 4];
+        let key = [&[1], KEY.as_bytes()].concat();
+        let messages = [greeting("caching_sha2_password", all()), asks, key, OK.to_vec()];
+        // Logs in to another machine, and returns what that got after the login.
+        let logged_in = |allowed, messages: &[Vec<u8>]| {
+            let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+            let address =
+                Address::Tcp("127.0.0.1".to_owned(), listener.local_addr().unwrap().port());
+            std::thread::scope(|scope| {
+                let server = scope.spawn(|| play(listener.accept().unwrap().0, messages));
+                let password = Some(Password::new("secret").allowing(allowed));
+                let target = Mysql { password, ..target(address) };
+                let socket = Socket::connect(&target.address).unwrap();
+                let result = start_up(socket, &target, false).map(drop);
+                (result, server.join().unwrap()[1..].to_vec())
+            })
+        };
+        for allowed in [Disclosure::Proof, Disclosure::Cleartext] {
+            let (result, got) = logged_in(allowed, &messages);
+            let text = result.unwrap_err().to_string();
+            for part in ["server-public-key-path=FILE", "get-server-public-key=true"] {
+                assert!(text.contains(part), "{part} is missing in: {text}");
+            }
+            assert_eq!(got, [[0; 0]; 0], "not even a request for the key");
+        }
+        let (result, got) = logged_in(Disclosure::SentKey, &messages);
+        result.unwrap();
+        assert_eq!((&got[0][..], got[1].len()), (&[2][..], 256));
+        let file = tempfile::NamedTempFile::new().unwrap();
+        fs::write(file.path(), KEY).unwrap();
+        let given = Disclosure::Key(file.path().to_owned());
+        let without_key = [&messages[..2], &messages[3..]].concat();
+        let (result, got) = logged_in(given, &without_key);
+        result.unwrap();
+        assert_eq!(got[0].len(), 256);
+        let (result, got) = logged_in(Disclosure::Key("/nonexistent".into()), &without_key);
+        assert!(matches!(result, Err(Error::Key { .. })));
+        assert_eq!(got, [[0; 0]; 0]);
+    }
+
+    #[test]
+    fn the_password_is_sent_by_no_method_that_shows_it() {
+        let hello = greeting("mysql_native_password", all());
+        for plugin in ["mysql_clear_password", "sha256_password", "dialog"] {
+            let switch = [&[0xfe], plugin.as_bytes(), &[0]].concat();
+            let (result, answers) = connected(&[hello.clone(), switch, OK.to_vec()]);
+            let error = result.unwrap_err();
+            assert!(matches!(error, Error::Authentication { .. }), "{plugin}: {error}");
+            assert_eq!(answers.len(), 1, "the login");
+        }
+    }
+
     #[test]
     fn refusals_say_why() {
         let (result, _) = connected(&[b"\xff\x10\x04Too many connections".to_vec()]);
@@ -392,16 +464,23 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
         #[test]
-        fn mangled_handshakes_are_errors_or_accepted(at in 0usize..100, with: u8) {
+        fn mangled_handshakes_get_no_password(at in 0usize..100, with: u8) {
             let mut hello = greeting("caching_sha2_password", all());
             let at = at % hello.len();
             hello[at] = with;
-            let _ = connected(&[hello, vec![1, 3], OK.to_vec()]);
+            let (result, answers) = connected(&[hello, vec![1, 3], OK.to_vec()]);
+            // The server proved nothing: it does not get the password itself.
+            let clear = |answer: &Vec<u8>| answer.windows(6).any(|part| part == b"secret");
+            prop_assert!(!answers.iter().any(clear), "{answers:?}");
+            if result.is_ok() {
+                let response: HandshakeResponse<'_> = parse(&answers[0]).unwrap();
+                prop_assert_eq!(response.user(), &b"me"[..]);
+            }
         }
 
         #[test]
         fn garbage_is_an_error(bytes in prop::collection::vec(any::<u8>(), 1..100)) {
-            let _ = connected(&[bytes.clone(), bytes]);
+            prop_assert!(connected(&[bytes.clone(), bytes]).0.is_err());
         }
     }
 }

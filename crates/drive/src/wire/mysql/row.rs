@@ -186,16 +186,20 @@ mod tests {
 
     proptest! {
         #[test]
-        fn garbage_never_panics(
+        fn garbage_has_a_value_for_each_column_or_is_refused(
             bytes in prop::collection::vec(any::<u8>(), 0..100),
             kinds in prop::collection::vec((any::<u8>(), any::<bool>()), 0..20),
         ) {
             let columns: Vec<_> =
                 kinds.into_iter().map(|(kind, unsigned)| column(kind, unsigned)).collect();
             let mut row = Vec::new();
-            let _ = binary(&bytes, &columns, &mut row);
-            let _ = text(&bytes, &mut row);
-            let _ = Column::parse(&bytes);
+            if binary(&bytes, &columns, &mut row).is_ok() {
+                prop_assert_eq!(row.len(), columns.len());
+            }
+            if text(&bytes, &mut row).is_ok() {
+                prop_assert!(row.len() <= bytes.len());
+            }
+            prop_assert!(Column::parse(&bytes).is_err() || bytes.len() >= 6);
         }
     }
 }

@@ -1,39 +1,29 @@
 //! Connecting: startup and authentication, all in `postgres-protocol`'s terms.
 
-use std::fmt;
+use std::io;
 
 use bytes::BytesMut;
 use fallible_iterator::FallibleIterator;
 use postgres_protocol::authentication::{md5_hash, sasl};
 use postgres_protocol::message::backend::Message;
 use postgres_protocol::message::frontend;
+use reference::Password;
 
 use super::reply::fields;
 use crate::error::Error;
 use crate::wire::socket::{Address, Socket};
 
 /// How to reach a database of a PostgreSQL server.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Postgres {
     /// Where it listens.
     pub address: Address,
     /// The user to connect as.
     pub user: String,
     /// The password, if the server asks for one.
-    pub password: Option<String>,
+    pub password: Option<Password>,
     /// The database to connect to.
     pub database: String,
-}
-
-impl fmt::Debug for Postgres {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Not derived, so a password can't end up in a log.
-        f.debug_struct("Postgres")
-            .field("address", &self.address)
-            .field("user", &self.user)
-            .field("database", &self.database)
-            .finish_non_exhaustive()
-    }
 }
 
 /// Connects and authenticates; afterwards the connection is ready for statements. Also returns the
@@ -44,7 +34,18 @@ pub fn connect(target: &Postgres) -> Result<(Socket, Option<u32>), Error> {
         user: target.user.clone(),
         source,
     })?;
-    let mut starting = Starting { socket, received: BytesMut::new(), target, server_pid: None };
+    let local = socket.is_local();
+    start_up(socket, target, local)
+}
+
+/// Logs in over a new connection to a server that is, or is not, on this machine.
+fn start_up(
+    socket: Socket,
+    target: &Postgres,
+    local: bool,
+) -> Result<(Socket, Option<u32>), Error> {
+    let received = BytesMut::new();
+    let mut starting = Starting { socket, received, target, local, server_pid: None };
     starting.start_up()?;
     Ok((starting.socket, starting.server_pid))
 }
@@ -53,10 +54,12 @@ struct Starting<'a> {
     socket: Socket,
     received: BytesMut,
     target: &'a Postgres,
+    /// Whether nobody else can be at the other end.
+    local: bool,
     server_pid: Option<u32>,
 }
 
-impl Starting<'_> {
+impl<'a> Starting<'a> {
     fn start_up(&mut self) -> Result<(), Error> {
         let parameters = [
             ("user", self.target.user.as_str()),
@@ -75,12 +78,17 @@ impl Starting<'_> {
                 }
                 Message::ReadyForQuery(_) => return Ok(()),
                 Message::AuthenticationCleartextPassword => {
-                    let password = self.password()?.to_owned();
+                    let target = self.target;
+                    let password = self.password()?.cleartext(self.local);
+                    let password = password.map_err(|withheld| {
+                        let target = target.address.to_string();
+                        Error::Withheld { target, withheld }
+                    })?;
                     self.send(|out| frontend::password_message(password.as_bytes(), out))?;
                 }
                 Message::AuthenticationMd5Password(body) => {
                     let user = self.target.user.as_bytes();
-                    let hash = md5_hash(user, self.password()?.as_bytes(), body.salt());
+                    let hash = md5_hash(user, self.password()?.reveal().as_bytes(), body.salt());
                     self.send(|out| frontend::password_message(hash.as_bytes(), out))?;
                 }
                 Message::AuthenticationSasl(body) => {
@@ -110,20 +118,27 @@ impl Starting<'_> {
         if !mechanisms.iter().any(|mechanism| mechanism == sasl::SCRAM_SHA_256) {
             return Err(unsupported(&mechanisms.join(", ")));
         }
-        let password = self.password()?.as_bytes().to_vec();
-        let mut scram = sasl::ScramSha256::new(&password, sasl::ChannelBinding::unsupported());
+        let password = self.password()?.reveal().as_bytes();
+        let mut scram = sasl::ScramSha256::new(password, sasl::ChannelBinding::unsupported());
         let first = scram.message().to_vec();
         self.send(|out| frontend::sasl_initial_response(sasl::SCRAM_SHA_256, &first, out))?;
         let Message::AuthenticationSaslContinue(body) = self.expect_no_error()? else {
             return Err(Error::Protocol("SCRAM authentication was aborted".to_owned()));
         };
-        scram.update(body.data())?;
+        let target = self.target;
+        let unproven = |error: io::Error| Error::Unproven {
+            target: target.address.to_string(),
+            user: target.user.clone(),
+            problem: error.to_string(),
+        };
+        // The server must continue this client's nonce, and may ask for 100,000 iterations at most.
+        scram.update(body.data()).map_err(unproven)?;
         let second = scram.message().to_vec();
         self.send(|out| frontend::sasl_response(&second, out))?;
         let Message::AuthenticationSaslFinal(body) = self.expect_no_error()? else {
             return Err(Error::Protocol("SCRAM authentication was aborted".to_owned()));
         };
-        Ok(scram.finish(body.data())?)
+        scram.finish(body.data()).map_err(unproven)
     }
 
     fn expect_no_error(&mut self) -> Result<Message, Error> {
@@ -136,17 +151,14 @@ impl Starting<'_> {
         }
     }
 
-    fn password(&self) -> Result<&str, Error> {
-        self.target.password.as_deref().ok_or_else(|| Error::Authentication {
+    fn password(&self) -> Result<&'a Password, Error> {
+        self.target.password.as_ref().ok_or_else(|| Error::Authentication {
             wanted: format!("a password for user `{}`", self.target.user),
             remedy: "give one in the variant's URL",
         })
     }
 
-    fn send(
-        &mut self,
-        build: impl FnOnce(&mut BytesMut) -> std::io::Result<()>,
-    ) -> Result<(), Error> {
+    fn send(&mut self, build: impl FnOnce(&mut BytesMut) -> io::Result<()>) -> Result<(), Error> {
         let mut out = BytesMut::new();
         build(&mut out)?;
         Ok(self.socket.send(&out)?)
@@ -172,3 +184,6 @@ fn unsupported(wanted: &str) -> Error {
         remedy: "allow trust, password, md5 or scram-sha-256 for this user in pg_hba.conf",
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -347,21 +347,29 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(256))]
         #[test]
-        fn garbage_never_panics(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-            let _ = receive(&bytes, 50);
+        fn garbage_is_the_same_in_any_pieces(
+            bytes in prop::collection::vec(any::<u8>(), 0..200), piece in 1usize..60,
+        ) {
+            let whole = format!("{:?}", receive(&bytes, 200));
+            prop_assert_eq!(format!("{:?}", receive(&bytes, piece)), whole);
             let mut row = Vec::new();
-            let _ = integers(&bytes, &mut row);
-            if !bytes.is_empty() {
-                let _ = affected(&bytes);
+            if integers(&bytes, &mut row).is_ok() {
+                prop_assert_eq!(values(&bytes).map(|values| values.len()).unwrap(), row.len());
             }
         }
 
         #[test]
-        fn mangled_answers_never_panic(at in 0usize..200, with: u8) {
+        fn mangled_answers_are_the_same_in_any_pieces(
+            at in 0usize..200, with: u8, piece in 1usize..60,
+        ) {
             let mut bytes = select_answer(3, 20);
             let at = at % bytes.len();
             bytes[at] = with;
-            let _ = receive(&bytes, 64);
+            let whole = receive(&bytes, 200);
+            prop_assert_eq!(format!("{:?}", receive(&bytes, piece)), format!("{whole:?}"));
+            if let Ok(Ok(reply)) = whole {
+                prop_assert!(reply.rows <= 3, "{:?}", reply);
+            }
         }
     }
 }

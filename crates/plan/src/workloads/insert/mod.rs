@@ -5,7 +5,7 @@ mod plan;
 
 use std::collections::BTreeMap;
 
-use crate::family::{Family, PlannedStep, Sequence};
+use crate::family::{Family, PlannedStep, Sequence, SequenceKey};
 use crate::key::{CommandOption, Form, Key, Keyed, StepNames, dops};
 use crate::problem::Problems;
 use crate::section::{boolean, choice};
@@ -115,7 +115,9 @@ impl Family for InsertPlan {
             group: "",
         };
         let steps = |dop: u32| self.steps.iter().map(|name| step(name, dop)).collect();
-        self.dop.iter().map(|dop| Sequence { key: *dop, steps: steps(*dop) }).collect()
+        let sequence =
+            |dop: &u32| Sequence { key: SequenceKey::of_clients(*dop), steps: steps(*dop) };
+        self.dop.iter().map(sequence).collect()
     }
 
     fn clear_steps(&mut self) {

@@ -4,7 +4,7 @@ mod plan;
 
 use std::collections::BTreeMap;
 
-use crate::family::{Family, PlannedStep, Sequence};
+use crate::family::{Family, PlannedStep, Sequence, SequenceKey};
 use crate::key::{CommandOption, Form, Key, Keyed, dops, warms_up};
 use crate::problem::Problems;
 use crate::section::choice;
@@ -107,7 +107,7 @@ impl Family for KvPlan {
                 _ => steps.extend(self.dop.iter().map(|dop| step(name, *dop, true))),
             }
         }
-        vec![Sequence { key: 1, steps }]
+        vec![Sequence { key: SequenceKey::ONLY, steps }]
     }
 
     fn clear_steps(&mut self) {

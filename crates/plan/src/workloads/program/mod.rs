@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use toml::de::DeValue;
 
-use crate::family::{Family, PlannedStep, Sequence};
+use crate::family::{Family, PlannedStep, Sequence, SequenceKey};
 use crate::key::{CommandOption, Form, Key, Keyed, dops};
 use crate::problem::Problems;
 use crate::section::{boolean, integer, printable, string};
@@ -165,7 +165,7 @@ impl Family for ProgramPlan {
             let timed = run.is_timed();
             steps.extend(run.dops().iter().map(|dop| step(&name, *dop, timed)));
         }
-        vec![Sequence { key: 1, steps }]
+        vec![Sequence { key: SequenceKey::ONLY, steps }]
     }
 
     fn clear_steps(&mut self) {

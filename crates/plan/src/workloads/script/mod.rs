@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use script::Weighted;
 use toml::de::DeValue;
 
-use crate::family::{Family, NamedFile, PlannedStep, Sequence};
+use crate::family::{Family, NamedFile, PlannedStep, Sequence, SequenceKey};
 use crate::key::{CommandOption, Form, Key, Keyed};
 use crate::problem::Problems;
 use crate::section::{describe, number, one_or_more, setting, string, text};
@@ -216,7 +216,7 @@ impl Family for ScriptPlan {
                 let labels = several.then_some(label).into_iter().collect();
                 steps.push(step(Self::SCRIPT, clients, labels));
             }
-            Sequence { key: clients, steps }
+            Sequence { key: SequenceKey::of_clients(clients), steps }
         };
         self.clients.iter().map(sequence).collect()
     }
@@ -270,7 +270,7 @@ mod tests {
         let written = Plan::parse(&plan.to_toml(), None, "written").unwrap();
         assert_eq!(written.workload, plan.workload, "also without the file");
         let sequences = plan.workload.sequences();
-        let keys: Vec<_> = sequences.iter().map(|sequence| sequence.key).collect();
+        let keys: Vec<_> = sequences.iter().map(|sequence| sequence.key.number()).collect();
         assert_eq!(keys, [1, 2, 3]);
         let names: Vec<_> = sequences[1].steps.iter().map(|step| (&*step.name, step.dop)).collect();
         assert_eq!(

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use toml::de::DeValue;
 
 use crate::count::Protocol;
-use crate::family::{Family, PlannedStep, Sequence};
+use crate::family::{Family, PlannedStep, Sequence, SequenceKey};
 use crate::key::{CommandOption, Form, Key, Keyed};
 use crate::problem::Problems;
 use crate::section::{choice, integer, one_or_more};
@@ -171,7 +171,7 @@ impl Family for SelectPlan {
         }
         let points = self.points().into_iter();
         steps.extend(points.map(|point| step(Self::SELECT, point.clients, point.labels)));
-        vec![Sequence { key: 1, steps }]
+        vec![Sequence { key: SequenceKey::ONLY, steps }]
     }
 
     fn clear_steps(&mut self) {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::family::{Family, NamedFile, PlannedStep, Sequence};
+use crate::family::{Family, NamedFile, PlannedStep, Sequence, SequenceKey};
 use crate::key::{CommandOption, Form, Key, Keyed, StepNames, dops};
 use crate::problem::Problems;
 use crate::section::string;
@@ -137,7 +137,7 @@ impl Family for StoragePlan {
         let dops = |name: &str| if name == JOB { &[1][..] } else { &self.dop[..] };
         let steps = self.steps.iter();
         let steps = steps.flat_map(|name| dops(name).iter().map(move |dop| step(name, *dop)));
-        vec![Sequence { key: 1, steps: steps.collect() }]
+        vec![Sequence { key: SequenceKey::ONLY, steps: steps.collect() }]
     }
 
     fn clear_steps(&mut self) {

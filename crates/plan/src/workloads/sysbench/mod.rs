@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use toml::de::DeValue;
 
-use crate::family::{Family, PlannedStep, Sequence};
+use crate::family::{Family, PlannedStep, Sequence, SequenceKey};
 use crate::key::{CommandOption, Form, Key, Keyed, dops, warms_up};
 use crate::problem::Problems;
 use crate::section::{boolean, choice, describe, integer, strings};
@@ -177,7 +177,7 @@ impl Family for SysbenchPlan {
                 _ => steps.extend(self.dop.iter().map(|dop| step(*dop, true))),
             }
         }
-        vec![Sequence { key: 1, steps }]
+        vec![Sequence { key: SequenceKey::ONLY, steps }]
     }
 
     fn clear_steps(&mut self) {

@@ -1,7 +1,7 @@
 //! A toy: `[workload.toy]` fills an engine with keys and reads them with several numbers of
 //! clients, all on one system. It shows what a workload takes, and is in tests only.
 
-use crate::family::{Family, PlannedStep, Sequence};
+use crate::family::{Family, PlannedStep, Sequence, SequenceKey};
 use crate::key::{CommandOption, Form, Key, Keyed, dops};
 use crate::problem::Problems;
 use crate::section::boolean;
@@ -71,7 +71,7 @@ impl Family for ToyPlan {
             steps.extend(["uniform", "zipfian"].map(|keys| step("read", *dop, Some(keys))));
         }
         steps.extend(self.program.then(|| step("program", 1, None)));
-        vec![Sequence { key: 1, steps }]
+        vec![Sequence { key: SequenceKey::ONLY, steps }]
     }
 
     fn clear_steps(&mut self) {

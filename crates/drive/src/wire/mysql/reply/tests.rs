@@ -210,30 +210,55 @@ fn prepared_statements_have_numbers() {
     }
 }
 
+/// Bytes mean the same however they arrive, and have no more rows than there is room for.
+fn same_in_pieces(
+    bytes: &[u8],
+    piece: usize,
+    modern: bool,
+    form: Form,
+) -> Result<(), TestCaseError> {
+    let read = |piece| {
+        let mut row = Vec::new();
+        let (answer, _) = receive(bytes, piece, modern, form, Some(&mut row));
+        (answer, row)
+    };
+    let (whole, in_pieces) = (read(bytes.len().max(1)), read(piece));
+    prop_assert_eq!(format!("{whole:?}"), format!("{in_pieces:?}"));
+    if let Ok(Ok(reply)) = whole.0 {
+        prop_assert!(4 * reply.rows as usize <= bytes.len(), "{:?}", reply);
+    }
+    Ok(())
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
     #[test]
-    fn garbage_never_panics(
+    fn garbage_is_the_same_in_any_pieces(
         bytes in prop::collection::vec(any::<u8>(), 0..300), modern: bool, binary: bool,
+        piece in 1usize..80,
     ) {
         let form = if binary { Form::Binary } else { Form::Text };
-        let _ = receive(&bytes, 50, modern, form, None);
-        let _ = receive(&packet(&bytes), 50, modern, form, Some(&mut Vec::new()));
-        let _ = server_error(&bytes);
+        for bytes in [packet(&bytes), bytes.clone()] {
+            same_in_pieces(&bytes, piece, modern, form)?;
+        }
+        prop_assert!(server_error(&bytes).message.len() <= 3 * bytes.len());
         let (mut server, client) = UnixStream::pair().unwrap();
         server.write_all(&bytes).unwrap();
         drop(server);
-        let _ = Receiver::new(Received::new(), modern).prepared(&mut Socket::Unix(client));
+        let number = Receiver::new(Received::new(), modern).prepared(&mut Socket::Unix(client));
+        prop_assert!(number.is_err() || bytes.len() > 4);
     }
 
     #[test]
-    fn mangled_answers_never_panic(at in 0usize..200, with: u8, modern: bool, binary: bool) {
+    fn mangled_answers_are_the_same_in_any_pieces(
+        at in 0usize..200, with: u8, modern: bool, binary: bool, piece in 1usize..80,
+    ) {
         let form = if binary { Form::Binary } else { Form::Text };
         let row: &[u8] = if binary { &[0, 0, 17, 0, 0, 0, 1, 2, 3, 4] } else { b"\x0217\xfb" };
         let mut bytes = result(3, row, 3, modern, 2);
         let at = at % bytes.len();
         bytes[at] = with;
-        let _ = receive(&bytes, 64, modern, form, Some(&mut Vec::new()));
+        same_in_pieces(&bytes, piece, modern, form)?;
     }
 }
 

@@ -1,0 +1,92 @@
+//! A dash in place of a file: standard output where files are written, standard input where they
+//! are read.
+
+use std::io::{IsTerminal, Read, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use plan::Plan;
+use tempfile::TempDir;
+
+use crate::exit::{WrongRequest, refuse};
+
+/// What standard input is called in messages.
+pub const INPUT: &str = "stdin";
+
+/// Whether standard input or output is meant.
+pub fn is_dash(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
+/// Prints what would have been a file.
+pub fn print(content: &[u8]) -> anyhow::Result<()> {
+    let mut stdout = std::io::stdout().lock();
+    stdout.write_all(content)?;
+    Ok(stdout.flush()?)
+}
+
+/// Prints a file that is written as a whole. One that is `binary` is kept from a terminal.
+pub fn print_file<T>(
+    binary: bool,
+    write: impl FnOnce(&Path) -> anyhow::Result<T>,
+) -> anyhow::Result<T> {
+    let mut stdout = std::io::stdout().lock();
+    if binary && stdout.is_terminal() {
+        return refuse("this is no text for a terminal; redirect the output, or name a file");
+    }
+    let directory = TempDir::new().context("could not create a temporary directory")?;
+    let file = directory.path().join("stdout");
+    let told = write(&file)?;
+    std::io::copy(&mut std::fs::File::open(&file)?, &mut stdout)?;
+    stdout.flush()?;
+    Ok(told)
+}
+
+/// Standard input, as text.
+pub fn read() -> anyhow::Result<String> {
+    let mut text = String::new();
+    std::io::stdin()
+        .read_to_string(&mut text)
+        .map_err(|error| WrongRequest(format!("could not read standard input: {error}")))?;
+    Ok(text)
+}
+
+/// The plan in a file, or from standard input; then other files are looked up in the current
+/// directory.
+pub fn read_plan(path: &Path) -> anyhow::Result<Plan> {
+    if is_dash(path) {
+        return Ok(Plan::parse(&read()?, Some(Path::new(".")), INPUT)?);
+    }
+    Ok(Plan::read(path)?)
+}
+
+/// Files to read; what came from standard input is kept as long as this is.
+pub struct Inputs {
+    pub files: Vec<PathBuf>,
+    kept: Option<TempDir>,
+}
+
+impl Inputs {
+    /// Files as they were given. A dash may be one of them.
+    pub fn of(given: &[PathBuf]) -> anyhow::Result<Self> {
+        let dashes = given.iter().filter(|path| is_dash(path)).count();
+        if dashes > 1 {
+            return refuse("standard input (-) can be read only once; leave out the others");
+        }
+        let mut files = given.to_vec();
+        let Some(file) = files.iter_mut().find(|path| is_dash(path)) else {
+            return Ok(Self { files, kept: None });
+        };
+        let directory = TempDir::new().context("could not create a temporary directory")?;
+        *file = directory.path().join(INPUT);
+        std::io::copy(&mut std::io::stdin().lock(), &mut std::fs::File::create(&file)?)
+            .map_err(|error| WrongRequest(format!("could not read standard input: {error}")))?;
+        Ok(Self { files, kept: Some(directory) })
+    }
+
+    /// The name of one of them in messages.
+    pub fn name(&self, path: &Path) -> String {
+        let from_stdin = self.kept.as_ref().is_some_and(|kept| path.starts_with(kept.path()));
+        if from_stdin { INPUT.to_owned() } else { path.display().to_string() }
+    }
+}

@@ -1,0 +1,254 @@
+//! Which machine something ran on, from the facts recorded with it.
+
+use std::collections::BTreeSet;
+
+use store::{HostFact, Trial, TrialId, TrialState, Warning};
+
+/// What tells machines apart.
+const TYPE: [(&str, &str); 3] = [("cpu", "cores"), ("cpu", "threads"), ("storage", "model")];
+/// Digits of an id that are shown.
+const DIGITS: usize = 8;
+
+/// A machine as it was at some time.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Machine {
+    /// Model of the processor.
+    model: Option<String>,
+    /// What else makes its type, in the order of [`TYPE`].
+    facts: [Option<String>; 3],
+    /// A hash of the installation's id; different for two machines of one type.
+    id: Option<String>,
+    /// Release and build of the kernel.
+    kernel: [Option<String>; 2],
+}
+
+impl Machine {
+    /// Reads it from recorded facts. What they don't say is unknown.
+    pub fn of(facts: &[HostFact]) -> Self {
+        let fact = |group: &str, name: &str| {
+            let found = facts.iter().find(|fact| fact.group == group && fact.name == name)?;
+            (!found.value.starts_with("unknown")).then(|| found.value.clone())
+        };
+        Self {
+            model: fact("cpu", "model"),
+            facts: TYPE.map(|(group, name)| fact(group, name)),
+            id: fact("system", "machine id"),
+            kernel: ["kernel", "kernel build"].map(|name| fact("system", name)),
+        }
+    }
+
+    /// In what it differs from `other`, for people; empty where nothing known differs. Results from
+    /// two that differ must not be paired.
+    pub fn differs_from(&self, other: &Self) -> Vec<String> {
+        let differ = |one: &Option<String>, other: &Option<String>| {
+            one.as_ref()
+                .zip(other.as_ref())
+                .filter(|(one, other)| one != other)
+                .map(|(one, other)| (one.clone(), other.clone()))
+        };
+        let mut found = Vec::new();
+        if let Some((one, other)) = differ(&self.id, &other.id) {
+            found.push(format!("id {} instead of {}", short(&one), short(&other)));
+        }
+        let mut say = |name: &str, pair: Option<(String, String)>| {
+            found.extend(pair.map(|(one, other)| format!("{name} {one} instead of {other}")));
+        };
+        say("processor", differ(&self.model, &other.model));
+        for ((_, name), (one, other)) in TYPE.iter().zip(self.facts.iter().zip(&other.facts)) {
+            let name = if *name == "model" { "storage" } else { name };
+            say(name, differ(one, other));
+        }
+        let [release, build] = [0, 1].map(|at| differ(&self.kernel[at], &other.kernel[at]));
+        let release = release.map(|(one, other)| (format!("kernel {one}"), other));
+        match (release, build) {
+            (Some((one, other)), _) => found.push(format!("{one} instead of {other}")),
+            (None, Some(_)) => {
+                let release = self.kernel[0].clone().unwrap_or_default();
+                found.push(format!("another build of kernel {release}"));
+            }
+            (None, None) => {}
+        }
+        found
+    }
+
+    /// Its type: the model of its processor.
+    pub(crate) fn model(&self) -> &str {
+        self.model.as_deref().unwrap_or("unknown machine")
+    }
+
+    /// Its name alone: type, id and kernel.
+    pub(crate) fn name(&self) -> String {
+        let kernel = self.kernel[0].as_ref().map(|release| format!(", kernel {release}"));
+        format!("{} ({}{})", self.model(), self.short_id(), kernel.unwrap_or_default())
+    }
+
+    fn short_id(&self) -> String {
+        self.id.as_ref().map_or("id unknown".to_owned(), |id| format!("id {}", short(id)))
+    }
+
+    fn is_of_type(&self, other: &Self) -> bool {
+        (&self.model, &self.facts) == (&other.model, &other.facts)
+    }
+}
+
+/// Names for machines in tables, in the same order, as short as tells them apart: by type, and by
+/// id where there are several of one type. The kernel may change on one machine. One without an id
+/// is the only one of its type that has one; if there are several, it is a machine of its own.
+pub(crate) fn names(machines: &[Machine]) -> Vec<String> {
+    let ids = |machine: &Machine| {
+        let same = machines.iter().filter(|other| other.is_of_type(machine));
+        let mut ids: Vec<&String> = same.filter_map(|other| other.id.as_ref()).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        ids.len()
+    };
+    let name = |machine: &Machine| {
+        let namesake =
+            |other: &&Machine| other.model == machine.model && other.facts != machine.facts;
+        let mut parts = Vec::new();
+        if machines.iter().any(|other| namesake(&other)) {
+            let facts = TYPE.iter().zip(&machine.facts);
+            parts.extend(
+                facts.filter_map(|((_, name), fact)| Some(format!("{name} {}", fact.as_ref()?))),
+            );
+        }
+        if ids(machine) > 1 {
+            parts.push(machine.short_id());
+        }
+        match parts.is_empty() {
+            true => machine.model().to_owned(),
+            false => format!("{} ({})", machine.model(), parts.join(", ")),
+        }
+    };
+    machines.iter().map(name).collect()
+}
+
+/// The warning about an experiment whose results are of several machines, or of several states of
+/// one, as after it was resumed.
+pub(crate) fn changed(
+    hosts: &[(Vec<HostFact>, Vec<TrialId>)],
+    trials: &[Trial],
+) -> Option<Warning> {
+    let mut found: Vec<(Machine, BTreeSet<u32>)> = Vec::new();
+    for (facts, ran) in hosts {
+        let results = trials.iter().filter(|trial| trial.state == TrialState::Finished);
+        let blocks: BTreeSet<u32> =
+            results.filter(|trial| ran.contains(&trial.id)).map(|trial| trial.block).collect();
+        if blocks.is_empty() {
+            continue;
+        }
+        let machine = Machine::of(facts);
+        match found.iter_mut().find(|(known, _)| machine.differs_from(known).is_empty()) {
+            Some((_, known)) => known.extend(blocks),
+            None => found.push((machine, blocks)),
+        }
+    }
+    let (first, rest) = found.split_first().filter(|(_, rest)| !rest.is_empty())?;
+    let mut parts = vec![format!("{} on {}", blocks(&first.1), first.0.name())];
+    parts.extend(rest.iter().map(|(machine, ran)| {
+        format!("{} on another: {}", blocks(ran), machine.differs_from(&first.0).join(", "))
+    }));
+    let mut text = format!("not all ran on one machine: {}", parts.join("; "));
+    let all: usize = found.iter().map(|(_, blocks)| blocks.len()).sum();
+    let distinct: BTreeSet<&u32> = found.iter().flat_map(|(_, blocks)| blocks).collect();
+    text.push_str(match all == distinct.len() {
+        true => ". Each block is of one, so its ratios are; what they depend on may differ",
+        false => ". A block of several compares machines, not variants",
+    });
+    Some(Warning::new("machine-changed", text))
+}
+
+/// Numbers of blocks for people: `blocks 1 to 3, 5`.
+fn blocks(numbers: &BTreeSet<u32>) -> String {
+    let mut runs: Vec<(u32, u32)> = Vec::new();
+    for number in numbers.iter().filter(|number| **number > 0) {
+        match runs.last_mut() {
+            Some((_, last)) if *last + 1 == *number => *last = *number,
+            _ => runs.push((*number, *number)),
+        }
+    }
+    let shown = runs.iter().map(|(first, last)| match last - first {
+        0 => first.to_string(),
+        1 => format!("{first}, {last}"),
+        _ => format!("{first} to {last}"),
+    });
+    let shown = shown.collect::<Vec<_>>().join(", ");
+    let word = match &runs[..] {
+        [] => "",
+        [(first, last)] if first == last => "block ",
+        _ => "blocks ",
+    };
+    let load = if numbers.contains(&0) { "the load" } else { "" };
+    let and = if load.is_empty() || runs.is_empty() { "" } else { " and " };
+    format!("{load}{and}{word}{shown}")
+}
+
+fn short(id: &str) -> String {
+    id.chars().take(DIGITS).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn machine(model: &str, cores: &str, id: &str, kernel: &str) -> Machine {
+        let fact = |group: &str, name: &str, value: &str| HostFact {
+            group: group.to_owned(),
+            name: name.to_owned(),
+            value: value.to_owned(),
+        };
+        Machine::of(&[
+            fact("cpu", "model", model),
+            fact("cpu", "cores", cores),
+            fact("storage", "model", "unknown: there is no device"),
+            fact("system", "machine id", if id.is_empty() { "unknown: none" } else { id }),
+            fact("system", "kernel", kernel),
+        ])
+    }
+
+    #[test]
+    fn machines_of_one_type_are_told_apart() {
+        let one = machine("A", "8", "11111111aa", "6.1");
+        let other = machine("A", "8", "22222222bb", "6.1");
+        let old = machine("A", "8", "", "5.10");
+        let wide = machine("A", "16", "33333333cc", "6.1");
+        assert_eq!(names(&[one.clone(), other.clone()]), ["A (id 11111111)", "A (id 22222222)"]);
+        // Results from before there were ids.
+        assert_eq!(names(&[old.clone(), old.clone()]), ["A", "A"]);
+        assert_eq!(names(&[old.clone(), one.clone()]), ["A", "A"]);
+        assert_eq!(
+            names(&[old, one.clone(), other]),
+            ["A (id unknown)", "A (id 11111111)", "A (id 22222222)"]
+        );
+        assert_eq!(names(&[one.clone(), wide]), ["A (cores 8)", "A (cores 16)"]);
+        // A machine of its own, whatever its kernel.
+        assert_eq!(names(&[one, machine("A", "8", "11111111aa", "6.6")]), ["A", "A"]);
+        assert_eq!(names(&[Machine::default()]), ["unknown machine"]);
+    }
+
+    #[test]
+    fn blocks_are_shown_as_ranges() {
+        let shown = |numbers: &[u32]| blocks(&numbers.iter().copied().collect());
+        assert_eq!(shown(&[2]), "block 2");
+        assert_eq!(shown(&[1, 2, 3, 5, 7, 8]), "blocks 1 to 3, 5, 7, 8");
+        assert_eq!(shown(&[0]), "the load");
+        assert_eq!(shown(&[0, 1]), "the load and block 1");
+    }
+
+    #[test]
+    fn what_differs_is_said() {
+        let one = machine("A", "8", "11111111aa", "6.1");
+        let says = |other: &Machine| one.differs_from(other).join("; ");
+        assert_eq!(says(&one), "");
+        assert_eq!(says(&Machine::default()), "", "what is unknown is no difference");
+        assert_eq!(
+            says(&machine("A", "8", "22222222bb", "6.1")),
+            "id 11111111 instead of 22222222"
+        );
+        assert_eq!(
+            says(&machine("B", "16", "11111111aa", "6.6")),
+            "processor A instead of B; cores 8 instead of 16; kernel 6.1 instead of 6.6"
+        );
+        assert_eq!(one.name(), "A (id 11111111, kernel 6.1)");
+    }
+}
