@@ -133,7 +133,7 @@ fi
     grep -vE '^(cli-command|dbms-room)-' "$work/programs"
 } | sed -E 's|^([^ ]+) (/[^ ]+) (/[^ ]+)$|\1 tests \1 \2 \3|' > "$work/list"
 # Tests mostly wait, for servers and for seconds of load, so run more of them than there are CPUs.
-export RUST_TEST_THREADS=${RUST_TEST_THREADS:-4}
+export RUST_TEST_THREADS=${RUST_TEST_THREADS:-6}
 # The outer shell lives on if the job's is killed; otherwise xargs would start no others.
 xargs -P 3 -I {} bash -c 'bash -c "$1"; :' bash 'job {}' < "$work/list"
 

@@ -32,7 +32,7 @@ config = { autovacuum = "off" }
 tables = 1
 rows = 5_000
 steps = ["update-index", "scan", "range-covered-pk"]
-write_seconds = 4
+write_seconds = 2
 read_seconds = 2
 "#;
 
