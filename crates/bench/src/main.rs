@@ -2,9 +2,10 @@
 //! bare C loop, pgbench and sysbench on one server in turn. Also measured are the cost of a row of
 //! l.i0, beside another bare loop, and the cost of sampling. Each contender runs as its own
 //! process, and its CPU time is the kernel's figure for that whole process. `bench sysbench`
-//! compares the tests of the sysbench workload with the program's, `bench scripts` pgbench's scripts
-//! with pgbench, `bench mysql` point selects from MySQL with sysbench's, and `bench kv` gets from
-//! RocksDB with db_bench's. `bench race` is about verdicts: how soon planted differences are found.
+//! compares the tests of the sysbench workload with the program's, `bench scripts` pgbench's
+//! scripts with pgbench, `bench mysql` point selects from MySQL with sysbench's, and `bench kv`
+//! gets from RocksDB with db_bench's. `bench race` is about verdicts: how soon planted differences
+//! are found.
 
 mod client;
 mod kv;

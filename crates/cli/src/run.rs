@@ -18,8 +18,8 @@ use crate::short::ShortForm;
 /// Run an experiment from a plan file, or without one: `run insert -v … -v …`
 #[derive(Debug, Args)]
 pub struct RunArgs {
-    /// A plan file (- for standard input), or for the short form the name of a workload (insert) or a
-    /// pgbench script
+    /// A plan file (- for standard input), or for the short form the name of a workload (insert) or
+    /// a pgbench script
     #[arg(value_name = "PLAN.toml|WORKLOAD|SCRIPT.sql")]
     what: Option<PathBuf>,
     #[command(flatten)]

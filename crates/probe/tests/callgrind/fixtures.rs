@@ -82,8 +82,8 @@ fn the_stretches_between_marks_add_up() {
     }
 }
 
-/// Every line of a real file is removed, doubled or damaged: refused, or read with costs that add up
-/// to its totals. Truncated files are always refused.
+/// Every line of a real file is removed, doubled or damaged: refused, or read with costs that add
+/// up to its totals. Truncated files are always refused.
 #[test]
 fn damaged_files_do_no_harm() {
     for name in ["tiny.out", "detail.out", "long.out", "combined.out"] {
