@@ -4,12 +4,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use drive::{Address, Load, Mysql, Outcome, Postgres, Target};
 use plan::SequenceKey;
-use workload::{
-    Class, Dialect, Draw, Expect, Phase, Piece, Sent, Statement, Step, Stream, Width, insert,
-};
+use workload::{Class, Dialect, Draw, Expect, Phase, Piece, Sent, Statement, Step, Stream, Width};
+
+use crate::load;
 
 /// Prepared point selects over ids 1 to `ids` with `clients` clients, for `seconds`. `statement`
 /// has `$1` for the id.
@@ -39,44 +39,9 @@ pub fn select(
 
 /// Step l.i0 into the empty table pi1, as one client.
 pub fn load(socket: PathBuf, database: String, rows: u64, prepared: bool) -> Result<()> {
-    let step = load_step(rows, prepared)?;
+    let step = load::step(rows, prepared)?;
     println!("{}", run(step, target(socket, database, false), false)?.operations);
     Ok(())
-}
-
-fn load_step(rows: u64, prepared: bool) -> Result<Step> {
-    let plan = plan::InsertPlan {
-        rows,
-        prepared_inserts: prepared,
-        steps: vec!["l.i0".to_owned()],
-        ..plan::InsertPlan::default()
-    };
-    let benchmark = insert::benchmark(&plan, 1, Dialect::postgres(15))?;
-    let Some(Phase::Step(step)) = benchmark.phases.into_iter().next() else {
-        bail!("the insert benchmark has no step l.i0")
-    };
-    Ok(step)
-}
-
-/// A statement of l.i0 as it is sent as text, and how many rows it inserts. The time in it is as
-/// long as any other.
-pub fn load_statement() -> Result<(String, u64)> {
-    let step = load_step(1, false)?;
-    let stream = step.streams.first().context("l.i0 has no stream")?;
-    let request = stream.requests.first().context("l.i0 sends nothing")?;
-    let statement = request.statement().context("l.i0 sends no statement")?;
-    let stopped = |piece: &Piece| match piece {
-        Piece::Value(Draw::Now) => Piece::Text("'2022-06-16 10:00:00'".to_owned()),
-        other => other.clone(),
-    };
-    let pieces = statement.pieces.iter().map(|piece| match piece {
-        Piece::Rows { count, row } => {
-            Piece::Rows { count: *count, row: row.iter().map(stopped).collect() }
-        }
-        other => stopped(other),
-    });
-    let statement = Statement { pieces: pieces.collect(), ..statement.clone() };
-    Ok((statement.example(&[], 42), stream.operations_per_round))
 }
 
 /// A test of the sysbench workload on the table sbtest1, which has so many rows.

@@ -9,6 +9,7 @@
 
 mod client;
 mod kv;
+mod load;
 mod measure;
 mod race;
 mod rivals;

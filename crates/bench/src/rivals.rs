@@ -5,7 +5,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-use crate::client::load_statement;
+use crate::load;
 use crate::measure::Contender;
 use crate::server::BenchServer;
 
@@ -184,7 +184,7 @@ pub fn number_after(text: &str, label: &str) -> Option<f64> {
 /// The floor of l.i0; l.i0 with inserts as text, as published, and prepared.
 pub fn loads(server: &BenchServer) -> Result<Vec<Contender>> {
     let (socket, database) = (server.socket.display().to_string(), server.database.clone());
-    let (statement, rows) = load_statement()?;
+    let (statement, rows) = load::statement()?;
     let bare = vec![
         env!("BARE_INSERT").to_owned(),
         socket.clone(),
