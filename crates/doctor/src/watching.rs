@@ -6,7 +6,7 @@ use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use probe::{Sampler, Targets, block_device_of};
+use probe::{Sampler, Targets, Topology, block_device_of};
 
 use crate::{Finding, State};
 
@@ -29,7 +29,8 @@ pub fn watch(data_dir: &Path, length: Duration) -> Vec<Finding> {
     sleep(length);
     let totals = sampler.stop().totals;
     let seconds = begin.elapsed().as_secs_f64();
-    let cpus = std::thread::available_parallelism().map_or(1, usize::from) as f64;
+    // A limit on this process's CPU time has nothing to do with what the machine lost.
+    let cpus = Topology::here().map_or(1, |topology| topology.cpus().len()) as f64;
     let steal = totals.host.as_ref().map(|host| host.steal_s / seconds / cpus);
     let busy = others(&before, &processes(), seconds);
     let storage = totals.device.filter(|_| watched);

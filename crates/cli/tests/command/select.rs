@@ -53,7 +53,8 @@ fn points_are_visited_in_an_order_drawn_anew_and_say_what_the_scheduler_did() {
     assert_ne!(first, second, "each block has its order");
     assert_eq!(first.iter().collect::<BTreeSet<_>>(), second.iter().collect());
     let labels = "{\"pinning\":\"colocated\",\"pipeline\":\"5\"}";
-    let cores = std::thread::available_parallelism().unwrap().get();
+    // A limit on CPU time takes no core away.
+    let cores = probe::Topology::here().unwrap().cpus().len();
     // Fewer where two of them are threads of one core.
     let free = values(&database, "cores.free", 1, labels);
     assert!(free.len() == 2 && free.iter().all(|free| *free < cores as f64), "{free:?}");
