@@ -24,7 +24,7 @@ const COMMANDS: [&str; 4] =
 /// `scheme://user@host`), in their parameters, in connection strings as libpq reads them (`password
 /// = 'x y'`), and in SQL (`PASSWORD 'x'`, `IDENTIFIED BY 'x'`).
 ///
-/// For settings, use [`setting_without_passwords`]. Hiding twice changes nothing.
+/// For settings, use [`setting_without_passwords`]. Hiding twice may hide more, never less.
 pub fn without_passwords(text: &str) -> String {
     let text = sql::without_passwords(&without_credentials(text));
     KEYS.iter().fold(text, |text, key| without_assignments(&text, key))
