@@ -176,6 +176,8 @@ fn tables_that_were_cut() {
     let titles = text("table-marked-titles.txt");
     let first = titles.lines().take(5).map(|line| format!("{line}\n")).collect::<String>();
     assert!(error(&first).contains("only relative figures"));
+    let marked = "For update-one, relative to 15.8\n--- absolute\no/s dbms\n5 pg16\n";
+    assert_eq!(read(marked).unwrap().len(), 1, "a mark says more than a title");
     let short = whole.replacen("\t162415\tx.pg16.pk1", "", 1);
     assert!(error(&short).contains("as many cells as the header has columns"));
 }

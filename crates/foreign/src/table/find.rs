@@ -201,6 +201,8 @@ pub(super) fn tables(text: &str) -> Result<Tables, ForeignError> {
     }
     match part {
         Part::Relative { seen, needed } if few(seen, needed) => Err(missing()),
+        // A mark says more than a title.
+        _ if marked => Ok(tables),
         _ => Ok(tables.absolute()),
     }
 }
