@@ -4,8 +4,11 @@
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+
+use crate::process::wait_until;
 
 /// What Postgres leaves in the last semaphore of each of its sets, as its mark (PGSemaMagic in
 /// sysv_sema.c).
@@ -60,11 +63,11 @@ impl IpcObjects {
     /// therefore have the recorded key and no attached process, and a file the recorded inode.
     pub(crate) fn remove(&self) {
         for &(id, key) in &self.segments {
-            // SAFETY: shmid_ds is plain data, for which all zero bytes are a value.
-            let mut state: libc::shmid_ds = unsafe { std::mem::zeroed() };
-            // SAFETY: state is a valid shmid_ds to write to.
-            let known = unsafe { libc::shmctl(id, libc::IPC_STAT, &raw mut state) } == 0;
-            if known && state.shm_nattch == 0 && state.shm_perm.__key == key {
+            // While a process ends, its program is no longer seen in /proc, but its memory is still
+            // there.
+            let attached = || attached(id, key);
+            wait_until(Duration::from_secs(2), || attached() != Some(true));
+            if attached() == Some(false) {
                 // SAFETY: IPC_RMID takes no buffer.
                 unsafe { libc::shmctl(id, libc::IPC_RMID, std::ptr::null_mut()) };
             }
@@ -80,6 +83,15 @@ impl IpcObjects {
             }
         }
     }
+}
+
+/// Whether a process has this segment attached; `None` if there is no such segment.
+fn attached(id: i32, key: i32) -> Option<bool> {
+    // SAFETY: shmid_ds is plain data, for which all zero bytes are a value.
+    let mut state: libc::shmid_ds = unsafe { std::mem::zeroed() };
+    // SAFETY: state is a valid shmid_ds to write to.
+    let known = unsafe { libc::shmctl(id, libc::IPC_STAT, &raw mut state) } == 0;
+    (known && state.shm_perm.__key == key).then_some(state.shm_nattch != 0)
 }
 
 /// Adds what is not there yet.

@@ -4,6 +4,8 @@
 
 mod sql;
 
+use std::ops::Range;
+
 use percent_encoding::percent_decode_str;
 
 /// Replaces hidden text.
@@ -26,8 +28,31 @@ const COMMANDS: [&str; 4] =
 ///
 /// For settings, use [`setting_without_passwords`]. Hiding twice may hide more, never less.
 pub fn without_passwords(text: &str) -> String {
-    let text = sql::without_passwords(&without_credentials(text));
-    KEYS.iter().fold(text, |text, key| without_assignments(&text, key))
+    // Each looks at the whole text: what one takes for a password may begin inside another's.
+    let mut found = in_urls(text);
+    found.extend(sql::passwords(text));
+    found.extend(KEYS.iter().flat_map(|key| assigned(text, key)));
+    found.sort_by_key(|one| (one.at.start, std::cmp::Reverse(one.at.end)));
+    let mut out = String::with_capacity(text.len());
+    let mut shown = 0;
+    for one in found {
+        // What begins inside a hidden part only makes it longer.
+        if one.at.start >= shown {
+            out.push_str(&text[shown..one.at.start]);
+            out.push_str(one.instead);
+        } else if one.at.end > shown && !out.ends_with(HIDDEN) {
+            out.push_str(HIDDEN);
+        }
+        shown = shown.max(one.at.end);
+    }
+    out.push_str(&text[shown..]);
+    out
+}
+
+/// A password's place in a text, and what is shown instead.
+struct Password {
+    at: Range<usize>,
+    instead: &'static str,
 }
 
 /// The value of a server's setting with passwords hidden: all of it if it is a connection string, a
@@ -87,25 +112,22 @@ fn may_be_secret(name: &str) -> bool {
         || COMMANDS.contains(&name.as_str())
 }
 
-/// Hides the passwords of URLs.
-fn without_credentials(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find("://") {
-        let (before, after) = rest.split_at(at + 3);
-        out.push_str(before);
-        let scheme = scheme_of(&before[..at]);
-        let length = if is_of_server(scheme) {
+/// The passwords of URLs.
+fn in_urls(text: &str) -> Vec<Password> {
+    let mut found = Vec::new();
+    let mut from = 0;
+    while let Some(at) = text[from..].find("://") {
+        let start = from + at + 3;
+        let scheme = scheme_of(&text[from..from + at]);
+        from = if is_of_server(scheme) {
             // If the text is only a URL, its password may contain anything.
-            let alone = out.len() == before.len() && before.trim_start().len() == scheme.len() + 3;
-            server_url(&mut out, after, alone)
+            let alone = from == 0 && text[..start].trim_start().len() == scheme.len() + 3;
+            in_server_url(text, start, alone, &mut found)
         } else {
-            other_url(&mut out, after)
+            in_other_url(text, start, &mut found)
         };
-        rest = &after[length..];
     }
-    out.push_str(rest);
-    out
+    found
 }
 
 /// The scheme that a text ends with.
@@ -126,32 +148,32 @@ fn ends_url(c: char) -> bool {
     c.is_ascii_whitespace() || "\"'".contains(c)
 }
 
-/// Appends what may be shown of a server's URL without its scheme; returns how long that is in the
-/// text. A careless password may contain all that usually ends one, and blanks and quotes. Where
-/// there may be one, the last `@` of the line ends it. If a `/` or `?` comes before that, the `@`
-/// may also be in a parameter, and nothing from the password on is shown.
-fn server_url(out: &mut String, text: &str, alone: bool) -> usize {
+/// Finds the passwords of a server's URL, whose scheme ends at `start`; returns where it ends. A
+/// careless password may contain all that usually ends one, and blanks and quotes. Where there may
+/// be one, the last `@` of the line ends it. If a `/` or `?` comes before that, the `@` may also be
+/// in a parameter, and nothing from the password on is shown.
+fn in_server_url(text: &str, start: usize, alone: bool, found: &mut Vec<Password>) -> usize {
+    let text = &text[start..];
     let line = if alone { text } else { text.split('\n').next().unwrap_or_default() };
     let line = if alone { line } else { &line[..next_url(line)] };
     let until_end =
         |text: &str| if alone { text.len() } else { text.find(ends_url).unwrap_or(text.len()) };
     let whole = until_end(line);
     if has_no_password(&line[..whole]) {
-        out.push_str(&parameters(&line[..whole], true));
-        return whole;
+        in_parameters(&line[..whole], start, found);
+        return start + whole;
     }
     let user = line.find([':', '@', '/', '?']).unwrap_or(line.len());
-    out.push_str(&line[..user]);
     let at = line.rfind('@');
     let end = at.map_or(whole, |at| at + until_end(&line[at..]));
     match at.filter(|at| !line[..*at].contains(['/', '?'])) {
-        Some(at) => out.push_str(&parameters(&line[at..end], true)),
-        None => {
-            out.push(':');
-            out.push_str(HIDDEN);
+        Some(at) => {
+            found.push(Password { at: start + user..start + at, instead: "" });
+            in_parameters(&line[at..end], start + at, found);
         }
+        None => found.push(Password { at: start + user..start + end, instead: ":<hidden>" }),
     }
-    end
+    start + end
 }
 
 /// Where the next URL of a server begins, after a blank or a quote; otherwise the text's length.
@@ -188,61 +210,59 @@ fn has_no_password(url: &str) -> bool {
     port.chars().all(|c| c.is_ascii_digit()) && !before.contains('@')
 }
 
-/// Appends what may be shown of any other URL without its scheme; returns how long that is in the
-/// text.
-fn other_url(out: &mut String, text: &str) -> usize {
+/// Finds the password of any other URL, whose scheme ends at `start`; returns where it ends.
+fn in_other_url(text: &str, start: usize, found: &mut Vec<Password>) -> usize {
+    let text = &text[start..];
     let url = &text[..text.find(ends_url).unwrap_or(text.len())];
     let until = |text: &str| text.find(['/', '?', '#']).unwrap_or(text.len());
-    let Some(first) = url.find('@').filter(|first| *first < until(url)) else {
-        out.push_str(url);
-        return url.len();
-    };
-    // The last @ ends the user's part: a careless password may itself contain one.
-    let end = first + until(&url[first..]);
-    let host = url[..end].rfind('@').unwrap_or(first);
-    out.push_str(url[..host].split(':').next().unwrap_or_default());
-    out.push_str(&url[host..]);
-    url.len()
+    if let Some(first) = url.find('@').filter(|first| *first < until(url)) {
+        // The last @ ends the user's part: a careless password may itself contain one.
+        let end = first + until(&url[first..]);
+        let host = url[..end].rfind('@').unwrap_or(first);
+        let user = url[..host].find(':').unwrap_or(host);
+        found.push(Password { at: start + user..start + host, instead: "" });
+    }
+    start + url.len()
 }
 
-/// Hides the passwords in a URL's parameters. Even names may be percent-encoded.
-fn parameters(url: &str, ours: bool) -> String {
-    let Some((place, parameters)) = url.split_once('?').filter(|_| ours) else {
-        return url.to_owned();
-    };
+/// Finds the passwords in the parameters of a URL that begins at `start`. Even names may be
+/// percent-encoded.
+fn in_parameters(url: &str, start: usize, found: &mut Vec<Password>) {
+    let Some((place, parameters)) = url.split_once('?') else { return };
     let decoded = |name| percent_decode_str(name).decode_utf8_lossy().to_ascii_lowercase();
-    let parameters: Vec<String> = parameters
-        .split('&')
-        .map(|parameter| match parameter.split_once('=') {
-            Some((name, _)) if decoded(name).contains("password") => format!("{name}={HIDDEN}"),
-            _ => parameter.to_owned(),
-        })
-        .collect();
-    format!("{place}?{}", parameters.join("&"))
+    let mut at = start + place.len() + 1;
+    for parameter in parameters.split('&') {
+        let end = at + parameter.len();
+        match parameter.split_once('=') {
+            Some((name, _)) if decoded(name).contains("password") => {
+                found.push(Password { at: at + name.len() + 1..end, instead: HIDDEN });
+            }
+            _ => {}
+        }
+        at = end + 1;
+    }
 }
 
-/// Hides the value that follows this key, in lower case, if there is one.
-fn without_assignments(text: &str, key: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
+/// The values that follow this key, in lower case.
+fn assigned(text: &str, key: &str) -> Vec<Password> {
     // ASCII lower case keeps all byte positions.
-    while let Some(at) = rest.to_ascii_lowercase().find(key) {
-        let (before, after) = rest.split_at(at + key.len());
-        out.push_str(before);
-        rest = after;
+    let lower = text.to_ascii_lowercase();
+    let mut found = Vec::new();
+    let mut from = 0;
+    while let Some(at) = lower[from..].find(key) {
+        from += at + key.len();
+        let after = &text[from..];
         let name = |c: char| c.is_ascii_alphanumeric() || "_%-.".contains(c);
-        let in_url = out.trim_end_matches(name).ends_with(['?', '&']);
+        let in_url = text[..from].trim_end_matches(name).ends_with(['?', '&']);
         if is_hidden(after) {
             continue;
         }
         if let Some((start, end)) = value(after, in_url) {
-            out.push_str(&after[..start]);
-            out.push_str(HIDDEN);
-            rest = &after[end..];
+            found.push(Password { at: from + start..from + end, instead: HIDDEN });
+            from += end;
         }
     }
-    out.push_str(rest);
-    out
+    found
 }
 
 /// Whether the text after a name shows that its value is already hidden, perhaps in quotes and with

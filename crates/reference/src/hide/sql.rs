@@ -1,6 +1,6 @@
 //! Passwords in statements of MySQL and MariaDB. Those of PostgreSQL follow the word itself.
 
-use super::{HIDDEN, length};
+use super::{HIDDEN, Password, length};
 
 /// Finds the place of a password's quote in the text behind a word.
 type Place = fn(&str) -> Option<usize>;
@@ -9,26 +9,25 @@ type Place = fn(&str) -> Option<usize>;
 const PLACES: [(&str, Place); 3] =
     [("identified ", identified), ("password(", opened), ("password for ", assigned)];
 
-/// Hides passwords in `IDENTIFIED WITH plugin BY 'x'`, `PASSWORD('x')` and `SET PASSWORD FOR a =
-/// 'x'`.
-pub(super) fn without_passwords(text: &str) -> String {
-    PLACES.iter().fold(text.to_owned(), |text, (key, place)| {
-        let mut out = String::with_capacity(text.len());
-        let mut rest = text.as_str();
-        // ASCII lower case keeps all byte positions.
-        while let Some(at) = rest.to_ascii_lowercase().find(key) {
-            let (before, after) = rest.split_at(at + key.len());
-            out.push_str(before);
-            rest = after;
+/// The passwords in `IDENTIFIED WITH plugin BY 'x'`, `PASSWORD('x')` and `SET PASSWORD FOR a = 'x'`.
+pub(super) fn passwords(text: &str) -> Vec<Password> {
+    // ASCII lower case keeps all byte positions.
+    let lower = text.to_ascii_lowercase();
+    let mut found = Vec::new();
+    for (key, place) in PLACES {
+        let mut from = 0;
+        while let Some(at) = lower[from..].find(key) {
+            from += at + key.len();
+            let after = &text[from..];
             let quote = place(after).filter(|at| after[*at..].starts_with(['\'', '"']));
             if let Some(at) = quote {
-                out.push_str(&after[..at]);
-                out.push_str(HIDDEN);
-                rest = &after[at + length(&after[at..], false)..];
+                let start = from + at;
+                from = start + length(&text[start..], false);
+                found.push(Password { at: start..from, instead: HIDDEN });
             }
         }
-        out + rest
-    })
+    }
+    found
 }
 
 /// Past the words between, and past the name of a plugin, which may be quoted.

@@ -35,6 +35,7 @@ fn passwords_go_and_the_rest_stays() {
         ("host=a password=b\u{a0}c port=1", "host=a password=<hidden> port=1"),
         (r"password='it\'s'", "password=<hidden>"),
         ("password='it''s' port=1", "password=<hidden> port=1"),
+        (r"host=h password='a://:\'b' dbname=d", "host=h password=<hidden>"),
         (r#"{"password": "b c", "port": 1}"#, r#"{"password": <hidden>, "port": 1}"#),
         ("ALTER ROLE a PASSWORD 'b c' LOGIN", "ALTER ROLE a PASSWORD <hidden> LOGIN"),
         ("ALTER ROLE a PASSWORD $x$b c$x$ LOGIN", "ALTER ROLE a PASSWORD <hidden> LOGIN"),
