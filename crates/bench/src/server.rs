@@ -43,10 +43,7 @@ impl BenchServer {
         let reference: Reference = text.parse()?;
         let cache = Cache::open_default()?;
         let installation = dbms::obtain(&reference, &cache, &|line| eprintln!("{line}"))?;
-        let directory =
-            tempfile::Builder::new().prefix("steelyard-bench-").tempdir_in("/var/tmp")?;
-        let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-        std::fs::set_permissions(directory.path(), open)?;
+        let directory = testing::directory();
         let ledger = Ledger::open_default()?;
         let place = directory.path().join("server");
         let user = ServerUser::choose(None)?;

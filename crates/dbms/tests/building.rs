@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
@@ -103,9 +103,7 @@ fn build_both(repository: &Path, file: &str, cache: &Cache) -> [Variant; 2] {
 
 #[test]
 fn two_commits_are_built_once_and_differ_in_one_function() {
-    let directory = tempfile::tempdir().unwrap();
-    // The user that compiles must be able to enter.
-    fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    let directory = testing::directory();
     let repository = directory.path().join("small");
     repository::small_repository(&repository);
     let cache = Cache::at(directory.path().join("cache")).unwrap();
@@ -189,9 +187,7 @@ fn builds_that_fail_or_are_broken_off_leave_nothing() {
         let _ = obtain(&reference(&directory.join(fake), BROKEN), &cache);
         return;
     }
-    let directory = tempfile::tempdir().unwrap();
-    // The user that compiles must be able to enter.
-    fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    let directory = testing::directory();
     let repository = directory.path().join(fake);
     fake_repository(&repository);
     let root = directory.path().join(cached);
@@ -284,8 +280,7 @@ fn builds_that_fail_or_are_broken_off_leave_nothing() {
 #[test]
 #[ignore = "takes minutes: make validate"]
 fn a_tarball_is_built_with_the_default_flags() {
-    let directory = tempfile::tempdir().unwrap();
-    fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    let directory = testing::directory();
     let tarball = repository::tarball();
     let reference: Reference = format!("postgres@src:{}", tarball.display()).parse().unwrap();
     let hashes: Vec<String> = (0..2)

@@ -32,10 +32,7 @@ fn two_at_once_into_an_empty_cache_and_then_offline() {
     if let Some(directory) = testing::given() {
         return without_network(&directory);
     }
-    let directory = tempfile::tempdir().unwrap();
-    // The servers' user must get through.
-    let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-    std::fs::set_permissions(directory.path(), open).unwrap();
+    let directory = testing::directory();
     let cache = Cache::at(directory.path()).unwrap();
     let results: Vec<_> = std::thread::scope(|scope| {
         let threads: Vec<_> =

@@ -186,9 +186,7 @@ fn a_toy_workload_runs_on_a_toy_engine_in_a_process_of_its_own() {
         return engine(&place);
     }
     dbms::register(&ToyKind);
-    let directory = tempfile::tempdir().unwrap();
-    let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-    std::fs::set_permissions(directory.path(), open).unwrap();
+    let directory = testing::directory();
     let text = format!(
         "name = \"toy\"\nbase = \"a\"\nblocks = 1\nsettle_seconds_scale = 0\n\
          restore_after = \"fill\"\nsteal_limit = 1\n\

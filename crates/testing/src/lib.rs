@@ -18,8 +18,9 @@ pub mod repository;
 
 use std::ffi::OsString;
 use std::fmt::Display;
-use std::fs::OpenOptions;
+use std::fs::{self, OpenOptions};
 use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, thread};
@@ -44,6 +45,21 @@ pub fn skip(reason: impl Display) {
         let written = file.and_then(|mut file| file.write_all(format!("{line}\n").as_bytes()));
         assert!(written.is_ok(), "cannot add to {}: {written:?}", path.display());
     }
+}
+
+/// A new directory for the calling test that every user may enter, also the one that servers run as.
+/// It is below `TMPDIR`, otherwise below `/var/tmp`: `/tmp` is in memory on many machines, and no
+/// device is known there.
+///
+/// # Panics
+/// If it cannot be made.
+pub fn directory() -> tempfile::TempDir {
+    let place = env::var_os("TMPDIR").unwrap_or_else(|| "/var/tmp".into());
+    let made = tempfile::Builder::new().prefix("steelyard-test-").tempdir_in(&place);
+    let open = |made: tempfile::TempDir| {
+        fs::set_permissions(made.path(), fs::Permissions::from_mode(0o755)).map(|()| made)
+    };
+    made.and_then(open).unwrap_or_else(|error| panic!("{}: {error}", place.display()))
 }
 
 /// A command that runs the calling test again in another process, to test what happens when a

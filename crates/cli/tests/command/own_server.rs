@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::net::TcpListener;
-use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -30,9 +29,7 @@ impl OwnServer {
         let installation = dbms::obtain(&reference, &cache, &|_| ()).unwrap();
         let programs = installation.bin_dir.unwrap();
         let user = ServerUser::choose(None).unwrap();
-        let directory =
-            tempfile::Builder::new().prefix("own-server-").tempdir_in("/var/tmp").unwrap();
-        fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o755)).unwrap();
+        let directory = testing::directory();
         let home = directory.path().join("home");
         let password = directory.path().join("password");
         fs::create_dir(&home).unwrap();

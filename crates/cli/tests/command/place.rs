@@ -4,7 +4,6 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
@@ -42,12 +41,7 @@ pub struct Running {
 
 impl Place {
     pub fn new() -> Self {
-        // Not /tmp, which is in memory on many machines: then no device is known below it.
-        let directory =
-            tempfile::Builder::new().prefix("steelyard-test-").tempdir_in("/var/tmp").unwrap();
-        // The user that servers run as must get through.
-        fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o755)).unwrap();
-        Self { directory, pids: RefCell::default() }
+        Self { directory: testing::directory(), pids: RefCell::default() }
     }
 
     pub fn path(&self) -> &Path {

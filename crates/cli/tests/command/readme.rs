@@ -4,7 +4,6 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -54,9 +53,7 @@ fn shell(directory: &Path, script: &str) -> Command {
 
 #[test]
 fn the_marked_examples_work() {
-    let directory = tempfile::tempdir().unwrap();
-    // The servers' user has to get through to their data.
-    fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    let directory = testing::directory();
     std::os::unix::fs::symlink(root().join("plans"), directory.path().join("plans")).unwrap();
     let marked: Vec<String> =
         blocks(&readme()).into_iter().filter(|(marked, _)| *marked).map(|(_, body)| body).collect();

@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::net::TcpListener;
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use dbms::{Cache, Endpoint, Ledger, ServerSpec, ServerUser};
@@ -163,8 +162,7 @@ fn a_careless_password_of_postgres_is_stored_nowhere() {
 
 #[test]
 fn a_careless_password_of_mysql_is_stored_nowhere() {
-    let directory = tempfile::Builder::new().prefix("own-server-").tempdir_in("/var/tmp").unwrap();
-    fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    let directory = testing::directory();
     let cache = Cache::open_default().unwrap();
     let ledger = Ledger::open(directory.path().join("ledger")).unwrap();
     let installation = dbms::obtain(&"mysql@8.0.31".parse().unwrap(), &cache, &|_| ()).unwrap();

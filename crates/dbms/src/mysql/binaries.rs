@@ -202,8 +202,7 @@ mod tests {
 
     /// A server that only says its version.
     fn installation(says: &str, program: &str) -> tempfile::TempDir {
-        let directory = tempfile::tempdir().unwrap();
-        place::set_mode(directory.path(), 0o755).unwrap();
+        let directory = testing::directory();
         for part in ["sbin", "share/mysql/english", "lib/mysql/plugin"] {
             fs::create_dir_all(directory.path().join(part)).unwrap();
         }

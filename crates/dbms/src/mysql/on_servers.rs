@@ -22,9 +22,7 @@ fn on_all(name: &str, test: impl Fn(&mut Control, &str)) {
     let myrocks = myrocks.map(|path| format!("mariadb@path:{path}"));
     let usual = SERVERS.map(|reference| (reference.to_owned(), "innodb"));
     for (reference, engine) in usual.into_iter().chain(myrocks.map(|path| (path, "myrocks"))) {
-        let place = tempfile::Builder::new().prefix("dbms-test-").tempdir().unwrap();
-        let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-        std::fs::set_permissions(place.path(), open).unwrap();
+        let place = testing::directory();
         let installation =
             crate::obtain(&reference.parse().unwrap(), &cache, &|line| eprintln!("{line}"))
                 .unwrap();

@@ -100,8 +100,7 @@ mod tests {
     #[test]
     fn programs_of_others_run_as_the_servers_user() {
         let user = ServerUser::choose(None).unwrap();
-        let directory = tempfile::tempdir().unwrap();
-        place::set_mode(directory.path(), 0o755).unwrap();
+        let directory = testing::directory();
         let (bin, told) = (directory.path().join("bin"), directory.path().join("told"));
         fs::create_dir(&bin).unwrap();
         fs::create_dir(&told).unwrap();

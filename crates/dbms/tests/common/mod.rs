@@ -19,10 +19,7 @@ pub struct Place {
 
 impl Place {
     pub fn new() -> Self {
-        let directory = tempfile::Builder::new().prefix("dbms-test-").tempdir().unwrap();
-        // The server's user must be able to enter.
-        let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-        std::fs::set_permissions(directory.path(), open).unwrap();
+        let directory = testing::directory();
         let ledger = Ledger::open(directory.path().join("ledger")).unwrap();
         Self { directory, cache: Cache::open_default().unwrap(), ledger }
     }

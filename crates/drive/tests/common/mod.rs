@@ -75,9 +75,7 @@ impl TestServer {
 
 /// Starts a server of this version with these settings, in a directory of its own.
 fn start(reference: &str, config: &[(&str, &str)]) -> (Box<dyn System>, tempfile::TempDir) {
-    let directory = tempfile::Builder::new().prefix("drive-test-").tempdir().unwrap();
-    let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-    std::fs::set_permissions(directory.path(), open).unwrap();
+    let directory = testing::directory();
     let reference: Reference = reference.parse().unwrap();
     let cache = Cache::open_default().unwrap();
     let ledger = Ledger::open(directory.path().join("ledger")).unwrap();
