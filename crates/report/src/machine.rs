@@ -91,16 +91,12 @@ impl Machine {
     }
 }
 
-/// Names for machines in tables, in the same order, as short as tells them apart: by type, and by
-/// id where there are several of one type. The kernel may change on one machine. One without an id
-/// is the only one of its type that has one; if there are several, it is a machine of its own.
+/// Names for machines in tables, in the same order, as short as tells them apart: by type, by id
+/// where there are several of one type, and by kernel where one had several. One without an id is
+/// the only one of its type that has one; if there are several, it is a machine of its own.
 pub(crate) fn names(machines: &[Machine]) -> Vec<String> {
-    let ids = |machine: &Machine| {
-        let same = machines.iter().filter(|other| other.is_of_type(machine));
-        let mut ids: Vec<&String> = same.filter_map(|other| other.id.as_ref()).collect();
-        ids.sort_unstable();
-        ids.dedup();
-        ids.len()
+    let of_type = |machine: &Machine| -> Vec<&Machine> {
+        machines.iter().filter(|other| other.is_of_type(machine)).collect()
     };
     let name = |machine: &Machine| {
         let namesake =
@@ -112,8 +108,18 @@ pub(crate) fn names(machines: &[Machine]) -> Vec<String> {
                 facts.filter_map(|((_, name), fact)| Some(format!("{name} {}", fact.as_ref()?))),
             );
         }
-        if ids(machine) > 1 {
+        let mut alike = of_type(machine);
+        if several(&alike, |other| other.id.as_ref()) {
             parts.push(machine.short_id());
+            alike.retain(|other| other.id == machine.id);
+        }
+        let known = |place: usize| machine.kernel[place].as_deref().unwrap_or("unknown");
+        if several(&alike, |other| other.kernel[0].as_ref()) {
+            parts.push(format!("kernel {}", known(0)));
+            alike.retain(|other| other.kernel[0] == machine.kernel[0]);
+        }
+        if several(&alike, |other| other.kernel[1].as_ref()) {
+            parts.push(format!("kernel build {}", known(1)));
         }
         match parts.is_empty() {
             true => machine.model().to_owned(),
@@ -121,6 +127,11 @@ pub(crate) fn names(machines: &[Machine]) -> Vec<String> {
         }
     };
     machines.iter().map(name).collect()
+}
+
+/// Whether machines have more than one known value of a fact.
+fn several<'a>(machines: &[&'a Machine], fact: impl Fn(&'a Machine) -> Option<&'a String>) -> bool {
+    machines.iter().filter_map(|machine| fact(machine)).collect::<BTreeSet<_>>().len() > 1
 }
 
 /// The warning about an experiment whose results are of several machines, or of several states of
@@ -215,14 +226,24 @@ mod tests {
         assert_eq!(names(&[one.clone(), other.clone()]), ["A (id 11111111)", "A (id 22222222)"]);
         // Results from before there were ids.
         assert_eq!(names(&[old.clone(), old.clone()]), ["A", "A"]);
-        assert_eq!(names(&[old.clone(), one.clone()]), ["A", "A"]);
+        assert_eq!(
+            names(&[old.clone(), one.clone()]),
+            ["A (kernel 5.10)", "A (kernel 6.1)"],
+            "one machine or two"
+        );
         assert_eq!(
             names(&[old, one.clone(), other]),
             ["A (id unknown)", "A (id 11111111)", "A (id 22222222)"]
         );
         assert_eq!(names(&[one.clone(), wide]), ["A (cores 8)", "A (cores 16)"]);
-        // A machine of its own, whatever its kernel.
-        assert_eq!(names(&[one, machine("A", "8", "11111111aa", "6.6")]), ["A", "A"]);
+        // Results from two kernels are not of one machine.
+        let updated = machine("A", "8", "11111111aa", "6.6");
+        assert_eq!(names(&[one.clone(), updated.clone()]), ["A (kernel 6.1)", "A (kernel 6.6)"]);
+        let other = machine("A", "8", "22222222bb", "6.1");
+        assert_eq!(
+            names(&[one, updated, other]),
+            ["A (id 11111111, kernel 6.1)", "A (id 11111111, kernel 6.6)", "A (id 22222222)"]
+        );
         assert_eq!(names(&[Machine::default()]), ["unknown machine"]);
     }
 

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use metrics::SLICE_MS;
+use metrics::{SLICE_MS, STEAL};
 use plan::{Plan, Sequence, WorkloadPlan};
 use store::{
     Experiment, ExperimentId, Measure, Scope, StepId, StepKind, Store, TrialId, TrialState,
@@ -155,9 +155,11 @@ pub(crate) struct Value {
     pub(crate) id: StepId,
     /// The metric.
     pub(crate) value: f64,
-    /// What runs are compared by: the metric, or in slices the throughput that has the ratio to the
-    /// base's that `compare` gives.
+    /// What runs are compared by: the metric, or throughput that has the ratio to the base's that
+    /// `compare` gives.
     pub(crate) level: f64,
+    /// Whether a hypervisor took more CPU than a plan allows by default.
+    pub(crate) disturbed: bool,
     /// Duration of the step.
     pub(crate) seconds: f64,
 }
@@ -224,10 +226,14 @@ impl Trials {
             .collect();
         let place = self.experiments.len();
         let sequences = plan.map(|plan| plan.workload.sequences()).unwrap_or_default();
-        for row in
-            store.step_values(experiment.id, &[&self.metric, SLICE_MS.name], Scope::Results)?
-        {
-            let (Some(system), [value, slice]) = (places.get(&row.variant), &row.values[..]) else {
+        for row in store.step_values(
+            experiment.id,
+            &[&self.metric, SLICE_MS.name, STEAL.name],
+            Scope::Results,
+        )? {
+            let (Some(system), [value, slice, stolen]) =
+                (places.get(&row.variant), &row.values[..])
+            else {
                 continue;
             };
             let Some(machine) = ran_on.get(&row.trial) else { continue };
@@ -254,6 +260,7 @@ impl Trials {
                 id: row.step,
                 value: *value,
                 level: *value,
+                disturbed: *stolen > plan::DEFAULT_STEAL_LIMIT,
                 seconds: row.seconds,
             });
         }

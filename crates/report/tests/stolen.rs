@@ -6,10 +6,10 @@ use judge::{Comparison, Verdict};
 const VARIANTS: [&str; 2] = ["13.7", "14.3"];
 const STEPS: [&str; 1] = ["l.i0"];
 
-/// The comparison after 6 blocks in which the hypervisor took `stolen` times 5, 10, … 30% of the
+/// An experiment of 6 blocks in which the hypervisor took `stolen` times 5, 10, … 30% of the
 /// CPU. The variant takes 6% more CPU per operation, and is on CPU for `busy` of the time that is
 /// left, the base for 97%.
-fn compared(stolen: f64, busy: f64) -> Comparison {
+fn measured(stolen: f64, busy: f64) -> Lab {
     let lab = Lab::new(&VARIANTS, &plan(&VARIANTS, &STEPS, 6, &[1]), 6);
     lab.run(&STEPS, 6, 1, &|name, place, block| {
         let chance = 1.0 + 0.001 * f64::from((block * 7 + place as u32 * 3) % 5);
@@ -21,7 +21,11 @@ fn compared(stolen: f64, busy: f64) -> Comparison {
         step.metrics.extend(metrics.map(|(name, value)| (name.to_owned(), value)));
         step
     });
-    lab.compare().judged.of(0, 1).unwrap().clone()
+    lab
+}
+
+fn compared(stolen: f64, busy: f64) -> Comparison {
+    measured(stolen, busy).compare().judged.of(0, 1).unwrap().clone()
 }
 
 fn by_cpu(comparison: &Comparison) -> bool {
@@ -34,6 +38,18 @@ fn what_was_stolen_does_not_hide_a_difference() {
     assert!(by_cpu(&found), "{found:?}");
     assert_eq!(found.verdict, Verdict::Regression);
     assert!((found.ratio - 5.0 / 5.3).abs() < 0.003, "{found:?}");
+}
+
+/// A history of throughput would show what was stolen.
+#[test]
+fn a_history_shows_the_ratio_that_was_judged() {
+    let lab = measured(1.0, 0.97);
+    let sources =
+        [report::Source { store: &lab.store, directory: "results".to_owned(), machine: None }];
+    let history = report::history(&sources, &report::HistoryOptions::default()).unwrap();
+    let points = &history.document.lines[0].steps[0].points;
+    let judged = lab.compare().judged.of(0, 1).unwrap().ratio;
+    assert!((points[1].relative.unwrap() / judged - 1.0).abs() < 1e-9, "{judged}: {points:?}");
 }
 
 #[test]

@@ -5,18 +5,21 @@ use std::collections::HashMap;
 use metrics::OPS;
 use store::StepId;
 
+use crate::figures::paired;
+use crate::judged::{Judged, judge_results};
 use crate::load::{Which, load};
-use crate::model::{Results, StepResults};
+use crate::model::{Results, Sample, StepResults, VariantStep};
 use crate::trials::{Source, Trials};
-use crate::{ReportError, sliced};
+use crate::{ReportError, by_cpu, sliced};
 
-/// Where the load moved between servers in slices, sets [`crate::trials::Value::level`] so that
-/// variants of an experiment have the ratios to its base that `compare` gives: what disturbed both
-/// of two neighboring slices is in neither. Does nothing for other metrics.
+/// Sets [`crate::trials::Value::level`] so that variants of an experiment have the ratios to its
+/// base that `compare` gives: where the load moved between servers in slices, what disturbed both
+/// of two neighboring slices is in neither; where a hypervisor took much CPU, they are those of the
+/// DBMS's own CPU time. Does nothing for other metrics.
 ///
 /// # Errors
 /// When a store cannot be read.
-pub(super) fn by_slices(trials: &mut Trials, sources: &[Source<'_>]) -> Result<(), ReportError> {
+pub(super) fn as_judged(trials: &mut Trials, sources: &[Source<'_>]) -> Result<(), ReportError> {
     if trials.metric != OPS.name {
         return Ok(());
     }
@@ -24,7 +27,7 @@ pub(super) fn by_slices(trials: &mut Trials, sources: &[Source<'_>]) -> Result<(
         let steps = &trials.steps;
         let mut values: Vec<_> =
             trials.values.iter_mut().filter(|value| value.experiment == place).collect();
-        if !values.iter().any(|value| steps[value.step].sliced) {
+        if !values.iter().any(|value| steps[value.step].sliced || value.disturbed) {
             continue;
         }
         let store = sources[conducted.source].store;
@@ -37,22 +40,46 @@ pub(super) fn by_slices(trials: &mut Trials, sources: &[Source<'_>]) -> Result<(
 }
 
 fn levels(results: &Results) -> HashMap<StepId, f64> {
-    let Some(base) = results.variant_named(&results.experiment.base) else {
-        return HashMap::new();
+    let Ok(judged) = judge_results(results, None, None) else { return HashMap::new() };
+    let of_step = |(number, step): (usize, &StepResults)| {
+        let of_base = step.variant(judged.base)?;
+        let others = step.variants.iter().enumerate().filter(|(place, _)| *place != judged.base);
+        let of = |(place, variant)| {
+            let ratios = ratios(results, &judged, (number, place), [of_base, variant]);
+            levels_of([of_base, variant], &ratios)
+        };
+        Some(others.flat_map(of).collect::<Vec<_>>())
     };
-    results.steps.iter().flat_map(|step| of_step(step, base)).collect()
+    results.steps.iter().enumerate().filter_map(of_step).flatten().collect()
 }
 
-fn of_step(step: &StepResults, base: usize) -> Vec<(StepId, f64)> {
-    let Some(of_base) = step.variant(base) else { return Vec::new() };
-    let known: HashMap<u32, f64> = of_base.values(OPS.name).into_iter().collect();
-    let others = step.variants.iter().enumerate().filter(|(place, _)| *place != base);
-    let of = |(_, variant)| {
-        let ratios: HashMap<u32, f64> = sliced::ratios(of_base, variant).into_iter().collect();
-        let level = |sample: &crate::model::Sample| {
-            Some((sample.step, known.get(&sample.block)? * ratios.get(&sample.block)?))
-        };
-        variant.samples.iter().filter_map(level).collect::<Vec<_>>()
+/// The ratios in the blocks of a step by which `compare` judges a variant, if these are not those
+/// of throughput.
+fn ratios(
+    results: &Results,
+    judged: &Judged,
+    (step, place): (usize, usize),
+    [base, variant]: [&VariantStep; 2],
+) -> HashMap<u32, f64> {
+    let by_cpu = |warning: &judge::Warning| matches!(warning, judge::Warning::ByCpu { .. });
+    let found = judged.of(step, place).filter(|_| judged.base_of(place) == judged.base);
+    if !found.is_some_and(|found| found.warnings.iter().any(by_cpu)) {
+        return sliced::ratios(base, variant).into_iter().collect();
+    }
+    let blocks = paired(base, variant, OPS.name).blocks;
+    let confidence = results.looks.confidence_at(blocks.len() as u32);
+    let judged_by = (judged.margin_in(step), confidence);
+    let Some((rates, _)) = by_cpu::pairs(base, variant, &blocks, judged_by) else {
+        return HashMap::new();
     };
-    others.flat_map(of).collect()
+    let ratios = rates.variant.iter().zip(&rates.base).map(|(variant, base)| variant / base);
+    rates.blocks.into_iter().zip(ratios).collect()
+}
+
+fn levels_of([base, variant]: [&VariantStep; 2], ratios: &HashMap<u32, f64>) -> Vec<(StepId, f64)> {
+    let known: HashMap<u32, f64> = base.values(OPS.name).into_iter().collect();
+    let level = |sample: &Sample| {
+        Some((sample.step, known.get(&sample.block)? * ratios.get(&sample.block)?))
+    };
+    variant.samples.iter().filter_map(level).collect()
 }

@@ -80,7 +80,7 @@ pub type History = Printable<HistoryDocument>;
 pub fn history(sources: &[Source<'_>], options: &HistoryOptions) -> Result<History, ReportError> {
     let mut trials = Trials::read(sources, &options.chosen, &options.metric)?;
     trials.only(&options.steps)?;
-    levels::by_slices(&mut trials, sources)?;
+    levels::as_judged(&mut trials, sources)?;
     let order = options.order.unwrap_or_else(|| lines::usual_order(&trials));
     let lines = lines::lines(&trials, order, &options.commits)?;
     let document = document::document(&trials, order, &lines);
