@@ -241,7 +241,7 @@ impl End {
         let blocks = if blocks == 1 { "1 block".to_owned() } else { format!("{blocks} blocks") };
         let (code, text) = match self {
             End::Decided if *all == 0 => (
-                "all-decided",
+                "nothing-to-compare",
                 format!("the run ended after {blocks}: there was nothing to compare"),
             ),
             End::Decided if unjudged.is_empty() => {
