@@ -123,11 +123,12 @@ if [ "$purpose" != jobs ]; then
     job lints lints
 fi
 
-# The longest first.
+# Those that wait for servers first; those that compute fill the gaps.
+waiting='^(cli-command|dbms-dbms|dbms-room|drive-room|lab-room)-'
 {
     [ "$purpose" != jobs ] || cat "$2"
+    grep -E "$waiting" "$work/programs"
     if [ "$purpose" = test ]; then
-        grep -E '^(cli-command|dbms-room)-' "$work/programs"
         echo 'page-of-a-run small_run'
         echo 'page-in-a-browser in_web npm run --silent test:browser'
         echo 'doc-tests doc_tests'
@@ -136,12 +137,12 @@ fi
         echo 'page-check in_web npm run --silent check'
         echo 'page-functions in_web npm test --silent'
     fi
-    grep -vE '^(cli-command|dbms-room)-' "$work/programs"
+    grep -vE "$waiting" "$work/programs"
 } | sed -E 's|^([^ ]+) (/[^ ]+) (/[^ ]+)$|\1 tests \1 \2 \3|' > "$work/list"
 # Tests mostly wait, for servers and for seconds of load, so run more of them than there are CPUs.
 export RUST_TEST_THREADS=${RUST_TEST_THREADS:-6}
 # The outer shell lives on if the job's is killed; otherwise xargs would start no others.
-xargs -P 3 -I {} bash -c 'bash -c "$1"; :' bash 'job {}' < "$work/list"
+xargs -P 4 -I {} bash -c 'bash -c "$1"; :' bash 'job {}' < "$work/list"
 
 # ---- results -----------------------------------------------------------------------------------
 

@@ -47,9 +47,9 @@ pub fn skip(reason: impl Display) {
     }
 }
 
-/// A new directory for the calling test that every user may enter, also the one that servers run as.
-/// It is below `TMPDIR`, otherwise below `/var/tmp`: `/tmp` is in memory on many machines, and no
-/// device is known there.
+/// A new directory for the calling test that every user may enter, also the one that servers run
+/// as. It is below `TMPDIR`, otherwise below `/var/tmp`: `/tmp` is in memory on many machines, and
+/// no device is known there.
 ///
 /// # Panics
 /// If it cannot be made.

@@ -9,7 +9,8 @@ type Place = fn(&str) -> Option<usize>;
 const PLACES: [(&str, Place); 3] =
     [("identified ", identified), ("password(", opened), ("password for ", assigned)];
 
-/// The passwords in `IDENTIFIED WITH plugin BY 'x'`, `PASSWORD('x')` and `SET PASSWORD FOR a = 'x'`.
+/// The passwords in `IDENTIFIED WITH plugin BY 'x'`, `PASSWORD('x')` and `SET PASSWORD FOR a =
+/// 'x'`.
 pub(super) fn passwords(text: &str) -> Vec<Password> {
     // ASCII lower case keeps all byte positions.
     let lower = text.to_ascii_lowercase();
