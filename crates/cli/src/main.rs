@@ -31,7 +31,8 @@ mod variance;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser, Subcommand};
 
 /// Weigh database systems against each other.
 ///
@@ -39,7 +40,7 @@ use clap::{Parser, Subcommand};
 /// and says what got slower, by how much, and how certain that is. To begin:
 /// `steelyard run insert -v postgres@13.7 -v postgres@18.1 --budget 5m`.
 #[derive(Debug, Parser)]
-#[command(name = "steelyard", version, max_term_width = 100)]
+#[command(name = "steelyard", version, max_term_width = short::HELP_WIDTH)]
 #[command(
     after_help = "Exit codes: 0 success, 1 a gate failed, 2 the request was wrong, 3 the run failed or was interrupted."
 )]
@@ -73,6 +74,12 @@ enum Command {
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
+        Err(error) if error.kind() == ErrorKind::DisplayHelp => {
+            let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
+            let words: Vec<String> = words.collect();
+            let explained = short::explained(Cli::command(), &words);
+            return exit::usage(&explained.try_get_matches_from(words).err().unwrap_or(error));
+        }
         Err(error) => return exit::usage(&error),
     };
     let result = match &cli.command {

@@ -8,9 +8,6 @@ use plan::{CommandOption, Plan, WorkloadPlan};
 
 use crate::exit::{WrongRequest, refuse};
 
-/// The help's heading of the workload options.
-const WORKLOAD: &str = "Workload options (short form, or overriding the plan file)";
-
 /// Options that replace a plan file, or what it says of its workload.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Short form (instead of a plan file)")]
@@ -30,30 +27,57 @@ pub struct ShortForm {
 #[derive(Debug, Clone, Default)]
 struct Options(Vec<(String, String)>);
 
-/// The options of all workloads, with their help; one that several workloads have appears once.
-fn declared() -> Vec<(CommandOption, String)> {
-    let mut all: Vec<(CommandOption, String)> = Vec::new();
-    for workload in WorkloadPlan::all() {
-        for option in workload.options() {
-            let help = format!("{}: {}", workload.name(), option.help);
-            match all.iter_mut().find(|(known, _)| known.name == option.name) {
-                Some((_, known)) => *known = format!("{known}. {help}"),
-                None => all.push((*option, help)),
-            }
+/// Columns of help, at most.
+pub const HELP_WIDTH: usize = 100;
+
+/// The options of all workloads; one that several workloads have is there once.
+fn declared() -> Vec<CommandOption> {
+    let mut all: Vec<CommandOption> = Vec::new();
+    for option in WorkloadPlan::all().iter().flat_map(WorkloadPlan::options) {
+        if !all.iter().any(|known| known.name == option.name) {
+            all.push(*option);
         }
     }
     all
 }
 
+fn argument(option: &CommandOption) -> Arg {
+    let arg = Arg::new(option.name).long(option.name);
+    match option.value {
+        "" => arg.action(ArgAction::SetTrue),
+        value => arg.action(ArgAction::Append).value_name(value),
+    }
+}
+
+/// `command` with the options of workloads in its help: of the one that these words name, otherwise
+/// of all, a group for each.
+pub fn explained(command: Command, words: &[String]) -> Command {
+    let of_word = |word: &String| {
+        let of_file = || WorkloadPlan::of_file(Path::new(word)).map(|(workload, _)| workload);
+        WorkloadPlan::named(word).or_else(of_file)
+    };
+    let workloads =
+        words.iter().find_map(of_word).map_or_else(WorkloadPlan::all, |workload| vec![workload]);
+    let group = |workload: &WorkloadPlan| {
+        let name = workload.name();
+        let options = workload.options().iter();
+        let mut group = Command::new(name)
+            .disable_help_flag(true)
+            .max_term_width(HELP_WIDTH)
+            .args(options.map(|option| argument(option).help(option.help)))
+            .help_template(format!(
+                "Options of {name}, short form or over a plan file:\n{{options}}"
+            ));
+        group.render_help().ansi().to_string().trim_end().to_owned()
+    };
+    let groups: Vec<String> = workloads.iter().map(group).collect();
+    command.mut_subcommand("run", |run| run.after_help(groups.join("\n\n")))
+}
+
 impl Args for Options {
     fn augment_args(command: Command) -> Command {
-        command.args(declared().into_iter().map(|(option, help)| {
-            let arg = Arg::new(option.name).long(option.name).help(help).help_heading(WORKLOAD);
-            match option.value {
-                "" => arg.action(ArgAction::SetTrue),
-                value => arg.action(ArgAction::Append).value_name(value),
-            }
-        }))
+        // The help has them by workload.
+        command.args(declared().iter().map(|option| argument(option).hide(true)))
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -65,7 +89,6 @@ impl FromArgMatches for Options {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let given = declared()
             .into_iter()
-            .map(|(option, _)| option)
             .filter(|option| matches.value_source(option.name) == Some(ValueSource::CommandLine));
         let named = given.map(|option| {
             let values = match option.value {

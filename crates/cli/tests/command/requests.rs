@@ -12,6 +12,30 @@ use crate::plans::{BOTH, ONE, plan};
 /// Steps that take a fraction of a second.
 const QUICK: &str = "rows = 2000\nsteps = [\"l.i0\"]";
 
+/// An option that several workloads have is explained by each.
+#[test]
+fn help_has_a_group_for_each_workload_and_that_of_one_only_its_own() {
+    let place = Place::new();
+    let all = place.steelyard(&["run", "--help"]);
+    all.expect(0, &[]);
+    let places: Vec<usize> = ["--resume", "--budget", "Options of insert,", "Options of script,"]
+        .map(|part| all.stdout.find(part).unwrap_or_else(|| panic!("no {part}: {}", all.stdout)))
+        .to_vec();
+    assert!(places.is_sorted(), "{}", all.stdout);
+    assert!(all.stdout.matches("--seconds <").count() > 3, "{}", all.stdout);
+    assert!(all.stdout.lines().all(|line| line.chars().count() <= 100), "{}", all.stdout);
+    for words in [["run", "insert", "--help"], ["run", "--help", "insert"]] {
+        let one = place.steelyard(&words);
+        one.expect(0, &[]);
+        assert!(one.stdout.contains("--indexed-rows"), "{}", one.stdout);
+        for other in ["--pinning", "Options of script"] {
+            assert!(!one.stdout.contains(other), "{other} in {}", one.stdout);
+        }
+    }
+    let script = place.steelyard(&["run", "own.sql", "-h"]);
+    assert!(script.stdout.contains("--setup-file"), "{}", script.stdout);
+}
+
 #[test]
 fn a_plan_with_mistakes_is_told_where_they_are() {
     let place = Place::new();
