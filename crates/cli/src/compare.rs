@@ -1,6 +1,6 @@
 //! `steelyard compare`: absolute and relative tables, verdicts.
 
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::path::Path;
 
 use clap::{Args, ValueEnum};
@@ -33,7 +33,14 @@ pub struct CompareArgs {
     /// r/o, or a response time such as p99 or query.p99; repeat for several
     #[arg(long, value_name = "METRIC", value_delimiter = ',')]
     metric: Vec<String>,
-    /// Print only these kinds of tables [default: all except counters]
+    /// Print all tables with their legends, as files and pipes get them, also on a terminal
+    #[arg(long)]
+    full: bool,
+    /// Print only verdicts and warnings, as on a terminal, also to files and pipes
+    #[arg(long, conflicts_with_all = ["full", "tables", "format"])]
+    brief: bool,
+    /// Print only these kinds of tables [default: all except counters; on a terminal, verdicts and
+    /// warnings]
     #[arg(long, value_parser = named(&KINDS), value_delimiter = ',', value_name = "KIND,…")]
     tables: Vec<Section>,
     /// Exit with 1 if any step has a confirmed regression, or if results are missing, unfinished or
@@ -66,6 +73,24 @@ const KINDS: [(&str, Section); 9] = [
     ("other", Section::Other),
 ];
 
+/// Columns of what is printed on a terminal, at most.
+const COLUMNS: usize = 100;
+
+/// Columns of the terminal, if there is one; readable in any case.
+fn columns() -> usize {
+    terminal_size::terminal_size()
+        .map_or(COLUMNS, |(width, _)| usize::from(width.0))
+        .clamp(40, COLUMNS)
+}
+
+impl CompareArgs {
+    /// Whether what is read first is enough: on a terminal, if nothing else is asked for.
+    fn wants_brief(&self) -> bool {
+        let asked = self.full || !self.tables.is_empty() || self.rows == Rows::Steps;
+        self.format == Format::Text && !asked && std::io::stdout().is_terminal()
+    }
+}
+
 /// Prints the comparison.
 pub fn run(args: &CompareArgs) -> anyhow::Result<()> {
     let (_, results) = args.chosen.open(Which::Latest)?;
@@ -78,6 +103,7 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<()> {
         margin: args.margin.map(|percent| percent / 100.0),
         metrics: args.metric.clone(),
         sections: (!args.tables.is_empty()).then(|| args.tables.clone()),
+        brief: (args.brief || args.wants_brief()).then(columns),
     };
     let comparison = report::compare(&results, &options)?;
     args.format.print(|format| comparison.render(format))?;
@@ -92,9 +118,13 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<()> {
 /// find the rest.
 pub fn print_after_run(directory: &Path, results: &report::Results) -> anyhow::Result<()> {
     let metrics = ["o/s", "dbms.cpu/o"].map(str::to_owned).to_vec();
-    let options = CompareOptions { metrics, ..CompareOptions::default() };
+    let brief = std::io::stdout().is_terminal().then(columns);
+    let options = CompareOptions { metrics, brief, ..CompareOptions::default() };
     let comparison = report::compare(results, &options)?;
-    Format::Text.print(|format| comparison.summary(format))?;
+    Format::Text.print(|format| match brief {
+        Some(_) => comparison.render(format),
+        None => comparison.summary(format),
+    })?;
     let mut out = std::io::stdout();
     let (place, experiment) = (directory.display(), results.experiment.id);
     writeln!(

@@ -45,12 +45,14 @@ pub struct CompareOptions {
     pub metrics: Vec<String>,
     /// Which tables to print; `None`: all except the DBMS's counters, which are long.
     pub sections: Option<Vec<Section>>,
+    /// Instead of all tables, only what is read first, for a terminal of so many columns.
+    pub brief: Option<usize>,
 }
 
 /// A comparison, ready to be printed.
 #[derive(Debug, Clone)]
 pub struct Comparison {
-    /// All tables that apply, including those of sections that are not printed.
+    /// All tables that apply, including those of sections that are not printed; or the brief ones.
     pub tables: Vec<Table>,
     /// The same as data.
     pub document: Document,
@@ -75,16 +77,15 @@ pub fn compare(results: &Results, options: &CompareOptions) -> Result<Comparison
     }
     let rows_are_steps = options.rows == Rows::Steps;
     let sweeps = sweeps(results);
-    let tables = tables::all(View {
-        results,
-        judged: &judged,
-        verdicts: &verdicts,
-        sweeps: &sweeps,
-        rows_are_steps,
-    });
+    let view =
+        View { results, judged: &judged, verdicts: &verdicts, sweeps: &sweeps, rows_are_steps };
     let document = Document {
         sweeps: sweep::documents(results, &sweeps),
         ..document(results, &judged, &verdicts)
+    };
+    let tables = match options.brief {
+        Some(width) => tables::brief::tables(view, &document.warnings, width),
+        None => tables::all(view),
     };
     let reasons = reasons(results, &verdicts);
     Ok(Comparison { tables, document, judged, reasons, sections: options.sections.clone() })

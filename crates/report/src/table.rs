@@ -212,6 +212,47 @@ impl Table {
         Self { columns, rows, ..self.clone() }
     }
 
+    /// This table in parts that are at most this wide, each with the labels and some columns.
+    pub(crate) fn in_columns(&self, width: usize) -> Vec<Self> {
+        let widths: Vec<usize> = (0..self.columns.len()).map(|column| self.width(column)).collect();
+        let Some((label, cells)) = widths.split_first() else { return vec![self.clone()] };
+        let mut parts: Vec<Self> = Vec::new();
+        let mut taken = 0;
+        while taken < cells.len() || parts.is_empty() {
+            let mut used = *label;
+            let fits = |cell: &&usize| {
+                used += *cell + 2;
+                used <= width
+            };
+            let next = taken + cells[taken..].iter().take_while(fits).count();
+            // One column at least, however wide.
+            let next = next.max(taken + 1).min(cells.len());
+            let of = |row: &Row| Row {
+                cells: row.cells.get(taken..next).unwrap_or_default().to_vec(),
+                verdicts: row.verdicts.get(taken..next).unwrap_or_default().to_vec(),
+                ..row.clone()
+            };
+            let heads = self
+                .columns
+                .iter()
+                .take(1)
+                .chain(self.columns.get(taken + 1..=next).unwrap_or_default());
+            parts.push(Self {
+                columns: heads.cloned().collect(),
+                rows: self.rows.iter().map(of).collect(),
+                ..self.clone()
+            });
+            taken = next.max(taken + 1);
+        }
+        let last = parts.len() - 1;
+        for (place, part) in parts.iter_mut().enumerate() {
+            if place < last {
+                part.notes.clear();
+            }
+        }
+        parts
+    }
+
     /// The cells of a row, label first.
     pub(crate) fn line<'a>(&'a self, row: &'a Row) -> impl Iterator<Item = &'a str> {
         std::iter::once(row.label.as_str()).chain(row.cells.iter().map(String::as_str))

@@ -46,6 +46,57 @@ fn text_and_markdown_and_csv_stay_as_they_are() {
     golden("steps.csv", &found.render(Format::Csv).unwrap());
 }
 
+/// What is read first of an experiment, on a terminal of so many columns.
+fn brief(lab: &Lab, width: usize) -> String {
+    let options = CompareOptions { brief: Some(width), ..CompareOptions::default() };
+    let text = compare(&lab.results(), &options).unwrap().render(Format::Text).unwrap();
+    let widest = text.lines().map(|line| line.chars().count()).max().unwrap();
+    assert!(widest <= width, "{widest} columns:\n{text}");
+    text
+}
+
+#[test]
+fn a_terminal_gets_a_line_for_each_comparison() {
+    let text = brief(&rich_lab(), 80);
+    golden("brief.txt", &text);
+    let verdicts = text.lines().take_while(|line| !line.is_empty()).count();
+    assert_eq!(
+        verdicts,
+        2 + STEPS.len() * 2,
+        "title and heads, then 2 comparisons a step:\n{text}"
+    );
+    golden("brief-wide.txt", &brief(&rich_lab(), 100));
+}
+
+/// The first version with all steps, and others that are each slower in one of them.
+fn many(versions: usize, dops: &[u32]) -> Lab {
+    const ALL: [&str; 10] =
+        ["l.i0", "l.x", "l.i1", "l.i2", "qr100", "qp100", "qr500", "qp500", "qr1000", "qp1000"];
+    let versions: Vec<String> = (0..versions).map(|number| format!("pg{number}.1")).collect();
+    let versions: Vec<&str> = versions.iter().map(String::as_str).collect();
+    let lab = Lab::new(&versions, &plan(&versions, &ALL, 6, dops), 6);
+    for dop in dops {
+        lab.run(&ALL, 6, *dop, &|name, place, block| {
+            let slower = place > 0 && ALL[(place - 1) % ALL.len()] == name;
+            let chance = 1.0 + 0.001 * f64::from((block * 7 + place as u32 * 3) % 5);
+            record(name, 1e4 * chance * if slower { 0.9 } else { 1.0 })
+        });
+    }
+    lab
+}
+
+#[test]
+fn many_comparisons_get_a_cell_each() {
+    for width in [80, 100] {
+        let text = brief(&many(12, &[1]), width);
+        golden(&format!("brief-many-{width}.txt"), &text);
+        let signs = text.matches('▼').count();
+        assert!(signs > 11, "a slower step of each, and the legend:\n{text}");
+    }
+    let text = brief(&many(2, &[1, 2, 4, 8]), 80);
+    assert_eq!(text.matches("equivalent\n").count(), 9 * 4, "{text}");
+}
+
 #[test]
 fn json_stays_as_it_is_and_reads_back() {
     let found = rich_lab().compare();

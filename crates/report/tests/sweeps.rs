@@ -20,6 +20,9 @@ fn a_sweep_is_printed_over_its_clients() {
     golden("sweep.txt", &comparison.render(Format::Text).unwrap());
     golden("sweep.md", &comparison.summary(Format::Markdown).unwrap());
     golden("sweep.csv", &comparison.summary(Format::Csv).unwrap());
+    let options = report::CompareOptions { brief: Some(80), ..Default::default() };
+    let brief = report::compare(&lab.results(), &options).unwrap();
+    golden("brief-sweep.txt", &brief.render(Format::Text).unwrap());
 }
 
 #[test]

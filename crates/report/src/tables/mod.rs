@@ -1,5 +1,6 @@
 //! The tables of a comparison, one kind per file.
 
+pub(crate) mod brief;
 mod counters;
 mod hardware;
 mod latency;

@@ -111,9 +111,10 @@ fn legend(view: View<'_>, sweep: &Sweep) -> Vec<String> {
     legend
 }
 
-const SIGNS: &str = "verdicts: ▼ regression, ▲ improvement, = equivalent, ? inconclusive";
+pub(super) const SIGNS: &str =
+    "verdicts: ▼ regression, ▲ improvement, = equivalent, ? inconclusive";
 
-fn sign(verdict: Option<Verdict>) -> &'static str {
+pub(super) fn sign(verdict: Option<Verdict>) -> &'static str {
     match verdict {
         Some(Verdict::Regression) => "▼",
         Some(Verdict::Improvement) => "▲",

@@ -11,7 +11,7 @@ use crate::sentence::confidence;
 use crate::table::{Row, RowKind, Section, Table, distinct, texts};
 
 /// The confidences of the intervals: one, unless an adaptive experiment reached looks that differ.
-fn intervals(judged: &Judged) -> String {
+pub(super) fn intervals(judged: &Judged) -> String {
     let found = distinct(judged.comparisons().map(|found| confidence(found.confidence)));
     if found.is_empty() { confidence(judge::CONFIDENCE) } else { found.join(" or ") }
 }
@@ -126,13 +126,6 @@ fn legend(view: View<'_>, judged: &Judged) -> Vec<String> {
 
 fn row(view: View<'_>, judged: &Judged, finding: &Finding<'_>) -> Option<Row> {
     let step = view.results.steps.get(finding.step)?;
-    let held = judged.not_held(step, finding.variant).is_empty();
-    let kind = match finding.verdict {
-        Some(Verdict::Regression) => Some(RowKind::Regression),
-        Some(Verdict::Improvement) => Some(RowKind::Improvement),
-        _ if finding.fails || !held => Some(RowKind::Marked),
-        _ => None,
-    };
     let mut cells = vec![view.results.variant_name(finding.variant).to_owned()];
     if judged.metric != OPS.name {
         let base = judged.base_of(finding.variant);
@@ -149,5 +142,17 @@ fn row(view: View<'_>, judged: &Judged, finding: &Finding<'_>) -> Option<Row> {
         finding.verdict.map_or_else(|| UNKNOWN.to_owned(), |verdict| verdict.to_string()),
         finding.sentence.clone(),
     ]);
-    Some(Row::new(view.results.step_label(step), cells).of_kind(kind))
+    Some(Row::new(view.results.step_label(step), cells).of_kind(kind(view, judged, finding)))
+}
+
+/// How the row of a finding is highlighted.
+pub(super) fn kind(view: View<'_>, judged: &Judged, finding: &Finding<'_>) -> Option<RowKind> {
+    let step = view.results.steps.get(finding.step)?;
+    let held = judged.not_held(step, finding.variant).is_empty();
+    match finding.verdict {
+        Some(Verdict::Regression) => Some(RowKind::Regression),
+        Some(Verdict::Improvement) => Some(RowKind::Improvement),
+        _ if finding.fails || !held => Some(RowKind::Marked),
+        _ => None,
+    }
 }

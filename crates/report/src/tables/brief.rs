@@ -1,0 +1,174 @@
+//! What is read first, as narrow as a terminal: the verdicts alone, and what to know about them.
+
+use judge::Verdict;
+use metrics::OPS;
+use textwrap::Options;
+
+use super::sweeps::{SIGNS, sign};
+use super::throughput::relative_cell;
+use super::verdicts::{intervals, kind};
+use super::{VARIANT, View, sweeps, throughput};
+use crate::document::WarningDocument;
+use crate::figures::absolute;
+use crate::judged::Finding;
+use crate::number::{percent, rate, relative};
+use crate::table::{Row, Section, Table, one_line, texts};
+
+/// So many comparisons get a line each; more of them a cell each.
+const LINES: usize = 48;
+/// Id of the table of verdicts.
+const BRIEF: &str = "brief";
+
+/// Verdicts on throughput and throughput over clients; without variants to compare, throughput.
+/// Then warnings, those of one kind together. Nothing is wider than `width` characters, as far as
+/// names allow.
+pub(crate) fn tables(view: View<'_>, warnings: &[WarningDocument], width: usize) -> Vec<Table> {
+    let mut findings = view.judged.findings(view.results);
+    findings.retain(|finding| view.sweep_of(finding.step).is_none());
+    let mut tables = match findings.len() {
+        0 => {
+            throughput::tables(view).into_iter().filter(|table| table.part == "absolute").collect()
+        }
+        1..=LINES => vec![lines(view, &findings)],
+        _ => vec![cells(view, &findings)],
+    };
+    for mut table in sweeps::tables(view) {
+        // What the last column of cliffs says in words is in the others.
+        let cliffs = table.id.starts_with("cliffs");
+        if cliffs {
+            table.columns.pop();
+            table.rows.iter_mut().for_each(|row| drop(row.cells.pop()));
+        }
+        if cliffs || table.id.ends_with(".absolute") {
+            tables.push(table);
+        }
+    }
+    let mut narrow: Vec<Table> = tables.iter().flat_map(|table| table.in_columns(width)).collect();
+    for table in &mut narrow {
+        if table.id != BRIEF {
+            table.legend.clear();
+        }
+        table.part.clear();
+        table.notes = table.notes.iter().flat_map(|note| wrapped(note, width)).collect();
+    }
+    let mut said = Table::new(Section::Other, "notes", "Notes");
+    said.notes = notes(view, warnings, width);
+    narrow.extend((!said.notes.is_empty()).then_some(said));
+    narrow
+}
+
+fn title(view: View<'_>, findings: &[Finding<'_>]) -> String {
+    let counts = || findings.iter().map(|finding| finding.blocks).filter(|blocks| *blocks > 0);
+    let blocks = match (counts().min(), counts().max()) {
+        (Some(1), Some(1)) => "1 block".to_owned(),
+        (Some(low), Some(high)) if low == high => format!("{low} blocks"),
+        (Some(low), Some(high)) => format!("{low} to {high} blocks"),
+        _ => "no finished block".to_owned(),
+    };
+    format!(
+        "Throughput relative to {}: {} intervals, {blocks}, margin {}",
+        view.judged.base_name(view.results),
+        intervals(view.judged),
+        percent(view.judged.margin)
+    )
+}
+
+fn lines(view: View<'_>, findings: &[Finding<'_>]) -> Table {
+    let mut table = Table::new(Section::Relative, BRIEF, title(view, findings));
+    let rates = format!("{} {}", view.judged.base_name(view.results), OPS.name);
+    table.columns = texts(["step", &rates, VARIANT, "ratio", "interval", "verdict"]);
+    let row = |finding: &Finding<'_>| {
+        let step = view.results.steps.get(finding.step)?;
+        let found = finding.comparison;
+        let interval = found.and_then(|found| found.low.zip(found.high));
+        let base = view.judged.base_of(finding.variant);
+        let rate = absolute(step, base, base, OPS.name).map(rate);
+        let cells = vec![
+            rate.unwrap_or_default(),
+            view.results.variant_name(finding.variant).to_owned(),
+            relative_cell(view, finding.step, finding.variant),
+            interval.map_or_else(String::new, |(low, high)| {
+                format!("{} to {}", relative(low), relative(high))
+            }),
+            finding.verdict.map_or("", Verdict::as_str).to_owned(),
+        ];
+        let row = Row::new(view.results.step_label(step), cells);
+        Some(row.of_kind(kind(view, view.judged, finding)))
+    };
+    table.rows = findings.iter().filter_map(row).collect();
+    table
+}
+
+fn cells(view: View<'_>, findings: &[Finding<'_>]) -> Table {
+    let mut table = Table::new(Section::Relative, BRIEF, title(view, findings));
+    table.legend = texts([SIGNS]);
+    let mut variants: Vec<usize> = findings.iter().map(|finding| finding.variant).collect();
+    variants.sort_unstable();
+    variants.dedup();
+    let names = variants.iter().map(|variant| view.results.variant_name(*variant));
+    table.columns = texts(std::iter::once("step").chain(names));
+    for (number, _, label) in view.steps() {
+        let (mut cells, mut verdicts) = (Vec::new(), Vec::new());
+        for variant in &variants {
+            let of = |finding: &&Finding<'_>| (finding.step, finding.variant) == (number, *variant);
+            let verdict = findings.iter().find(of).and_then(|finding| finding.verdict);
+            cells.push(relative_cell(view, number, *variant) + sign(verdict));
+            verdicts.push(verdict.map_or("", Verdict::as_str).to_owned());
+        }
+        if verdicts.iter().any(|verdict| !verdict.is_empty()) {
+            table.rows.push(Row { verdicts, ..Row::new(label, cells) });
+        }
+    }
+    // As published, versions are rows where they are more.
+    if variants.len() > table.rows.len() { table.transposed(VARIANT) } else { table }
+}
+
+/// What to know about the verdicts: of each kind of warning the first, and how many more there are.
+fn notes(view: View<'_>, warnings: &[WarningDocument], width: usize) -> Vec<String> {
+    let mut all: Vec<(String, String)> = Vec::new();
+    let label =
+        |step: usize| view.results.steps.get(step).map(|step| view.results.step_label(step));
+    let about = |(step, variant): (usize, usize)| {
+        Some(format!("{} {}: ", label(step)?, view.results.variant_name(variant)))
+    };
+    for finding in view.judged.findings(view.results) {
+        let reason = finding.reason.as_deref().unwrap_or_default();
+        if !reason.is_empty() {
+            let step = label(finding.step).unwrap_or_default();
+            all.push(("not judged".to_owned(), format!("{step}: {reason}")));
+        }
+    }
+    for (place, warning) in view.judged.warnings() {
+        let about = place.and_then(about).unwrap_or_default();
+        all.push((warning.code().to_owned(), format!("{about}{warning}")));
+    }
+    let gaps = view.judged.gaps.iter();
+    all.extend(
+        gaps.filter_map(|gap| {
+            Some(("gap".to_owned(), format!("{}: {}", label(gap.step)?, gap.text)))
+        }),
+    );
+    for warning in warnings {
+        let about: Vec<&str> =
+            [&warning.step, &warning.variant].into_iter().flatten().map(String::as_str).collect();
+        let about = if about.is_empty() { String::new() } else { about.join(" ") + ": " };
+        all.push((warning.code.clone(), format!("{about}{}", one_line(&warning.text))));
+    }
+    let mut kinds: Vec<(String, String, usize)> = Vec::new();
+    for (code, text) in all {
+        match kinds.iter_mut().find(|(known, ..)| *known == code) {
+            Some((.., more)) => *more += 1,
+            None => kinds.push((code, text, 0)),
+        }
+    }
+    let said = |(code, text, more): (String, String, usize)| match more {
+        0 => format!("{code}: {text}"),
+        more => format!("{code}: {text} (and {more} more)"),
+    };
+    kinds.into_iter().map(said).flat_map(|text| wrapped(&format!("! {text}"), width)).collect()
+}
+
+fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let options = Options::new(width).subsequent_indent("  ").break_words(false);
+    textwrap::wrap(text, options).into_iter().map(|line| line.into_owned()).collect()
+}
