@@ -26,6 +26,17 @@ pub fn refuse<T>(text: impl Into<String>) -> anyhow::Result<T> {
 #[error("the gate failed:\n  {}", .0.join("\n  "))]
 pub struct GateFailed(pub Vec<String>);
 
+/// A run that ended early, with what to do next.
+#[derive(Debug, thiserror::Error)]
+#[error("{error}\n{next}")]
+pub struct Unfinished {
+    /// Why it ended.
+    #[source]
+    pub error: lab::Error,
+    /// What to do.
+    pub next: String,
+}
+
 /// What `doctor` found to fail, each with what was found.
 #[derive(Debug, thiserror::Error)]
 #[error("this machine is not fit to measure on:\n  {}", .0.join("\n  "))]
@@ -101,6 +112,7 @@ fn is_request(error: &anyhow::Error) -> bool {
     error.is::<WrongRequest>()
         || error.is::<plan::PlanError>()
         || error.downcast_ref::<lab::Error>().is_some_and(lab::Error::is_request)
+        || error.downcast_ref::<Unfinished>().is_some_and(|it| it.error.is_request())
         || error.downcast_ref::<dbms::Error>().is_some_and(dbms::Error::is_request)
         || error.downcast_ref::<lab::ImportError>().is_some_and(lab::ImportError::is_request)
         || error.downcast_ref::<store::StoreError>().is_some_and(store::StoreError::is_request)

@@ -4,6 +4,8 @@ use std::io::Write;
 
 use archive::Summary;
 use clap::Args;
+use lab::Exclusive;
+use store::{Experiment, ExperimentState, Store};
 
 use crate::results::{ResultsDir, address, open_archive};
 
@@ -26,10 +28,10 @@ pub fn run(args: &ListArgs) -> anyhow::Result<()> {
             numbered
         }
         None => {
-            let store = store::Store::open_read_only(results)?;
+            let store = Store::open_read_only(results)?;
             let mut listed = Vec::new();
             for experiment in store.all_experiments()? {
-                listed.push((experiment.id.0, Summary::of(&store, &experiment)?));
+                listed.push((experiment.id.0, summary(&store, &experiment)?));
             }
             listed
         }
@@ -42,4 +44,20 @@ pub fn run(args: &ListArgs) -> anyhow::Result<()> {
         writeln!(out, "{id}\t{name}\t{workload}\t{state}\t{trials}\t{variants}\t{purpose}")?;
     }
     Ok(())
+}
+
+/// An experiment as it is now. A run that was killed could not record its end.
+fn summary(store: &Store, experiment: &Experiment) -> anyhow::Result<Summary> {
+    let mut summary = Summary::of(store, experiment)?;
+    let running = experiment.state == ExperimentState::Running;
+    if store.failed(experiment.id)?.is_some() {
+        store::FAILED.clone_into(&mut summary.state);
+    } else if running && !Exclusive::is_taken(store.database(), experiment.id.0) {
+        ExperimentState::Interrupted.as_str().clone_into(&mut summary.state);
+    }
+    let variants = store.variants(experiment.id)?;
+    if variants.iter().any(|variant| variant.dbms.starts_with(store::IMPORTED)) {
+        "import".clone_into(&mut summary.purpose);
+    }
+    Ok(summary)
 }

@@ -43,6 +43,19 @@ pub struct Ready {
 }
 
 impl Machine {
+    /// The options that a resumed run needs again, to run where this one does.
+    pub fn again(&self) -> Vec<String> {
+        let mut words = Vec::new();
+        if let Some(directory) = &self.data_dir {
+            words.extend(["--data-dir".to_owned(), directory.display().to_string()]);
+        }
+        if let Some(user) = &self.server_user {
+            words.extend(["--server-user".to_owned(), user.clone()]);
+        }
+        words.extend(self.allow_concurrent.then(|| "--allow-concurrent".to_owned()));
+        words
+    }
+
     /// Prepares for servers whose results go to `results`.
     ///
     /// # Errors

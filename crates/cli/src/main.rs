@@ -23,6 +23,7 @@ mod pull;
 mod push;
 mod report;
 mod results;
+mod rm;
 mod run;
 mod setup;
 mod short;
@@ -63,6 +64,7 @@ enum Command {
     Advise(advise::AdviseArgs),
     Report(report::ReportArgs),
     List(list::ListArgs),
+    Rm(rm::RmArgs),
     Export(export::ExportArgs),
     Import(import::ImportArgs),
     Push(push::PushArgs),
@@ -95,6 +97,7 @@ fn main() -> ExitCode {
         Command::Advise(args) => advise::run(args),
         Command::Report(args) => report::run(args),
         Command::List(args) => list::run(args),
+        Command::Rm(args) => rm::run(args),
         Command::Export(args) => export::run(args),
         Command::Import(args) => import::run(args),
         Command::Push(args) => push::run(args),

@@ -10,6 +10,9 @@ use store::{Experiment, ExperimentId, Store};
 
 use crate::exit::{WrongRequest, refuse};
 
+/// The results directory if none is named.
+pub const RESULTS: &str = "steelyard-results";
+
 /// Where results are.
 #[derive(Debug, Clone, Args)]
 pub struct ResultsDir {
@@ -18,7 +21,7 @@ pub struct ResultsDir {
         long,
         value_name = "DIR",
         env = "STEELYARD_RESULTS",
-        default_value = "steelyard-results"
+        default_value = RESULTS
     )]
     pub results: PathBuf,
 }

@@ -10,9 +10,9 @@ use report::Which;
 
 use crate::changes::Changes;
 use crate::dash::{is_dash, read_plan};
-use crate::exit::{WrongRequest, refuse};
+use crate::exit::{Unfinished, WrongRequest, refuse};
 use crate::machine::{Machine, Ready};
-use crate::results::{ResultsDir, load_which};
+use crate::results::{RESULTS, ResultsDir, load_which};
 use crate::short::ShortForm;
 
 /// Run an experiment from a plan file, or without one: `run insert -v … -v …`
@@ -69,7 +69,10 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
         progress.tell(Event::Note(line));
     })?;
     let systems = lab::Installed(cache);
+    let resuming = args.resuming(&resume);
+    let mut began = false;
     let experiment = lab::run(resume, &options, &systems, &ledger, &interrupted, &mut |event| {
+        began |= matches!(event, Event::Began { .. });
         progress.tell(event);
     });
     // Also draws the profiles of a run that was interrupted.
@@ -81,8 +84,20 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
         progress.tell(Event::Note(format!("could not draw the flamegraphs: {error}")));
     }
     progress.finish();
-    experiment?;
+    experiment.map_err(|error| explained(error, began, &resuming))?;
     crate::compare::print_after_run(&args.directory.results, &loaded?.1)
+}
+
+/// An error with what to do next, if the experiment had begun.
+fn explained(error: lab::Error, began: bool, resuming: &str) -> anyhow::Error {
+    if !began {
+        return error.into();
+    }
+    let next = match error.is_lasting() {
+        true => "Resuming the run can't change that: correct it, and run it again".to_owned(),
+        false => format!("The finished trials are kept; continue with {resuming}"),
+    };
+    Unfinished { error, next }.into()
 }
 
 /// What is about to run and for how long, said before anything is fetched or started.
@@ -110,6 +125,30 @@ fn intention(plan: &Plan) -> String {
 }
 
 impl RunArgs {
+    /// How to continue this run: a command that can be pasted, unless the plan is needed again.
+    fn resuming(&self, resume: &Resume) -> String {
+        match resume {
+            Resume::Latest(Some(_)) => return "the same command".to_owned(),
+            Resume::New(plan) => {
+                let text = plan.to_toml();
+                // Passwords are not stored.
+                if plan::plan_without_passwords(&text) != text {
+                    return "the same command and --resume".to_owned();
+                }
+            }
+            Resume::Latest(None) => {}
+        }
+        let mut words = Vec::from(["steelyard", "run", "--resume"].map(str::to_owned));
+        let results = &self.directory.results;
+        if results != Path::new(RESULTS) {
+            words.extend(["--results".to_owned(), results.display().to_string()]);
+        }
+        words.extend(self.machine.again());
+        let line = shlex::try_join(words.iter().map(String::as_str));
+        // Only a NUL can't be quoted, and no path has one.
+        format!("`{}`", line.unwrap_or_else(|_| words.join(" ")))
+    }
+
     fn plan(&self) -> anyhow::Result<Option<Plan>> {
         let Some(what) = &self.what else {
             if self.short.given() {
@@ -141,4 +180,55 @@ pub fn read(path: &Path) -> anyhow::Result<Plan> {
         ));
     }
     read_plan(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Debug, Parser)]
+    struct Line {
+        #[command(flatten)]
+        run: RunArgs,
+    }
+
+    fn resuming(words: &[&str], resume: &Resume) -> String {
+        let line = Line::try_parse_from([&["run"][..], words].concat()).unwrap();
+        line.run.resuming(resume)
+    }
+
+    fn plan(dbms: &str) -> Plan {
+        let text = format!("[variants.a]\ndbms = \"{dbms}\"\n[workload.insert]\n");
+        Plan::parse(&text, None, "a test").unwrap()
+    }
+
+    #[test]
+    fn the_command_that_continues_can_be_pasted() {
+        let new = Resume::New(Box::new(plan("postgres@14.3")));
+        let words = ["x.toml", "--results", "my results", "--data-dir", "/mnt/a b", "--quiet"];
+        let line = resuming(&words, &new);
+        let line = line.strip_prefix('`').and_then(|line| line.strip_suffix('`')).unwrap();
+        assert_eq!(
+            shlex::split(line).unwrap(),
+            ["steelyard", "run", "--resume", "--results", "my results", "--data-dir", "/mnt/a b"]
+        );
+        let line = resuming(&["--resume", "--results", RESULTS], &Resume::Latest(None));
+        assert_eq!(line, "`steelyard run --resume`");
+    }
+
+    #[test]
+    fn a_plan_that_is_needed_again_is_asked_for() {
+        let secret = Resume::New(Box::new(plan("postgres://me:s3cret@host/db")));
+        assert_eq!(resuming(&["x.toml"], &secret), "the same command and --resume");
+        let named = Resume::Latest(Some(Box::new(plan("postgres@14.3"))));
+        assert_eq!(resuming(&["--resume", "x.toml"], &named), "the same command");
+    }
+
+    #[test]
+    fn what_has_not_begun_can_not_be_continued() {
+        let told = |began| explained(lab::Error::Interrupted, began, "`x`").to_string();
+        assert_eq!(told(false), "interrupted");
+        assert_eq!(told(true), "interrupted\nThe finished trials are kept; continue with `x`");
+    }
 }

@@ -13,6 +13,8 @@ pub enum Diagnosis {
     DiskFull,
     /// The work was aborted by an [`crate::Interrupter`] or an operator.
     Interrupted,
+    /// What was asked is wrong in itself: it fails at every attempt.
+    Invalid,
 }
 
 /// An error of this crate. Every message says what was expected, what was found and what to do.

@@ -128,6 +128,7 @@ impl Error {
     pub fn kind(&self) -> ErrorKind {
         match self {
             Error::Broken(_) => ErrorKind::Disconnected,
+            Error::Script(_) => ErrorKind::Invalid,
             error => error.answer().map_or(ErrorKind::Other, |error| error.kind),
         }
     }
@@ -151,6 +152,8 @@ pub enum ErrorKind {
     Disconnected,
     /// Its disk is full.
     DiskFull,
+    /// What was asked is wrong in itself, such as a statement's syntax. It fails at every attempt.
+    Invalid,
     /// Anything else.
     #[default]
     Other,

@@ -122,10 +122,7 @@ pub enum Error {
         pid: i32,
     },
     /// A step of a trial failed.
-    #[error(
-        "variant `{variant}`, block {block}, {clients}, step {step}: {reason}{log}\n\
-         The trials that were finished are kept; continue with `steelyard run --resume`"
-    )]
+    #[error("variant `{variant}`, block {block}, {clients}, step {step}: {reason}{log}")]
     Step {
         /// The variant.
         variant: String,
@@ -141,9 +138,11 @@ pub enum Error {
         log: String,
         /// Whether the system had died. Other trials then go on.
         died: bool,
+        /// Whether it fails at every attempt.
+        lasting: bool,
     },
     /// The user ended the run.
-    #[error("interrupted; finished trials are kept; continue with `steelyard run --resume`")]
+    #[error("interrupted")]
     Interrupted,
     /// There is nothing to resume.
     #[error("{0}")]
@@ -235,6 +234,18 @@ impl Error {
     /// Whether a system died in a trial.
     pub(crate) fn is_death(&self) -> bool {
         matches!(self, Error::Step { died: true, .. })
+    }
+
+    /// Whether resuming the experiment can't change it, because its cause is in the plan: an SQL
+    /// error in the user's own script, a setting that the server rejects.
+    pub fn is_lasting(&self) -> bool {
+        match self {
+            Error::Variant { source, .. } | Error::Dbms(source) => {
+                matches!(**source, dbms::Error::Rejected { .. } | dbms::Error::Reserved { .. })
+            }
+            Error::Step { lasting, .. } => *lasting,
+            _ => false,
+        }
     }
 
     /// Whether the request was wrong, so that repeating it can't help.

@@ -1,7 +1,7 @@
 //! Blocks of trials, one server at a time.
 
 use lab::{Error, Event};
-use store::TrialState;
+use store::{ExperimentState, TrialState};
 
 use crate::common::Site;
 use crate::common::world::Fault;
@@ -55,6 +55,49 @@ fn a_run_goes_on_only_with_the_same_binaries() {
     site.world.set_version("14.3");
     site.resume().unwrap();
     assert_eq!(site.finished().len(), 2);
+}
+
+/// States of the experiments, the newest first.
+fn states(site: &Site) -> Vec<ExperimentState> {
+    site.store().experiments().unwrap().iter().map(|it| it.state).collect()
+}
+
+/// A run of which nothing is finished.
+fn interrupt(site: &mut Site, plan: &plan::Plan) {
+    site.world.restart();
+    site.world.at("start", 1, Fault::Interrupt);
+    assert!(matches!(site.run(plan), Err(Error::Interrupted)));
+    site.world.restart();
+}
+
+/// The oldest was taken.
+#[test]
+fn the_latest_unfinished_experiment_is_resumed() {
+    let mut site = Site::new();
+    let plan = Site::plan(&["a"], "blocks = 1", STEPS);
+    interrupt(&mut site, &plan);
+    interrupt(&mut site, &plan);
+    site.resume().unwrap();
+    assert_eq!(states(&site), [ExperimentState::Finished, ExperimentState::Interrupted]);
+}
+
+/// It was for ever the one to resume.
+#[test]
+fn what_would_fail_again_is_not_resumed() {
+    let mut site = Site::new();
+    let plan = Site::plan(&["a"], "blocks = 1", STEPS);
+    interrupt(&mut site, &plan);
+    site.world.at("request", 1, Fault::Invalid);
+    let Err(error) = site.run(&plan) else { panic!("no error") };
+    assert!(error.is_lasting(), "{error}");
+    assert!(site.warnings().contains(&store::FAILED.to_owned()), "{:?}", site.warnings());
+    // The one before it goes on.
+    site.resume().unwrap();
+    assert_eq!(states(&site), [ExperimentState::Interrupted, ExperimentState::Finished]);
+    let Err(error) = site.resume() else { panic!("it was resumed") };
+    let text = error.to_string();
+    assert!(text.contains("experiment 2 `fake` would fail again"), "{text}");
+    assert!(text.contains("refused") && text.contains("without --resume"), "{text}");
 }
 
 /// The half block was paired with what the same binaries did on another machine.

@@ -42,7 +42,7 @@ pub enum ReportError {
     BadMargin(f64),
     /// No trial has been finished.
     #[error(
-        "expected finished trials in the chosen experiments, found none; continue one with `steelyard run --resume`"
+        "expected finished trials in the chosen experiments, found none; resume a run, or run one to its end"
     )]
     NoTrials,
     /// A deviation needs two trials.

@@ -78,7 +78,7 @@ fn unfinished(results: &Results) -> Option<String> {
         many => format!(", {many} of its trials failed"),
     };
     Some(format!(
-        "the experiment is not finished{failed}; continue it with `steelyard run --resume`"
+        "the experiment is not finished{failed}; resume its run, or correct the plan and run it again"
     ))
 }
 

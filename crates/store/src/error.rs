@@ -59,7 +59,7 @@ pub enum StoreError {
     },
     /// No space left.
     #[error(
-        "no space left for results in {}; steps already stored are intact; free some space, then continue with `steelyard run --resume`",
+        "no space left for results in {}; steps already stored are intact; free some space, and try again",
         .0.display()
     )]
     Full(PathBuf),

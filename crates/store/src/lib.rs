@@ -28,9 +28,9 @@ mod write;
 pub use counts::{CountFunction, CountPhase, CountRecord};
 pub use error::{Result, StoreError};
 pub use records::{
-    Better, Experiment, ExperimentId, ExperimentState, HostFact, IMPORTED, NewExperiment, NewTrial,
-    NewVariant, Purpose, Setting, StepId, StepKind, StepState, Trial, TrialId, TrialState, Variant,
-    VariantId,
+    Better, Experiment, ExperimentId, ExperimentState, FAILED, HostFact, IMPORTED, NewExperiment,
+    NewTrial, NewVariant, Purpose, Setting, StepId, StepKind, StepState, Trial, TrialId,
+    TrialState, Variant, VariantId,
 };
 pub use step::{
     Counter, Failure, Histogram, LogEvent, Measure, QueryPlan, Scope, Series, Size, Step,

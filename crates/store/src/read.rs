@@ -9,7 +9,7 @@ use rusqlite::{Params, Row, params};
 use crate::error::{Result, StoreError};
 use crate::intern::{HOST_FACTS, SETTINGS};
 use crate::records::{
-    Better, ExperimentId, HostFact, Setting, StepId, StepKind, StepState, Trial, TrialId,
+    Better, ExperimentId, FAILED, HostFact, Setting, StepId, StepKind, StepState, Trial, TrialId,
     TrialState, Variant, VariantId,
 };
 use crate::step::{Measure, Scope, Step, StepValues, StoredWarning, Warning};
@@ -339,6 +339,15 @@ impl Store {
                 warning: Warning { code: row.get(2)?, text: row.get(3)? },
             })
         })
+    }
+
+    /// Why the run of an experiment failed, if resuming it can't change that.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub fn failed(&self, experiment: ExperimentId) -> Result<Option<String>> {
+        let sql = "SELECT text FROM warning WHERE experiment_id = ?1 AND code = ?2 ORDER BY id";
+        Ok(self.rows(sql, params![experiment.0, FAILED], |row| row.get(0))?.pop())
     }
 
     pub(crate) fn rows<T>(

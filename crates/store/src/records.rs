@@ -188,6 +188,9 @@ pub struct Experiment {
 /// What `dbms` of a variant begins with whose figures another program printed; its name follows.
 pub const IMPORTED: &str = "imported:";
 
+/// Code of the warning of an experiment that failed for a reason that resuming can't change.
+pub const FAILED: &str = "failed";
+
 /// A new variant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewVariant {

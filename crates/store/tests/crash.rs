@@ -99,7 +99,7 @@ fn a_full_disk_keeps_stored_steps() {
             }
         };
         assert!(matches!(error, StoreError::Full(_)), "{error}");
-        assert!(error.to_string().contains("--resume"), "{error}");
+        assert!(error.to_string().contains("free some space"), "{error}");
         assert!((1..8).contains(&stored), "{stored}");
         let steps = |store: &Store| store.steps(experiment, Scope::All).unwrap().len();
         assert_eq!(steps(&store), stored as usize);

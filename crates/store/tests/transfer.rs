@@ -328,6 +328,31 @@ fn a_file_that_cannot_be_placed_leaves_nothing() {
 }
 
 #[test]
+fn a_removed_experiment_leaves_the_others_as_they_were() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(&folder);
+    full(&store, "this");
+    let artifacts = store.artifacts();
+    let files = || {
+        let listed = |directory: &str| {
+            let entries = fs::read_dir(artifacts.join(directory)).unwrap();
+            let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+            names.map(|name| format!("{directory}/{name}")).collect::<BTreeSet<_>>()
+        };
+        ["logs", "profiles"].map(listed)
+    };
+    let before = (dump(&raw(&store)), files());
+    // The same texts and facts, so that nothing shared is added.
+    let removed = full(&store, "this");
+    assert_ne!((dump(&raw(&store)), files()), before);
+    store.remove_experiment(removed).unwrap();
+    assert_eq!((dump(&raw(&store)), files()), before);
+    assert!(artifacts.join("profiles/1/l.x.dop1/pg.svg").is_file());
+    let error = store.remove_experiment(removed).unwrap_err();
+    assert!(error.is_request(), "{error}");
+}
+
+#[test]
 fn a_trial_without_steps_and_an_empty_experiment_are_copied_too() {
     let folders = [(); 2].map(|()| tempfile::tempdir().unwrap());
     let [from, to] = folders.each_ref().map(open);

@@ -196,7 +196,11 @@ fn a_count_is_not_taken_for_a_run() {
     drop(results);
     let list = place.steelyard(&["list"]);
     list.expect(0, &[]);
-    assert!(list.stdout.contains("2\tcounted\tinsert\trunning\t0\t\tcount\n"), "{}", list.stdout);
+    assert!(
+        list.stdout.contains("2\tcounted\tinsert\tinterrupted\t0\t\tcount\n"),
+        "{}",
+        list.stdout
+    );
     assert!(list.stdout.contains("1\tgate\tinsert\tfinished\t12\ta b\trun\n"), "{}", list.stdout);
     let compare = place.steelyard(&["compare"]);
     compare.expect(0, &[]);

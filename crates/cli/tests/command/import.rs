@@ -35,6 +35,26 @@ fn pgbench(rate: f64) -> String {
 }
 
 #[test]
+fn an_import_is_listed_as_one_and_removed_when_asked() {
+    let place = Place::new();
+    let output = file(&place, "x.out", &pgbench(1000.0));
+    for name in ["one", "two", "two"] {
+        place.steelyard(&["import", "--name", name, &output]).expect(0, &[]);
+    }
+    let listed = || place.steelyard(&["list"]).stdout;
+    assert_eq!(listed().matches("\timport\n").count(), 3, "{}", listed());
+    place.steelyard(&["rm", "one"]).expect(2, &["no terminal", "--yes"]);
+    place.steelyard(&["rm", "two", "--yes"]).expect(2, &["called `two` (3, 2)"]);
+    place.steelyard(&["rm", "1", "4", "--yes"]).expect(2, &["no experiment `4`"]);
+    assert_eq!(listed().lines().count(), 4, "{}", listed());
+    let removed = place.steelyard(&["rm", "3", "one", "--yes"]);
+    removed.expect(0, &[]);
+    assert_eq!(removed.stdout, "removed experiment 3 `two`\nremoved experiment 1 `one`\n");
+    let list = listed();
+    assert!(list.lines().count() == 2 && list.contains("\n2\ttwo\t"), "{list}");
+}
+
+#[test]
 fn two_versions_in_three_blocks_are_compared() {
     let place = Place::new();
     let runs = [("pg13.7", [1000.0, 1010.0, 990.0]), ("pg14.3", [900.0, 908.0, 892.0])];

@@ -54,6 +54,24 @@ fn ctrl_c_in_a_step_keeps_what_is_finished() {
     place.run(&["--resume"]).expect(2, &["no unfinished experiment", "name a plan"]);
 }
 
+/// The hint forgot where the results are.
+#[test]
+fn the_told_command_continues_the_run() {
+    let place = Place::new();
+    let results = place.path().join("my results");
+    let file = place.plan(&plan(ONE, "", &STEPS.replace("3000", "3000\nread_write_seconds = 8")));
+    let mut run = place.start_run(&[&file, "--results", results.to_str().unwrap()]);
+    run.wait_for("trial 1/1", "  l.x");
+    run.signal(Signal::SIGINT);
+    let ended = run.end();
+    ended.expect(3, &["interrupted", "finished trials are kept"]);
+    let told = ended.stderr.split('`').find(|part| part.starts_with("steelyard run")).unwrap();
+    let words = shlex::split(told).unwrap();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    place.steelyard(&words[1..]).expect(0, &["trial 1/1"]);
+    assert_eq!(Database::of(&results).texts("SELECT state FROM experiment"), ["finished"]);
+}
+
 #[test]
 fn sigterm_in_the_rest_after_settling_ends_at_once() {
     let place = Place::new();
@@ -97,8 +115,14 @@ fn a_killed_run_leaves_no_server_and_can_go_on() {
     let mut run = place.start_run(&[&file]);
     run.wait_for("trial 2/4", "  l.x");
     std::thread::sleep(Duration::from_millis(500));
+    let state = |word| {
+        let list = place.steelyard(&["list"]).stdout;
+        assert!(list.contains(&format!("\t{word}\t1\t")), "{list}");
+    };
+    state("running");
     run.signal(Signal::SIGKILL);
     assert_eq!(run.end().code, None, "killed");
+    state("interrupted");
     // The kernel tells the server that its parent is gone.
     place.wait_until_gone();
     assert_eq!(place.ledger().records().unwrap().len(), 1, "what was started is written down");
@@ -129,7 +153,9 @@ fn nobody_goes_on_with_what_another_process_runs() {
     let mut run = place.start_run(&[&file]);
     run.wait_for("trial 1/1", "  l.x");
     let process = format!("process {}", run.pid());
-    place.run(&["--resume"]).expect(2, &["experiment 1 is being run by", &process, "wait for it"]);
+    for refused in [place.run(&["--resume"]), place.steelyard(&["rm", "1", "--yes"])] {
+        refused.expect(2, &["experiment 1 is being run by", &process, "wait for it"]);
+    }
     let trials = Database::of(&place.results()).trials();
     assert_eq!((trials.len(), trials[0].state.as_str()), (1, "running"));
     run.signal(Signal::SIGHUP);

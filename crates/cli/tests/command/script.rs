@@ -135,6 +135,10 @@ fn mistakes_are_told_with_their_place_before_anything_starts() {
     // What only shows while it runs ends the run, and is no result.
     place.file("late.sql", "SELECT 1 / (:client_id::int - :client_id::int);\n");
     let late = ["late.sql", "-v", "postgres@16", "--scale", "1", "--seconds", "1", "--blocks", "1"];
-    place.run(&late).expect(3, &["division by zero"]);
+    place.run(&late).expect(3, &["division by zero", "can't change that"]);
+    // Nor would it ever be one.
+    place.run(&["--resume"]).expect(2, &["would fail again", "division by zero"]);
+    let list = place.steelyard(&["list"]).stdout;
+    assert!(list.contains("\tfailed\t0\t"), "{list}");
     assert!(values(&Database::of(&place.results()), "o/s").is_empty());
 }

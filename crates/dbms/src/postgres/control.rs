@@ -167,6 +167,8 @@ fn diagnosis(code: &str) -> Option<Diagnosis> {
         "57014" => Some(Diagnosis::Interrupted),
         // The server shuts down.
         code if code.starts_with("57P") => Some(Diagnosis::Interrupted),
+        // Syntax errors and names of nothing; values that a statement can't compute with.
+        code if code.starts_with("42") || code.starts_with("22") => Some(Diagnosis::Invalid),
         _ => None,
     }
 }
@@ -203,6 +205,14 @@ mod tests {
     use reference::{Disclosure, Password};
 
     use super::*;
+
+    #[test]
+    fn what_is_wrong_in_itself_is_told_apart_from_what_may_pass() {
+        for code in ["42601", "42P01", "22012"] {
+            assert_eq!(diagnosis(code), Some(Diagnosis::Invalid), "{code}");
+        }
+        assert_eq!((diagnosis("53400"), diagnosis("08006")), (None, None));
+    }
 
     #[test]
     fn literals() {

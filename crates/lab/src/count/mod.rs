@@ -85,6 +85,7 @@ pub fn count(
     user.check_reach(&options.data_dir).inspect_err(|_| made.remove())?;
     let seed = lineup.plan.seed.unwrap_or(SEED);
     let experiment = begin(&store, &lineup, options, Purpose::Count, seed)?.id;
+    let held = Exclusive::take_experiment(store.database(), experiment.0)?;
     let counter = Counter {
         lineup: &lineup,
         options,
@@ -103,7 +104,7 @@ pub fn count(
         Err(_) => store.interrupt_experiment(experiment).unwrap_or(()),
     }
     made.remove();
-    drop(exclusive);
+    drop((held, exclusive));
     result.map(|()| {
         on_event(Event::Ended);
         experiment

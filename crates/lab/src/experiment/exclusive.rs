@@ -27,25 +27,35 @@ impl Exclusive {
         Exclusive::take_named(NAME)
     }
 
-    /// Locks one experiment of a results database, so that no other process continues it.
+    /// Locks one experiment of a results database, so that no other process continues or removes
+    /// it.
     ///
     /// # Errors
     ///
     /// [`Error::Resume`] with the pid of the process that runs it.
     pub fn take_experiment(database: &Path, experiment: i64) -> Result<Exclusive, Error> {
-        let file = std::fs::metadata(database).map_err(|source| Error::Io {
+        let name = name(database, experiment).map_err(|source| Error::Io {
             path: database.to_owned(),
             source,
             remedy: "Choose a directory for results with --results",
         })?;
-        let name = format!("steelyard-{:x}-{:x}-{experiment}", file.dev(), file.ino());
         Exclusive::take_named(name.as_bytes()).map_err(|error| match error {
             Error::Busy { pid } => Error::Resume(format!(
-                "experiment {experiment} is being run by process {pid}; wait for it, or end it, \
-                 before you continue it"
+                "experiment {experiment} is being run by process {pid}; wait for it, or end it"
             )),
             other => other,
         })
+    }
+
+    /// Whether a living process works on an experiment. Where that can't be known, it does.
+    pub fn is_taken(database: &Path, experiment: i64) -> bool {
+        let listed = || -> std::io::Result<bool> {
+            let name = format!(" @{}", name(database, experiment)?);
+            // Looking must not keep a run from taking it, as taking it for a moment would.
+            let sockets = std::fs::read("/proc/net/unix")?;
+            Ok(String::from_utf8_lossy(&sockets).lines().any(|line| line.ends_with(&name)))
+        };
+        listed().unwrap_or(true)
     }
 
     fn take_named(name: &[u8]) -> Result<Exclusive, Error> {
@@ -70,9 +80,27 @@ impl Exclusive {
     }
 }
 
+/// Name of the socket of an experiment.
+fn name(database: &Path, experiment: i64) -> std::io::Result<String> {
+    let file = std::fs::metadata(database)?;
+    Ok(format!("steelyard-{:x}-{:x}-{experiment}", file.dev(), file.ino()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn who_looks_sees_whether_an_experiment_is_taken() {
+        let database = tempfile::NamedTempFile::new().unwrap();
+        let taken = |experiment| Exclusive::is_taken(database.path(), experiment);
+        assert!(!taken(1));
+        let first = Exclusive::take_experiment(database.path(), 1).unwrap();
+        assert!(taken(1) && !taken(11));
+        drop(first);
+        assert!(!taken(1));
+        assert!(Exclusive::is_taken(std::path::Path::new("/nowhere"), 1), "nobody knows");
+    }
 
     #[test]
     fn a_second_run_is_refused_and_told_who_is_first() {

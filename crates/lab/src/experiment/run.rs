@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use dbms::{Ledger, ServerUser};
 use plan::Plan;
-use store::{Experiment, ExperimentId, ExperimentState, Purpose, Store, Warning, now_ms};
+use store::{Experiment, ExperimentId, ExperimentState, FAILED, Purpose, Store, Warning, now_ms};
 use workload::Counters;
 
 use crate::error::Error;
@@ -111,7 +111,13 @@ pub fn run(
     match &result {
         Ok(()) => store.finish_experiment(experiment.id)?,
         // The store may be what failed; the error that came first is the one to tell.
-        Err(_) => store.interrupt_experiment(experiment.id).unwrap_or(()),
+        Err(error) => {
+            if error.is_lasting() {
+                let text = error.to_string().lines().next().unwrap_or_default().to_owned();
+                store.warn(experiment.id, None, &Warning::new(FAILED, text)).unwrap_or(());
+            }
+            store.interrupt_experiment(experiment.id).unwrap_or(());
+        }
     }
     made.remove();
     drop((held, exclusive));
@@ -151,20 +157,25 @@ pub fn sweep(ledger: &Ledger, on_event: &mut dyn FnMut(Event)) -> Result<(), Err
 
 /// The experiment to resume, and its plan.
 fn latest_unfinished(store: &Store, plan: Option<Box<Plan>>) -> Result<(Plan, Experiment), Error> {
-    let unfinished = store
-        .experiments()?
-        .into_iter()
-        .rev()
-        .filter(|experiment| experiment.state != ExperimentState::Finished);
+    // The stored plans have no passwords in them; the given one may.
+    let given = plan.as_ref().map(|plan| plan::plan_without_passwords(&complete_text(plan)));
+    let unfinished = store.experiments()?.into_iter().filter(|experiment| {
+        experiment.state != ExperimentState::Finished
+            && given.as_ref().is_none_or(|text| *text == experiment.plan)
+    });
+    let mut failed = None;
     for experiment in unfinished {
+        if let Some(why) = store.failed(experiment.id)? {
+            let (id, name) = (experiment.id, &experiment.name);
+            failed.get_or_insert(format!(
+                "experiment {id} `{name}` would fail again if it were resumed: {why}. Correct that, and run it without --resume"
+            ));
+            continue;
+        }
         let stored = Plan::parse(&experiment.plan, None, "the stored plan")
             .map_err(|error| Error::Resume(format!("the stored plan can't be read: {error}")))?;
-        match &plan {
-            // The stored plan has no passwords in it; the given one may.
-            Some(plan) if plan::plan_without_passwords(&complete_text(plan)) == experiment.plan => {
-                return Ok((plan.as_ref().clone(), experiment));
-            }
-            Some(_) => {}
+        match plan {
+            Some(plan) => return Ok((*plan, experiment)),
             None if experiment.plan.contains(reference::HIDDEN) => {
                 return Err(Error::Resume(format!(
                     "passwords, commands and connection strings in the plan of `{}` were not stored; give the plan's file",
@@ -174,12 +185,15 @@ fn latest_unfinished(store: &Store, plan: Option<Box<Plan>>) -> Result<(Plan, Ex
             None => return Ok((stored, experiment)),
         }
     }
-    Err(Error::Resume(match plan {
-        Some(plan) => format!(
+    Err(Error::Resume(match (failed, plan) {
+        (Some(failed), _) => failed,
+        (None, Some(plan)) => format!(
             "no unfinished experiment of this plan (`{}`) in the results directory; run it without --resume",
             plan.name
         ),
-        None => "no unfinished experiment in the results directory; name a plan to run".to_owned(),
+        (None, None) => {
+            "no unfinished experiment in the results directory; name a plan to run".to_owned()
+        }
     }))
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::thread;
 
 use dbms::{Diagnosis, Snapshot, System};
+use drive::ErrorKind;
 use plan::{Clients, SequenceKey};
 use probe::{Cgroup, Device, Group};
 use store::{StepRecord, TrialId};
@@ -43,21 +44,37 @@ pub enum Trouble {
     Failed {
         /// What.
         reason: String,
-        /// Whether there was no space left for the data.
-        disk_full: bool,
+        /// The cause, if known.
+        diagnosis: Option<Diagnosis>,
     },
 }
 
 impl Trouble {
     pub fn failed(reason: impl ToString) -> Trouble {
-        Trouble::Failed { reason: reason.to_string(), disk_full: false }
+        Trouble::Failed { reason: reason.to_string(), diagnosis: None }
+    }
+
+    /// What a client met.
+    pub fn met(reason: String, kind: ErrorKind) -> Trouble {
+        Trouble::Failed { reason, diagnosis: diagnosis(kind) }
     }
 }
 
 impl From<dbms::Error> for Trouble {
     fn from(error: dbms::Error) -> Trouble {
-        let disk_full = error.diagnosis() == Some(Diagnosis::DiskFull);
-        Trouble::Failed { reason: error.to_string(), disk_full }
+        Trouble::Failed { reason: error.to_string(), diagnosis: error.diagnosis() }
+    }
+}
+
+/// The cause of a client's error, if known.
+fn diagnosis(kind: ErrorKind) -> Option<Diagnosis> {
+    match kind {
+        ErrorKind::DiskFull => Some(Diagnosis::DiskFull),
+        ErrorKind::Invalid => Some(Diagnosis::Invalid),
+        ErrorKind::Retryable
+        | ErrorKind::Duplicate
+        | ErrorKind::Disconnected
+        | ErrorKind::Other => None,
     }
 }
 
@@ -122,9 +139,11 @@ impl Attempt<'_> {
 
     /// The error for a step that has no result, with the end of the server's log.
     pub fn error(&mut self, step: &str, clients: Clients, trouble: Trouble) -> Error {
-        let Trouble::Failed { mut reason, disk_full } = trouble else { return Error::Interrupted };
+        let Trouble::Failed { mut reason, diagnosis } = trouble else { return Error::Interrupted };
         let log = last_lines(self.server.as_ref());
-        if disk_full || self.server.diagnose() == Some(Diagnosis::DiskFull) {
+        if diagnosis == Some(Diagnosis::DiskFull)
+            || self.server.diagnose() == Some(Diagnosis::DiskFull)
+        {
             reason.push_str(
                 ". The disk with the data directory is full: free space there, or choose another \
                  place with --data-dir",
@@ -132,7 +151,10 @@ impl Attempt<'_> {
         }
         let (variant, block, step) = (self.name().to_owned(), self.entered.block, step.to_owned());
         let died = !self.server.alive();
-        Error::Step { variant, block, clients, step, reason, log, died }
+        // Who runs a server of their own may give it by hand what was missing.
+        let ours = self.subject.installation.is_ours();
+        let lasting = ours && !died && diagnosis == Some(Diagnosis::Invalid);
+        Error::Step { variant, block, clients, step, reason, log, died, lasting }
     }
 }
 

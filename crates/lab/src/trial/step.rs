@@ -169,8 +169,7 @@ pub fn run(
     };
     let ready = connect(&load).map_err(|error| {
         let at = attempts.iter_mut().position(|attempt| !attempt.server.alive()).unwrap_or(0);
-        let disk_full = error.kind() == ErrorKind::DiskFull;
-        Fault { at, trouble: Trouble::Failed { reason: error.to_string(), disk_full } }
+        Fault { at, trouble: Trouble::met(error.to_string(), error.kind()) }
     })?;
     let (waits, gauges) = match attempts {
         [Attempt { server, .. }] => {
@@ -224,8 +223,8 @@ pub fn run(
     });
     let fault = fault.or_else(|| {
         let failed = |outcome: &Outcome| {
-            let disk_full = outcome.failures.iter().any(|f| f.kind == ErrorKind::DiskFull);
-            outcome.fatal.clone().map(|reason| Trouble::Failed { reason, disk_full })
+            let last = outcome.failures.last().map_or(ErrorKind::Other, |failure| failure.kind);
+            outcome.fatal.clone().map(|reason| Trouble::met(reason, last))
         };
         let mut fatal = outcomes.iter().map(failed).enumerate();
         fatal.find_map(|(at, trouble)| Some(Fault { at, trouble: trouble? }))

@@ -56,6 +56,7 @@ impl FakeSession {
         match self.world.meets(call, &self.server) {
             Some(Fault::Fail) => return Err(refused(ErrorKind::Other)),
             Some(Fault::DiskFull) => return Err(refused(ErrorKind::DiskFull)),
+            Some(Fault::Invalid) => return Err(refused(ErrorKind::Invalid)),
             Some(Fault::Hang) => {
                 while !self.broken.load(Ordering::Relaxed) {
                     std::thread::sleep(Duration::from_millis(1));

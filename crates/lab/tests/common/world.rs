@@ -25,6 +25,8 @@ pub enum Fault {
     Fail,
     /// It fails, as there is no space left for the data.
     DiskFull,
+    /// It fails, as what was asked is wrong in itself.
+    Invalid,
     /// The server dies.
     Die,
     /// It does not come back until the connection is broken off.

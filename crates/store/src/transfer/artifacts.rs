@@ -119,7 +119,7 @@ fn files(path: &Path, found: &mut Vec<PathBuf>) -> Result<()> {
 }
 
 /// What is in a directory; nothing if there is none.
-fn entries(path: &Path) -> Result<Vec<PathBuf>> {
+pub(super) fn entries(path: &Path) -> Result<Vec<PathBuf>> {
     let wrap = |source| StoreError::Directory { path: path.to_owned(), source };
     let listing = match fs::read_dir(path) {
         Ok(listing) => listing,

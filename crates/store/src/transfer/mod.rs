@@ -1,13 +1,15 @@
 //! An experiment as a unit: its identity, and copying it into another store.
 //!
 //! `shape` reads from the schema which tables make up an experiment. `copy` copies its rows,
-//! `identity` hashes them, `artifacts` says which files belong to it, and `incoming` brings an
-//! experiment with its files into a results directory, all of it or nothing.
+//! `identity` hashes them, `artifacts` says which files belong to it, `incoming` brings an
+//! experiment with its files into a results directory, all of it or nothing, and `remove` takes it
+//! out.
 
 mod artifacts;
 mod copy;
 mod identity;
 mod incoming;
+mod remove;
 mod shape;
 
 pub use artifacts::NewIds;

@@ -232,6 +232,8 @@ fn kind(sqlstate: &str) -> ErrorKind {
         // Admin shutdown, crash shutdown and similar.
         _ if sqlstate.starts_with("57P") => ErrorKind::Disconnected,
         "53100" => ErrorKind::DiskFull,
+        // Syntax errors and names of nothing; values that a statement can't compute with.
+        _ if sqlstate.starts_with("42") || sqlstate.starts_with("22") => ErrorKind::Invalid,
         _ => ErrorKind::Other,
     }
 }
@@ -324,6 +326,16 @@ mod tests {
         let bytes = message(b'E', b"SFATAL\0VFATAL\0C57P01\0Mterminating connection\0\0");
         let error = receive(&bytes, 1000).unwrap().unwrap_err();
         assert_eq!((&*error.code, error.kind), ("57P01", ErrorKind::Disconnected));
+    }
+
+    #[test]
+    fn what_is_wrong_in_itself_is_told_apart_from_what_may_pass() {
+        for sqlstate in ["42601", "42P01", "42703", "22012"] {
+            assert_eq!(kind(sqlstate), ErrorKind::Invalid, "{sqlstate}");
+        }
+        for sqlstate in ["53400", "XX000", "55P03"] {
+            assert_eq!(kind(sqlstate), ErrorKind::Other, "{sqlstate}");
+        }
     }
 
     #[test]
