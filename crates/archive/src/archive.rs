@@ -116,8 +116,17 @@ impl Archive {
     /// only the last.
     ///
     /// # Errors
-    /// If the address cannot be read.
+    /// If the address cannot be read, or an entry of its index is damaged.
     pub fn list(&self) -> Result<Vec<Archived>, Error> {
+        let (all, damaged) = self.list_undamaged()?;
+        damaged.into_iter().next().map_or(Ok(all), Err)
+    }
+
+    /// The same without those whose index entries are damaged, and an error for each of these.
+    ///
+    /// # Errors
+    /// If the address cannot be read.
+    pub fn list_undamaged(&self) -> Result<(Vec<Archived>, Vec<Error>), Error> {
         let names = self.objects.names("index")?;
         let hashes = names.iter().filter_map(|name| name.strip_suffix(".json"));
         let hashes: Vec<&str> = hashes.filter(|hash| is_hash(hash)).collect();
@@ -129,11 +138,13 @@ impl Archive {
         let missing: Vec<&str> =
             hashes.iter().copied().filter(|hash| read(hash).is_none()).collect();
         let entries: Vec<String> = missing.iter().map(|hash| index(hash)).collect();
+        let mut damaged = Vec::new();
         for (hash, content) in missing.iter().zip(self.objects.read(&entries)?) {
-            parse(&content, hash).map_err(|problem| Error::Damaged {
-                name: format!("{}/{}", self.address(), index(hash)),
-                problem,
-            })?;
+            if let Err(problem) = parse(&content, hash) {
+                let name = format!("{}/{}", self.address(), index(hash));
+                damaged.push(Error::Damaged { name, problem });
+                continue;
+            }
             let new = tempfile::NamedTempFile::new_in(&kept).map_err(Error::io("write", &kept))?;
             fs::write(new.path(), content).map_err(Error::io("write", &kept))?;
             new.persist(file(hash)).map_err(|error| Error::io("write", &kept)(error.error))?;
@@ -151,7 +162,7 @@ impl Archive {
         last.sort_by(|a, b| {
             (a.experiment.created_ms, &a.content).cmp(&(b.experiment.created_ms, &b.content))
         });
-        Ok(last)
+        Ok((last, damaged))
     }
 
     /// Adds an experiment from the address to a results directory.

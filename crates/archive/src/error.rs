@@ -144,6 +144,18 @@ impl Error {
         }
     }
 
+    /// Whether it is about a single experiment, so that others can still be read and written.
+    pub fn is_about_one(&self) -> bool {
+        matches!(
+            self,
+            Error::NotAnArchive { .. }
+                | Error::Damaged { .. }
+                | Error::TooLarge { .. }
+                | Error::Newer { .. }
+                | Error::OtherState { .. }
+        )
+    }
+
     /// For `map_err`: an error at a file or directory.
     pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error {
         move |source| match source.kind() {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use archive::Imported;
-use clap::Args;
+use clap::{Args, ValueEnum};
 use lab::{Finished, Pattern};
 use store::Store;
 
@@ -20,9 +20,10 @@ use crate::results::ResultsDir;
 /// Files that `steelyard export` wrote are added as they are. Of other programs' output, all files
 /// become trials of one new experiment, so name the files of all variants in one call. Without
 /// --variant or --pattern, each file is a variant and is called like it. Without a block, the k-th
-/// time that a variant has a test, it is of block k. What vmstat or iostat saw becomes costs per
-/// operation of the test with the same variant, block and step. If one file is not the whole output
-/// of a run without failures, nothing is imported.
+/// time that a variant has a test, it is of block k. Settings that the outputs name tell steps
+/// apart; variants that were run with different ones are refused. What vmstat or iostat saw becomes
+/// costs per operation of the test with the same variant, block and step. If one file is not the
+/// whole output of a run without failures, nothing is imported.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   steelyard import old.txt new.txt
@@ -43,6 +44,10 @@ pub struct ImportArgs {
     /// The variant that all files are about [default: as the output says, or as the file is called]
     #[arg(long, value_name = "NAME")]
     variant: Option<String>,
+    /// Which part of the output names the variants: command, for hyperfine, whose commands are then
+    /// compared with each other
+    #[arg(long, value_name = "PART", conflicts_with = "variant")]
+    variant_from: Option<VariantFrom>,
     /// Number of clients of tests that don't say theirs [default: as the output says, or 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     dop: Option<u32>,
@@ -67,6 +72,16 @@ pub struct ImportArgs {
     /// The variant that others are compared with [default: the first]
     #[arg(long, value_name = "NAME")]
     base: Option<String>,
+    /// Compare variants although they were run with other settings, such as pgbench's scaling
+    /// factor; a warning says which
+    #[arg(long)]
+    allow_different_settings: bool,
+}
+
+/// A part of an output that can name its variants.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum VariantFrom {
+    Command,
 }
 
 /// Imports experiments one by one; other output all together.
@@ -75,6 +90,12 @@ pub fn run(args: &ImportArgs) -> anyhow::Result<()> {
     let (mut experiments, mut outputs) = (Vec::new(), Vec::new());
     let inputs = Inputs::of(&args.files)?;
     for file in &inputs.files {
+        if file.is_dir() {
+            return refuse(format!(
+                "expected a file, found the directory {0}; name the files in it: {0}/*",
+                file.display()
+            ));
+        }
         if archive::is_archive(file)? { &mut experiments } else { &mut outputs }.push(file);
     }
     if !experiments.is_empty() && !outputs.is_empty() {
@@ -109,7 +130,7 @@ fn import(args: &ImportArgs, inputs: &Inputs, results: &Path) -> anyhow::Result<
     for path in &inputs.files {
         files.push(finished(args, path, inputs.name(path), format.as_ref(), pattern.as_ref())?);
     }
-    let arranged = lab::arrange(&files, args.device.as_deref())?;
+    let arranged = lab::arrange(&files, args.device.as_deref(), args.allow_different_settings)?;
     let name = args.name.as_deref().unwrap_or_else(|| arranged.default_name()).to_owned();
     let store = Store::open(results)?;
     let base = args.base.as_deref();
@@ -151,7 +172,20 @@ fn finished(
              --format, or the figure with --format json:/POINTER or regex:PATTERN"
         ));
     };
-    let reading = format.read(&text).map_err(|error| WrongRequest(format!("{file}: {error}")))?;
+    let mut reading =
+        format.read(&text).map_err(|error| WrongRequest(format!("{file}: {error}")))?;
+    if let Some(VariantFrom::Command) = args.variant_from {
+        if !matches!(format, foreign::Format::Hyperfine) {
+            return refuse(format!(
+                "{file}: --variant-from command is for output of hyperfine, found {format}"
+            ));
+        }
+        for test in &mut reading.tests {
+            test.variant = test.name.take();
+            // The command has its parameters in it.
+            test.settings.clear();
+        }
+    }
     let named = pattern.map(|pattern| pattern.read(&file)).transpose()?.unwrap_or_default();
     let since = written.duration_since(UNIX_EPOCH).unwrap_or_default();
     Ok(Finished {

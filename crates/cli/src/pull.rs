@@ -10,8 +10,9 @@ use crate::results::{ResultsDir, open_archive};
 
 /// Add experiments from object storage to a results directory
 ///
-/// Each is checked against its hash and appears as a whole or not at all. `list`, `compare` and
-/// other commands that read also take an address in --results, without a pull.
+/// Each is checked against its hash and appears as a whole or not at all. If one is damaged, the
+/// others are pulled. `list`, `compare` and other commands that read also take an address in
+/// --results, without a pull.
 #[derive(Debug, Args)]
 #[command(after_help = ADDRESSES)]
 pub struct PullArgs {
@@ -31,23 +32,35 @@ pub fn run(args: &PullArgs) -> anyhow::Result<()> {
     let results = args.directory.writable()?;
     let from: Address = args.address.parse()?;
     let archive = open_archive(&from)?;
-    let all = archive.list()?;
+    let (all, damaged) = archive.list_undamaged()?;
     let numbered = || (1..).zip(&all);
     for name in &args.experiments {
         if !numbered().any(|(number, archived)| archived.is_called(name, number)) {
+            // It may be the one that is asked for.
+            if let Some(error) = damaged.into_iter().next() {
+                return Err(error.into());
+            }
             return refuse(format!(
                 "no experiment `{name}` at {from}; `steelyard list --results {from}` shows what is there"
             ));
         }
     }
-    if all.is_empty() {
+    let mut failed = if args.experiments.is_empty() { damaged } else { Vec::new() };
+    if all.is_empty() && failed.is_empty() {
         return refuse(format!("no experiments at {from}; `steelyard push` puts some there"));
     }
     for (number, archived) in numbered() {
         let asked = args.experiments.iter().any(|name| archived.is_called(name, number));
         if asked || args.experiments.is_empty() {
-            say("pulled", &archive.pull(archived, results)?, results);
+            match archive.pull(archived, results) {
+                Ok(pulled) => say("pulled", &pulled, results),
+                Err(error) if error.is_about_one() => failed.push(error),
+                Err(error) => return Err(error.into()),
+            }
         }
     }
-    Ok(())
+    if failed.is_empty() {
+        return Ok(());
+    }
+    refuse(failed.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
 }

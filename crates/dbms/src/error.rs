@@ -22,7 +22,8 @@ pub enum Diagnosis {
 pub enum Error {
     /// The text of a `dbms = "…"` does not name a system under test.
     #[error(
-        "`{given}` does not name a system under test: {problem}. Write postgres@13.7, postgres@14 (the newest 14.x), path:/usr/lib/postgresql/15, git:~/src/postgres#REL_14_3, src:postgresql-15.8.tar.bz2, postgres://user@host/database, mysql@8.0.31, mariadb@10.11.5, mariadb@path:/usr, mysql://user@host/database, rocksdb@7.4.5, none or device@path:/dev/nvme1n1"
+        "`{given}` does not name a system under test: {problem}. Write {}",
+        reference_text(.given)
     )]
     Reference {
         /// The text as given, without any password.
@@ -98,12 +99,14 @@ pub enum Error {
         problem: String,
     },
     /// The archive of binaries has no such version.
-    #[error("the archive has no {asked}; {}", near_text(.near))]
+    #[error("the archive has no {asked}; {}", near_text(.near, .newest))]
     VersionNotFound {
         /// The system and the version asked for.
         asked: String,
-        /// Existing versions, closest first.
+        /// Existing versions of that series, closest first.
         near: Vec<String>,
+        /// The newest existing one of each major version.
+        newest: Vec<String>,
     },
     /// Fetching or unpacking from the archive failed.
     #[error(
@@ -435,11 +438,26 @@ impl Error {
     }
 }
 
-fn near_text(near: &[String]) -> String {
-    if near.is_empty() {
-        "no similar version is known; try another major version".to_owned()
-    } else {
-        format!("nearest versions: {}", near.join(", "))
+/// What to write instead of a reference that can't be read: all kinds, or a URL if it is one.
+fn reference_text(given: &str) -> &'static str {
+    match given.split_once("://").map(|(scheme, _)| scheme) {
+        Some("postgres" | "postgresql") => "postgres://user@host/database",
+        Some("mysql") => "mysql://user@host/database",
+        Some("mariadb") => "mariadb://user@host/database",
+        _ => {
+            "postgres@13.7, postgres@14 (the newest 14.x), path:/usr/lib/postgresql/15, \
+             git:~/src/postgres#REL_14_3, src:postgresql-15.8.tar.bz2, \
+             postgres://user@host/database, mysql@8.0.31, mariadb@10.11.5, mariadb@path:/usr, \
+             mysql://user@host/database, rocksdb@7.4.5, none or device@path:/dev/nvme1n1"
+        }
+    }
+}
+
+fn near_text(near: &[String], newest: &[String]) -> String {
+    match (near, newest) {
+        ([], []) => "no version of it is known".to_owned(),
+        ([], newest) => format!("the newest of each major version: {}", newest.join(", ")),
+        (near, _) => format!("nearest versions: {}", near.join(", ")),
     }
 }
 

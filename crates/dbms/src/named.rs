@@ -175,6 +175,11 @@ mod tests {
         assert!(error("postgres@13.7.1").contains("at most 2"));
         assert!(error("oracle").contains("postgres@13.7"));
         assert!(error("postgres://me:s3cret@h/db?sslmode=require").contains("TLS"));
+        for system in ["postgres", "mysql", "mariadb"] {
+            let said = error(&format!("{system}://127.0.0.1:1/x"));
+            let end = format!("it names no user. Write {system}://user@host/database");
+            assert!(said.ends_with(&end), "{said}");
+        }
     }
 
     proptest! {

@@ -1,5 +1,6 @@
 //! A requested version: one release, or the newest of a series.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::Error;
@@ -47,8 +48,7 @@ impl Release {
         version.starts_with(&self.numbers)
     }
 
-    /// The closest of `existing` below and above in the same series, closest first. Without any,
-    /// the newest below and the newest of all.
+    /// The closest of `existing` below and above in the same series, closest first.
     pub(crate) fn nearest(&self, existing: &[Version]) -> Vec<Version> {
         let mut near: Vec<Version> = Vec::new();
         if let Some(asked) = self.exact() {
@@ -58,11 +58,6 @@ impl Release {
             near.extend(same().filter(|version| **version > asked).min());
             near.sort_by_key(|version| version[last].abs_diff(asked[last]));
         }
-        if near.is_empty() {
-            let below = |version: &&Version| version[..] < self.numbers[..];
-            near.extend(existing.iter().filter(below).max());
-            near.extend(existing.iter().max().filter(|newest| !near.contains(newest)));
-        }
         near
     }
 }
@@ -71,6 +66,16 @@ impl fmt::Display for Release {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&joined(&self.numbers))
     }
+}
+
+/// The newest of `existing` of each major version.
+pub(crate) fn newest(existing: &[Version]) -> Vec<Version> {
+    let mut newest: BTreeMap<u64, Version> = BTreeMap::new();
+    for version in existing {
+        let known = newest.entry(version[0]).or_insert(*version);
+        *known = (*known).max(*version);
+    }
+    newest.into_values().collect()
 }
 
 /// A version as its developers write it: 13.7.
@@ -117,9 +122,9 @@ mod tests {
         assert_eq!(near("11.30", &existing), ["11.22"]);
         assert_eq!(near("11.2", &existing), ["11.9"]);
         assert_eq!(near("9.6.23", &existing), ["9.6.24", "9.6.20"]);
-        assert_eq!(near("13", &existing), ["12.5", "18.1"]);
-        assert_eq!(near("42.1", &existing), ["18.1"]);
-        assert_eq!(near("8.4", &existing), ["18.1"]);
-        assert!(near("8.4", &[]).is_empty());
+        for far in ["13", "42.1", "8.4", "9.5.3"] {
+            assert!(near(far, &existing).is_empty(), "{far}");
+        }
+        assert_eq!(newest(&existing), [[9, 6, 24], [11, 22, 0], [12, 5, 0], [18, 1, 0]]);
     }
 }

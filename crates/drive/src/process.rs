@@ -67,7 +67,7 @@ impl Runner {
         let status = status.map_err(|error| error.to_string())?;
         if !status.success() {
             let told = if stderr.trim().is_empty() { &stdout } else { &stderr };
-            return Err(format!("it ended with {status}: {}", end_of(told)));
+            return Err(with_output(&format!("it ended with {status}"), told));
         }
         Ok(Said { stdout, stderr, seconds })
     }
@@ -153,12 +153,16 @@ fn all(pipe: Option<impl Read>) -> String {
     String::from_utf8_lossy(&text).into_owned()
 }
 
-/// The last lines of a long text.
-pub fn end_of(text: &str) -> &str {
+/// What is wrong, and the last lines of what a program printed.
+pub fn with_output(problem: &str, text: &str) -> String {
+    let stop = if problem.ends_with(['.', '?', '!']) { "" } else { "." };
     let text = text.trim();
+    if text.is_empty() {
+        return format!("{problem}{stop} It printed nothing");
+    }
     let cut = text.len().saturating_sub(600);
     let cut = (cut..text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(0);
-    &text[cut..]
+    format!("{problem}{stop} It printed: {}", &text[cut..])
 }
 
 #[cfg(test)]

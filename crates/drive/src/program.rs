@@ -16,7 +16,7 @@ use crate::client::ThreadCost;
 use crate::error::Error;
 use crate::load::{Load, Ready, Running, check};
 use crate::outcome::{ClassOutcome, Outcome, Reported};
-use crate::process::{Runner, Said, end_of};
+use crate::process::{Runner, Said, with_output};
 use crate::slice::Slice;
 use crate::timetable::{Slot, Timetable};
 
@@ -136,7 +136,7 @@ impl Turns {
     fn figures(&self, said: Result<Said, String>) -> Result<(Figures, String), String> {
         let Said { stdout, stderr, seconds } = said?;
         let read = self.program.output.read(&self.program.step, &stdout, &stderr, seconds);
-        let figures = read.map_err(|e| format!("{e}. It printed: {}", end_of(&stdout)))?;
+        let figures = read.map_err(|problem| with_output(&problem, &stdout))?;
         let real = |value: f64| value > 0.0 && value.is_finite();
         if !(real(figures.seconds) && real(figures.value)) {
             let Figures { seconds, value, .. } = figures;
@@ -337,6 +337,8 @@ mod tests {
             ("echo no disk >&2; exit 3", "no disk"),
             ("echo no disk; exit 3", "no disk"),
             ("echo hello", "It printed: hello"),
+            ("true", "found nothing; is this the output of regex? It printed nothing"),
+            ("exit 3", "exit status: 3. It printed nothing"),
             ("kill -9 $$", "signal: 9"),
         ] {
             let fatal = outcome(start(script)).fatal.unwrap();

@@ -10,6 +10,10 @@ use crate::{ForeignError, Interval, Metric, Reading, Test};
 
 const PROGRAM: &str = "db_bench";
 
+/// The lines above the first benchmark that say what the database holds; in parentheses is what
+/// only some versions print.
+const SETTINGS: [&str; 4] = ["Keys", "Values", "Entries", "Compression"];
+
 /// The pattern of a benchmark's line. Seconds and operations are there since version 7.0.
 ///
 /// ```text
@@ -48,14 +52,18 @@ pub(crate) fn read(text: &str) -> Result<Reading, ForeignError> {
     let mut version = None;
     let mut tests: Vec<Test> = Vec::new();
     let mut histogram = Histogram::None;
-    let mut threads = BTreeMap::new();
+    let (mut threads, mut settings) = (BTreeMap::new(), BTreeMap::new());
     // Runs that are still to come, and whether these only warm up.
     let (mut due, mut warming) = (0_usize, false);
     for line in lines(text) {
         if FAILED.is_match(line.text) {
             return Err(line.failed(PROGRAM));
         }
-        if let Some(rest) = line.text.strip_prefix("RocksDB:") {
+        let named = line.text.split_once(':').filter(|(name, _)| SETTINGS.contains(name));
+        if let Some((name, value)) = named {
+            let value = value.split(" (").next().unwrap_or_default().trim();
+            settings.insert(name.to_lowercase(), value.to_owned());
+        } else if let Some(rest) = line.text.strip_prefix("RocksDB:") {
             version = rest.trim().strip_prefix("version ").map(str::to_owned);
         } else if line.text.starts_with("Warming up benchmark by running") {
             warming = true;
@@ -67,7 +75,7 @@ pub(crate) fn read(text: &str) -> Result<Reading, ForeignError> {
             }
             histogram = if warming { Histogram::Ignored } else { Histogram::None };
             if !warming {
-                tests.push(test(&line, &found)?);
+                tests.push(Test { settings: settings.clone(), ..test(&line, &found)? });
                 due = due.saturating_sub(1);
             }
         } else if let Some(found) = THREAD.captures(line.text) {

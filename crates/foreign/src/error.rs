@@ -24,7 +24,10 @@ pub enum ForeignError {
         why: String,
     },
     /// Something else than the program's output.
-    #[error("line {line}: expected {expected}, found {found:?}; is this the output of {program}?")]
+    #[error(
+        "line {line}: expected {expected}, found {}; is this the output of {program}?",
+        quoted(.found)
+    )]
     Other {
         /// Whose output was expected.
         program: &'static str,
@@ -49,7 +52,10 @@ pub enum ForeignError {
         expected: &'static str,
     },
     /// No figure where one should be, or one that cannot be judged.
-    #[error("line {line}: expected a {what} greater than 0 from {program}, found {found:?}")]
+    #[error(
+        "line {line}: expected a {what} greater than 0 from {program}, found {}",
+        quoted(.found)
+    )]
     NotAFigure {
         /// Whose output it is.
         program: &'static str,
@@ -82,6 +88,11 @@ pub enum ForeignError {
         /// What to do.
         remedy: &'static str,
     },
+}
+
+/// What was found, in quotes if it is anything.
+fn quoted(found: &str) -> String {
+    if found.is_empty() { "nothing".to_owned() } else { format!("{found:?}") }
 }
 
 /// At most 120 characters of a line.

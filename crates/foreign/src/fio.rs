@@ -1,5 +1,7 @@
 //! fio's JSON output.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 use crate::error::shortened;
@@ -8,6 +10,9 @@ use crate::{ForeignError, Interval, Metric, Reading, Test};
 
 const PROGRAM: &str = "fio";
 const DIRECTIONS: [&str; 3] = ["read", "write", "trim"];
+/// Options that do not say how a job does its work, but where, and how many do it.
+const ELSEWHERE: [&str; 6] =
+    ["name", "description", "directory", "filename", "numjobs", "group_reporting"];
 
 pub(crate) fn detect(text: &str) -> bool {
     text.contains("\"fio version\"") || text.lines().any(|line| line.starts_with("fio-"))
@@ -78,14 +83,16 @@ fn report(text: &str, last: bool) -> Result<Reading, ForeignError> {
     let line_of = |place: usize| {
         places().filter(|(_, line)| line.contains("\"jobname\"")).nth(place).map_or(1, |(n, _)| n)
     };
+    let global = found.value.get("global options");
+    let jobs = jobs.iter().enumerate();
     let jobs: Vec<Job<'_>> =
-        jobs.iter().enumerate().map(|(place, job)| Job { job, line: line_of(place) }).collect();
+        jobs.map(|(place, job)| Job { job, global, line: line_of(place) }).collect();
     if let Some(bad) = jobs.iter().find(|job| job.number("error") != Some(0.0)) {
         let error = bad.job.get("error").unwrap_or(&Value::Null);
         let said = format!("job {} ended with \"error\": {error}", bad.name());
         return Err(ForeignError::Failed { program: PROGRAM, line: bad.line, said });
     }
-    if let Some(early) = jobs.iter().find(|job| last && !job.has_run_its_time(&found.value)) {
+    if let Some(early) = jobs.iter().find(|job| last && !job.has_run_its_time()) {
         return Err(ForeignError::Unsupported {
             program: PROGRAM,
             line: early.line,
@@ -117,6 +124,8 @@ fn report(text: &str, last: bool) -> Result<Reading, ForeignError> {
 /// An element of `jobs`.
 struct Job<'a> {
     job: &'a Value,
+    /// The options of all jobs.
+    global: Option<&'a Value>,
     /// The line of its name.
     line: usize,
 }
@@ -137,12 +146,22 @@ impl<'a> Job<'a> {
     }
 
     /// Whether it ran as long as its option `runtime` says, give or take a hundredth.
-    fn has_run_its_time(&self, whole: &Value) -> bool {
-        let options = [self.job.get("job options"), whole.get("global options")];
+    fn has_run_its_time(&self) -> bool {
+        let options = [self.job.get("job options"), self.global];
         let runtime = options.into_iter().flatten().find_map(|options| options.get("runtime"));
         let seconds: Option<f64> = runtime.and_then(|it| it.as_str()?.parse().ok());
         let ran = DIRECTIONS.iter().map(|direction| self.of(direction, "runtime"));
         seconds.is_some_and(|seconds| ran.fold(0.0, f64::max) >= 990.0 * seconds)
+    }
+
+    /// Its options, also those of all jobs that it does not change.
+    fn settings(&self) -> BTreeMap<String, String> {
+        let options = [self.global, self.job.get("job options")];
+        let options = options.into_iter().flatten().filter_map(Value::as_object).flatten();
+        options
+            .filter(|(name, _)| !ELSEWHERE.contains(&name.as_str()))
+            .filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned())))
+            .collect()
     }
 
     /// Processes with this name and group that fio reports as one (`group_reporting`).
@@ -191,6 +210,7 @@ fn test(processes: &[Job<'_>]) -> Result<Test, ForeignError> {
             1 => first.processes(),
             several => u32::try_from(several).ok(),
         },
+        settings: first.settings(),
         operations: Some(
             used.iter().map(|direction| sum(direction, "total_ios")).sum::<f64>() as u64
         ),

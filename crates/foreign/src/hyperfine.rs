@@ -63,6 +63,9 @@ fn test(result: &Value, line: usize) -> Result<Test, ForeignError> {
     let names = ["stddev", "median", "min", "max", "user", "system"];
     let metrics =
         names.into_iter().filter_map(|name| Some(Metric::new(name, figure(name)?, "s"))).collect();
+    let parameters = result.get("parameters").and_then(Value::as_object).into_iter().flatten();
+    let settings =
+        parameters.filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned())));
     let times = result.get("times").and_then(Value::as_array);
     let times: Vec<f64> = times.into_iter().flatten().filter_map(Value::as_f64).collect();
     let mut from = 0.0;
@@ -76,6 +79,7 @@ fn test(result: &Value, line: usize) -> Result<Test, ForeignError> {
         .collect();
     Ok(Test {
         name: Some(command.to_owned()).filter(|name| !name.is_empty()),
+        settings: settings.collect(),
         operations: (!times.is_empty()).then_some(times.len() as u64),
         seconds: (!times.is_empty()).then(|| times.iter().sum()),
         value,

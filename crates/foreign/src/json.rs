@@ -37,8 +37,16 @@ pub(crate) fn object(
         Some(Ok(value)) => value,
         Some(Err(error)) if !error.is_eof() => {
             let line = before + error.line().max(1);
-            let found = text.split_inclusive('\n').nth(line - 1).unwrap_or_default();
-            return Err(ForeignError::Other { program, line, expected, found: shortened(found) });
+            let found = shortened(text.split_inclusive('\n').nth(line - 1).unwrap_or_default());
+            if error.to_string().starts_with("number out of range") {
+                return Err(ForeignError::Unsupported {
+                    program,
+                    line,
+                    found: format!("a number in {found:?} is too large"),
+                    remedy: "Numbers up to 1.7e308 can be read.",
+                });
+            }
+            return Err(ForeignError::Other { program, line, expected, found });
         }
         _ => {
             let expected = "the rest of the JSON text";

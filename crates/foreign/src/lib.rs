@@ -43,6 +43,7 @@ mod table;
 mod vmstat;
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 pub use error::ForeignError;
 pub use format::Format;
@@ -72,6 +73,9 @@ pub struct Test {
     pub variant: Option<String>,
     /// Number of clients, threads or jobs, if the output says so.
     pub dop: Option<u32>,
+    /// What the output says of how the test was run, by the program's names: `scaling factor`,
+    /// `query mode`.
+    pub settings: BTreeMap<String, String>,
     /// Number of operations, if the output says so.
     pub operations: Option<u64>,
     /// How long they took, if the output says so.

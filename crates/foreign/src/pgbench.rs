@@ -1,5 +1,6 @@
 //! pgbench: a summary per run, progress lines before it.
 
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -8,6 +9,18 @@ use crate::lines::{Line, cut_off, lines, number, other};
 use crate::{ForeignError, Interval, Metric, Reading, Test};
 
 const PROGRAM: &str = "pgbench";
+
+/// The lines of a summary that say how the run was made. All of them are in every version that can
+/// make such a run.
+const SETTINGS: [&str; 7] = [
+    "scaling factor",
+    "partition method",
+    "partitions",
+    "query mode",
+    "number of threads",
+    "number of transactions per client",
+    "duration",
+];
 
 /// `progress: 1.0 s, 181.0 tps, lat 20.742 ms stddev 13.874, 0 failed`. Before version 15 there
 /// are no failures in it.
@@ -36,6 +49,7 @@ struct Run {
     /// A line of it was there.
     begun: bool,
     name: Option<String>,
+    settings: BTreeMap<String, String>,
     clients: Option<u32>,
     processed: Option<u64>,
     /// Up to version 13, the rate with connecting, which stands before the one without.
@@ -83,11 +97,16 @@ impl Run {
         let first = value.split(' ').next().unwrap_or_default();
         let figure = |what| line.number(PROGRAM, what, first);
         match key.trim_end() {
+            key if SETTINGS.contains(&key) => {
+                self.settings.insert(key.to_owned(), value.to_owned());
+            }
             "transaction type" => {
                 self.begun = true;
                 let plain =
                     value.strip_prefix("<builtin: ").and_then(|name| name.strip_suffix('>'));
-                self.name = Some(plain.unwrap_or(value).to_owned());
+                let name = plain.unwrap_or(value).to_owned();
+                self.settings.insert("transaction type".to_owned(), name.clone());
+                self.name = Some(name);
             }
             "number of clients" => self.clients = first.parse().ok(),
             "number of transactions actually processed" => {
@@ -145,6 +164,7 @@ impl Run {
         Ok(Some(Test {
             name: run.name,
             dop: run.clients,
+            settings: run.settings,
             operations: run.processed,
             seconds: run.processed.map(|processed| processed as f64 / value),
             value,

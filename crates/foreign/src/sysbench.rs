@@ -1,5 +1,6 @@
 //! sysbench 1.0 and 1.1: a summary, lines of `--report-interval` before it.
 
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -8,6 +9,22 @@ use crate::lines::{Line, cut_off, lines, number, other};
 use crate::{ForeignError, Interval, Metric, Reading, Test};
 
 const PROGRAM: &str = "sysbench";
+
+/// How the lines begin that say how the test is run, and what each is about.
+const SETTINGS: [(&str, &str); 12] = [
+    ("Target transaction rate: ", "target transaction rate"),
+    ("Warmup time: ", "warmup time"),
+    ("Prime numbers limit: ", "prime numbers limit"),
+    ("block size: ", "block size"),
+    ("total size: ", "total size"),
+    ("operation: ", "operation"),
+    ("scope: ", "scope"),
+    ("Block size ", "block size"),
+    ("Number of IO requests: ", "number of IO requests"),
+    ("Read/Write ratio for combined random IO test: ", "read/write ratio"),
+    ("Using ", "IO mode"),
+    ("Doing ", "test"),
+];
 
 /// `[ 1s ] thds: 2 tps: 97.79 qps: 97.79 (r/w/o: …) lat (ms,95%): 7.70 err/s: …`
 static INTERVAL: LazyLock<Regex> = LazyLock::new(|| {
@@ -28,6 +45,9 @@ pub(crate) fn detect(text: &str) -> bool {
 #[derive(Default)]
 struct Run {
     dop: Option<u32>,
+    settings: BTreeMap<String, String>,
+    /// Its threads are started, so no more settings follow.
+    started: bool,
     /// The rate that the test prints: what, how much, on which line.
     rate: Option<(&'static str, f64, usize)>,
     events: Option<(f64, usize)>,
@@ -93,6 +113,9 @@ impl Run {
             let part = |place: usize| line.number(PROGRAM, "number", &found[place]);
             self.intervals.push((part(1)?, part(2)?, part(3)?));
             return Ok(());
+        }
+        if !self.started {
+            self.setting(line.text.trim());
         }
         let Some((key, value)) = line.text.trim().split_once(':') else {
             return Ok(());
@@ -164,6 +187,17 @@ impl Run {
         Ok(())
     }
 
+    /// Keeps what a line before the start says of how the test is run.
+    fn setting(&mut self, text: &str) {
+        self.started = text.starts_with("Initializing worker threads");
+        let begun =
+            SETTINGS.iter().find_map(|(begin, name)| Some((*name, text.strip_prefix(*begin)?)));
+        let size = || Some(("total file size", text.strip_suffix(" total file size")?));
+        if let Some((name, value)) = begun.or_else(size) {
+            self.settings.insert(name.to_owned(), value.to_owned());
+        }
+    }
+
     /// Whether this is the last line of the summary.
     fn ends_with(&self, line: &Line<'_>) -> bool {
         let last = if self.requests.is_some() { "sum:" } else { "execution time (avg/stddev):" };
@@ -190,6 +224,7 @@ impl Run {
         }
         Ok(Test {
             dop: self.dop,
+            settings: self.settings,
             operations: self.events.map(|(events, _)| events as u64),
             seconds: self.seconds,
             value,

@@ -140,6 +140,12 @@ fn figures_that_are_none() {
     ] {
         assert!(matches!(error(format, text), ForeignError::NotAFigure { line: 1, .. }), "{text}");
     }
+    let large = error("json:/a", "{\"a\":1e999}").to_string();
+    assert!(large.contains("1e999") && large.contains("too large"), "{large}");
+    for (format, text) in [("sysbench", ""), ("json:/a", "\n"), (r"regex:v=(\S*)", "v=")] {
+        let nothing = error(format, text).to_string();
+        assert!(nothing.contains("found nothing"), "{nothing}");
+    }
     let nothing = error("json:/b", "{\"a\": 1}").to_string();
     assert!(nothing.contains("nothing is at /b") && nothing.contains("it has a"), "{nothing}");
     assert!(matches!(error("json:/a", "{\"a\": 1"), ForeignError::CutOff { .. }));

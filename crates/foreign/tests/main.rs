@@ -7,4 +7,5 @@ mod failures;
 mod fixtures;
 mod fuzz;
 mod names;
+mod settings;
 mod tables;

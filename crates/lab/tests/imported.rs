@@ -1,5 +1,7 @@
 //! Where the tests of imported files belong.
 
+use std::collections::BTreeMap;
+
 use foreign::{Format, Reading};
 use lab::{Finished, ImportError, arrange};
 
@@ -23,7 +25,7 @@ fn file(name: &str, reading: Reading) -> Finished {
 fn one_name_cannot_stand_for_two_units() {
     let times = file("times", go("BenchmarkA \t 10\t 5 ns/op\n"));
     let rates = file("rates", go("BenchmarkA \t 10\t 5 MB/s\n"));
-    let error = arrange(&[times, rates], None).unwrap_err();
+    let error = arrange(&[times, rates], None, false).unwrap_err();
     assert!(matches!(&error, ImportError::OtherUnit { line: 1, .. }), "{error}");
     assert!(error.to_string().contains("is in MB/s here, and in ns/op"), "{error}");
 }
@@ -32,7 +34,7 @@ fn one_name_cannot_stand_for_two_units() {
 fn one_name_cannot_be_given_to_several_tests() {
     let two = || go("BenchmarkA \t 10\t 5 ns/op\nBenchmarkB \t 10\t 5 ns/op\n");
     let named = Finished { step: Some("s".to_owned()), ..file("two", two()) };
-    let error = arrange(&[named], None).unwrap_err();
+    let error = arrange(&[named], None, false).unwrap_err();
     assert!(
         matches!(&error, ImportError::SeveralSteps { found, .. } if found.len() == 2),
         "{error}"
@@ -40,17 +42,17 @@ fn one_name_cannot_be_given_to_several_tests() {
     // Repeats of one test are no other test.
     let repeats = go("BenchmarkA \t 10\t 5 ns/op\nBenchmarkA \t 10\t 6 ns/op\n");
     let named = Finished { step: Some("s".to_owned()), ..file("repeats", repeats) };
-    assert!(arrange(&[named], None).is_ok());
+    assert!(arrange(&[named], None, false).is_ok());
 }
 
 #[test]
 fn a_given_block_has_a_step_once() {
     let repeats = || go("BenchmarkA-2 \t 10\t 5 ns/op\nBenchmarkA-2 \t 10\t 6 ns/op\n");
-    let error =
-        arrange(&[Finished { block: Some(3), ..file("repeats", repeats()) }], None).unwrap_err();
+    let error = arrange(&[Finished { block: Some(3), ..file("repeats", repeats()) }], None, false)
+        .unwrap_err();
     assert!(matches!(&error, ImportError::Twice { block: 3, line: 2, dop: 2, .. }), "{error}");
-    let error =
-        arrange(&[Finished { dop: Some(1), ..file("repeats", repeats()) }], None).unwrap_err();
+    let error = arrange(&[Finished { dop: Some(1), ..file("repeats", repeats()) }], None, false)
+        .unwrap_err();
     assert!(matches!(&error, ImportError::OtherDop { wanted: 1, found: 2, .. }), "{error}");
 }
 
@@ -73,10 +75,10 @@ fn a_number_that_was_given_is_for_tests_that_do_not_say_theirs() {
         })
     });
     let files: Vec<Finished> = files.collect();
-    let given = arrange(&files, None).unwrap();
+    let given = arrange(&files, None, false).unwrap();
     // As many without: the number of the file is that of readrandom.
     let without = files.iter().map(|file| Finished { dop: None, ..file.clone() });
-    let said = arrange(&without.collect::<Vec<_>>(), None).unwrap();
+    let said = arrange(&without.collect::<Vec<_>>(), None, false).unwrap();
     for arranged in [given, said] {
         let directory = tempfile::tempdir().unwrap();
         let store = store::Store::open(directory.path()).unwrap();
@@ -97,7 +99,8 @@ fn a_number_that_was_given_is_for_tests_that_do_not_say_theirs() {
         let label = |run: u32| (1, Some(run.to_string()));
         assert_eq!(of("revrange"), [(1, None), label(2), label(4)]);
     }
-    let wrong = arrange(&[Finished { dop: Some(8), ..file("report.tsv", report(4, 1.0)) }], None);
+    let wrong =
+        arrange(&[Finished { dop: Some(8), ..file("report.tsv", report(4, 1.0)) }], None, false);
     let wrong = wrong.unwrap_err();
     assert!(matches!(wrong, ImportError::OtherDop { line: 6, wanted: 8, found: 4, .. }), "{wrong}");
 }
@@ -114,7 +117,8 @@ fn an_output_of_several_variants_names_them_unless_one_is_given() {
     {
         let directory = tempfile::tempdir().unwrap();
         let store = store::Store::open(directory.path()).unwrap();
-        let imported = arrange(&[file], None).unwrap().store(&store, "x", None, "test").unwrap();
+        let imported =
+            arrange(&[file], None, false).unwrap().store(&store, "x", None, "test").unwrap();
         assert_eq!(
             (imported.variants, imported.blocks),
             (variants.iter().map(|name| (*name).to_owned()).collect(), blocks)
@@ -142,7 +146,7 @@ fn written(seen: &[Reading], device: Option<&str>) -> Result<(Vec<f64>, String),
         };
         files.extend([named("rate", rate()), named("io", reading.clone())]);
     }
-    let arranged = arrange(&files, device)?;
+    let arranged = arrange(&files, device, false)?;
     let directory = tempfile::tempdir().unwrap();
     let store = store::Store::open(directory.path()).unwrap();
     let imported = arranged.store(&store, "x", None, "test").unwrap();
@@ -188,11 +192,98 @@ fn what_was_seen_belongs_to_the_step_of_its_name() {
     let files = [of("x", rate(10.0)), of("y", rate(20.0)), of("x", seen()), of("y", seen())];
     let directory = tempfile::tempdir().unwrap();
     let store = store::Store::open(directory.path()).unwrap();
-    let imported = arrange(&files, None).unwrap().store(&store, "x", None, "test").unwrap();
+    let imported = arrange(&files, None, false).unwrap().store(&store, "x", None, "test").unwrap();
     let (id, results) = (imported.experiment, store::Scope::Results);
     let values = store.step_values(id, &["wKB/o"], results).unwrap();
     assert_eq!(values.iter().map(|row| row.values[0]).collect::<Vec<_>>(), [10.0, 5.0]);
     let unnamed = [files[0].clone(), files[1].clone(), file("io", seen())];
-    let error = arrange(&unnamed, None).unwrap_err().to_string();
+    let error = arrange(&unnamed, None, false).unwrap_err().to_string();
     assert!(error.contains("{step} in --pattern"), "{error}");
+}
+
+/// A run of pgbench with a query mode, a scaling factor and a rate.
+fn pgbench(mode: &str, scale: u32, rate: f64) -> Reading {
+    let text = format!(
+        "transaction type: <builtin: select only>\nscaling factor: {scale}\nquery mode: {mode}\n\
+         number of clients: 2\nnumber of threads: 1\nduration: 10 s\n\
+         tps = {rate} (without initial connection time)\n"
+    );
+    Format::Pgbench.read(&text).unwrap()
+}
+
+/// Imports files, allowing different settings or not: the store and what was imported.
+fn stored(files: &[Finished], allowed: bool) -> (tempfile::TempDir, store::Store, lab::Imported) {
+    let directory = tempfile::tempdir().unwrap();
+    let store = store::Store::open(directory.path()).unwrap();
+    let arranged = arrange(files, None, allowed).unwrap();
+    let imported = arranged.store(&store, "x", None, "test").unwrap();
+    (directory, store, imported)
+}
+
+#[test]
+fn settings_within_a_variant_are_labels() {
+    let of = |variant: &str, mode: &str, rate| Finished {
+        variant: Some(variant.to_owned()),
+        ..file(mode, pgbench(mode, 1, rate))
+    };
+    let files = [
+        of("a", "simple", 10.0),
+        of("a", "prepared", 20.0),
+        of("b", "simple", 11.0),
+        of("b", "prepared", 21.0),
+        of("b", "prepared", 22.0),
+    ];
+    let (_directory, store, imported) = stored(&files, false);
+    assert_eq!((imported.trials, imported.blocks, imported.steps), (3, 2, 5));
+    let steps = store.steps(imported.experiment, store::Scope::Results).unwrap();
+    let mut labels: Vec<_> = steps.iter().map(|step| step.measure.labels.clone()).collect();
+    labels.sort();
+    labels.dedup();
+    let mode = |mode: &str| BTreeMap::from([("query-mode".to_owned(), mode.to_owned())]);
+    assert_eq!(labels, [mode("prepared"), mode("simple")]);
+    // Twice in a block is still twice.
+    let twice = [&files[3], &files[4]].map(|it| Finished { block: Some(1), ..it.clone() });
+    let error = arrange(&twice, None, false).unwrap_err();
+    assert!(matches!(error, ImportError::Twice { block: 1, .. }), "{error}");
+}
+
+#[test]
+fn settings_that_differ_between_variants_are_refused_or_a_warning() {
+    let of = |name: &str, scale| Finished {
+        variant: Some(name.to_owned()),
+        ..file(name, pgbench("simple", scale, 10.0))
+    };
+    let files = [of("old", 200), of("new", 2)];
+    let error = arrange(&files, None, false).unwrap_err();
+    assert!(error.is_request());
+    let error = error.to_string();
+    let differs = "scaling factor of select only with 2 clients: 200 in old, 2 in new";
+    for part in [differs, "--allow-different-settings"] {
+        assert!(error.contains(part), "{error}");
+    }
+    for same in ["query mode", "duration", "threads"] {
+        assert!(!error.contains(same), "{error}");
+    }
+    let (_directory, store, imported) = stored(&files, true);
+    assert_eq!((imported.trials, imported.steps), (2, 2));
+    let steps = store.steps(imported.experiment, store::Scope::Results).unwrap();
+    assert!(steps.iter().all(|step| step.measure.labels.is_empty()));
+    let warnings = store.warnings(imported.experiment).unwrap();
+    let warned = warnings.iter().filter(|it| it.warning.code == "settings-differ");
+    let texts: Vec<&str> = warned.map(|it| it.warning.text.as_str()).collect();
+    assert_eq!(texts, [differs]);
+}
+
+#[test]
+fn experiments_with_other_settings_are_of_another_workload() {
+    let plan = |scale| {
+        let (_directory, store, imported) =
+            stored(&[file("x", pgbench("simple", scale, 10.0))], false);
+        let experiments = store.all_experiments().unwrap();
+        assert_eq!(experiments[0].id, imported.experiment);
+        experiments[0].plan.clone()
+    };
+    assert_eq!(plan(1), plan(1));
+    assert_ne!(plan(1), plan(2));
+    assert!(plan(2).contains("scaling factor \"2\""), "{}", plan(2));
 }

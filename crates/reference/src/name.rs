@@ -15,7 +15,13 @@ const SHORT: [(&str, &str); 4] =
 pub fn variant_name(text: &str) -> String {
     let raw = text.parse().map(|reference| name(&reference)).unwrap_or_default();
     let fit = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' };
-    let clean: String = raw.chars().map(fit).take(60).collect();
+    let mut clean = String::new();
+    for c in raw.chars().map(fit).take(60) {
+        // Of what doesn't fit, such as the colons of `::1`, one `-` is left.
+        if c != '-' || !clean.ends_with('-') {
+            clean.push(c);
+        }
+    }
     match clean.trim_matches(['.', '-']) {
         "" => "variant".to_owned(),
         name => name.to_owned(),
@@ -88,7 +94,8 @@ mod tests {
             ("postgres://me:secret@db.example:5432/x", "pg-db.example"),
             ("host=db.example user=me password=secret", "pg-db.example"),
             ("postgresql://me@/x?host=/run", "pg-local"),
-            ("postgres://me@[::1]:5432/x", "pg---1"),
+            ("postgres://me@[::1]:5432/x", "pg-1"),
+            ("mysql://u@127.0.0.1:1/x", "my-127.0.0.1"),
             ("mysql://me:s3cret@host/d", "my-host"),
             ("mysql://me:p#w@h/d", "my-h"),
             ("mariadb://me@/d?socket=/run/s", "ma-local"),

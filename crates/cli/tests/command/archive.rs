@@ -18,7 +18,7 @@ const BUCKET: &str = "s3://bucket/some/prefix";
 
 /// Adds an experiment of two variants and three blocks, as a run stores it, with a log of so many
 /// bytes that don't compress.
-fn add(results: &Path, name: &str, created_ms: i64, log: usize) -> ExperimentId {
+pub fn add(results: &Path, name: &str, created_ms: i64, log: usize) -> ExperimentId {
     let store = Store::open(results).unwrap();
     let experiment = store
         .begin_experiment(&NewExperiment {
@@ -68,7 +68,7 @@ fn add(results: &Path, name: &str, created_ms: i64, log: usize) -> ExperimentId 
 }
 
 /// A command of steelyard with its own cache.
-fn command(place: &Place, arguments: &[&str]) -> Command {
+pub fn command(place: &Place, arguments: &[&str]) -> Command {
     let mut command = place.command(arguments);
     command.env("STEELYARD_CACHE", place.path().join("cache"));
     for name in ["AWS_PROFILE", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_ENDPOINT_URL"] {

@@ -103,6 +103,51 @@ fn two_versions_in_three_blocks_are_compared() {
 }
 
 #[test]
+fn what_was_run_differently_is_not_compared_unless_asked_for() {
+    let place = Place::new();
+    let run =
+        |name: &str, from: &str, to: &str| file(&place, name, &pgbench(1000.0).replace(from, to));
+    let old = run("old.txt", "scaling factor: 1", "scaling factor: 200");
+    let new = run("new.txt", "scaling factor: 1", "scaling factor: 2");
+    let differs = "scaling factor of TPC-B (sort of) with 4 clients: 200 in old.txt, 2 in new.txt";
+    let refused = place.steelyard(&["import", &old, &new]);
+    refused.expect(2, &[differs, "--allow-different-settings"]);
+    assert!(!place.results().exists(), "nothing was stored");
+    place.steelyard(&["import", "--allow-different-settings", &old, &new]).expect(0, &[]);
+    let compared = place.steelyard(&["compare"]);
+    compared.expect(0, &[]);
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words(&compared.stdout).contains(&words(differs)), "{}", compared.stdout);
+    // Both modes of one variant are steps of their own.
+    let simple = run("simple.txt", "", "");
+    let prepared = run("prepared.txt", "query mode: simple", "query mode: prepared");
+    place.steelyard(&["import", "--variant", "a", &simple, &prepared]).expect(0, &[]);
+    let compared = json(&place.steelyard(&["compare", "--format", "json"]));
+    let steps = compared["steps"].as_array().unwrap();
+    let modes: Vec<_> = steps.iter().map(|step| &step["labels"]["query-mode"]).collect();
+    assert_eq!(modes, ["simple", "prepared"]);
+    place.steelyard(&["report", "-o", "r.html"]).expect(0, &[]);
+}
+
+#[test]
+fn commands_of_hyperfine_are_compared_as_variants() {
+    let place = Place::new();
+    let two = fixture("hyperfine-1.15-two.json").to_str().unwrap().to_owned();
+    let parameters = fixture("hyperfine-1.15-parameters.json").to_str().unwrap().to_owned();
+    for file in [&*two, &*parameters] {
+        let import = place.steelyard(&["import", "--variant-from", "command", file]);
+        import.expect(0, &[]);
+        let said = "2 trials of sleep 0.01, sleep 0.02 with 2 steps in 1 block";
+        assert!(import.stdout.contains(said), "{}", import.stdout);
+    }
+    let compared = json(&place.steelyard(&["compare", "--format", "json"]));
+    assert_eq!(compared["steps"].as_array().unwrap().len(), 1, "{compared}");
+    let other = file(&place, "a.txt", &pgbench(1000.0));
+    let refused = place.steelyard(&["import", "--variant-from", "command", &other]);
+    refused.expect(2, &["a.txt: --variant-from command is for output of hyperfine, found pgbench"]);
+}
+
+#[test]
 fn real_output_of_every_program() {
     let place = Place::new();
     for (files, name, steps) in [
@@ -247,6 +292,11 @@ fn one_bad_file_and_nothing_is_imported() {
     let typo = place.steelyard(&["import", "--format", "pg_bench", &good]);
     typo.expect(2, &["did you mean \"pgbench\"?"]);
     place.steelyard(&["import", "missing.txt"]).expect(2, &["cannot read missing.txt"]);
+    fs::create_dir(place.path().join("runs")).unwrap();
+    place.steelyard(&["import", "runs"]).expect(2, &["expected a file", "runs/*"]);
+    let large = file(&place, "large.json", "{\"a\":1e999}");
+    let large = ["import", "--format", "json:/a", &large];
+    place.steelyard(&large).expect(2, &["large.json: line 1:", "1e999", "is too large"]);
 
     let named = |pattern: &str| place.steelyard(&["import", "--pattern", pattern, &good]);
     named("{variant}.{block}.log").expect(2, &["a.1.txt: its name does not match"]);

@@ -28,6 +28,7 @@ mod plans;
 mod polluted;
 mod profile;
 mod programs;
+mod pull;
 mod readme;
 mod requests;
 mod restore;

@@ -136,6 +136,7 @@ fn not_found(kind: &dyn Kind, release: &Release, listed: &[Version]) -> Error {
     Error::VersionNotFound {
         asked: format!("{} {release}", kind.name()),
         near: near.iter().map(|version| shown(kind, version)).collect(),
+        newest: crate::release::newest(listed).iter().map(|version| shown(kind, version)).collect(),
     }
 }
 

@@ -78,6 +78,13 @@ pub enum ImportError {
         /// Its unit before.
         known: String,
     },
+    /// Variants would be compared that were run differently.
+    #[error(
+        "settings differ between variants that would be compared; run them alike, or import them \
+         with --allow-different-settings:\n  {}",
+        .0.join("\n  ")
+    )]
+    OtherSettings(Vec<String>),
     /// One name for several steps.
     #[error(
         "{file}: the step's name {step} was given, but the file has the tests {}; leave out the \

@@ -9,8 +9,9 @@ mod describe;
 mod error;
 mod pattern;
 mod place;
+mod settings;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use store::{
     ExperimentId, IMPORTED, NewExperiment, NewTrial, NewVariant, Purpose, StepRecord, Store,
@@ -58,6 +59,10 @@ pub struct Arranged {
     merged: Vec<String>,
     /// What to say of the devices that were chosen.
     said: Vec<String>,
+    /// What the outputs say of how the steps were run, as lines of the plan.
+    settings: BTreeSet<String>,
+    /// Settings that differ between variants.
+    differences: Vec<String>,
 }
 
 /// What files are about.
@@ -98,7 +103,8 @@ pub struct Imported {
     pub notes: Vec<String>,
 }
 
-/// Instead of a plan. Experiments with the same text and name are of the same workload.
+/// Instead of a plan, with the steps' settings after it. Experiments with the same text and name
+/// are of the same workload.
 const PLAN: &str = "# Imported output of other programs: there is no plan.\n";
 
 /// Differences up to this fraction count as small, as in plans that don't say.
@@ -146,7 +152,7 @@ impl Arranged {
             seed: 0,
             blocks,
             margin: MARGIN,
-            plan: PLAN.to_owned(),
+            plan: std::iter::once(PLAN.to_owned()).chain(self.settings).collect(),
             steelyard: steelyard.to_owned(),
             created_ms: self.written_ms,
         })?;
@@ -170,13 +176,16 @@ impl Arranged {
         };
         let text = format!(
             "imported from {} file{} of {}: in which order the variants ran, on which machine and \
-             with which settings is not known, and blocks are paired by their numbers{single}",
+             with which configuration is not known, and blocks are paired by their numbers{single}",
             self.files,
             if self.files == 1 { "" } else { "s" },
             self.program
         );
         for text in std::iter::once(text).chain(self.merged) {
             store.warn(experiment, None, &Warning::new("imported", text))?;
+        }
+        for text in self.differences {
+            store.warn(experiment, None, &Warning::new("settings-differ", text))?;
         }
         let (mut positions, mut steps) = (BTreeMap::new(), 0);
         let trials = self.trials.len();

@@ -9,6 +9,7 @@ use store::StepRecord;
 use super::costs::{Devices, costs};
 use super::describe::describe;
 use super::error::ImportError;
+use super::settings::{Labels, Told, comment, tell_apart};
 use super::{Arranged, Finished, Trial, Variant};
 
 /// Arranges the tests of files as trials.
@@ -17,6 +18,8 @@ use super::{Arranged, Finished, Trial, Variant};
 /// - A step is called as the file's `step` says, or as the test, or as the program.
 /// - Its number of clients is that of the test, or the file's `dop`, or that of the whole output,
 ///   or the only one in the file, or 1. A test with another number than its run's gets a label.
+/// - Settings that its output names, and that differ within a variant, are labels of the step.
+///   Those that only differ between variants are refused unless `allowed`, then they are a warning.
 /// - Its block is the file's, or k for the k-th time that the variant has this step, in the order
 ///   of the files and of the tests in them.
 /// - What a program saw that watches the machine becomes costs per operation of the step with the
@@ -25,16 +28,34 @@ use super::{Arranged, Finished, Trial, Variant};
 ///
 /// # Errors
 /// When files contradict what was said of them or each other, or only have what others saw.
-pub fn arrange(files: &[Finished], device: Option<&str>) -> Result<Arranged, ImportError> {
+pub fn arrange(
+    files: &[Finished],
+    device: Option<&str>,
+    allowed: bool,
+) -> Result<Arranged, ImportError> {
     let Some(first) = files.iter().find(|file| !file.reading.tests.is_empty()) else {
         let programs = files.first().map_or("", |file| file.reading.program);
         return Err(ImportError::OnlyWatched(programs.to_owned()));
     };
-    let mut places = Places::default();
+    let mut tests = Vec::new();
     for file in files {
         for (test, clients) in file.reading.tests.iter().zip(clients(file)?) {
-            places.add(file, test, clients)?;
+            tests.push((file, test, clients, named(file, test)?));
         }
+    }
+    let told = tests.iter().map(|&(file, test, clients, ref step)| Told {
+        file: &file.file,
+        variant: variant_name(file, Some(test)),
+        step,
+        dop: clients.dop,
+        settings: &test.settings,
+    });
+    let told: Vec<Told<'_>> = told.collect();
+    let (labels, differences) = tell_apart(&told, allowed)?;
+    let settings = told.iter().filter_map(comment).collect();
+    let mut places = Places::default();
+    for ((file, test, clients, step), labels) in tests.into_iter().zip(labels) {
+        places.add(file, test, clients, step, labels)?;
     }
     let devices = Devices::choose(files, device)?;
     let watched = || files.iter().filter(|file| !file.reading.columns.is_empty());
@@ -53,11 +74,13 @@ pub fn arrange(files: &[Finished], device: Option<&str>) -> Result<Arranged, Imp
         files: files.len(),
         merged: files.iter().filter_map(merged).collect(),
         said: said.into_iter().collect(),
+        settings,
+        differences,
     })
 }
 
 /// How many clients a test had.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy)]
 struct Clients {
     dop: u32,
     /// The number of the run that it is a part of, if that is known and another one.
@@ -105,8 +128,8 @@ struct Places {
     trials: Vec<Trial>,
     /// Place of a trial by variant, block and number of clients of the run.
     trial: HashMap<(usize, u32, u32), usize>,
-    /// How often a variant had a step with a number of clients.
-    seen: HashMap<(usize, String, Clients), u32>,
+    /// How often a variant had a step with a number of clients and labels.
+    seen: HashMap<(usize, String, u32, Labels), u32>,
     /// Units and directions of steps.
     units: HashMap<(String, u32), (String, bool)>,
     /// How many files of a program that watches a variant had.
@@ -116,11 +139,11 @@ struct Places {
 impl Places {
     /// The place of the variant that a file, or a test in it, is about.
     fn variant(&mut self, file: &Finished, test: Option<&Test>) -> usize {
-        let said = test.and_then(|test| test.variant.as_ref());
-        let name = file.variant.as_ref().or(said).cloned().unwrap_or_else(|| stem(&file.file));
+        let name = variant_name(file, test);
         let known = self.variants.iter().position(|variant| variant.name == name);
         let place = known.unwrap_or_else(|| {
-            let version = if said.is_some() { String::new() } else { version(&file.reading) };
+            let said = test.is_some_and(|test| test.variant.is_some());
+            let version = if said { String::new() } else { version(&file.reading) };
             self.variants.push(Variant { name, version, files: Vec::new() });
             self.variants.len() - 1
         });
@@ -131,8 +154,16 @@ impl Places {
         place
     }
 
-    fn add(&mut self, file: &Finished, test: &Test, of: Clients) -> Result<(), ImportError> {
-        let (step, dop) = (named(file, test)?, of.dop);
+    fn add(
+        &mut self,
+        file: &Finished,
+        test: &Test,
+        of: Clients,
+        step: String,
+        mut labels: Labels,
+    ) -> Result<(), ImportError> {
+        let dop = of.dop;
+        labels.extend(of.run.map(|run| (RUN.to_owned(), run.to_string())));
         let (unit, less) = (test.unit.to_string(), test.less_is_better);
         let known = self.units.entry((step.clone(), dop)).or_insert((unit.clone(), less));
         if *known != (unit.clone(), less) {
@@ -140,7 +171,7 @@ impl Places {
             return Err(ImportError::OtherUnit { file, line, step, found: unit, known });
         }
         let variant = self.variant(file, Some(test));
-        let seen = self.seen.entry((variant, step.clone(), of)).or_default();
+        let seen = self.seen.entry((variant, step.clone(), dop, labels.clone())).or_default();
         *seen += 1;
         let block = file.block.unwrap_or(*seen);
         let run = of.run.unwrap_or(dop);
@@ -149,7 +180,10 @@ impl Places {
             self.trials.len() - 1
         });
         let steps = &mut self.trials[place].steps;
-        if steps.iter().any(|known| known.name == step && known.dop == dop) {
+        let same = |known: &StepRecord| {
+            known.name == step && known.dop == dop && known.measure.labels == labels
+        };
+        if steps.iter().any(same) {
             let (file, line) = (file.file.clone(), test.line);
             let variant = self.variants[variant].name.clone();
             return Err(ImportError::Twice { file, line, block, variant, step, dop });
@@ -157,8 +191,7 @@ impl Places {
         let mut record = StepRecord::new(steps.len() as u32, &step, dop);
         record.started_ms = file.written_ms;
         describe(&mut record, test);
-        let label = of.run.map(|run| (RUN.to_owned(), run.to_string()));
-        record.measure.labels.extend(label);
+        record.measure.labels = labels;
         steps.push(record);
         Ok(())
     }
@@ -187,6 +220,12 @@ impl Places {
         costs(step, &file.reading.columns, devices);
         Ok(())
     }
+}
+
+/// The name of the variant that a file, or a test in it, is about.
+fn variant_name(file: &Finished, test: Option<&Test>) -> String {
+    let said = test.and_then(|test| test.variant.as_ref());
+    file.variant.as_ref().or(said).cloned().unwrap_or_else(|| stem(&file.file))
 }
 
 /// The name of a file without its extension.

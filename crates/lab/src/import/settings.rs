@@ -1,0 +1,89 @@
+//! How the tests of a step were run, as far as their output says, and where that differs.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::error::ImportError;
+
+/// A test, and the results it is one of.
+pub(super) struct Told<'a> {
+    /// Name of the file.
+    pub(super) file: &'a str,
+    pub(super) variant: String,
+    /// Name of the step.
+    pub(super) step: &'a str,
+    /// Its number of clients.
+    pub(super) dop: u32,
+    /// What the output says.
+    pub(super) settings: &'a BTreeMap<String, String>,
+}
+
+/// Labels of a step.
+pub(super) type Labels = BTreeMap<String, String>;
+
+/// The labels of each test, which tell apart what is called the same, and the settings that differ
+/// between variants, one sentence each.
+///
+/// A setting that a variant has with several values makes several steps. One that is the same
+/// within each variant, but not between them, would be compared; that has to be `allowed`.
+///
+/// # Errors
+/// When settings differ between variants that may not.
+pub(super) fn tell_apart(
+    tests: &[Told<'_>],
+    allowed: bool,
+) -> Result<(Vec<Labels>, Vec<String>), ImportError> {
+    let mut labels = vec![Labels::new(); tests.len()];
+    let mut differences = Vec::new();
+    let mut steps: BTreeMap<(&str, u32), Vec<usize>> = BTreeMap::new();
+    for (place, test) in tests.iter().enumerate() {
+        steps.entry((test.step, test.dop)).or_default().push(place);
+    }
+    for ((step, dop), places) in steps {
+        let of_step = || places.iter().map(|place| &tests[*place]);
+        let names: BTreeSet<&String> = of_step().flat_map(|test| test.settings.keys()).collect();
+        for name in names {
+            let mut variants: BTreeMap<&str, BTreeSet<Option<&String>>> = BTreeMap::new();
+            // The first file with each value.
+            let mut values: Vec<(Option<&String>, &str)> = Vec::new();
+            for test in of_step() {
+                let value = test.settings.get(name);
+                variants.entry(&test.variant).or_default().insert(value);
+                if values.iter().all(|(known, _)| *known != value) {
+                    values.push((value, test.file));
+                }
+            }
+            if variants.values().any(|values| values.len() > 1) {
+                for place in &places {
+                    let value = tests[*place].settings.get(name);
+                    labels[*place].extend(value.map(|value| (label(name), value.clone())));
+                }
+            } else if values.len() > 1 {
+                let said = values.iter().map(|(value, file)| {
+                    let value = value.map_or("not given", String::as_str);
+                    format!("{value} in {file}")
+                });
+                let said: Vec<String> = said.collect();
+                let clients = if dop == 1 { "client" } else { "clients" };
+                let of = format!("{step} with {dop} {clients}");
+                differences.push(format!("{name} of {of}: {}", said.join(", ")));
+            }
+        }
+    }
+    if differences.is_empty() || allowed {
+        Ok((labels, differences))
+    } else {
+        Err(ImportError::OtherSettings(differences))
+    }
+}
+
+/// A setting's name as a label: `query-mode`.
+fn label(name: &str) -> String {
+    name.to_lowercase().replace([' ', '/'], "-")
+}
+
+/// All settings of a step in a line of a plan that is only a comment.
+pub(super) fn comment(test: &Told<'_>) -> Option<String> {
+    let said = test.settings.iter().map(|(name, value)| format!("{name} {value:?}"));
+    let said: Vec<String> = said.collect();
+    (!said.is_empty()).then(|| format!("# {:?}: {}\n", test.step, said.join(", ")))
+}
