@@ -78,9 +78,11 @@ impl Changes {
         if self.aa {
             changed = changed.with_twins();
         }
+        changed.load_added_once();
         let origin = format!("{origin} with the options given");
         // Line numbers would refer to text the user has never seen.
-        Plan::parse(&changed.to_toml(), None, &origin).map_err(PlanError::without_places)
+        let read = Plan::parse(&changed.to_toml(), None, &origin);
+        Ok(Plan { added: changed.added, ..read.map_err(PlanError::without_places)? })
     }
 }
 

@@ -94,6 +94,14 @@ fn intention(plan: &Plan) -> String {
             steps.push(step.name);
         }
     }
+    let added = match &plan.added[..] {
+        [] => String::new(),
+        [.., last] => {
+            let once = plan.restore_after.as_ref() == Some(last);
+            let once = if once { ", loaded once per version" } else { "" };
+            format!(" (added for the others{once}: {})", plan.added.join(", "))
+        }
+    };
     let time = plan.budget.map(|budget| format!(", at most {}", plan::format_duration(budget)));
     let often = match plan.designs_itself() {
         true => "restarts as needed".to_owned(),
@@ -101,7 +109,7 @@ fn intention(plan: &Plan) -> String {
         false => format!("{} blocks", plan.blocks),
     };
     format!(
-        "{}: {} with {}; {often}{}",
+        "{}: {} with {}{added}; {often}{}",
         plan.name,
         variants.join(", "),
         steps.join(", "),
@@ -141,4 +149,27 @@ pub fn read(path: &Path) -> anyhow::Result<Plan> {
         ));
     }
     read_plan(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_added_to_the_steps_is_said() {
+        let said = |keys: &str, steps: &str| {
+            let variants =
+                "[variants.a]\ndbms = 'postgres@14.3'\n[variants.b]\ndbms = 'postgres@15'";
+            let text = format!("{keys}\n{variants}\n[workload.insert]\nsteps = [{steps}]\n");
+            intention(&Plan::parse(&text, None, "test").unwrap())
+        };
+        let all = "insert: a, b with l.i0, l.x, qr100";
+        let named = said("", "'l.i0', 'l.x', 'qr100'");
+        assert_eq!(named, format!("{all}; 6 blocks"));
+        let added = said("", "'l.i0', 'qr100'");
+        assert_eq!(added, format!("{all} (added for the others: l.x); 6 blocks"));
+        let once = said("budget = '2m'", "'qr100'");
+        let added = "added for the others, loaded once per version: l.i0, l.x";
+        assert!(once.starts_with(&format!("{all} ({added});")), "{once}");
+    }
 }
