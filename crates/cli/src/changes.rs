@@ -59,6 +59,11 @@ impl Changes {
         *self != Changes::default()
     }
 
+    /// Whether profiles were asked for.
+    pub fn profile(&self) -> bool {
+        self.profile
+    }
+
     /// Returns the plan with these changes, checked as a file would be. Errors name `origin`.
     pub fn apply(&self, plan: Plan, origin: &str) -> Result<Plan, PlanError> {
         if !self.given() {

@@ -1,12 +1,13 @@
 //! `steelyard run`: run an experiment.
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use lab::{Event, Resume};
 use plan::{Plan, WorkloadPlan};
-use report::Which;
+use report::{Results, Which};
 
 use crate::changes::Changes;
 use crate::dash::{is_dash, read_plan};
@@ -62,6 +63,7 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
     };
     let Ready { mut options, cache, ledger, interrupted, mut progress } =
         args.machine.ready(args.directory.writable()?)?;
+    let profile = matches!(&resume, Resume::New(plan) if plan.profile);
     if let Resume::New(plan) = &resume {
         progress.tell(Event::Note(intention(plan)));
     }
@@ -75,14 +77,38 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
     // Also draws the profiles of a run that was interrupted.
     let which = experiment.as_ref().map_or(Which::Latest, |id| Which::Id(*id));
     let loaded = load_which(&args.directory.results, which);
-    if let Ok((store, results)) = &loaded
-        && let Err(error) = report::draw_flamegraphs(store, results)
-    {
-        progress.tell(Event::Note(format!("could not draw the flamegraphs: {error}")));
+    let mut flamegraphs = None;
+    if let Ok((store, results)) = &loaded {
+        match report::draw_flamegraphs(store, results) {
+            Ok(drawn) => flamegraphs = Some(drawn),
+            Err(error) => {
+                progress.tell(Event::Note(format!("could not draw the flamegraphs: {error}")));
+            }
+        }
     }
     progress.finish();
     experiment?;
-    crate::compare::print_after_run(&args.directory.results, &loaded?.1)
+    let (_, results) = loaded?;
+    crate::compare::print_after_run(&args.directory.results, &results)?;
+    let asked = args.changes.profile();
+    match flamegraphs {
+        Some(0) if asked => anyhow::bail!("--profile: {}", unprofiled(&results)),
+        Some(0) if profile => eprintln!("warning: {}", unprofiled(&results)),
+        _ => {}
+    }
+    Ok(())
+}
+
+/// That no step was profiled, and why, as far as it was noted.
+fn unprofiled(results: &Results) -> String {
+    let warned = results.warnings.iter().map(|noted| &noted.warning);
+    let no_perf = warned.filter(|warning| warning.code == "no-perf").map(|it| it.text.as_str());
+    let notes = results.steps.iter().flat_map(|step| &step.variants).flat_map(|it| &it.notes);
+    let noted = notes.filter_map(|note| note.strip_prefix("no profile: "));
+    let why: BTreeSet<&str> = no_perf.chain(noted).collect();
+    let why: Vec<&str> = why.into_iter().collect();
+    let why = if why.is_empty() { "no reason was noted".to_owned() } else { why.join("; ") };
+    format!("no step was profiled ({why}); everything else was measured")
 }
 
 /// What is about to run and for how long, said before anything is fetched or started.
