@@ -59,6 +59,11 @@ impl Changes {
         *self != Changes::default()
     }
 
+    /// Whether profiles were asked for.
+    pub fn profile(&self) -> bool {
+        self.profile
+    }
+
     /// Returns the plan with these changes, checked as a file would be. Errors name `origin`.
     pub fn apply(&self, plan: Plan, origin: &str) -> Result<Plan, PlanError> {
         if !self.given() {
@@ -78,9 +83,11 @@ impl Changes {
         if self.aa {
             changed = changed.with_twins();
         }
+        changed.load_added_once();
         let origin = format!("{origin} with the options given");
         // Line numbers would refer to text the user has never seen.
-        Plan::parse(&changed.to_toml(), None, &origin).map_err(PlanError::without_places)
+        let read = Plan::parse(&changed.to_toml(), None, &origin);
+        Ok(Plan { added: changed.added, ..read.map_err(PlanError::without_places)? })
     }
 }
 

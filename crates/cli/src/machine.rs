@@ -59,9 +59,11 @@ impl Machine {
     /// Prepares for servers whose results go to `results`.
     ///
     /// # Errors
-    /// When the address for builds is not one, signals can't be caught, or the cache or the ledger
-    /// can't be opened.
+    /// When results can't be written, the address for builds is not one, signals can't be caught,
+    /// or the cache or the ledger can't be opened.
     pub fn ready(&self, results: &Path) -> anyhow::Result<Ready> {
+        // Before anything is fetched or started.
+        store::Store::check_writable(results)?;
         self.builds.register()?;
         let mut options = Options::new(results.to_owned(), env!("CARGO_PKG_VERSION"));
         if let Some(directory) = &self.data_dir {

@@ -30,6 +30,7 @@ pub struct PullArgs {
 /// Pulls each experiment and says what became of it.
 pub fn run(args: &PullArgs) -> anyhow::Result<()> {
     let results = args.directory.writable()?;
+    store::Store::check_writable(results)?;
     let from: Address = args.address.parse()?;
     let archive = open_archive(&from)?;
     let (all, damaged) = archive.list_undamaged()?;

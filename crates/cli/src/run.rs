@@ -1,12 +1,13 @@
 //! `steelyard run`: run an experiment.
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use lab::{Event, Resume};
 use plan::{Plan, WorkloadPlan};
-use report::Which;
+use report::{Results, Which};
 
 use crate::changes::Changes;
 use crate::dash::{is_dash, read_plan};
@@ -62,6 +63,7 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
     };
     let Ready { mut options, cache, ledger, interrupted, mut progress } =
         args.machine.ready(args.directory.writable()?)?;
+    let profile = matches!(&resume, Resume::New(plan) if plan.profile);
     if let Resume::New(plan) = &resume {
         progress.tell(Event::Note(intention(plan)));
     }
@@ -78,14 +80,38 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
     // Also draws the profiles of a run that was interrupted.
     let which = experiment.as_ref().map_or(Which::Latest, |id| Which::Id(*id));
     let loaded = load_which(&args.directory.results, which);
-    if let Ok((store, results)) = &loaded
-        && let Err(error) = report::draw_flamegraphs(store, results)
-    {
-        progress.tell(Event::Note(format!("could not draw the flamegraphs: {error}")));
+    let mut flamegraphs = None;
+    if let Ok((store, results)) = &loaded {
+        match report::draw_flamegraphs(store, results) {
+            Ok(drawn) => flamegraphs = Some(drawn),
+            Err(error) => {
+                progress.tell(Event::Note(format!("could not draw the flamegraphs: {error}")));
+            }
+        }
     }
     progress.finish();
     experiment.map_err(|error| explained(error, began, &resuming))?;
-    crate::compare::print_after_run(&args.directory.results, &loaded?.1)
+    let (_, results) = loaded?;
+    crate::compare::print_after_run(&args.directory.results, &results)?;
+    let asked = args.changes.profile();
+    match flamegraphs {
+        Some(0) if asked => anyhow::bail!("--profile: {}", unprofiled(&results)),
+        Some(0) if profile => eprintln!("warning: {}", unprofiled(&results)),
+        _ => {}
+    }
+    Ok(())
+}
+
+/// That no step was profiled, and why, as far as it was noted.
+fn unprofiled(results: &Results) -> String {
+    let warned = results.warnings.iter().map(|noted| &noted.warning);
+    let no_perf = warned.filter(|warning| warning.code == "no-perf").map(|it| it.text.as_str());
+    let notes = results.steps.iter().flat_map(|step| &step.variants).flat_map(|it| &it.notes);
+    let noted = notes.filter_map(|note| note.strip_prefix("no profile: "));
+    let why: BTreeSet<&str> = no_perf.chain(noted).collect();
+    let why: Vec<&str> = why.into_iter().collect();
+    let why = if why.is_empty() { "no reason was noted".to_owned() } else { why.join("; ") };
+    format!("no step was profiled ({why}); everything else was measured")
 }
 
 /// An error with what to do next, if the experiment had begun.
@@ -109,6 +135,14 @@ fn intention(plan: &Plan) -> String {
             steps.push(step.name);
         }
     }
+    let added = match &plan.added[..] {
+        [] => String::new(),
+        [.., last] => {
+            let once = plan.restore_after.as_ref() == Some(last);
+            let once = if once { ", loaded once per version" } else { "" };
+            format!(" (added for the others{once}: {})", plan.added.join(", "))
+        }
+    };
     let time = plan.budget.map(|budget| format!(", at most {}", plan::format_duration(budget)));
     let often = match plan.designs_itself() {
         true => "restarts as needed".to_owned(),
@@ -116,7 +150,7 @@ fn intention(plan: &Plan) -> String {
         false => format!("{} blocks", plan.blocks),
     };
     format!(
-        "{}: {} with {}; {often}{}",
+        "{}: {} with {}{added}; {often}{}",
         plan.name,
         variants.join(", "),
         steps.join(", "),
@@ -230,5 +264,23 @@ mod tests {
         let told = |began| explained(lab::Error::Interrupted, began, "`x`").to_string();
         assert_eq!(told(false), "interrupted");
         assert_eq!(told(true), "interrupted\nThe finished trials are kept; continue with `x`");
+    }
+
+    #[test]
+    fn what_was_added_to_the_steps_is_said() {
+        let said = |keys: &str, steps: &str| {
+            let variants =
+                "[variants.a]\ndbms = 'postgres@14.3'\n[variants.b]\ndbms = 'postgres@15'";
+            let text = format!("{keys}\n{variants}\n[workload.insert]\nsteps = [{steps}]\n");
+            intention(&Plan::parse(&text, None, "test").unwrap())
+        };
+        let all = "insert: a, b with l.i0, l.x, qr100";
+        let named = said("", "'l.i0', 'l.x', 'qr100'");
+        assert_eq!(named, format!("{all}; 6 blocks"));
+        let added = said("", "'l.i0', 'qr100'");
+        assert_eq!(added, format!("{all} (added for the others: l.x); 6 blocks"));
+        let once = said("budget = '2m'", "'qr100'");
+        let added = "added for the others, loaded once per version: l.i0, l.x";
+        assert!(once.starts_with(&format!("{all} ({added});")), "{once}");
     }
 }

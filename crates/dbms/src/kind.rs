@@ -147,6 +147,13 @@ pub trait Kind: fmt::Debug + Sync {
         Vec::new()
     }
 
+    /// What a file of a data directory is, by its path in there, such as `wal`; `None`: a table, or
+    /// nothing worth a name. See [`crate::rest_of_disk`].
+    fn part_of_disk(&self, file: &Path) -> Option<&'static str> {
+        let _ = file;
+        None
+    }
+
     /// Most clients that can be connected at the same time beside steelyard's own connections, with
     /// these settings and this configuration file; `None`: as many as the machine allows.
     fn most_clients(&self, settings: &BTreeMap<String, String>, file: Option<&str>) -> Option<u32> {

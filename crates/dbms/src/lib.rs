@@ -27,6 +27,7 @@ pub mod builds;
 mod cache;
 mod count_method;
 mod counters;
+mod disk;
 mod elf;
 pub mod embedded;
 mod endpoint;
@@ -94,6 +95,7 @@ pub use systems::{differences, register};
 pub use user::ServerUser;
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use named::Form;
@@ -197,6 +199,17 @@ pub fn figures(
     seconds: [f64; 2],
 ) -> Vec<(&'static str, f64)> {
     kind_of(installation).map_or(Vec::new(), |kind| kind.figures(changed, now, seconds))
+}
+
+/// What the files of `directory`, the data directory of a system of `installation`, hold besides
+/// `tables`: bytes by name, such as `wal` or `undo`, and `other`. `disk` is all files; the rest and
+/// the `total` of the tables add up to it.
+pub fn rest_of_disk(
+    installation: &Installation,
+    directory: &Path,
+    tables: &[Footprint],
+) -> Option<Footprint> {
+    kind_of(installation).ok().map(|kind| disk::rest(kind, directory, tables))
 }
 
 /// Most clients that can be connected at the same time to a server of `installation` with these

@@ -1,7 +1,10 @@
 //! Plans that add blocks until their steps are decided.
 
+use reference::{Form, Reference};
+
+use crate::family::Sequence;
 use crate::problem::Problems;
-use crate::types::{Given, Pairing, Plan};
+use crate::types::{Given, Pairing, Plan, Variant};
 
 /// An adaptive run without a limit gives up at this multiple of its planned blocks: an interval is
 /// then half as wide.
@@ -28,6 +31,31 @@ impl Plan {
         let in_blocks = pairing && self.pairing == Pairing::Blocks;
         let aim = self.budget.is_some() || self.precision.is_some();
         aim && open && !in_blocks && self.variants.len() > 1
+    }
+
+    /// Loads once per variant what only other steps need, where the run gives its time to what is
+    /// undecided, or where servers share the load: then only the steps that the plan names are
+    /// judged.
+    pub fn load_added_once(&mut self) {
+        if self.restore_after.is_none() {
+            self.restore_after = self.added_load();
+        }
+    }
+
+    /// The last of the added steps, if [`Plan::load_added_once`] applies to them.
+    pub(crate) fn added_load(&self) -> Option<String> {
+        let running = |variant: &Variant| {
+            let reference = variant.dbms.parse::<Reference>();
+            reference.is_ok_and(|reference| matches!(reference.form, Form::Running(_)))
+        };
+        let begins = |sequence: Sequence| {
+            let names: Vec<String> = sequence.steps.into_iter().map(|step| step.name).collect();
+            names.len() > self.added.len() && names.starts_with(&self.added)
+        };
+        let applies = (self.is_adaptive() || self.pairing != Pairing::Blocks)
+            && !self.variants.iter().any(running)
+            && self.workload.sequences().into_iter().all(begins);
+        self.added.last().filter(|_| applies).cloned()
     }
 
     /// Blocks after which the run ends, decided or not: `max_blocks`, in an adaptive run without it
@@ -107,6 +135,27 @@ mod tests {
         assert_eq!(plan("max_blocks = 10").looks(), [6, 8, 10]);
         assert_eq!(plan("budget = \"2h\"\nmax_blocks = 6").looks(), [6]);
         assert_eq!(plan("budget = \"2h\"\nblocks = 2").looks(), [2, 3, 4, 6, 8]);
+    }
+
+    #[test]
+    fn only_named_steps_are_judged_where_time_goes_to_what_is_undecided() {
+        let loaded = |keys: &str, dbms: &str, steps: &str| {
+            let variant = format!("[variants.a]\ndbms = '{dbms}'");
+            let text = format!("{keys}\n{variant}\n[workload.sysbench]\nsteps = [{steps}]\n");
+            Plan::parse(&text, None, "test").unwrap().restore_after
+        };
+        let (budget, mysql) = ("budget = '2m'", "mysql@8.0.31");
+        for keys in [budget, "precision = 0.01", "pairing = 'slices'"] {
+            assert_eq!(loaded(keys, mysql, "'scan'").as_deref(), Some("index"), "{keys}");
+        }
+        for (keys, dbms, steps) in [
+            ("blocks = 6", mysql, "'scan'"),
+            (budget, mysql, "'load', 'scan'"),
+            (budget, mysql, "'load', 'index', 'scan'"),
+            (budget, "mysql://me@db.example/bench", "'scan'"),
+        ] {
+            assert_eq!(loaded(keys, dbms, steps), None, "{keys} {dbms} {steps}");
+        }
     }
 
     proptest! {

@@ -148,6 +148,17 @@ pub(crate) trait Family: Keyed {
         true
     }
 
+    /// The list of steps, if plans have one.
+    fn steps(&mut self) -> Option<&mut Vec<String>> {
+        None
+    }
+
+    /// The steps that a step needs, in their order, as the first of all. What a plan lacks of them
+    /// is added.
+    fn needs(&self, _step: &str) -> &'static [&'static str] {
+        &[]
+    }
+
     /// What runs.
     fn sequences(&self) -> Vec<Sequence>;
 

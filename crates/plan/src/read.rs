@@ -81,6 +81,7 @@ fn read_plan(p: &mut Problems, table: &DeTable, folder: Option<&Path>, text: &st
     }
     let workload = top.table(p, "workload");
     plan.workload = WorkloadPlan::read(p, workload, folder);
+    plan.added = plan.workload.add_needed();
     if let Some(table) = top.table(p, "count") {
         plan.count = read_count(p, table, folder);
     }
@@ -104,6 +105,7 @@ fn read_plan(p: &mut Problems, table: &DeTable, folder: Option<&Path>, text: &st
     if let Some(step) = &mut plan.restore_after {
         *step = plan.workload.canonical(step).to_owned();
     }
+    plan.load_added_once();
     text.clone_into(&mut plan.text);
     plan
 }

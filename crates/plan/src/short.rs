@@ -48,7 +48,8 @@ impl Plan {
         };
         let mut plan = read(&text)?;
         plan.settle_seconds_scale = plan.workload.family_mut().shorten(&|key| keys.contains(&key));
-        Ok(Plan { given: plan.given, ..read(&plan.to_toml())? })
+        let again = read(&plan.to_toml())?;
+        Ok(Plan { given: plan.given, added: plan.added, ..again })
     }
 
     /// This plan with other options of its workload, as (name, value).
@@ -63,6 +64,11 @@ impl Plan {
         let (keys, lines) = section(&self.workload, options, origin)?;
         let unreadable = |error: toml::de::Error| PlanError::of(origin, error.to_string());
         let mut whole: Table = self.to_toml().parse().map_err(unreadable)?;
+        let steps = keys.contains(&"steps");
+        if steps && self.restore_after.is_some() && self.restore_after == self.added_load() {
+            // Chosen for the steps of before.
+            whole.remove("restore_after");
+        }
         let new: Table = lines.parse().map_err(unreadable)?;
         let workload = whole.get_mut("workload").and_then(Value::as_table_mut);
         let own = workload.and_then(|all| all.get_mut(self.workload.name())?.as_table_mut());
@@ -74,7 +80,8 @@ impl Plan {
         // What was written for it was not all said by the user.
         let of_seconds = self.workload.family().keys_of_seconds();
         let seconds = self.given.seconds || keys.iter().any(|key| of_seconds.contains(key));
-        Ok(Plan { given: Given { seconds, ..self.given }, ..plan })
+        let added = if steps { plan.added } else { self.added.clone() };
+        Ok(Plan { given: Given { seconds, ..self.given }, added, ..plan })
     }
 }
 
@@ -123,6 +130,7 @@ mod tests {
         assert_eq!(plan.workload.sequences().len(), 2);
         assert!((plan.settle_seconds_scale - 0.1).abs() < 1e-12);
         let rows = |options| short(one(), options).unwrap().workload.rows();
+        assert_eq!(short(one(), &[("steps", "qr100")]).unwrap().added, ["l.i0", "l.x"]);
         assert_eq!(rows(&[]), [200_000, 50_000]);
         assert_eq!(rows(&[("rows", "8000"), ("indexed-rows", "6_000")]), [8_000, 6_000]);
         for (options, message) in [
@@ -150,6 +158,7 @@ mod tests {
         let steps: Vec<_> = subset.workload.sequences().remove(0).steps;
         let names: Vec<_> = steps.iter().map(|step| step.name.as_str()).collect();
         assert_eq!(names, ["load", "index", "scan", "update-zipf"]);
+        assert_eq!(subset.added, ["load", "index"]);
         assert_eq!(subset.workload.rows(), plan.workload.rows());
         assert_eq!((&subset.variants, subset.blocks), (&plan.variants, plan.blocks));
         let meant = |plan: &Plan| Plan { text: String::new(), ..plan.clone() };

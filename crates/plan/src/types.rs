@@ -85,6 +85,8 @@ pub struct Plan {
     pub variants: Vec<Variant>,
     /// What runs.
     pub workload: WorkloadPlan,
+    /// Steps that the plan doesn't name but others need, before all others.
+    pub added: Vec<String>,
     /// What `steelyard count` counts; a run has no use for it.
     pub count: CountPlan,
     /// The plan as it was written (or, for [`Plan::short`], as [`Plan::to_toml`] writes it).
@@ -224,6 +226,7 @@ impl Default for Plan {
             profile_seconds: DEFAULT_PROFILE_SECONDS,
             variants: Vec::new(),
             workload: WorkloadPlan::default(),
+            added: Vec::new(),
             count: CountPlan::default(),
             text: String::new(),
         }

@@ -23,9 +23,9 @@ fn plans(kind: &str) -> Vec<PathBuf> {
     files
 }
 
-/// The plan without its text: equal where plans mean the same.
+/// The plan without its text, and without what is said of it: equal where plans mean the same.
 pub fn meaning(plan: &Plan) -> Plan {
-    Plan { text: String::new(), given: Given::default(), ..plan.clone() }
+    Plan { text: String::new(), given: Given::default(), added: Vec::new(), ..plan.clone() }
 }
 
 fn insert_of(plan: &Plan) -> &InsertPlan {

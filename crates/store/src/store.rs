@@ -35,9 +35,10 @@ impl Store {
     /// upgrades an older schema.
     ///
     /// # Errors
-    /// If the directory cannot be created, or `steelyard.db` is something else or has a newer
-    /// schema.
+    /// If the directory cannot be created or written, or `steelyard.db` is something else or has a
+    /// newer schema.
     pub fn open(directory: &Path) -> Result<Store> {
+        Store::check_writable(directory)?;
         let wrap = |source| StoreError::Directory { path: directory.to_owned(), source };
         fs::create_dir_all(directory.join(ARTIFACTS)).map_err(wrap)?;
         let database = directory.join(DATABASE);
@@ -57,6 +58,28 @@ impl Store {
             }
         }
         Ok(store)
+    }
+
+    /// Checks that [`Store::open`] can write in a directory, which need not exist. Creates nothing.
+    ///
+    /// # Errors
+    /// As [`Store::open`].
+    pub fn check_writable(directory: &Path) -> Result<()> {
+        let refused = |source| StoreError::from_io(directory, source);
+        let directory = std::path::absolute(directory).map_err(refused)?;
+        for folder in [directory.clone(), directory.join(ARTIFACTS)] {
+            // What is missing is made in the nearest directory that exists.
+            let place = folder.ancestors().find(|way| way.exists()).unwrap_or(&folder);
+            tempfile::tempfile_in(place).map_err(|source| StoreError::from_io(&folder, source))?;
+        }
+        let database = directory.join(DATABASE);
+        if database.exists() {
+            let opened = File::options().write(true).open(&database);
+            opened.map_err(|source| StoreError::from_io(&database, source))?;
+            let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
+            Store::connect(&directory, flags, database.as_os_str())?.check(true)?;
+        }
+        Ok(())
     }
 
     /// The same for a store that must already exist, as for `run --resume`.

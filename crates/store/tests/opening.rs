@@ -185,12 +185,28 @@ fn many_open_a_new_store_at_once_and_write() {
     assert!(experiments.iter().all(|e| store.steps(e.id, Scope::Results).unwrap().len() == 1));
 }
 
+#[test]
+fn whether_a_directory_can_be_written_is_seen_without_a_trace() {
+    let folder = tempfile::tempdir().unwrap();
+    Store::check_writable(&folder.path().join("new/results")).unwrap();
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    fs::write(folder.path().join("file"), "").unwrap();
+    for refused in ["file", "file/results"] {
+        let error = Store::check_writable(&folder.path().join(refused)).unwrap_err();
+        assert!(matches!(error, StoreError::Directory { .. }), "{error}");
+        assert!(error.to_string().contains("--results"), "{error}");
+    }
+}
+
 /// A published results directory belongs to someone else and cannot be written.
 #[test]
-fn a_directory_closed_to_us_can_be_read() {
+fn a_directory_closed_to_us_can_only_be_read() {
     if let Some(folder) = testing::given() {
         let store = Store::open_read_only(&folder).unwrap();
         assert_eq!(store.experiments().unwrap().len(), 1);
+        let error = Store::open(&folder).unwrap_err();
+        assert!(matches!(error, StoreError::Directory { .. }), "{error}");
+        assert!(error.is_request() && error.to_string().contains("--results"), "{error}");
         return;
     }
     let folder = tempfile::tempdir().unwrap();

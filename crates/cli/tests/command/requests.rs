@@ -177,9 +177,10 @@ fn results_of_a_newer_steelyard_are_left_alone() {
 }
 
 #[test]
-fn results_that_cannot_be_written_are_refused_before_anything_runs() {
+fn results_that_cannot_be_written_are_refused_before_anything_is_fetched() {
     let place = Place::new();
-    let file = place.plan(&plan(ONE, "", QUICK));
+    // Looking for it would fail.
+    let file = place.plan(&plan(&[("pg", "path:/nowhere/at/all")], "", QUICK));
     place.file("results", "a file, not a directory");
     place.run(&[&file]).expect(2, &["results", "--results"]);
     place.steelyard(&["compare"]).expect(2, &["results"]);

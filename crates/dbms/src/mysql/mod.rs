@@ -152,6 +152,10 @@ impl Kind for Mysql {
         Ok(Box::new(MysqlServer::attach(endpoint)?))
     }
 
+    fn part_of_disk(&self, file: &Path) -> Option<&'static str> {
+        tables::part_of_disk(file)
+    }
+
     fn count_method(&self, installation: &Installation) -> Result<CountMethod, Error> {
         Ok(count::method(installation))
     }

@@ -34,8 +34,8 @@ impl Size {
 ///
 /// InnoDB: `total` is what the files have, including free pages; `rel` (the clustered index) and
 /// `index` are as of the last time InnoDB computed statistics: at ANALYZE, and some seconds after a
-/// tenth of the rows have changed. They are absent while they are evidently old. MyRocks: bytes of
-/// files, without what is still in the memtable.
+/// tenth of the rows have changed. They are absent while those of a table are evidently old.
+/// MyRocks: bytes of files, without what is still in the memtable.
 pub(super) fn footprint(control: &mut Control, tables: &[String]) -> Result<Vec<Footprint>, Error> {
     let engines = engines(control, tables)?;
     let mine = |wanted: bool| -> Vec<String> {
@@ -51,15 +51,45 @@ pub(super) fn footprint(control: &mut Control, tables: &[String]) -> Result<Vec<
     if !inno.is_empty() {
         sizes.extend(innodb_sizes(control, &inno)?);
     }
+    Ok(footprints(tables, &sizes))
+}
+
+/// With the parts of all tables or of none: a sum over only some of them would not be what it is
+/// called.
+fn footprints(tables: &[String], sizes: &BTreeMap<String, Size>) -> Vec<Footprint> {
+    let old = sizes.values().any(Size::is_old);
     let footprint = |table: &String| {
         let size = sizes.get(table).copied().unwrap_or_default();
         let parts = [("index", size.index), ("rel", size.rel)];
-        let known = parts.into_iter().filter(|_| !size.is_old());
+        let known = parts.into_iter().filter(|_| !old);
         let bytes = known.chain([("total", size.total)]);
         let bytes = bytes.map(|(name, bytes)| (name.to_owned(), bytes as u64)).collect();
         Footprint { object: table.clone(), bytes }
     };
-    Ok(tables.iter().map(footprint).collect())
+    tables.iter().map(footprint).collect()
+}
+
+/// What a file of the data directory is, unless it is a table's.
+pub(super) fn part_of_disk(file: &Path) -> Option<&'static str> {
+    let top = file.iter().next()?.to_str()?;
+    let inside = file.iter().nth(1).is_some();
+    let extension = file.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+    let numbered = extension.len() == 6 && extension.bytes().all(|byte| byte.is_ascii_digit());
+    if top == "#innodb_redo" || !inside && top.starts_with("ib_logfile") {
+        Some("redo")
+    } else if !inside && top.starts_with("undo") {
+        Some("undo")
+    } else if top == "mysql" || !inside && (top.starts_with("ibdata") || top == "mysql.ibd") {
+        Some("system")
+    } else if top == "#innodb_temp" || !inside && top.starts_with("ibtmp") {
+        Some("temporary")
+    } else if !inside && numbered && top.contains("bin") {
+        Some("binlog")
+    } else if inside && extension == "log" && top.ends_with("rocksdb") {
+        Some("wal")
+    } else {
+        None
+    }
 }
 
 /// The storage engine of each of `tables`.
@@ -231,6 +261,21 @@ mod tests {
         assert!(!size(2.5 * mb, 2.0 * mb, 9.0 * mb).is_old());
         assert!(!size(16384.0, 16384.0, 0.1 * mb).is_old());
         assert!(!size(0.0, 60.0 * mb, 68.0 * mb).is_old());
+    }
+
+    #[test]
+    fn parts_are_those_of_all_tables_or_of_none() {
+        let mb = 1024.0 * 1024.0;
+        let known = Size { index: 3.0 * mb, rel: 22.0 * mb, total: 29.0 * mb };
+        let old = Size { index: 16384.0, rel: 16384.0, total: 29.0 * mb };
+        let tables = ["t1", "t2"].map(str::to_owned);
+        let names = |sizes: [Size; 2]| -> Vec<String> {
+            let sizes = tables.iter().cloned().zip(sizes).collect();
+            let found = footprints(&tables, &sizes).into_iter();
+            found.flat_map(|footprint| footprint.bytes.into_keys()).collect()
+        };
+        assert_eq!(names([known, known]), ["index", "rel", "total", "index", "rel", "total"]);
+        assert_eq!(names([known, old]), ["total", "total"]);
     }
 
     #[test]

@@ -56,6 +56,11 @@ impl Kind for Postgres {
         "postgres"
     }
 
+    fn part_of_disk(&self, file: &Path) -> Option<&'static str> {
+        // Before 10, it is pg_xlog.
+        (file.starts_with("pg_wal") || file.starts_with("pg_xlog")).then_some("wal")
+    }
+
     fn numbers(&self, first: u64) -> usize {
         if first < 10 { 3 } else { 2 }
     }

@@ -57,6 +57,10 @@ impl Kind for RocksDb {
         binaries::describe(root, source, user)
     }
 
+    fn part_of_disk(&self, file: &Path) -> Option<&'static str> {
+        file.extension().is_some_and(|extension| extension == "log").then_some("wal")
+    }
+
     fn figures(
         &self,
         changed: &[Counter],

@@ -99,7 +99,7 @@ mod tests {
         assert!(taken(1) && !taken(11));
         drop(first);
         assert!(!taken(1));
-        assert!(Exclusive::is_taken(std::path::Path::new("/nowhere"), 1), "nobody knows");
+        assert!(Exclusive::is_taken(Path::new("/nowhere"), 1), "nobody knows");
     }
 
     #[test]

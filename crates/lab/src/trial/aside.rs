@@ -164,7 +164,7 @@ fn profiling<'a>(
 ) -> Result<Profiling<'a>, Vec<String>> {
     let Some(profiler) = &conditions.profiler else { return Err(Vec::new()) };
     let [Attempt { entered, group, .. }] = attempts else {
-        return Err(vec!["steps in slices are not profiled".to_owned()]);
+        return Err(vec!["no profile: steps in slices are not profiled".to_owned()]);
     };
     let name = format!("{}-t{}-perf", std::process::id(), entered.trial);
     let path = conditions.options.data_dir.join(name);

@@ -396,10 +396,18 @@ fn began_with(record: &mut StepRecord, debt: &Debt) {
 /// A server's counters and the sizes of its tables after a step.
 pub type After = (Snapshot, Vec<Footprint>);
 
-/// Asks a server what it counted, and how large its tables are now.
+/// Asks a server what it counted, and how large its tables are now; with what else is on disk, if
+/// steelyard started it.
 pub fn after(attempt: &mut Attempt<'_>) -> Result<After, dbms::Error> {
-    let tables = &attempt.benchmark.tables;
-    Ok((attempt.server.counters(tables)?, attempt.server.footprint(tables)?))
+    let (tables, server) = (&attempt.benchmark.tables, &mut attempt.server);
+    let (counters, mut sizes) = (server.counters(tables)?, server.footprint(tables)?);
+    if server.owned()
+        && !sizes.is_empty()
+        && let Some(directory) = server.data_directory()
+    {
+        sizes.extend(dbms::rest_of_disk(&attempt.subject.installation, &directory, &sizes));
+    }
+    Ok((counters, sizes))
 }
 
 /// Records what the server counted over the step ([`dbms::figures`]), and how large the tables are

@@ -144,6 +144,32 @@ impl WorkloadPlan {
         self.family().rows_of(step)
     }
 
+    /// Adds the steps that others need and the plan lacks, before all others. Returns them.
+    pub(crate) fn add_needed(&mut self) -> Vec<String> {
+        let family = self.family_mut();
+        let named = family.steps().cloned().unwrap_or_default();
+        let mut needed: Vec<&'static str> = Vec::new();
+        for need in named.iter().flat_map(|step| family.needs(step)).copied() {
+            if !needed.contains(&need) {
+                needed.push(need);
+            }
+        }
+        let runs = |need: &str, step: &String| {
+            // Also as `fillseq.2`.
+            step.strip_prefix(need).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        };
+        let mut added = Vec::new();
+        if let Some(steps) = family.steps() {
+            for (place, need) in needed.into_iter().enumerate() {
+                if !named.iter().any(|step| runs(need, step)) {
+                    steps.insert(place.min(steps.len()), need.to_owned());
+                    added.push(need.to_owned());
+                }
+            }
+        }
+        added
+    }
+
     /// Sets all numbers of rows.
     pub fn set_rows(&mut self, of: impl Fn(u64) -> u64) {
         self.family_mut().rows().into_iter().for_each(|rows| *rows = of(*rows));

@@ -29,6 +29,28 @@ fn the_clients_of_a_sequence_are_those_of_its_steps() {
 }
 
 #[test]
+fn what_named_steps_need_is_added() {
+    for (workload, keys, added, all) in [
+        ("insert", "steps = ['qr100']", &["l.i0", "l.x"][..], &["l.i0", "l.x", "qr100"][..]),
+        ("insert", "steps = ['l.i0', 'qr100']", &["l.x"], &["l.i0", "l.x", "qr100"]),
+        ("insert", "steps = ['l.x', 'qp100']", &["l.i0"], &["l.i0", "l.x", "qp100"]),
+        ("insert", "steps = ['qp100']", &["l.i0"], &["l.i0", "qp100"]),
+        ("insert", "secondary_indexes = 0\nsteps = ['qr100']", &["l.i0"], &["l.i0", "qr100"]),
+        ("sysbench", "steps = ['load', 'scan']", &["index"], &["load", "index", "scan"]),
+        ("kv", "steps = ['readrandom']", &["fillseq"], &["fillseq", "readrandom"]),
+        ("kv", "steps = ['fillseq.2', 'readrandom']", &[], &["fillseq.2", "readrandom"]),
+        ("storage", "steps = ['randread.4k']", &[], &["randread.4k"]),
+    ] {
+        let text = format!("[variants.a]\ndbms = 'postgres@14.3'\n[workload.{workload}]\n{keys}\n");
+        let plan = Plan::parse(&text, None, "test").unwrap();
+        assert_eq!(plan.added, added, "{keys}");
+        let sequence = plan.workload.sequences().remove(0);
+        let names: Vec<_> = sequence.steps.iter().map(|step| step.name.as_str()).collect();
+        assert_eq!(names, all, "{keys}");
+    }
+}
+
+#[test]
 fn a_plan_is_read_written_and_scheduled() {
     let plan = Plan::parse(PLAN, None, "test").unwrap();
     assert_eq!((plan.name.as_str(), plan.workload.name()), ("toy", "toy"));

@@ -1,6 +1,6 @@
 //! What must hold between the keys of `[workload.insert]`.
 
-use super::plan::{ALIASES, InsertPlan, Tables, is_read_write};
+use super::plan::{ALIASES, InsertPlan, Tables, is_read_write, needs_index};
 use crate::problem::Problems;
 
 pub(super) fn check(insert: &InsertPlan, problems: &mut Problems) {
@@ -52,14 +52,10 @@ fn check_order(insert: &InsertPlan, problems: &mut Problems) {
     let Some(first) = insert.steps.first() else {
         return; // said where the list was read
     };
-    match place("l.i0") {
-        Some(0) => {}
-        Some(_) => problem(format!(
+    if place("l.i0") != Some(0) {
+        problem(format!(
             "`steps`: `l.i0` comes after `{first}`, which needs its rows; put `l.i0` first"
-        )),
-        None => problem(format!(
-            "`steps`: `l.i0` is missing; every trial starts on an empty server and `{first}` needs rows; put `l.i0` first"
-        )),
+        ));
     }
     let index = place("l.x");
     if index.is_some() && insert.secondary_indexes == 0 {
@@ -68,24 +64,11 @@ fn check_order(insert: &InsertPlan, problems: &mut Problems) {
                 .to_owned(),
         );
     }
-    // Without the index every range query would sort the whole table; l.i1 and l.i2 are defined
-    // with indexes.
-    let needs_index = |s: &str| s == "l.i1" || s == "l.i2" || s.starts_with("qr");
-    let needy = insert.steps.iter().position(|s| needs_index(s));
-    match (index, needy) {
-        (None, Some(step)) if insert.secondary_indexes > 0 => problem(format!(
-            "`steps`: `{}` needs the indexes that `l.x` creates; add `l.x` after `l.i0`, or set `secondary_indexes = 0`",
-            insert.steps[step]
-        )),
-        (Some(index), _) => {
-            let late = |s: &&String| needs_index(s) || is_read_write(s);
-            if let Some(early) = insert.steps[..index].iter().find(late) {
-                problem(format!(
-                    "`steps`: `l.x` comes after `{early}`; put it directly after `l.i0`"
-                ));
-            }
+    if let Some(index) = index {
+        let late = |s: &&String| needs_index(s) || is_read_write(s);
+        if let Some(early) = insert.steps[..index].iter().find(late) {
+            problem(format!("`steps`: `l.x` comes after `{early}`; put it directly after `l.i0`"));
         }
-        _ => {}
     }
     if let (Some(first), Some(second)) = (place("l.i2"), place("l.i1"))
         && first < second

@@ -10,7 +10,7 @@ use crate::key::{CommandOption, Form, Key, Keyed, StepNames, dops};
 use crate::problem::Problems;
 use crate::section::{boolean, choice};
 use check::check;
-use plan::{ALIASES, is_read_write};
+use plan::{ALIASES, is_read_write, needs_index};
 
 pub use plan::{INSERT_STEPS, InsertPlan, Tables};
 
@@ -102,6 +102,15 @@ impl Family for InsertPlan {
 
     fn aliases(&self) -> &'static [(&'static str, &'static str)] {
         &ALIASES
+    }
+
+    fn steps(&mut self) -> Option<&mut Vec<String>> {
+        Some(&mut self.steps)
+    }
+
+    fn needs(&self, step: &str) -> &'static [&'static str] {
+        let index = self.secondary_indexes > 0 && needs_index(step);
+        if index { &["l.i0", "l.x"] } else { &["l.i0"] }
     }
 
     /// One for each number of clients, as tables are per client.

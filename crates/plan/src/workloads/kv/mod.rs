@@ -90,6 +90,14 @@ impl Family for KvPlan {
         &plan::ALIASES
     }
 
+    fn steps(&mut self) -> Option<&mut Vec<String>> {
+        Some(&mut self.steps)
+    }
+
+    fn needs(&self, _step: &str) -> &'static [&'static str] {
+        &["fillseq"]
+    }
+
     /// One: each step runs with all numbers of clients, one after another, before the next.
     fn sequences(&self) -> Vec<Sequence> {
         let step = |name: &String, dop: u32, timed: bool| PlannedStep {
@@ -182,7 +190,7 @@ mod tests {
     #[test]
     fn mistakes_are_told() {
         for (section, message) in [
-            ("steps = [\"readrandom\"]", "put `fillseq` first"),
+            ("steps = [\"readrandom\", \"fillseq\"]", "put `fillseq` first"),
             ("steps = [\"fillseq\", \"readrandm\"]", "did you mean `readrandom`?"),
             ("mode = \"ram\"", "expected \"byrx\""),
             ("value_bytes = 4", "12"),

@@ -128,7 +128,7 @@ impl Family for SysbenchPlan {
             );
             problems.of("workload.sysbench", message);
         }
-        if problems.is_unread("workload") {
+        if problems.is_unread("workload") || self.steps.is_empty() {
             return;
         }
         let place = |test: &str| self.steps.iter().position(|step| sysbench_test(step) == test);
@@ -157,6 +157,14 @@ impl Family for SysbenchPlan {
 
     fn aliases(&self) -> &'static [(&'static str, &'static str)] {
         &ALIASES
+    }
+
+    fn steps(&mut self) -> Option<&mut Vec<String>> {
+        Some(&mut self.steps)
+    }
+
+    fn needs(&self, _step: &str) -> &'static [&'static str] {
+        &["load", "index"]
     }
 
     /// One: each test runs with all numbers of clients, one after another, before the next test.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::order::{Length, SysbenchOrder, length, sysbench_test};
+use super::order::{Length, SysbenchOrder, length};
 
 /// Settings of the sysbench microbenchmarks.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -107,7 +107,7 @@ impl SysbenchPlan {
         })
     }
 
-    /// Applies `drop`, `before` and `after`, and loads first.
+    /// Applies `drop`, `before` and `after`.
     pub(super) fn arrange(&mut self) {
         let mut missing = Vec::new();
         for step in std::mem::take(&mut self.drop) {
@@ -130,10 +130,5 @@ impl SysbenchPlan {
             }
         }
         self.missing = missing;
-        for (place, step) in ["load", "index"].into_iter().enumerate() {
-            if !self.steps.iter().any(|known| sysbench_test(known) == step) {
-                self.steps.insert(place.min(self.steps.len()), step.to_owned());
-            }
-        }
     }
 }
