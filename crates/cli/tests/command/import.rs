@@ -186,7 +186,9 @@ fn published_tables_get_ratios_and_no_verdict() {
         let printed = place.steelyard(&["compare", "-e", "1", "--format", format]);
         let again = file(&place, name, &printed.stdout);
         place.steelyard(&["import", "--format", "table", &again]).expect(0, &[]);
-        let second = json(&place.steelyard(&["compare", "--format", "json"]));
+        let latest = place.steelyard(&["compare", "--format", "json"]);
+        latest.expect(0, &["`, the latest run; -e names another"]);
+        let second = json(&latest);
         let first = json(&place.steelyard(&["compare", "-e", "1", "--format", "json"]));
         for (one, other) in
             first["steps"].as_array().unwrap().iter().zip(second["steps"].as_array().unwrap())
