@@ -182,7 +182,8 @@ export type PageCounts = {
   warnings: Array<PageCountWarning>,
 };
 
-/** A figure over the numbers of clients, with its interval where there is one. */
+/** A figure over the numbers of clients, with its interval where there is one; with fewer than 5
+ * blocks from the lowest to the highest of them. */
 export type PageCurve = {
   mean: Array<Value>,
   low: Array<Value>,
@@ -305,9 +306,9 @@ export type PageProfile = {
 
 export type PageRelative = {
   variant: number,
-  /** Value / the base's value, `exp(mean ln)` over paired blocks; `null` without an interval. */
+  /** Value / the base's value, `exp(mean ln)` over paired blocks; of one block, too. */
   ratio: number | null,
-  /** Lower end of the 95% interval of the ratio. */
+  /** Lower end of the interval of the ratio; `null` with one block. */
   low: number | null,
   /** Upper end. */
   high: number | null,

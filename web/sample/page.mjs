@@ -193,9 +193,10 @@ function judged(random, name, base, ratio, blocks) {
     ? `1 block: too few to compare ${name} with ${base}: inconclusive`
     : `${name} is ${size} than ${base} (95% interval ${p(low)} to ${p(high)}, ${blocks} blocks): ${verdict}${verdict === "inconclusive" ? "; about 4 more blocks would decide" : ""}`;
   return {
-    ratio: one ? null : six(ratio),
+    ratio: six(ratio),
     low: one ? null : six(low),
     high: one ? null : six(high),
+    confidence: one ? null : 0.95,
     blocks,
     verdict,
     sentence,

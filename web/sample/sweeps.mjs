@@ -59,11 +59,13 @@ const METRICS = [
   ].map(([name, unit, of]) => [name, unit, `${name} of a made-up page`, "other", of]),
 ];
 
-/** Mean and 95% interval over blocks (Student's t), as the Rust side writes them. */
+/** Mean and 95% interval over blocks (Student's t), or the range of a few, as the Rust side writes them. */
 function curve(columns) {
-  const t = [0, 0, 12.706, 4.303, 3.182, 2.776, 2.571];
+  const t = [0, 0, 0, 0, 0, 2.776, 2.571];
   const ends = columns.map((values) => {
     const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
+    if (values.length > 1 && values.length < 5)
+      return [mean, Math.min(...values), Math.max(...values)];
     const square = values.reduce((sum, value) => sum + (value - mean) ** 2, 0);
     const half = t[values.length] * Math.sqrt(square / (values.length - 1) / values.length);
     return [mean, mean - half, mean + half];

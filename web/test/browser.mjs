@@ -458,7 +458,7 @@ async function checkAny(browser, file, label) {
   const url = pathToFileURL(file).href;
   const { page, problems, close } = await openPage(browser, url);
   const shape = await page.evaluate(() => {
-    const { steps, sweeps = [], variants, experiment, tables, warnings } = window.steelyard.page;
+    const { steps, sweeps = [], variants, tables, warnings } = window.steelyard.page;
     // The points of these are elsewhere.
     const swept = new Set(
       sweeps.filter((one) => one.one_server).flatMap(({ lines }) => lines.flatMap((l) => l.steps)),
@@ -468,7 +468,6 @@ async function checkAny(browser, file, label) {
       steps: ordinary.length,
       variants: variants.map((one) => one.name),
       relative: ordinary.reduce((sum, step) => sum + step.relative.length, 0),
-      single: experiment.blocks === 1,
       tables: tables.length,
       warnings: warnings.length,
     };
@@ -494,8 +493,8 @@ async function checkAny(browser, file, label) {
   }
   assert.equal(
     await page.locator("#relative tr[data-verdict]").count(),
-    shape.single ? 0 : shape.relative,
-    "a line of the chart for every comparison, but none of a single block",
+    shape.relative,
+    "a line of the chart for every comparison",
   );
   if (shape.tables > 0)
     assert.ok((await page.locator("#tables figure.table").count()) > 0, "tables are shown");

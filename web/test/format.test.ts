@@ -9,6 +9,7 @@ import {
   grouped,
   headingUnit,
   interval,
+  judgedRatio,
   moment,
   percentileName,
   ratio,
@@ -84,6 +85,14 @@ describe("comparisons", () => {
   it("writes an interval only where there is one", () => {
     expect(interval(0.9, 1.1)).toBe("0.900 to 1.100");
     expect(interval(null, 1.1)).toBe("–");
+  });
+});
+
+describe("ratios of comparisons", () => {
+  it("are in parentheses without an interval", () => {
+    expect(judgedRatio({ ratio: 0.934, low: 0.9 })).toBe("0.934");
+    expect(judgedRatio({ ratio: 0.934, low: null })).toBe("(0.934)");
+    expect(judgedRatio({ ratio: null, low: null })).toBe("–");
   });
 });
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Page, PageStep, PageVariant, Table, Verdict } from "#page";
+import { intervalName } from "../src/data/page";
 import { readPage } from "../src/data/read";
 import { yRange } from "../src/shared/yrange";
 import { isNumericColumn, toCsv, toMarkdown, toText } from "../src/text/export";
@@ -40,6 +41,7 @@ describe("exports of a table", () => {
       rows: cells.map((cell) => ({ label: "", cells: [cell] })),
     });
     expect(isNumericColumn(rows("1.5", "–", "12%", "1.0B", "−3 ms"), 0)).toBe(true);
+    expect(isNumericColumn(rows("(0.934)", "(0.934)*"), 0)).toBe(true);
     expect(isNumericColumn(rows("regression", "equivalent"), 0)).toBe(false);
   });
   it("lines text up", () =>
@@ -49,6 +51,17 @@ describe("exports of a table", () => {
   it("escapes Markdown and CSV", () => {
     expect(toMarkdown(table)).toContain('| a\\|b, "c" | – | 41200 |');
     expect(toCsv(table)).toBe('version,l.i0,l.i1\r\n13.7,152000,9380*\r\n"a|b, ""c""",–,41200\r\n');
+  });
+});
+
+describe("intervals", () => {
+  const name = (...all: (number | null)[]): string =>
+    intervalName(all.map((confidence) => ({ confidence })));
+  it("have the confidence of the data", () => {
+    expect(name(0.95, null, 0.95)).toBe("95% interval");
+    expect(name(0.99)).toBe("99% interval");
+    expect(name(1 - 0.05 / 3, 0.9925)).toBe("98.3% or 99.3% interval");
+    expect(name(null)).toBe("interval");
   });
 });
 

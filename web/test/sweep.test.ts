@@ -66,6 +66,15 @@ describe("the lines of a sweep", () => {
     expect(mainCurve(page, sweep, other, "relative")?.mean[6]).toBeCloseTo(1.12);
   });
 
+  it("have a band of the range where blocks are few", () => {
+    const [, other] = sweep.lines as [PageSweepLine, PageSweepLine];
+    const [low, high] = [other.throughput.low[6], other.throughput.high[6]];
+    expect([low, high]).toEqual(
+      [Math.min, Math.max].map((end) => end(...(other.blocks[6] as number[]))),
+    );
+    expect(mainCurve(page, sweep, other, "relative")?.low[6]).toBeNull();
+  });
+
   it("have their falls in lanes", () => {
     const shown = shownLines(page, sweep, usualChoice(page, all));
     const drawn = shown.map((one) => ({ shown: one, curve: one.line.throughput, blocks: [] }));

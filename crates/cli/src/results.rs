@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use archive::{Address, Archive, Wanted};
 use clap::Args;
 use report::{Results, Which};
-use store::{Experiment, ExperimentId, Store};
+use store::{Experiment, ExperimentId, Purpose, Store};
 
 use crate::exit::{WrongRequest, refuse};
 
@@ -42,6 +42,7 @@ impl Chosen {
         let named = self.experiment.as_deref();
         let store = open(&self.directory.results, named.as_slice())?;
         let results = report::load(&store, named.map_or(latest, Which::Named))?;
+        self.note_latest(&store, &results)?;
         Ok((store, results))
     }
 
@@ -50,7 +51,18 @@ impl Chosen {
         let store = open_wanted(&self.directory.results, Wanted::All)?;
         let results =
             report::load(&store, self.experiment.as_deref().map_or(latest, Which::Named))?;
+        self.note_latest(&store, &results)?;
         Ok((store, results))
+    }
+
+    /// Says which of several experiments was taken, if none is named.
+    fn note_latest(&self, store: &Store, results: &Results) -> anyhow::Result<()> {
+        if self.experiment.is_none() && store.all_experiments()?.len() > 1 {
+            let Experiment { id, name, purpose, .. } = &results.experiment;
+            let what = if *purpose == Purpose::Run { "run" } else { "count" };
+            eprintln!("note: experiment {id} `{name}`, the latest {what}; -e names another");
+        }
+        Ok(())
     }
 }
 

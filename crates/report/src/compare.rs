@@ -192,7 +192,8 @@ fn step(results: &Results, judged: &Judged, number: usize) -> Option<StepDocumen
 
 fn relative(results: &Results, judged: &Judged, number: usize, place: usize) -> RelativeFigures {
     let step = &results.steps[number];
-    let costs = costs(|metric| judged.ratio_of(results, number, place, metric));
+    let ratio = |metric: &str| judged.ratio_of(results, number, place, metric);
+    let costs = costs(|metric| ratio(metric).map(|ratio| ratio.value));
     match judged.finding(results, number, place) {
         Some(finding) => judgement(&finding, costs),
         None if place == judged.base => RelativeFigures {
@@ -215,13 +216,13 @@ pub(crate) fn judgement<T: Default>(finding: &Finding<'_>, costs: T) -> Relative
         verdict: finding.verdict.map(|verdict| verdict.to_string()),
         reason: finding.reason.as_deref().map(str::to_owned),
         sentence: Some(finding.sentence.clone()),
+        ratio: finding.ratio.map(|ratio| ratio.value),
         blocks: finding.blocks,
         costs,
         ..RelativeFigures::default()
     };
     let Some(found) = finding.comparison else { return told };
     RelativeFigures {
-        ratio: Some(found.ratio),
         low: found.low,
         high: found.high,
         confidence: Some(found.confidence),

@@ -166,9 +166,9 @@ pub struct BothMeans {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(concrete(T = ())))]
 pub struct RelativeFigures<T = Costs<Option<f64>>> {
-    /// Value / the base's value, `exp(mean ln)` over paired blocks; `null` without an interval.
+    /// Value / the base's value, `exp(mean ln)` over paired blocks; of one block, too.
     pub ratio: Option<f64>,
-    /// Lower end of the 95% interval of the ratio.
+    /// Lower end of the interval of the ratio; `null` with one block.
     pub low: Option<f64>,
     /// Upper end.
     pub high: Option<f64>,

@@ -1,7 +1,8 @@
 //! Absolute and relative figures, computed so that a relative one is the quotient of two absolute
 //! ones; for throughput see [`crate::judged::Judged::throughput_ratio`].
 
-use crate::model::{StepResults, VariantStep};
+use crate::model::{Results, StepResults, VariantStep};
+use crate::number::{or_unknown, relative};
 
 /// The values of a metric in the blocks that both sides have.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -9,6 +10,24 @@ pub(crate) struct Pairs {
     pub(crate) blocks: Vec<u32>,
     pub(crate) base: Vec<f64>,
     pub(crate) variant: Vec<f64>,
+}
+
+/// A figure as a fraction of the base's.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Ratio {
+    pub(crate) value: f64,
+    /// How many pairs of blocks or restarts it comes from.
+    pub(crate) pairs: usize,
+}
+
+/// A ratio for a cell, with a mark. One of a single pair is in parentheses, because nothing says
+/// how much of it is chance; of another program's figures there are no more.
+pub(crate) fn ratio_cell(results: &Results, ratio: Option<Ratio>, mark: &str) -> String {
+    let single = ratio.is_some_and(|ratio| ratio.pairs == 1) && !results.is_imported();
+    or_unknown(ratio.map(|ratio| ratio.value), |value| match single {
+        true => format!("({}){mark}", relative(value)),
+        false => format!("{}{mark}", relative(value)),
+    })
 }
 
 /// Pairs the values of a metric by block, in order of the blocks.
@@ -56,20 +75,11 @@ pub(crate) fn absolute(step: &StepResults, base: usize, place: usize, metric: &s
 
 /// A metric of a variant as a fraction of the base's: the quotient of their [`mean`]s over the
 /// paired blocks, which with positive values is `exp(mean ln(variant / base))`. `None` when the
-/// base's value is 0, and with fewer than `least` pairs: one block says nothing about a difference.
-pub(crate) fn ratio(
-    step: &StepResults,
-    base: usize,
-    place: usize,
-    metric: &str,
-    least: usize,
-) -> Option<f64> {
+/// base's value is 0, and without a pair.
+pub(crate) fn ratio(step: &StepResults, base: usize, place: usize, metric: &str) -> Option<Ratio> {
     let pairs = paired(step.variant(base)?, step.variant(place)?, metric);
-    if pairs.blocks.len() < least {
-        return None;
-    }
     let (base, variant) = (mean(&pairs.base)?, mean(&pairs.variant)?);
-    (base > 0.0).then(|| variant / base)
+    (base > 0.0).then(|| Ratio { value: variant / base, pairs: pairs.blocks.len() })
 }
 
 #[cfg(test)]
@@ -103,7 +113,7 @@ mod tests {
             step(&[&[(1, 100.0), (2, 110.0), (3, 400.0)], &[(1, 50.0), (2, 300.0), (3, 90.0)]]);
         let [base, variant] = [0, 1].map(|place| absolute(&skewed, 0, place, OPS).unwrap());
         assert!((base - (100.0_f64 * 110.0 * 400.0).cbrt()).abs() < 1e-9);
-        assert!((variant / base - ratio(&skewed, 0, 1, OPS, 2).unwrap()).abs() < 1e-12);
+        assert!((variant / base - ratio(&skewed, 0, 1, OPS).unwrap().value).abs() < 1e-12);
     }
 
     #[test]
@@ -118,15 +128,15 @@ mod tests {
     }
 
     #[test]
-    fn zeros_are_averaged_and_one_pair_is_no_difference() {
+    fn zeros_are_averaged_and_a_ratio_tells_its_pairs() {
         let zeros = step(&[&[(1, 4.0), (2, 4.0)], &[(1, 0.0), (2, 4.0)]]);
         assert_eq!(absolute(&zeros, 0, 1, OPS), Some(2.0));
-        assert_eq!(ratio(&zeros, 0, 1, OPS, 2), Some(0.5));
-        assert_eq!(ratio(&zeros, 1, 0, OPS, 2), Some(2.0));
+        assert_eq!(ratio(&zeros, 0, 1, OPS), Some(Ratio { value: 0.5, pairs: 2 }));
+        assert_eq!(ratio(&zeros, 1, 0, OPS), Some(Ratio { value: 2.0, pairs: 2 }));
         let none = step(&[&[(1, 0.0), (2, 0.0)], &[(1, 0.0), (2, 4.0)]]);
-        assert_eq!(ratio(&none, 0, 1, OPS, 2), None);
+        assert_eq!(ratio(&none, 0, 1, OPS), None);
         let one = step(&[&[(1, 4.0)], &[(1, 2.0)]]);
-        assert_eq!(ratio(&one, 0, 1, OPS, 2), None);
-        assert_eq!(ratio(&one, 0, 1, OPS, 1), Some(0.5));
+        assert_eq!(ratio(&one, 0, 1, OPS), Some(Ratio { value: 0.5, pairs: 1 }));
+        assert_eq!(ratio(&step(&[&[(1, 4.0)], &[(2, 2.0)]]), 0, 1, OPS), None);
     }
 }

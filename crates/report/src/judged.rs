@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use judge::{Margin, Verdict};
 use metrics::{Better, Metric, OPS, OPS_AS_COST, in_step, judgeable};
 
-use crate::figures::{paired, ratio};
+use crate::figures::{Ratio, paired, ratio};
 use crate::model::{Results, StepResults, VariantStep};
 use crate::sentence::sentence;
 use crate::unjudged::Unjudged;
@@ -81,8 +81,10 @@ pub(crate) struct Finding<'a> {
     pub(crate) verdict: Option<Verdict>,
     /// Paired blocks; with slices, restarts of the servers.
     pub(crate) blocks: usize,
-    /// The comparison, if it has an interval: with one block there is no difference to show.
+    /// The comparison, if it has an interval.
     pub(crate) comparison: Option<&'a judge::Comparison>,
+    /// The variant's value / the base's, also of a single block.
+    pub(crate) ratio: Option<Ratio>,
     /// Why there is no comparison.
     pub(crate) reason: Option<Cow<'a, str>>,
     /// The finding in plain words.
@@ -122,27 +124,23 @@ impl Judged {
     }
 
     /// The throughput of a variant as a fraction of that of its base, wherever it is shown: what
-    /// was judged. A twin is not judged against the base; its ratio is computed alike. `None`
-    /// without an interval, unless another program's figures, of which there are no more, have
-    /// none.
+    /// was judged. A twin is not judged against the base; its ratio is computed alike.
     pub(crate) fn throughput_ratio(
         &self,
         results: &Results,
         step: usize,
         place: usize,
-    ) -> Option<f64> {
+    ) -> Option<Ratio> {
         let (figures, base) = (results.steps.get(step)?, self.base_of(place));
         match self.steps.get(step)?.get(place)? {
-            Outcome::Compared(found) => {
-                (found.low.is_some() || results.least_pairs() == 1).then_some(found.ratio)
-            }
+            Outcome::Compared(found) => Some(ratio_in(found)),
             Outcome::Unjudged(_) => None,
             Outcome::Aside => {
                 let (of_base, own) = (figures.variant(base)?, figures.variant(place)?);
                 let sliced = sliced::compare(of_base, own, self.margin_in(step), &results.looks);
                 match sliced.filter(|_| place != base) {
-                    Some(found) => found.ok().and_then(|found| found.low.map(|_| found.ratio)),
-                    None => ratio(figures, base, place, OPS.name, results.least_pairs()),
+                    Some(found) => found.ok().map(|found| ratio_in(&found)),
+                    None => ratio(figures, base, place, OPS.name),
                 }
             }
         }
@@ -156,13 +154,10 @@ impl Judged {
         step: usize,
         place: usize,
         metric: &str,
-    ) -> Option<f64> {
+    ) -> Option<Ratio> {
         match metric == OPS.name {
             true => self.throughput_ratio(results, step, place),
-            false => {
-                let step = results.steps.get(step)?;
-                ratio(step, self.base_of(place), place, metric, results.least_pairs())
-            }
+            false => ratio(results.steps.get(step)?, self.base_of(place), place, metric),
         }
     }
 
@@ -239,9 +234,10 @@ impl Judged {
                     (Some(found.verdict), Some(&**found), None, told, false)
                 }
             };
-        let blocks = self.of(number, place).map_or(0, |found| found.blocks);
+        let ratio = self.of(number, place).map(ratio_in);
+        let blocks = ratio.map_or(0, |ratio| ratio.pairs);
         let (step, variant) = (number, place);
-        Some(Finding { step, variant, verdict, blocks, comparison, reason, sentence, fails })
+        Some(Finding { step, variant, verdict, blocks, comparison, ratio, reason, sentence, fails })
     }
 
     /// The findings about all variants in all steps, in order.
@@ -483,6 +479,11 @@ impl Judge<'_> {
         (both < planned)
             .then(|| format!("{name} has only {both} of the {planned} blocks in the plan"))
     }
+}
+
+/// The ratio that was judged.
+fn ratio_in(comparison: &judge::Comparison) -> Ratio {
+    Ratio { value: comparison.ratio, pairs: comparison.blocks }
 }
 
 /// The metric that a name refers to in a step.

@@ -157,11 +157,9 @@ pub struct FailedTrial {
 }
 
 impl Results {
-    /// How many pairs of blocks a ratio needs: two, or one if another program printed the figures
-    /// and there are no more of them.
-    pub(crate) fn least_pairs(&self) -> usize {
-        let is_imported = |it: &VariantResults| it.variant.dbms.starts_with(store::IMPORTED);
-        if self.variants.iter().any(is_imported) { 1 } else { 2 }
+    /// Whether another program printed the figures.
+    pub(crate) fn is_imported(&self) -> bool {
+        self.variants.iter().any(|it| it.variant.dbms.starts_with(store::IMPORTED))
     }
 
     /// Index of the variant with this name.

@@ -271,7 +271,7 @@ impl Table {
         column > 0
             && cells.peek().is_some()
             && cells.all(|cell| {
-                let digits = cell.trim_start_matches(['-', '−', '+', '*']);
+                let digits = cell.trim_start_matches(['-', '−', '+', '*', '(']);
                 cell.is_empty()
                     || cell == crate::number::UNKNOWN
                     || cell == "nonzero"

@@ -1,7 +1,7 @@
 //! What profiles say: shares with known truth, read from the artifacts of finished trials.
 
 use crate::common::documented::assert_is_example;
-use crate::common::{Lab, golden, plan, rich};
+use crate::common::{Lab, counter, golden, plan, rich};
 use report::{ExplainOptions, Format};
 
 const VARIANTS: [&str; 2] = ["pg13.7", "pg14.3"];
@@ -119,6 +119,29 @@ fn output_is_as_it_was() {
     assert_is_example(&json, "explain.json", "explain-json.md");
     let back: report::ExplainDocument = serde_json::from_str(&json).unwrap();
     assert_eq!(back, explanation.document);
+}
+
+/// PostgreSQL 17 writes many names of what sessions wait for in another way.
+#[test]
+fn a_wait_with_its_newer_name_is_the_same_wait() {
+    let lab = Lab::new(&VARIANTS, &plan(&VARIANTS, &["l.i0"], 3, &[1]), 3);
+    lab.run(&["l.i0"], 3, 1, &|name, place, block| {
+        let mut step = rich(name, place, block);
+        let (spelled, time) = [("IO/WALSync", 1e9), ("IO/WalSync", 2e9)][place];
+        step.counters.push(counter(metrics::WAITS, "", spelled, time));
+        step.counters.push(counter(metrics::WAITS, "", "LWLock/WALWrite", time));
+        step
+    });
+    let asked = ExplainOptions { step: Some("l.i0".to_owned()), ..ExplainOptions::default() };
+    let counters = &explained(&lab, &asked).document.steps[0].counters["pg14.3"];
+    let waits: Vec<(&str, f64)> = counters
+        .iter()
+        .filter(|shift| shift.name.starts_with("waits."))
+        .map(|shift| (shift.name.as_str(), shift.ratio.unwrap().round()))
+        .collect();
+    assert_eq!(waits.len(), 2, "{waits:?}");
+    assert!(waits.contains(&("waits.IO/WalSync", 2.0)), "{waits:?}");
+    assert!(waits.contains(&("waits.LWLock/WALWrite", 2.0)), "{waits:?}");
 }
 
 #[test]

@@ -96,6 +96,14 @@ fn one_ratio_wherever_it_is_shown() {
         .lines()
         .find(|line| line.starts_with("hardware.l.i0.relative,") && line.contains(",14.3,o/s,"));
     assert!(of_hardware.unwrap().ends_with(&format!(",{ratio:.3}")), "{csv}");
+    let asked = report::ExplainOptions { step: Some("l.i0".to_owned()), ..Default::default() };
+    let explained = report::explain(&lab.store, &lab.results(), &asked).unwrap();
+    let again = explained.render(report::Format::Csv).unwrap();
+    assert!(again.contains(of_hardware.unwrap()), "{again}");
+    let text = explained.render(report::Format::Text).unwrap();
+    let down = format!("throughput down {:.1}%", 100.0 * (1.0 - ratio));
+    assert!(text.contains(&down), "{text}");
+    assert!(text.contains("the absolute figures give 0.900, outside the interval"), "{text}");
     let source = Source { store: &lab.store, directory: "here".to_owned(), machine: None };
     let options = HistoryOptions { order: Some(Order::Version), ..HistoryOptions::default() };
     let history = report::history(&[source], &options).unwrap().document;

@@ -1,6 +1,6 @@
 /** What the parts of the page need to know about its data. */
 
-import type { Page, PageStep } from "#page";
+import type { Page, PageRelative, PageStep } from "#page";
 
 /** Index of the base among the variants; the first where the plan's base is not among them. */
 export function baseIndex(page: Page): number {
@@ -55,6 +55,13 @@ export function ordinarySteps(page: Page): PageStep[] {
 /** The id of a step's panel, for links within the page. */
 export function stepAnchor(page: Page, step: PageStep): string {
   return `step-${page.steps.indexOf(step) + 1}`;
+}
+
+/** What the intervals of comparisons are called: "95% interval", "98.3% or 99% interval". */
+export function intervalName(comparisons: Pick<PageRelative, "confidence">[]): string {
+  const known = comparisons.flatMap(({ confidence }) => confidence ?? []);
+  const texts = new Set(known.map((one) => `${Number((100 * one).toFixed(1))}%`));
+  return `${[...texts].join(" or ")} interval`.trim();
 }
 
 /** The margin as text: "2%". */

@@ -2,8 +2,8 @@
 
 import type { Table } from "#page";
 
-const FIGURE = /^[<>≤≥~±+\-−]?\s*\d[\d.,\u202f\u00a0 ]*([eE][+-]?\d+)?/;
-const UNIT = /\s*(%|[a-zA-Zµ]{1,3}(\/[a-zA-Z]+)?)?\s*[*†‡!]?$/;
+const FIGURE = /^[(<>≤≥~±+\-−]?\s*\d[\d.,\u202f\u00a0 ]*([eE][+-]?\d+)?/;
+const UNIT = /\)?\s*(%|[a-zA-Zµ]{1,3}(\/[a-zA-Z]+)?)?\s*[*†‡!]?$/;
 const NUMERIC = new RegExp(FIGURE.source + UNIT.source);
 const EMPTY = /^(|[-–—]|n\/a)$/;
 

@@ -120,6 +120,11 @@ export function ratio(value: number | null | undefined): string {
     : value.toFixed(3);
 }
 
+/** The ratio of a comparison; without an interval, as of a single block, in parentheses. */
+export function judgedRatio(of: { ratio: number | null; low: number | null }): string {
+  return of.ratio !== null && of.low === null ? `(${ratio(of.ratio)})` : ratio(of.ratio);
+}
+
 /** A ratio as a change: 0.934 is −6.6%. */
 export function change(value: number): string {
   const percent = (value - 1) * 100;

@@ -32,7 +32,7 @@ fn table(document: &AdviseDocument) -> Table {
     );
     let mut table = Table::new(Section::Other, "advice", title);
     table.legend = vec![
-        format!("variance of {}", named(&document.experiments)),
+        format!("variance of {}, which ran this workload", named(&document.experiments)),
         "between: CV between trials beyond what their seconds explain; second: CV of the seconds of a trial; lag-1: their \
          autocorrelation"
             .to_owned(),

@@ -96,7 +96,7 @@ pub struct CliffDocument {
 }
 
 impl From<Estimate> for SweepFigure {
-    fn from(Estimate { mean, interval }: Estimate) -> Self {
+    fn from(Estimate { mean, interval, .. }: Estimate) -> Self {
         Self { mean, low: interval.map(|(low, _)| low), high: interval.map(|(_, high)| high) }
     }
 }

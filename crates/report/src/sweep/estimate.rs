@@ -2,6 +2,10 @@
 
 use crate::figures::mean;
 
+/// With fewer blocks than this, Student's t intervals are so wide that they would fill a plot: one
+/// of two blocks is 13 times as wide as their range.
+const FEWEST_WITH_INTERVAL: usize = 5;
+
 /// A figure over blocks.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Estimate {
@@ -10,13 +14,9 @@ pub(crate) struct Estimate {
     /// Its 95% interval by Student's t over the blocks, of the logarithms where the mean is
     /// geometric; not below 0 if no value is. `None` with one block.
     pub(crate) interval: Option<(f64, f64)>,
-}
-
-impl Estimate {
-    /// Lower and upper end of the interval; NaN without one.
-    pub(crate) fn ends(&self) -> (f64, f64) {
-        self.interval.unwrap_or((f64::NAN, f64::NAN))
-    }
+    /// What is drawn around the mean: the interval, or with fewer than 5 blocks their range. `None`
+    /// with one block.
+    pub(crate) drawn: Option<(f64, f64)>,
 }
 
 /// Estimates a figure from its values, one per block; `None` without values.
@@ -41,7 +41,16 @@ pub(crate) fn estimate(values: &[f64]) -> Option<Estimate> {
             }
         });
     let interval = interval.filter(|(low, high)| low.is_finite() && high.is_finite());
-    Some(Estimate { mean: shown, interval })
+    let range = || {
+        let ends = values.iter().copied();
+        Some((ends.clone().min_by(f64::total_cmp)?, ends.max_by(f64::total_cmp)?))
+    };
+    let drawn = match values.len() {
+        1 => None,
+        2..FEWEST_WITH_INTERVAL => range(),
+        _ => interval,
+    };
+    Some(Estimate { mean: shown, interval, drawn })
 }
 
 #[cfg(test)]
@@ -53,7 +62,7 @@ mod tests {
         // t(0.975, 2) = 4.302653; the deviation of −0.1, 0, 0.1 is 0.1.
         let found = estimate(&[(-0.1_f64).exp(), 1.0, 0.1_f64.exp()]).unwrap();
         let half = 4.302_653 * 0.1 / 3.0_f64.sqrt();
-        let (low, high) = found.ends();
+        let (low, high) = found.interval.unwrap();
         assert!((found.mean - 1.0).abs() < 1e-12);
         assert!((low - (-half).exp()).abs() < 1e-6 && (high - half.exp()).abs() < 1e-6);
     }
@@ -65,13 +74,24 @@ mod tests {
         let found = estimate(&[0.0, -1.0, 4.0]).unwrap();
         let half = 4.302_653 * 7.0_f64.sqrt() / 3.0_f64.sqrt();
         assert!((found.mean - 1.0).abs() < 1e-12);
-        assert!((found.ends().0 - (1.0 - half)).abs() < 1e-6);
-        assert_eq!(estimate(&[0.0, 0.0]).unwrap().ends(), (0.0, 0.0));
+        assert!((found.interval.unwrap().0 - (1.0 - half)).abs() < 1e-6);
+        assert_eq!(estimate(&[0.0, 0.0]).unwrap().interval, Some((0.0, 0.0)));
     }
 
     #[test]
     fn one_block_has_no_interval() {
-        assert_eq!(estimate(&[5.0]).unwrap().interval, None);
+        let one = estimate(&[5.0]).unwrap();
+        assert_eq!((one.interval, one.drawn), (None, None));
         assert_eq!(estimate(&[]), None);
+    }
+
+    #[test]
+    fn few_blocks_are_drawn_with_their_range() {
+        let two = estimate(&[104.0, 96.0]).unwrap();
+        assert_eq!(two.drawn, Some((96.0, 104.0)));
+        let (low, high) = two.interval.unwrap();
+        assert!(low < 70.0 && high > 150.0, "what would be drawn otherwise");
+        let five = estimate(&[104.0, 96.0, 100.0, 99.0, 101.0]).unwrap();
+        assert_eq!(five.drawn, five.interval);
     }
 }

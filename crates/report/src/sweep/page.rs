@@ -55,7 +55,8 @@ pub(crate) struct PageSweepLine {
     pub(crate) cliffs: Vec<CliffDocument>,
 }
 
-/// A figure over the numbers of clients, with its interval where there is one.
+/// A figure over the numbers of clients, with its interval where there is one; with fewer than 5
+/// blocks from the lowest to the highest of them.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct PageCurve {
@@ -71,8 +72,8 @@ impl PageCurve {
         };
         Self {
             mean: column(|point| point.mean),
-            low: column(|point| point.ends().0),
-            high: column(|point| point.ends().1),
+            low: column(|point| point.drawn.map_or(f64::NAN, |(low, _)| low)),
+            high: column(|point| point.drawn.map_or(f64::NAN, |(_, high)| high)),
         }
     }
 }

@@ -3,10 +3,10 @@
 
 use metrics::{COSTS, EVENT, EVENTS, Metric, OPS};
 
-use super::throughput::NOT_HELD;
+use super::throughput::{NOT_HELD, quotient};
 use super::{VARIANT, View};
-use crate::figures::absolute;
-use crate::number::{UNKNOWN, cost, or_unknown, rate, relative};
+use crate::figures::{absolute, ratio_cell};
+use crate::number::{UNKNOWN, cost, or_unknown, rate};
 use crate::table::{Row, Section, Table, texts};
 
 pub(super) fn tables(view: View<'_>) -> Vec<Table> {
@@ -27,7 +27,10 @@ pub(super) fn tables(view: View<'_>) -> Vec<Table> {
         let title = format!("Hardware per operation: {label}");
         let mut table = Table::of_step(Section::Hardware, "hardware", title, &label);
         table.legend.clone_from(&legend);
-        let [mut absolutes, relatives] = pair(view, number, table, &headings);
+        let [mut absolutes, mut relatives] = pair(view, number, table, &headings);
+        relatives.notes.extend(
+            view.variants(number).iter().filter_map(|(place, ..)| quotient(view, number, *place)),
+        );
         if step.variants.iter().any(|figures| !figures.not_held().is_empty()) {
             absolutes.notes.push(NOT_HELD.to_owned());
         }
@@ -94,7 +97,7 @@ fn pair(view: View<'_>, number: usize, mut table: Table, metrics: &[(&str, Strin
         let beside = |(_, metric): &(&str, String)| {
             let mark = if lost && metric == OPS.name { "*" } else { "" };
             let ratio = view.judged.ratio_of(view.results, number, place, metric);
-            or_unknown(ratio, |ratio| format!("{}{mark}", relative(ratio)))
+            ratio_cell(view.results, ratio, mark)
         };
         relatives.rows.push(Row::new(name, metrics.iter().map(beside).collect()));
     }

@@ -16,9 +16,8 @@ mod verdicts;
 
 use crate::judged::Judged;
 use crate::model::{Results, StepResults, VariantStep};
-use crate::number::UNKNOWN;
 use crate::sweep::Sweep;
-use crate::table::{RELATIVE, RowKind, Table};
+use crate::table::{RELATIVE, RowKind, Section, Table};
 
 /// Heading of the label column if rows are variants.
 pub(crate) const VARIANT: &str = "version";
@@ -50,6 +49,16 @@ pub(crate) fn all(view: View<'_>) -> Vec<Table> {
     tables.extend(sizes::tables(view));
     tables.extend(counters::tables(view));
     tables.extend(other::tables(view));
+    let ratios = |it: &&mut Table| it.section == Section::Relative || it.part == RELATIVE;
+    for table in tables.iter_mut().filter(ratios) {
+        let single = |cell: &String| {
+            cell.strip_prefix('(')
+                .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+        };
+        if table.rows.iter().flat_map(|row| &row.cells).any(single) {
+            table.notes.push(throughput::SINGLE.to_owned());
+        }
+    }
     if view.judged.bases.iter().any(|base| *base != view.judged.base) {
         for table in tables.iter_mut().filter(|table| table.part == RELATIVE) {
             table.part = "relative to previous".to_owned();
@@ -142,10 +151,10 @@ impl<'a> View<'a> {
         legend
     }
 
-    /// The note that replaces relative figures of a single block.
+    /// The note that replaces the verdicts on a single block.
     pub(crate) fn too_few(&self) -> Option<String> {
         let most = self.results.steps.iter().flat_map(|step| &step.variants);
         let one = most.map(|variant| variant.samples.len()).max() == Some(1);
-        one.then(|| format!("{UNKNOWN} 1 block: too few to compare"))
+        one.then(|| "1 block: too few for a verdict".to_owned())
     }
 }

@@ -5,6 +5,7 @@ use metrics::{Metric, OPS};
 
 use super::View;
 use super::throughput::relative_cell;
+use crate::figures::ratio_cell;
 use crate::judged::Judged;
 use crate::number::{UNKNOWN, cost, or_unknown, rate, relative};
 use crate::sweep::{Estimate, Line, Subject, Sweep};
@@ -65,10 +66,6 @@ fn of_sweep(view: View<'_>, sweep: &Sweep) -> Vec<Table> {
     let mut tables = vec![absolute, per_client];
     for judged in view.verdicts {
         tables.extend(relatives(view, sweep, judged, &table));
-    }
-    if tables.iter().skip(2).all(|table| !table.says_something()) {
-        let compared = view.results.variants.len() > 1;
-        tables[1].notes.extend(view.too_few().filter(|_| compared));
     }
     tables.extend(cliffs(view, sweep));
     tables.retain(|table| table.says_something() || !table.notes.is_empty());
@@ -155,12 +152,9 @@ fn relatives(view: View<'_>, sweep: &Sweep, judged: &Judged, whole: &Table) -> O
             let verdict = finding.as_ref().and_then(|finding| finding.verdict);
             let cell = match step {
                 Some(step) if throughput => relative_cell(view, step, line.variant),
-                _ => {
-                    let found = finding.and_then(|finding| finding.comparison);
-                    or_unknown(found.map(|found| found.ratio), relative)
-                }
+                _ => ratio_cell(view.results, finding.and_then(|finding| finding.ratio), ""),
             };
-            let sign = if cell == UNKNOWN { "" } else { sign(verdict) };
+            let sign = if cell == UNKNOWN || cell.starts_with('(') { "" } else { sign(verdict) };
             cells.push(format!("{cell}{sign}"));
             verdicts.push(verdict.map_or("", Verdict::as_str).to_owned());
         }

@@ -4,13 +4,17 @@ use judge::{Method, Verdict};
 use metrics::OPS;
 
 use super::View;
-use crate::figures::absolute;
+use crate::figures::{absolute, ratio_cell};
 use crate::model::StepResults;
 use crate::number::{or_unknown, rate, relative};
 use crate::table::{Row, RowKind, Section, Table, distinct};
 
 /// The note under every table with a marked figure.
 pub(crate) const NOT_HELD: &str = "* a rate was not held (under 95% of its target): the counted operations had an easier time than planned";
+
+/// The note under every table with a ratio of one block.
+pub(super) const SINGLE: &str =
+    "(…) the ratio of a single block, without an interval and a verdict: it may be chance";
 
 pub(super) fn tables(view: View<'_>) -> Vec<Table> {
     let groups = distinct(view.steps().map(|(_, step, _)| step.group.as_str()));
@@ -68,9 +72,6 @@ fn of_group(view: View<'_>, group: &str) -> Vec<Table> {
     let others = view.judged.order(view.results).into_iter().skip(1);
     let differing = others.flat_map(|place| numbers.iter().map(move |step| (*step, place)));
     relative_table.notes.extend(differing.filter_map(|(step, place)| quotient(view, step, place)));
-    if !relative_table.says_something() {
-        absolute.notes.extend(view.too_few());
-    }
     let mut tables = vec![absolute, relative_table];
     tables.retain(Table::says_something);
     for table in &mut tables {
@@ -101,7 +102,7 @@ fn without_verdict(view: View<'_>, shown: &[&StepResults]) -> Vec<String> {
 
 /// Says so where the absolute figures give another ratio than the one that was judged: one outside
 /// its interval. Rare slices, the blocks' noise and CPU time that was stolen cause that.
-fn quotient(view: View<'_>, number: usize, place: usize) -> Option<String> {
+pub(super) fn quotient(view: View<'_>, number: usize, place: usize) -> Option<String> {
     let (step, found) = (view.results.steps.get(number)?, view.judged.of(number, place)?);
     let base = view.judged.base_of(place);
     let of = |place: usize| absolute(step, base, place, OPS.name);
@@ -132,7 +133,7 @@ pub(super) fn relative_cell(view: View<'_>, number: usize, place: usize) -> Stri
     let Some(step) = view.results.steps.get(number) else { return String::new() };
     let mark = if view.judged.not_held(step, place).is_empty() { "" } else { "*" };
     let ratio = view.judged.throughput_ratio(view.results, number, place);
-    or_unknown(ratio, |ratio| format!("{}{mark}", relative(ratio)))
+    ratio_cell(view.results, ratio, mark)
 }
 
 fn verdict(view: View<'_>, step: usize, place: usize) -> Option<Verdict> {

@@ -4,7 +4,7 @@ use judge::{Margin, Method, Verdict};
 use metrics::{Better, OPS};
 
 use super::View;
-use crate::figures::absolute;
+use crate::figures::{absolute, ratio_cell};
 use crate::judged::{Finding, Judged};
 use crate::number::{UNKNOWN, cost, or_unknown, percent, relative};
 use crate::sentence::confidence;
@@ -134,7 +134,7 @@ fn row(view: View<'_>, judged: &Judged, finding: &Finding<'_>) -> Option<Row> {
     }
     let found = finding.comparison;
     cells.extend([
-        or_unknown(found.map(|found| found.ratio), relative),
+        ratio_cell(view.results, finding.ratio, ""),
         or_unknown(found.and_then(|found| found.low), relative),
         or_unknown(found.and_then(|found| found.high), relative),
         or_unknown(found.and_then(|found| found.sign_flip_p), relative),

@@ -89,7 +89,7 @@ function Glossary() {
     <>
       <p class="prose">
         A verdict comes from pairs: in every block, the logarithm of the variant’s throughput minus
-        that of the base. Their mean gives the ratio, and their spread the 95% interval (Student’s t
+        that of the base. Their mean gives the ratio, and their spread the interval (Student’s t
         over blocks). The interval is then compared with the margin. Seconds within a trial never
         count as independent evidence.
       </p>

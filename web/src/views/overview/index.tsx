@@ -19,7 +19,7 @@ import { usePage, type View } from "../../shared/page";
 import { hideTip, showTip } from "../../shared/tip";
 import { Marked } from "../../shared/variant";
 import { SIGN } from "../../shared/verdict";
-import { count, NOTHING, ratio } from "../../text/format";
+import { count, judgedRatio, NOTHING } from "../../text/format";
 
 /** With fewer steps the chart of ratios says the same on one screen. */
 const MANY_STEPS = 12;
@@ -32,7 +32,7 @@ function narrow(low: number, high: number): string {
 function Cell({ step, variant }: { step: PageStep; variant: number }) {
   const found = step.relative.find((relative) => relative.variant === variant);
   if (!found) return <td class="none">{NOTHING}</td>;
-  const { ratio: value, low, high, verdict, sentence } = found;
+  const { low, high, verdict, sentence } = found;
   const show = (event: Event): void => showTip(event.currentTarget as Element, sentence);
   return (
     <td
@@ -43,7 +43,7 @@ function Cell({ step, variant }: { step: PageStep; variant: number }) {
       <span class="sign" aria-hidden="true">
         {SIGN[verdict]}
       </span>
-      <span class="ratio">{ratio(value)}</span>
+      <span class="ratio">{judgedRatio(found)}</span>
       <span class="minor">{low !== null && high !== null ? narrow(low, high) : ""}</span>
       <span class="offscreen">{verdict}</span>
     </td>

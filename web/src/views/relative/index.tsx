@@ -8,6 +8,7 @@ import { useRef, useState } from "preact/hooks";
 import type { PageRelative, PageStep, Verdict } from "#page";
 import {
   baseIndex,
+  intervalName,
   marginText,
   onlyCounted,
   ordinarySteps,
@@ -22,7 +23,7 @@ import { usePage, type View } from "../../shared/page";
 import { hideTip, showTip } from "../../shared/tip";
 import { Swatch } from "../../shared/variant";
 import { VERDICTS, VerdictMark } from "../../shared/verdict";
-import { change, count, interval, NOTHING, ratio } from "../../text/format";
+import { change, count, interval, judgedRatio, NOTHING } from "../../text/format";
 import { Axis, Mark } from "./mark";
 import { type RatioScale, ratioScale } from "./scale";
 
@@ -49,9 +50,10 @@ function Comparison(props: {
   const { step, relative } = props.entry;
   const { ratio: value, low, high, variant, verdict } = relative;
   const name = variantName(page, variant);
-  const text = relative.sentence || `${name}: ${ratio(value)} of the base`;
+  const text = relative.sentence || `${name}: ${judgedRatio(relative)} of the base`;
   const show = (event: Event): void => showTip(event.currentTarget as Element, text);
   const unknown = relative.blocks === 1 ? "1 block: too few" : "not compared";
+  const changed = value === null ? NOTHING : change(value);
   return (
     <tr
       class={props.span === null ? "" : "first"}
@@ -78,8 +80,8 @@ function Comparison(props: {
       <td class="plot">
         <Mark relative={relative} scale={props.scale} drawn={props.drawn} />
       </td>
-      <td class="number">{ratio(value)}</td>
-      <td class="number change">{value === null ? NOTHING : change(value)}</td>
+      <td class="number">{judgedRatio(relative)}</td>
+      <td class="number change">{value !== null && low === null ? `(${changed})` : changed}</td>
       <td class="number range">
         {low === null ? <span class="minor">{unknown}</span> : interval(low, high)}
       </td>
@@ -155,7 +157,8 @@ function Chart({ entries }: { entries: Entry[] }) {
     setHidden(next);
   };
   const base = variantName(page, baseIndex(page));
-  const unsure = entries.filter(({ relative }) => relative.low === null).length;
+  const unsure = entries.filter(({ relative }) => relative.ratio === null).length;
+  const single = entries.some(({ relative }) => relative.ratio !== null && relative.low === null);
   const less = page.steps.filter(({ better }) => better === "less").map(({ name }) => name);
   let before = 0;
   return (
@@ -206,7 +209,7 @@ function Chart({ entries }: { entries: Entry[] }) {
               of={[
                 ["Ratio", "number"],
                 ["Change", "number change"],
-                ["95% interval", "number range"],
+                [intervalName(entries.map(({ relative }) => relative)), "number range"],
                 ["Verdict", "mark"],
               ]}
             />
@@ -224,8 +227,11 @@ function Chart({ entries }: { entries: Entry[] }) {
       )}
       <p class="note">
         Throughput of the variant divided by that of {base}, on a logarithmic axis; right of 1 is
-        more. Whiskers: 95% interval over blocks. Gray band: ±{marginText(page)}, the margin under
+        more. Whiskers: the interval over blocks. Gray band: ±{marginText(page)}, the margin under
         which a difference counts as small.
+        {single &&
+          " A ring, and parentheses: the ratio of a single block, without an interval and a " +
+            "verdict; it may be chance."}
         {unsure > 0 &&
           ` Without a mark: ${count(unsure, "comparison")} that can’t be judged; ` +
             "the sentence of each says why."}
@@ -254,14 +260,6 @@ function Relative() {
       .sort((a, b) => a.variant - b.variant)
       .map((relative) => ({ step, relative })),
   );
-  // A row for each would say the same of all.
-  if (entries.length > 0 && entries.every(({ relative }) => relative.blocks === 1))
-    return (
-      <p class="note">
-        One block is too few to compare the variants with the base: an interval needs at least two.
-        The tables have what was measured.
-      </p>
-    );
   if (entries.length > 0)
     return (
       <>

@@ -54,7 +54,14 @@ function Drawing({ relative, scale }: { relative: PageRelative; scale: RatioScal
           <End at={scale.at(high)} limit={high} cut={high > scale.high} arrow="M0 0L-6 -4V4Z" />
         </>
       )}
-      {value !== null && <circle class="dot" cx={percent(scale.at(value))} cy="50%" r={4} />}
+      {value !== null && (
+        <circle
+          class={low === null ? "dot single" : "dot"}
+          cx={percent(scale.at(value))}
+          cy="50%"
+          r={4}
+        />
+      )}
     </>
   );
 }
@@ -65,7 +72,9 @@ export function Mark(props: { relative: PageRelative; scale: RatioScale; drawn: 
   const label =
     low !== null && high !== null
       ? `${ratio(value)}, interval ${interval(low, high)}`
-      : "not compared";
+      : value !== null
+        ? `${ratio(value)}, no interval`
+        : "not compared";
   return (
     <svg class="forest" role="img" aria-label={label} data-look={lookName(usePage(), variant)}>
       {props.drawn && <Drawing relative={props.relative} scale={props.scale} />}

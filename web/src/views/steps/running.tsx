@@ -3,7 +3,7 @@
 import { useRef } from "preact/hooks";
 import uPlot from "uplot";
 import type { Page, PageRunning, PageSlices, PageStep } from "#page";
-import { baseIndex, variantName } from "../../data/page";
+import { baseIndex, intervalName, variantName } from "../../data/page";
 import { Chart, type ChartOptions, X_AXIS } from "../../shared/chart";
 import { Heads, Scroll } from "../../shared/controls";
 import { ink } from "../../shared/ink";
@@ -12,7 +12,7 @@ import { faded } from "../../shared/theme";
 import { TipTable } from "../../shared/tip";
 import { lookOf, Marked, Named } from "../../shared/variant";
 import { VerdictMark } from "../../shared/verdict";
-import { count, interval, ratio } from "../../text/format";
+import { count, interval, judgedRatio, ratio } from "../../text/format";
 import { ratioRange } from "./slicedata";
 import { inspection, opacity, type PlotView, showVariants } from "./view";
 
@@ -122,21 +122,19 @@ function Verdicts({ step, slices, sure }: { step: PageStep; slices: PageSlices; 
       <table class="data running-verdicts">
         <thead>
           <tr>
-            <Heads
-              of={[["Variant", "label"], ["ratio"], [`${sure} interval`], ["verdict", "label"]]}
-            />
+            <Heads of={[["Variant", "label"], ["ratio"], [sure], ["verdict", "label"]]} />
           </tr>
         </thead>
         <tbody>
-          {judged.map(({ variant, ratio: value, low, high, verdict, sentence }) => (
-            <tr title={sentence}>
+          {judged.map((one) => (
+            <tr title={one.sentence}>
               <th scope="row">
-                <Named variant={variant} />
+                <Named variant={one.variant} />
               </th>
-              <td>{ratio(value)}</td>
-              <td>{interval(low, high)}</td>
+              <td>{judgedRatio(one)}</td>
+              <td>{interval(one.low, one.high)}</td>
               <td class="label">
-                <VerdictMark verdict={verdict} />
+                <VerdictMark verdict={one.verdict} />
               </td>
             </tr>
           ))}
@@ -155,12 +153,11 @@ export function RunningRatio(props: { step: PageStep; slices: PageSlices; view: 
   const columns = running.map((one) => byRestart(slices, one));
   const lines = running.map(({ variant, restarts }) => ({ variant, points: restarts.length }));
   const base = variantName(page, baseIndex(page));
-  const confidence = step.relative.find((one) => one.confidence !== null)?.confidence ?? 0.95;
-  const sure = `${Number((100 * confidence).toFixed(1))}%`;
+  const sure = intervalName(step.relative);
   const tip = (index: number) => (
     <TipTable
       title={`after ${count(index + 1, "restart")}`}
-      about={`ratio, ${sure} interval, this restart alone`}
+      about={`ratio, ${sure}, this restart alone`}
       rows={running.flatMap(({ variant }, place) => {
         const known = columns[place]?.[index];
         if (view.hidden.has(variant) || !known) return [];
@@ -193,8 +190,8 @@ export function RunningRatio(props: { step: PageStep; slices: PageSlices; view: 
           inspect={(u) => inspection(page, step, "running", u, lines)}
         />
         <p class="note">
-          Line and band: the ratio over all restarts so far and its {sure} interval, from the second
-          restart on. Rings: each restart alone. Dashed: the margin, {interval(...slices.margin)}.
+          Line and band: the ratio over all restarts so far and its {sure}, from the second restart
+          on. Rings: each restart alone. Dashed: the margin, {interval(...slices.margin)}.
         </p>
       </figure>
       <Verdicts step={step} slices={slices} sure={sure} />

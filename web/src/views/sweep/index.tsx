@@ -3,6 +3,7 @@
 import "./sweep.css";
 import { useState } from "preact/hooks";
 import type { Page, PageSweep, PageSweepMetric } from "#page";
+import { intervalName } from "../../data/page";
 import { Remarks, Select } from "../../shared/controls";
 import { usePage, type View } from "../../shared/page";
 import { ZoomBar } from "../../shared/zoom";
@@ -307,10 +308,13 @@ function Sweep({ sweep }: { sweep: PageSweep }) {
   );
 }
 
-function blocksWords({ experiment }: Page): string {
-  return experiment.blocks > 1
-    ? "Lines: means over the blocks; bands: their 95% intervals; dots: single blocks."
-    : "One block: no intervals, and no fall can be claimed.";
+function blocksWords({ experiment, steps }: Page): string {
+  if (experiment.blocks === 1) return "One block: no intervals, and no fall can be claimed.";
+  const judged = intervalName(steps.flatMap(({ relative }) => relative));
+  return (
+    "Lines: means over the blocks; bands: their 95% intervals, below 5 blocks their range; " +
+    `dots: single blocks. Relative to the base, bands are the ${judged}, from 5 blocks on.`
+  );
 }
 
 function Sweeps() {
