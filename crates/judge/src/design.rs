@@ -185,8 +185,8 @@ mod tests {
         assert_eq!(super::design(&[fixed], 9, 2.0, 4.0, 0.95), None);
     }
 
-    /// Restarts that hardly cost anything beside what must be measured: few long ones would do, but
-    /// fewer than six have no verdict.
+    /// Restarts are dear here, so four with long steps would give the narrowest interval; but fewer
+    /// than six have no verdict.
     #[test]
     fn there_are_as_many_restarts_as_a_verdict_needs() {
         let steps = [step(0.0001, 0.03, Some(0.01))];
