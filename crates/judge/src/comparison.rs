@@ -58,7 +58,8 @@ pub struct Comparison {
     pub margin_p: Option<f64>,
     /// What that means.
     pub verdict: Verdict,
-    /// Estimated number of further blocks until the verdict is decided: 0 when it is, `None` when
+    /// Estimated number of further blocks until the verdict is decided, [`ENOUGH_BLOCKS`] in all at
+    /// least: 0 when it is, `None` when
     /// it is not known (one block) or over [`crate::MAX_FURTHER_BLOCKS`].
     pub further_blocks: Option<u32>,
     /// Minimum detectable effect: the smallest true slowdown, as a fraction of the base's
@@ -197,10 +198,15 @@ impl Estimate {
         let (low, high) = (self.mean_log - half, self.mean_log + half);
         outcome.low = Some(low.exp());
         outcome.high = Some(high.exp());
-        outcome.verdict = margin.verdict(low, high);
+        let missing = ENOUGH_BLOCKS.saturating_sub(self.blocks) as u32;
+        if missing == 0 {
+            outcome.verdict = margin.verdict(low, high);
+        }
         let sd = error * (self.blocks as f64).sqrt();
         outcome.further_blocks = match outcome.verdict {
-            Verdict::Inconclusive => margin.further_blocks(self.mean_log, sd, self.blocks, upper),
+            Verdict::Inconclusive => margin
+                .further_blocks(self.mean_log, sd, self.blocks, upper)
+                .map(|further| further.max(missing)),
             _ => Some(0),
         };
         outcome.detect_among(1);
@@ -309,6 +315,26 @@ mod tests {
         };
         assert_eq!((of(4, 3.0), of(2, 38.0)), (None, None));
         assert!(of(5, 4.0) > of(6, 5.0) && of(6, 5.0) > of(6, 100.0));
+    }
+
+    #[test]
+    fn fewer_than_six_blocks_have_an_interval_and_no_verdict() {
+        for mean_log in [-0.1, 0.0, 0.1] {
+            let of = |blocks: usize| {
+                let error = Some((1e-5, blocks as f64 - 1.0));
+                Estimate { method: Method::Blocks, blocks, mean_log, sd_log: Some(1e-5), error }
+                    .judge(Margin::default(), CONFIDENCE)
+            };
+            for blocks in 2..ENOUGH_BLOCKS {
+                let few = of(blocks);
+                assert_eq!(few.verdict, Verdict::Inconclusive, "{few:?}");
+                assert!(few.low.is_some() && few.margin_p.is_some());
+                assert_eq!(few.further_blocks, Some((ENOUGH_BLOCKS - blocks) as u32));
+            }
+            let enough = of(ENOUGH_BLOCKS);
+            assert_ne!(enough.verdict, Verdict::Inconclusive, "{enough:?}");
+            assert_eq!(enough.further_blocks, Some(0));
+        }
     }
 
     #[test]

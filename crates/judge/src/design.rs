@@ -8,7 +8,7 @@
 //! and R. Jones, *Rigorous Benchmarking in Reasonable Time*, ISMM 2013, §5.2). Here several steps
 //! share the restarts, and each has its own target.
 
-use crate::t_quantile;
+use crate::{ENOUGH_BLOCKS, t_quantile};
 
 /// No timed step is shorter than this on each server, in seconds: a dozen slices.
 pub const SHORTEST: f64 = 0.5;
@@ -71,7 +71,8 @@ pub struct Design {
     pub errors: Vec<f64>,
 }
 
-/// Fewer restarts than this are considered only where there is no time for as many.
+/// Fewer restarts than this, or than a verdict needs in all, are considered only where there is no
+/// time for as many.
 const FEWEST_RESTARTS: u32 = 4;
 /// More restarts than this are not considered.
 const MOST_RESTARTS: u32 = 2000;
@@ -95,7 +96,8 @@ pub fn design(
     // Of many, one more or less is no other design; of few, one that does not fit in the end would
     // leave much of the time unused.
     let next = |restarts: &u32| Some((restarts + 1).max(restarts + restarts / 12));
-    let numbers = std::iter::successors(Some(most.min(FEWEST_RESTARTS)), next)
+    let fewest = FEWEST_RESTARTS.max((ENOUGH_BLOCKS as u32).saturating_sub(done));
+    let numbers = std::iter::successors(Some(most.min(fewest)), next)
         .take_while(|restarts| (1..=most).contains(restarts));
     for restarts in numbers {
         let all = f64::from(done + restarts);
@@ -181,5 +183,15 @@ mod tests {
         let design = design(&[fixed], 0, 2.0, 45.0, 0.95).unwrap();
         assert_eq!((design.restarts, design.seconds), (10, vec![2.5]));
         assert_eq!(super::design(&[fixed], 9, 2.0, 4.0, 0.95), None);
+    }
+
+    /// Restarts are dear here, so four with long steps would give the narrowest interval; but fewer
+    /// than six have no verdict.
+    #[test]
+    fn there_are_as_many_restarts_as_a_verdict_needs() {
+        let steps = [step(0.0001, 0.03, Some(0.01))];
+        let found = |done| design(&steps, done, 20.0, 150.0, 0.975).unwrap().restarts;
+        assert!(found(0) >= 6 && found(1) >= 5, "{} {}", found(0), found(1));
+        assert_eq!(design(&steps, 0, 20.0, 65.0, 0.975).unwrap().restarts, 3, "no time for more");
     }
 }

@@ -26,7 +26,8 @@
 //! 3. Wholly below `1-δ`: [`Verdict::Regression`]. Wholly above `1+δ`: [`Verdict::Improvement`].
 //!    Where identical variants differ by more than δ, both have to exceed that. Wholly between:
 //!    [`Verdict::Equivalent`], even if there is certainly a (small) difference. Otherwise
-//!    [`Verdict::Inconclusive`], with the number of further blocks needed.
+//!    [`Verdict::Inconclusive`], with the number of further blocks needed. So is every comparison
+//!    with fewer than [`ENOUGH_BLOCKS`].
 //! 4. Over many steps, [`control_false_discoveries`] retracts regressions and improvements that so
 //!    many comparisons would produce by chance.
 //!

@@ -1,6 +1,6 @@
 //! Several looks at a growing experiment, without raising the rate of false alarms.
 
-use crate::{CONFIDENCE, Comparison, Verdict};
+use crate::{CONFIDENCE, Comparison, ENOUGH_BLOCKS, Verdict};
 
 /// The planned looks of an adaptive experiment, and how the error rate of 5% is split over them.
 ///
@@ -103,10 +103,11 @@ impl Looks {
 
 /// Whether a comparison needs no further blocks: it has a verdict, or its interval is at most
 /// `precision` to either side (a fraction of the base's throughput: 0.02 is ±2%, see
-/// [`Comparison::half_width`]).
+/// [`Comparison::half_width`]). Never with fewer than [`ENOUGH_BLOCKS`].
 pub fn decided(comparison: &Comparison, precision: Option<f64>) -> bool {
     let exact = |wanted: f64| comparison.half_width().is_some_and(|half| half <= wanted);
-    comparison.verdict != Verdict::Inconclusive || precision.is_some_and(exact)
+    comparison.blocks >= ENOUGH_BLOCKS
+        && (comparison.verdict != Verdict::Inconclusive || precision.is_some_and(exact))
 }
 
 #[cfg(test)]
@@ -164,6 +165,8 @@ mod tests {
         assert!(!decided(&edge, Some(0.0001)));
         let single = compare_at(&[1.0], &[1.0], Margin::default(), 0.95).unwrap();
         assert!(!decided(&single, Some(0.5)));
+        let few = compare_at(&[1.0; 5], &[1.0; 5], Margin::default(), 0.95).unwrap();
+        assert!(few.half_width() == Some(0.0) && !decided(&few, Some(0.5)));
     }
 
     /// What the interval of its look decides alone, the correction for many comparisons must not

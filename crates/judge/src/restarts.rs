@@ -227,14 +227,17 @@ mod tests {
 
     #[test]
     fn restarts_that_scatter_decide_alone() {
-        let logs = [-0.031, -0.024, -0.035, -0.028];
+        let logs = [-0.031, -0.024, -0.035, -0.028, -0.03, -0.027];
         let outcome = judged(&logs.map(|log| restart(log, 0.0005)));
-        let blocks = crate::compare(&[1.0; 4], &logs.map(f64::exp), Margin::default()).unwrap();
+        let blocks = crate::compare(&[1.0; 6], &logs.map(f64::exp), Margin::default()).unwrap();
         assert_eq!(outcome.method, Method::Slices);
         assert!((half(&outcome) - half(&blocks)).abs() < 1e-12);
-        assert!((outcome.freedom - 3.0).abs() < 1e-12);
-        assert_eq!(outcome.verdict, Verdict::Regression);
-        assert_eq!(outcome.warnings, [Warning::TooFewRestarts { restarts: 4 }]);
+        assert!((outcome.freedom - 5.0).abs() < 1e-12);
+        assert_eq!((outcome.verdict, &outcome.warnings[..]), (Verdict::Regression, &[][..]));
+        let few = judged(&logs.map(|log| restart(log, 0.0005))[..5]);
+        assert!(few.high.unwrap() < 0.98 && few.further_blocks == Some(1));
+        assert_eq!(few.verdict, Verdict::Inconclusive);
+        assert_eq!(few.warnings, [Warning::TooFewRestarts { restarts: 5 }]);
     }
 
     #[test]
@@ -268,7 +271,7 @@ mod tests {
         assert!((outcome.mean_log + 1.22 / 3.0).abs() < 1e-12, "{outcome:?}");
         let few = Warning::TooFewRestarts { restarts: 3 };
         assert_eq!(outcome.warnings, [few, Warning::Stalled { side: Side::Variant }]);
-        let alike = judged(&[stalls(-0.5), stalls(-0.52), stalls(-0.49)]);
+        let alike = judged(&[-0.5, -0.52, -0.49, -0.5, -0.51, -0.48].map(stalls));
         assert_eq!(alike.verdict, Verdict::Regression);
     }
 

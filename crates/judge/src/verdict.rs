@@ -19,7 +19,7 @@ pub enum Verdict {
     Improvement,
     /// The whole interval lies within the margin that was asked, whether or not it contains 1.
     Equivalent,
-    /// Anything else, or there is no interval.
+    /// Anything else, no interval, or fewer than [`crate::ENOUGH_BLOCKS`] blocks.
     Inconclusive,
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Number of blocks from which a comparison has no warning about their number.
+/// Number of blocks, or of restarts in slices, from which a comparison has a verdict.
 ///
 /// With 6 blocks the sign-flip test can reach a p of 2/64 = 0.031; with 5 only 2/32 = 0.063, so no
 /// outcome could ever be significant at 5%.
@@ -129,7 +129,7 @@ impl fmt::Display for Warning {
                 "too few blocks: 1, so there is no interval and no verdict; run at least {ENOUGH_BLOCKS}"
             ),
             Self::TooFewBlocks { blocks } => format!(
-                "too few blocks: {blocks}; run at least {ENOUGH_BLOCKS} before trusting a verdict"
+                "too few blocks: {blocks}, so there is no verdict; run at least {ENOUGH_BLOCKS}"
             ),
             Self::SignFlipDisagrees { p } => format!(
                 "the interval excludes 1 but the sign-flip test does not (p = {p:.3}): check the individual blocks"
@@ -148,8 +148,8 @@ impl fmt::Display for Warning {
                  differ; run at least {ENOUGH_BLOCKS} blocks"
             ),
             Self::TooFewRestarts { restarts } => format!(
-                "too few restarts of the servers: {restarts}; run at least {ENOUGH_BLOCKS} blocks before trusting a verdict, because \
-                 slices don't show how much starts differ"
+                "too few restarts of the servers: {restarts}, so there is no verdict: slices don't show how much starts \
+                 differ; run at least {ENOUGH_BLOCKS} blocks"
             ),
             Self::FewRounds { rounds } => format!(
                 "few rounds of slices: {rounds} in one restart; make the step longer to get at least {}",

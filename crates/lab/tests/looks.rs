@@ -30,30 +30,30 @@ fn look(site: &Site) -> usize {
 
 #[test]
 fn blocks_are_added_for_what_is_undecided_also_after_an_interruption() {
-    let plan = Site::plan(&["a", "b", "c"], "blocks = 4\nmax_blocks = 5", STEPS);
+    let plan = Site::plan(&["a", "b", "c"], "blocks = 6\nmax_blocks = 7", STEPS);
     let mut site = site();
     site.run(&plan).unwrap();
     let at = look(&site);
     let Event::Look { blocks, decided, open, next, trials, steps, .. } = &site.events[at] else {
         panic!("no look")
     };
-    assert_eq!((*blocks, *decided, *trials, *steps), (4, 1, 2, 2), "{open:?}");
+    assert_eq!((*blocks, *decided, *trials, *steps), (6, 1, 2, 2), "{open:?}");
     assert!(open.len() == 1 && open[0].starts_with("b l.i0 ±"), "{open:?}");
     assert_eq!(next, "1 more block of a, b");
     let of = |site: &Site, name: &str| {
         site.finished().iter().filter(|trial| trial.variant == name).count()
     };
-    assert_eq!(["a", "b", "c"].map(|name| of(&site, name)), [5, 5, 4]);
+    assert_eq!(["a", "b", "c"].map(|name| of(&site, name)), [7, 7, 6]);
     assert_eq!(site.warnings(), ["block-limit"]);
 
     let mut broken = self::site();
     broken.interrupt_at = Some(at + 1);
     assert!(matches!(broken.run(&plan), Err(Error::Interrupted)));
-    assert_eq!(broken.finished().len(), 12);
+    assert_eq!(broken.finished().len(), 18);
     broken.resume().unwrap();
-    assert_eq!(["a", "b", "c"].map(|name| of(&broken, name)), [5, 5, 4]);
+    assert_eq!(["a", "b", "c"].map(|name| of(&broken, name)), [7, 7, 6]);
     // It looks at the same results again, and comes to the same.
-    let Event::Look { blocks: 4, next: again, .. } = &broken.events[look(&broken)] else {
+    let Event::Look { blocks: 6, next: again, .. } = &broken.events[look(&broken)] else {
         panic!("no look")
     };
     assert_eq!(again, next);
@@ -63,16 +63,31 @@ fn blocks_are_added_for_what_is_undecided_also_after_an_interruption() {
 #[test]
 fn a_run_ends_when_all_is_decided() {
     let mut site = site();
-    site.run(&Site::plan(&["a", "c"], "blocks = 4\nmax_blocks = 9", STEPS)).unwrap();
-    assert_eq!((site.finished().len(), site.warnings()), (8, vec!["all-decided".to_owned()]));
-    assert!(site.told().contains("every comparison was decided after 4 blocks"));
+    site.run(&Site::plan(&["a", "c"], "blocks = 6\nmax_blocks = 9", STEPS)).unwrap();
+    assert_eq!((site.finished().len(), site.warnings()), (12, vec!["all-decided".to_owned()]));
+    assert!(site.told().contains("every comparison was decided after 6 blocks"));
+}
+
+/// However clear a difference is, fewer than six blocks have no verdict: the run goes on, and ends
+/// undecided if its plan has no more.
+#[test]
+fn a_look_before_six_blocks_decides_nothing() {
+    let mut site = site();
+    site.run(&Site::plan(&["a", "c"], "blocks = 4\nmax_blocks = 6", STEPS)).unwrap();
+    assert_eq!((site.finished().len(), site.warnings()), (12, vec!["all-decided".to_owned()]));
+    assert!(site.told().contains("every comparison was decided after 6 blocks"));
+    let mut short = self::site();
+    short.run(&Site::plan(&["a", "c"], "blocks = 2\nmax_blocks = 3", STEPS)).unwrap();
+    assert_eq!((short.finished().len(), short.warnings()), (6, vec!["block-limit".to_owned()]));
+    let told = "the run ended at its limit of 3 blocks with undecided comparisons: c l.i0 ±";
+    assert!(short.told().contains(told), "{}", short.told());
 }
 
 /// A block in which `c` did nothing can't be compared, however many more there are. That is no
 /// decision, and is not called one.
 #[test]
 fn what_cannot_be_judged_is_not_called_decided() {
-    let plan = Site::plan(&["a", "c"], "blocks = 4\nmax_blocks = 9", STEPS);
+    let plan = Site::plan(&["a", "c"], "blocks = 6\nmax_blocks = 9", STEPS);
     let mut whole = site();
     whole.run(&plan).unwrap();
     let began = |(at, event): (usize, &Event)| {
@@ -98,9 +113,9 @@ fn what_cannot_be_judged_is_not_called_decided() {
     drop(store);
 
     site.resume().unwrap();
-    assert_eq!((site.finished().len(), site.warnings()), (8, vec!["not-all-judged".to_owned()]));
-    let told = "the run ended after 4 blocks, with 0 of 1 comparisons decided; 1 can't be judged: \
-                c l.i0 (c did nothing in 1 of 4 blocks (2), but a did)";
+    assert_eq!((site.finished().len(), site.warnings()), (12, vec!["not-all-judged".to_owned()]));
+    let told = "the run ended after 6 blocks, with 0 of 1 comparisons decided; 1 can't be judged: \
+                c l.i0 (c did nothing in 1 of 6 blocks (2), but a did)";
     assert!(site.told().contains(told), "{}", site.told());
     let results = report::load(&site.store(), Which::Id(experiment)).unwrap();
     let compared = report::compare(&results, &CompareOptions::default()).unwrap();

@@ -1,6 +1,6 @@
 //! Throughput by the DBMS's own CPU time, for machines whose hypervisor takes some away.
 
-use judge::{Margin, Verdict};
+use judge::Margin;
 use metrics::{CPU_BOUND, CPU_SHARE, DBMS_CPU, Metric, STEAL};
 
 use crate::figures::{Pairs, paired};
@@ -32,7 +32,9 @@ pub(crate) fn pairs(
     let used = [used(&shares.base, &stolen.base), used(&shares.variant, &stolen.variant)];
     let bound = used.iter().flatten().all(|share| (CPU_BOUND..f64::INFINITY).contains(share));
     let alike = judge::compare_at(&used[0], &used[1], margin, confidence).ok()?;
-    if !bound || alike.verdict != Verdict::Equivalent {
+    let (below, above) = margin.edges();
+    let same = alike.low.zip(alike.high).is_some_and(|(low, high)| low >= below && high <= above);
+    if !bound || !same {
         return None;
     }
     let costs_of_both = costs.base.iter_mut().chain(&mut costs.variant);

@@ -8,7 +8,7 @@ use metrics::{Better, Metric, OPS, OPS_AS_COST, in_step, judgeable};
 
 use crate::figures::{Ratio, paired, ratio};
 use crate::model::{Results, StepResults, VariantStep};
-use crate::sentence::sentence;
+use crate::sentence::{sentence, too_few};
 use crate::unjudged::Unjudged;
 use crate::{ReportError, by_cpu, sliced};
 
@@ -85,7 +85,7 @@ pub(crate) struct Finding<'a> {
     pub(crate) comparison: Option<&'a judge::Comparison>,
     /// The variant's value / the base's, also of a single block.
     pub(crate) ratio: Option<Ratio>,
-    /// Why there is no comparison.
+    /// Why there is no comparison, or no verdict on it.
     pub(crate) reason: Option<Cow<'a, str>>,
     /// The finding in plain words.
     pub(crate) sentence: String,
@@ -231,7 +231,9 @@ impl Judged {
                 Outcome::Compared(found) => {
                     let words = self.metric_in(step)?.words;
                     let told = sentence(name, base, found, words, &self.not_held(step, place));
-                    (Some(found.verdict), Some(&**found), None, told, false)
+                    let few = found.blocks < judge::ENOUGH_BLOCKS;
+                    let reason = few.then(|| Cow::Owned(too_few(found)));
+                    (Some(found.verdict), Some(&**found), reason, told, few)
                 }
             };
         let ratio = self.of(number, place).map(ratio_in);

@@ -1,6 +1,6 @@
 //! A comparison in plain words.
 
-use judge::{Comparison, Margin, Method, Verdict};
+use judge::{Comparison, ENOUGH_BLOCKS, Margin, Method, Verdict};
 use metrics::Words;
 
 use crate::number::{percent, signed};
@@ -21,6 +21,9 @@ pub(crate) fn sentence(
     let mut said = format!("{variant} {effect} {base} ({}): ", evidence(comparison));
     said.push_str(comparison.verdict.as_str());
     match comparison.verdict {
+        _ if comparison.blocks < ENOUGH_BLOCKS => {
+            said.push_str(&format!("; {}", too_few(comparison)));
+        }
         Verdict::Equivalent => said.push_str(&seen(comparison, words, "")),
         Verdict::Inconclusive => said.push_str(&open(comparison, words)),
         Verdict::Regression | Verdict::Improvement => {}
@@ -29,6 +32,11 @@ pub(crate) fn sentence(
         said.push_str(&format!("; {} rate not held", not_held.join(" and ")));
     }
     said
+}
+
+/// Why so few blocks have no verdict.
+pub(crate) fn too_few(comparison: &Comparison) -> String {
+    format!("a verdict needs at least {}", trials(comparison, ENOUGH_BLOCKS, ""))
 }
 
 /// What is missing for a verdict.
@@ -179,6 +187,15 @@ mod tests {
     }
 
     #[test]
+    fn few_blocks_say_what_a_verdict_needs() {
+        assert_eq!(
+            said(&[93.4, 93.0, 93.8]),
+            "14.3 is 6.6% slower than 13.7 (95% interval −7.6% to −5.6%, 3 blocks): inconclusive; a \
+             verdict needs at least 6 blocks"
+        );
+    }
+
+    #[test]
     fn what_the_noise_hides_is_said() {
         let margin = Margin { asked: 0.02, noise_floor: 0.25 };
         let found = compare(&[100.0; 6], &[86.0, 86.1, 85.9, 86.0, 86.1, 85.9], margin).unwrap();
@@ -203,7 +220,7 @@ mod tests {
 
     #[test]
     fn large_factors_and_lost_rates() {
-        let fast = compare(&[1.0; 2], &[20.0; 2], Margin::default()).unwrap();
+        let fast = compare(&[1.0; 6], &[20.0; 6], Margin::default()).unwrap();
         assert!(
             sentence("a", "b", &fast, OPS.words, &["insert"])
                 .starts_with("a is 20.0 times as fast as b")

@@ -342,8 +342,8 @@ mod tests {
             slices.rates.iter_mut().step_by(2).for_each(|rate| *rate = 0.0);
             Some(slices)
         };
-        let base = step((1..4).map(|phase| Some(slices(1000.0, 200, phase))).collect());
-        let found = compared(&base, &step((4..7).map(stalling).collect())).unwrap();
+        let base = step((1..7).map(|phase| Some(slices(1000.0, 200, phase))).collect());
+        let found = compared(&base, &step((7..13).map(stalling).collect())).unwrap();
         assert_eq!(found.verdict, Verdict::Regression);
         assert!((found.ratio - 0.5).abs() < 0.01, "{found:?}");
         assert!(found.warnings.iter().any(|warning| warning.code() == "stalled"), "{found:?}");

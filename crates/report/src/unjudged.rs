@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use judge::{Side, Verdict, t_quantile};
+use judge::{ENOUGH_BLOCKS, Side, Verdict, t_quantile};
 use metrics::{Better, Metric};
 
 use crate::figures::Pairs;
@@ -163,9 +163,9 @@ impl Unjudged {
 /// Whether the interval of the mean log ratio over `blocks` lies below any margin when the ratios
 /// of `zeros` of them go to zero. With these at −M and the others at 0, the mean is −M·j/k and the
 /// standard error is M·√(j(k−j)/(k−1))/k, so for large M the upper end is below any margin exactly
-/// if √(j(k−1)/(k−j)) exceeds Student's t. One block has no interval.
+/// if √(j(k−1)/(k−j)) exceeds Student's t. Fewer than [`ENOUGH_BLOCKS`] decide nothing.
 fn certainly_less(zeros: usize, blocks: usize, confidence: f64) -> bool {
-    if blocks < 2 || zeros == 0 {
+    if blocks < ENOUGH_BLOCKS || zeros == 0 {
         return false;
     }
     let (j, k) = (zeros as f64, blocks as f64);
@@ -235,7 +235,7 @@ mod tests {
                 );
             }
         }
-        assert!(!certainly_less(1, 1, 0.95), "one block decides nothing");
+        assert!(!certainly_less(5, 5, 0.95), "five blocks decide nothing");
         assert!(
             certainly_less(6, 6, 0.95) && certainly_less(4, 6, 0.95) && !certainly_less(3, 6, 0.95)
         );
@@ -279,7 +279,11 @@ mod tests {
         );
         assert_eq!(
             by("o/s", &[1.0; 3], &[0.0; 3]),
-            Some((Some(Verdict::Regression), said("b did nothing in all 3 blocks, but a did")))
+            Some((inconclusive, said("b did nothing in all 3 blocks, but a did")))
+        );
+        assert_eq!(
+            by("o/s", &[1.0; 6], &[0.0; 6]),
+            Some((Some(Verdict::Regression), said("b did nothing in all 6 blocks, but a did")))
         );
         assert_eq!(
             by("o/s", &[1.0], &[0.0]),

@@ -13,8 +13,8 @@ const PAUSED: &str = r#"
 name = "adaptive"
 seed = 7
 margin = 0.0001
-blocks = 4
-max_blocks = 5
+blocks = 6
+max_blocks = 7
 # However busy the host is.
 steal_limit = 1
 
@@ -46,15 +46,15 @@ fn blocks_are_added_for_what_is_undecided_also_after_an_interruption() {
     let place = Place::new();
     let file = place.plan(PAUSED);
     let mut run = place.start_run(&[&file]);
-    run.wait_for("adaptive: 12 trials of 1 step", "\ntrial 12/12");
-    run.wait_for("trial 12/12", "4 blocks");
+    run.wait_for("adaptive: 18 trials of 1 step", "\ntrial 18/18");
+    run.wait_for("trial 18/18", "6 blocks");
     run.signal(Signal::SIGINT);
     let ended = run.end();
     let all = "every comparison was decided after";
     // Whatever noise makes of the first look, further blocks have what it left undecided.
     let again: Vec<&str> = match ended.stderr.split_once("  next: 1 more block of ") {
         None => {
-            assert!(ended.stderr.contains(&format!("{all} 4 blocks")), "{}", ended.stderr);
+            assert!(ended.stderr.contains(&format!("{all} 6 blocks")), "{}", ended.stderr);
             // It was ending when the signal came.
             assert!(matches!(ended.code, Some(0 | 3)), "{}", ended.stderr);
             if ended.code == Some(3) {
@@ -64,7 +64,7 @@ fn blocks_are_added_for_what_is_undecided_also_after_an_interruption() {
         }
         Some((before, after)) => {
             let next: Vec<&str> = after.lines().next().unwrap().split(", ").collect();
-            let (_, look) = before.rsplit_once("look after 4 blocks: ").unwrap();
+            let (_, look) = before.rsplit_once("look after 6 blocks: ").unwrap();
             let open = next.iter().filter(|name| look.contains(&format!("{name} l.i0 ±"))).count();
             assert_eq!(next[0], "base", "{next:?}");
             assert_eq!(open, next.len() - 1, "{look}");
@@ -72,7 +72,7 @@ fn blocks_are_added_for_what_is_undecided_also_after_an_interruption() {
             // The signal may come before the next trial has begun.
             ended.expect(3, &[&look]);
             // Without the plan: the stored one knows that the run is adaptive.
-            let trials = 12 + next.len();
+            let trials = 18 + next.len();
             place.run(&["--resume"]).expect(0, &[&look, &format!("trial {trials}/{trials}")]);
             next
         }
@@ -80,7 +80,7 @@ fn blocks_are_added_for_what_is_undecided_also_after_an_interruption() {
     let database = Database::of(&place.results());
     let finished = database.finished();
     for variant in ["base", "same", "paused"] {
-        let last = if again.contains(&variant) { 5 } else { 4 };
+        let last = if again.contains(&variant) { 7 } else { 6 };
         let mut found: Vec<i64> =
             finished.iter().filter(|t| t.variant == variant).map(|t| t.block).collect();
         found.sort_unstable();
@@ -92,7 +92,7 @@ fn blocks_are_added_for_what_is_undecided_also_after_an_interruption() {
     let warnings = warnings(&database);
     let told = match &warnings.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["block-limit"] if !again.is_empty() => {
-            "the run ended at its limit of 5 blocks with undecided comparisons: "
+            "the run ended at its limit of 7 blocks with undecided comparisons: "
         }
         ["all-decided"] => all,
         other => panic!("{other:?}"),

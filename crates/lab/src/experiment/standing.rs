@@ -159,7 +159,7 @@ mod tests {
 
     use super::*;
 
-    /// An experiment of two blocks and more with these rates of `a` (the base), `b` and `c` in the
+    /// An experiment with these rates of `a` (the base), `b` and `c` in the
     /// first step, and of `a` in the second, which is the same for all.
     fn stored(directory: &std::path::Path, plan: &Plan, rates: &[[f64; 3]]) -> (Store, Experiment) {
         let store = Store::open(directory).unwrap();
@@ -212,10 +212,10 @@ mod tests {
         (store, experiment)
     }
 
-    /// All comparisons over the first three blocks.
+    /// All comparisons over the first six blocks.
     fn judged(store: &Store, experiment: &Experiment, plan: &Plan) -> Vec<Standing> {
         let mut results = report::load(store, Which::Id(experiment.id)).unwrap();
-        results.keep_blocks(3);
+        results.keep_blocks(6);
         standings(&results, plan).unwrap().open_to_change
     }
 
@@ -236,10 +236,10 @@ mod tests {
     #[test]
     fn what_is_wide_is_undecided() {
         let directory = tempfile::tempdir().unwrap();
-        let plan = three_variants("blocks = 3\nmax_blocks = 6");
+        let plan = three_variants("blocks = 6\nmax_blocks = 9");
         // b is slower for sure, c may be anything; a later block would make it clear.
-        let rates =
-            [[100.0, 50.0, 90.0], [101.0, 50.2, 110.0], [99.0, 49.7, 100.0], [100.0, 50.0, 1e9]];
+        let first = [[100.0, 50.0, 90.0], [101.0, 50.2, 110.0], [99.0, 49.7, 100.0]].repeat(2);
+        let rates = [first, vec![[100.0, 50.0, 1e9]]].concat();
         let (store, experiment) = stored(directory.path(), &plan, &rates);
         let open = |plan: &Plan| open(&store, &experiment, plan);
         let all = judged(&store, &experiment, &plan);
@@ -259,7 +259,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_judged_is_counted_apart() {
-        let plan = three_variants("blocks = 3\nmax_blocks = 6");
+        let plan = three_variants("blocks = 6\nmax_blocks = 9");
         let tally = |rates: &[[f64; 3]]| {
             let directory = tempfile::tempdir().unwrap();
             let (store, experiment) = stored(directory.path(), &plan, rates);
@@ -267,11 +267,17 @@ mod tests {
             standings(&results, &plan).unwrap().tally()
         };
         // l.x is the same for all, and decided. b is slower for sure; c did nothing once.
-        let once = tally(&[[100.0, 50.0, 90.0], [101.0, 50.2, 0.0], [99.0, 49.7, 100.0]]);
+        let mut rates = [[100.0, 50.0, 90.0], [101.0, 50.2, 95.0], [99.0, 49.7, 100.0]].repeat(2);
+        rates[1][2] = 0.0;
+        let once = tally(&rates);
         assert_eq!((once.all, once.decided(), &once.open[..]), (4, 3, &[][..]));
-        assert_eq!(once.unjudged, ["c l.i0 (c did nothing in 1 of 3 blocks (2), but a did)"]);
+        assert_eq!(once.unjudged, ["c l.i0 (c did nothing in 1 of 6 blocks (2), but a did)"]);
+        // However clear, three blocks decide nothing.
+        let few = tally(&[[100.0, 50.0, 90.0], [101.0, 50.2, 95.0], [99.0, 49.7, 100.0]]);
+        assert_eq!((few.all, few.decided(), few.open.len()), (4, 0, 4), "{few:?}");
         // A variant that never did anything is slower for sure: that is a decision.
-        let never = tally(&[[100.0, 50.0, 0.0], [101.0, 50.2, 0.0], [99.0, 49.7, 0.0]]);
+        rates.iter_mut().for_each(|rates| rates[2] = 0.0);
+        let never = tally(&rates);
         assert_eq!((never.all, never.decided(), &never.unjudged[..]), (4, 4, &[][..]));
         // Before the first block.
         let none = tally(&[]);
@@ -281,14 +287,14 @@ mod tests {
     #[test]
     fn twins_are_decided_where_there_is_nothing_else() {
         let directory = tempfile::tempdir().unwrap();
-        let both = three_variants("blocks = 3\nmax_blocks = 6");
+        let both = three_variants("blocks = 6\nmax_blocks = 9");
         let twins = |twins: &[usize]| {
             let mut plan = both.clone();
             twins.iter().for_each(|v| plan.variants[*v].twin_of = Some("a".to_owned()));
             plan.text = plan.to_toml();
             plan
         };
-        let rates = [[100.0, 90.0, 90.0], [101.0, 111.0, 110.0], [99.0, 100.0, 100.0]];
+        let rates = [[100.0, 90.0, 90.0], [101.0, 111.0, 110.0], [99.0, 100.0, 100.0]].repeat(2);
         let keys = |plan: &Plan, name: &str| {
             let (store, experiment) = stored(&directory.path().join(name), plan, &rates);
             let open = open(&store, &experiment, plan);

@@ -146,7 +146,7 @@ fn notes(
     }
     if found.blocks < judge::ENOUGH_BLOCKS as u32 {
         notes.push(format!(
-            "too few blocks: only {} fit into {}; run at least {} before trusting a verdict",
+            "too few blocks for a verdict: only {} fit into {}; run at least {}",
             found.blocks,
             duration(wanted.budget),
             judge::ENOUGH_BLOCKS

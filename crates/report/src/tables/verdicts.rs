@@ -109,8 +109,9 @@ fn legend(view: View<'_>, judged: &Judged) -> Vec<String> {
     let edges = |(below, above)| format!("{} to {}", relative(below), relative(above));
     legend.push(format!(
         "verdict: regression or improvement when the whole interval is outside {}, equivalent when all \
-         of it is inside, otherwise inconclusive{direction}",
-        edges(Margin::of(judged.margin).edges())
+         of it is inside, otherwise and below {} blocks inconclusive{direction}",
+        edges(Margin::of(judged.margin).edges()),
+        judge::ENOUGH_BLOCKS
     ));
     for (number, _, label) in view.steps() {
         let margin = judged.margin_in(number);

@@ -82,7 +82,10 @@ function Glossary() {
       `the whole interval lies within ±${margin}; this includes certain differences smaller than ` +
         "that",
     ],
-    ["? inconclusive", "none of these: the sentence says how many more blocks are needed"],
+    [
+      "? inconclusive",
+      "none of these, or fewer than 6 blocks: the sentence says how many more are needed",
+    ],
   ];
   const words = [...columns(page), ...WORDS, ...(page.counts ? COUNTS : [])];
   return (

@@ -7,7 +7,7 @@ use crate::rounds::MODELS;
 use crate::{Findings, Random, Rate, Size, Table, in_parallel};
 
 /// Restarts of an experiment.
-const RESTARTS: usize = 3;
+const RESTARTS: usize = judge::ENOUGH_BLOCKS;
 
 /// Who stalls, and in what share of its slices.
 struct Stalls {
