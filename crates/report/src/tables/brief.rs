@@ -132,8 +132,8 @@ fn notes(view: View<'_>, warnings: &[WarningDocument], width: usize) -> Vec<Stri
         Some(format!("{} {}: ", label(step)?, view.results.variant_name(variant)))
     };
     for finding in view.judged.findings(view.results) {
-        let reason = finding.reason.as_deref().unwrap_or_default();
-        if !reason.is_empty() {
+        let reason = finding.reason.as_deref().filter(|_| finding.comparison.is_none());
+        if let Some(reason) = reason {
             let step = label(finding.step).unwrap_or_default();
             all.push(("not judged".to_owned(), format!("{step}: {reason}")));
         }
