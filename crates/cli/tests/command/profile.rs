@@ -41,10 +41,20 @@ const ENOUGH_SAMPLES: u64 = 500;
 
 #[test]
 fn both_versions_are_profiled_beside_what_is_measured() {
-    let place = Place::new();
-    let workload = "rows = 60000\nread_write_seconds = 3\nsteps = [\"l.i0\", \"l.x\", \"qr100\"]";
-    let file = place.plan(&plan(BOTH, "", workload));
-    let (ran, can) = (place.run(&["--profile", "--profile-seconds", "6", &file]), perf());
+    let profiled = |seconds: &str| {
+        let place = Place::new();
+        let workload =
+            "rows = 60000\nread_write_seconds = 3\nsteps = [\"l.i0\", \"l.x\", \"qr100\"]";
+        let file = place.plan(&plan(BOTH, "", workload));
+        let ran = place.run(&["--profile", "--profile-seconds", seconds, &file]);
+        (place, ran)
+    };
+    let can = perf();
+    let (mut place, mut ran) = profiled("6");
+    // A server that hardly runs on a busy machine has few samples in that time.
+    if can && fewest_samples(&place) < 50 {
+        (place, ran) = profiled("60");
+    }
     ran.expect(if can { 0 } else { 3 }, &["trial 2/2"]);
     let database = Database::of(&place.results());
     if !can {
@@ -107,6 +117,14 @@ fn check_counts(database: &Database) {
     let clock_us = database.metric("qr100", "perf.task-clock/o").unwrap() * 1000.0;
     let cpu_us = database.metric("qr100", "dbms.cpu/o").unwrap();
     assert!((0.2..5.0).contains(&(clock_us / cpu_us)), "{clock_us} and {cpu_us} us per query");
+}
+
+/// The samples of the version that has fewer of them.
+fn fewest_samples(place: &Place) -> u64 {
+    let explained = place.steelyard(&["explain", "qr100", "--format", "json"]);
+    let document: Value = serde_json::from_str(&explained.stdout).unwrap_or_default();
+    let samples = |at: usize| document["steps"][0]["variants"][at]["samples"].as_u64();
+    samples(0).unwrap_or(0).min(samples(1).unwrap_or(0))
 }
 
 fn check_explanation(place: &Place) {

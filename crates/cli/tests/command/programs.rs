@@ -115,10 +115,22 @@ fn a_server_is_profiled_while_pgbench_runs_again() {
     if !have(&[PGBENCH]) || !profile::perf() {
         return;
     }
+    // A busy machine may not come to write a profile in five seconds.
+    let mut notes = String::new();
+    let found = [5, 60].into_iter().any(|seconds| {
+        let (found, noted) = a_profile_of_pgbench(seconds);
+        notes.push_str(&noted);
+        found
+    });
+    assert!(found, "{notes}");
+}
+
+/// Whether a profile of so many seconds has what pgbench executes, and what was noted of it.
+fn a_profile_of_pgbench(seconds: u32) -> (bool, String) {
     let place = Place::new();
     let file = place.plan(&format!(
         "name = \"profile\"\nblocks = 1\nsteal_limit = 1\nsettle_seconds_scale = 0\n\
-         profile = true\nprofile_seconds = 5\n\
+         profile = true\nprofile_seconds = {seconds}\n\
          [variants.old]\ndbms = \"postgres@13.7\"\n\
          [workload.program]\ninit = \"{PGBENCH} -i -q\"\nparse = \"pgbench\"\nseconds = 2\n\
          command = \"{PGBENCH} -n -S -T {{seconds}}\"\n",
@@ -127,8 +139,8 @@ fn a_server_is_profiled_while_pgbench_runs_again() {
     let files = profile::files(&place.results().join("artifacts/profiles"));
     let folded: Vec<String> = files.iter().filter_map(|it| fs::read_to_string(it).ok()).collect();
     let notes = Database::of(&place.results()).notes_of("pgbench").concat();
-    assert!(folded.iter().any(|text| text.contains("exec_simple_query")), "{notes} {files:?}");
     place.assert_nothing_left();
+    (folded.iter().any(|text| text.contains("exec_simple_query")), format!("{notes} {files:?}\n"))
 }
 
 #[test]

@@ -89,18 +89,18 @@ pub fn fill(
             retried: failure.retried,
         });
     }
+    record.notes.extend(recording.notes.iter().cloned());
+}
+
+/// Warns of a step that was too short; `remedy` makes it longer.
+pub fn warn_if_short(record: &mut StepRecord, step: &Step, outcome: &Outcome, remedy: &str) {
     // Of a step in slices its rounds are counted, over all restarts.
     let sliced = !outcome.slices.is_empty();
     if outcome.seconds < SHORT_SECONDS && step.counted.is_steady() && !sliced {
-        record.warn(
-            "short",
-            format!(
-                "{} took only {:.1} s; give it more rows or seconds for reliable figures",
-                step.name, outcome.seconds
-            ),
-        );
+        let (name, seconds) = (&step.name, outcome.seconds);
+        let text = format!("{name} took only {seconds:.1} s; {remedy} would make it longer");
+        record.warn("short", text);
     }
-    record.notes.extend(recording.notes.iter().cloned());
 }
 
 /// What scripts did that does not count, or took too long.

@@ -353,6 +353,9 @@ pub fn complete(
         measured;
     let locality = if attempt.group.is_some() { here } else { Locality::Remote };
     figures::fill(record, step, outcome, recording, locality);
+    let chosen = conditions.plan().designs_itself();
+    let remedy = if chosen { "a larger budget" } else { "more rows or seconds" };
+    figures::warn_if_short(record, step, outcome, remedy);
     let apart = !matches!(attempt.server.endpoint(), Endpoint::Process(_));
     let share = figures::cpu_share(step, outcome, recording, apart);
     record.add(metrics::CPU_SHARE.name, share.unwrap_or(f64::NAN));
