@@ -129,7 +129,7 @@ pub fn print_after_run(directory: &Path, results: &report::Results) -> anyhow::R
     let (place, experiment) = (directory.display(), results.experiment.id);
     writeln!(
         out,
-        "\nResults are in {place} (experiment {experiment}). All tables: steelyard compare --results {place}"
+        "\nResults are in {place} (experiment {experiment}). All tables: steelyard compare --full --results {place}"
     )?;
     writeln!(out, "As a page: steelyard report --results {place} -o report.html")?;
     Ok(())
