@@ -37,7 +37,7 @@ pub struct CompareArgs {
     #[arg(long)]
     full: bool,
     /// Print only verdicts and warnings, as on a terminal, also to files and pipes
-    #[arg(long, conflicts_with_all = ["full", "tables", "format"])]
+    #[arg(long, conflicts_with_all = ["full", "tables", "format", "metric", "rows"])]
     brief: bool,
     /// Print only these kinds of tables [default: all except counters; on a terminal, verdicts and
     /// warnings]
@@ -85,9 +85,10 @@ fn columns() -> usize {
 
 impl CompareArgs {
     /// Whether what is read first is enough: on a terminal, if nothing else is asked for.
-    fn wants_brief(&self) -> bool {
-        let asked = self.full || !self.tables.is_empty() || self.rows == Rows::Steps;
-        self.format == Format::Text && !asked && std::io::stdout().is_terminal()
+    fn is_brief(&self) -> bool {
+        let asked = self.full || !self.tables.is_empty() || !self.metric.is_empty();
+        let asked = asked || self.rows == Rows::Steps || self.format != Format::Text;
+        self.brief || !asked && std::io::stdout().is_terminal()
     }
 }
 
@@ -103,7 +104,7 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<()> {
         margin: args.margin.map(|percent| percent / 100.0),
         metrics: args.metric.clone(),
         sections: (!args.tables.is_empty()).then(|| args.tables.clone()),
-        brief: (args.brief || args.wants_brief()).then(columns),
+        brief: args.is_brief().then(columns),
     };
     let comparison = report::compare(&results, &options)?;
     args.format.print(|format| comparison.render(format))?;
@@ -114,17 +115,19 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<()> {
     })
 }
 
-/// Prints what ends a run: verdicts on throughput and on the DBMS's CPU, throughput, and where to
-/// find the rest.
+/// Prints what ends a run: on a terminal what `compare` prints, elsewhere verdicts on throughput
+/// and on the DBMS's CPU, and throughput; then where to find the rest.
 pub fn print_after_run(directory: &Path, results: &report::Results) -> anyhow::Result<()> {
-    let metrics = ["o/s", "dbms.cpu/o"].map(str::to_owned).to_vec();
-    let brief = std::io::stdout().is_terminal().then(columns);
-    let options = CompareOptions { metrics, brief, ..CompareOptions::default() };
-    let comparison = report::compare(results, &options)?;
-    Format::Text.print(|format| match brief {
-        Some(_) => comparison.render(format),
-        None => comparison.summary(format),
-    })?;
+    if std::io::stdout().is_terminal() {
+        let options = CompareOptions { brief: Some(columns()), ..CompareOptions::default() };
+        let comparison = report::compare(results, &options)?;
+        Format::Text.print(|format| comparison.render(format))?;
+    } else {
+        let metrics = ["o/s", "dbms.cpu/o"].map(str::to_owned).to_vec();
+        let options = CompareOptions { metrics, ..CompareOptions::default() };
+        let comparison = report::compare(results, &options)?;
+        Format::Text.print(|format| comparison.summary(format))?;
+    }
     let mut out = std::io::stdout();
     let (place, experiment) = (directory.display(), results.experiment.id);
     writeln!(

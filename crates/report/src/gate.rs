@@ -67,7 +67,7 @@ pub(crate) fn reasons(results: &Results, verdicts: &[Judged]) -> Reasons {
 }
 
 /// Some trials are still to come.
-fn unfinished(results: &Results) -> Option<String> {
+pub(crate) fn unfinished(results: &Results) -> Option<String> {
     if results.is_finished() {
         return None;
     }

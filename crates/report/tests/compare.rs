@@ -82,6 +82,7 @@ fn many(versions: usize, dops: &[u32]) -> Lab {
             record(name, 1e4 * chance * if slower { 0.9 } else { 1.0 })
         });
     }
+    lab.store.finish_experiment(lab.experiment).expect("an experiment");
     lab
 }
 

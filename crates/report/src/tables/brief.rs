@@ -7,15 +7,18 @@ use textwrap::Options;
 use super::sweeps::{SIGNS, sign};
 use super::throughput::relative_cell;
 use super::verdicts::{intervals, kind};
-use super::{VARIANT, View, sweeps, throughput};
+use super::{VARIANT, View, other, sweeps, throughput};
 use crate::document::WarningDocument;
 use crate::figures::absolute;
+use crate::gate::unfinished;
 use crate::judged::Finding;
 use crate::number::{percent, rate, relative};
 use crate::table::{Row, Section, Table, one_line, texts};
 
 /// So many comparisons get a line each; more of them a cell each.
 const LINES: usize = 48;
+/// Ids of the tables of what failed.
+const FAILURES: [&str; 2] = ["failures", "trials"];
 /// Id of the table of verdicts.
 const BRIEF: &str = "brief";
 
@@ -141,6 +144,11 @@ fn notes(view: View<'_>, warnings: &[WarningDocument], width: usize) -> Vec<Stri
     for (place, warning) in view.judged.warnings() {
         let about = place.and_then(about).unwrap_or_default();
         all.push((warning.code().to_owned(), format!("{about}{warning}")));
+    }
+    all.extend(unfinished(view.results).map(|text| ("not finished".to_owned(), text)));
+    for table in other::tables(view).iter().filter(|table| FAILURES.contains(&table.id.as_str())) {
+        let said = |row| table.line(row).collect::<Vec<_>>().join(", ");
+        all.extend(table.rows.iter().map(|row| (table.title.clone(), said(row))));
     }
     let gaps = view.judged.gaps.iter();
     all.extend(
