@@ -68,7 +68,7 @@ fn options(directory: &Path) -> Vec<String> {
 
 /// Runs both in turn, each on its own database, and prints what a get costs.
 pub fn side_by_side(rounds: usize, seconds: f64) -> Result<()> {
-    let directory = tempfile::Builder::new().prefix("steelyard-bench-").tempdir_in("/var/tmp")?;
+    let directory = testing::directory();
     let [own, theirs] = ["own", "theirs"].map(|name| directory.path().join(name));
     run(Path::new(LIBRARY), &own, "fillseq", None)?;
     let fill = Command::new("db_bench")

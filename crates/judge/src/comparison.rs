@@ -59,8 +59,8 @@ pub struct Comparison {
     /// What that means.
     pub verdict: Verdict,
     /// Estimated number of further blocks until the verdict is decided, [`ENOUGH_BLOCKS`] in all at
-    /// least: 0 when it is, `None` when
-    /// it is not known (one block) or over [`crate::MAX_FURTHER_BLOCKS`].
+    /// least: 0 when it is, `None` when it is not known (one block) or over
+    /// [`crate::MAX_FURTHER_BLOCKS`].
     pub further_blocks: Option<u32>,
     /// Minimum detectable effect: the smallest true slowdown, as a fraction of the base's
     /// throughput, that as many blocks again would confirm with a power of 80%, if all else were

@@ -177,7 +177,7 @@ impl fmt::Display for Warning {
                 "longer slices give a different ratio ({long:.3}, not {short:.3}): set slice_ms to a larger value"
             ),
             Self::RareSlices { middle, all } => format!(
-                "all slices together give {all:.3}, their middle half {middle:.3}: the ratio is that of all, and equivalent are only both; look for stalls"
+                "all slices together give {all:.3}, their middle half {middle:.3}: the ratio is that of all slices, and the verdict is equivalent only if both are; look for stalls"
             ),
             Self::TotalsOpen { low, high } => format!(
                 "the typical slice is equivalent, but all slices together may not be: they give {low:.3} to {high:.3}; run \

@@ -159,8 +159,8 @@ mod tests {
 
     use super::*;
 
-    /// An experiment with these rates of `a` (the base), `b` and `c` in the
-    /// first step, and of `a` in the second, which is the same for all.
+    /// An experiment with these rates of `a` (the base), `b` and `c` in the first step, and of `a`
+    /// in the second, which is the same for all.
     fn stored(directory: &std::path::Path, plan: &Plan, rates: &[[f64; 3]]) -> (Store, Experiment) {
         let store = Store::open(directory).unwrap();
         let id = store
