@@ -63,7 +63,8 @@ race: build setup-test setup-validate ## how soon planted differences are found:
 	$(RACE) judge --document BENCHMARKS.md
 
 .PHONY: validate
-validate: setup-test setup-validate ## simulate experiments with known truth: VALIDATION.md; test builds that take minutes
+validate: setup-test setup-validate $(PAGE) ## simulate experiments with known truth: VALIDATION.md; long tests
+	PROPTEST_RNG_SEED=$$(od -An -N4 -tu4 /dev/urandom | tr -d ' ') scripts/test.sh check
 	cargo run --release --locked -p validate -- --document VALIDATION.md
 	cargo test --locked -p dbms -p steelyard --test room --test command -- --ignored --nocapture --test-threads 1
 

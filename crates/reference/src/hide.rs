@@ -18,6 +18,9 @@ const KEYS: [&str; 3] = ["password", "passwd", "mysql_pwd"];
 const OTHERS: [&str; 10] =
     ["http", "https", "ssh", "git", "git+ssh", "file", "ftp", "s3", "gs", "az"];
 
+/// Schemes of the systems.
+const SYSTEMS: [&str; 4] = ["postgres", "postgresql", "mysql", "mariadb"];
+
 /// Settings of a server whose values are commands, which may contain a password in any form.
 const COMMANDS: [&str; 4] =
     ["archive_command", "restore_command", "archive_cleanup_command", "recovery_end_command"];
@@ -177,18 +180,25 @@ fn in_server_url(text: &str, start: usize, alone: bool, found: &mut Vec<Password
 }
 
 /// Where the next URL of a server begins, after a blank or a quote; otherwise the text's length.
+/// Only the schemes of the systems count: anything else may be part of a careless password.
 fn next_url(text: &str) -> usize {
     let mut from = 0;
     while let Some(found) = text[from..].find("://") {
         let at = from + found;
         let scheme = scheme_of(&text[..at]);
         let start = at - scheme.len();
-        if is_of_server(scheme) && text[..start].ends_with(ends_url) {
+        if names_system(scheme) && text[..start].ends_with(ends_url) {
             return start;
         }
         from = at + 3;
     }
     text.len()
+}
+
+/// Whether this is the scheme of a system, perhaps with a driver.
+fn names_system(scheme: &str) -> bool {
+    let name = scheme.split('+').next().unwrap_or_default();
+    SYSTEMS.iter().any(|system| name.eq_ignore_ascii_case(system))
 }
 
 /// Whether no parser finds a password before the host of a URL, which is without its scheme: a user

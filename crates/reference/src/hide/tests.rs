@@ -65,6 +65,8 @@ fn passwords_go_and_the_rest_stays() {
         ("mysql://me:s3cret@host/d", "mysql://me@host/d"),
         ("mysql://me:p#w z'\"@h/d", "mysql://me@h/d"),
         ("mysql://me:p#w/x?y z'\"@h/d", "mysql://me:<hidden>"),
+        ("at postgres://me:a'://b@h: no", "at postgres://me:<hidden> no"),
+        ("-v 'postgres://a:b@h' -v 'mysql://c:d@h'", "-v 'postgres://a@h' -v 'mysql://c@h'"),
         ("-v 'mysql://me:p#w z@h/d' -v b", "-v 'mysql://me@h/d' -v b"),
         ("`mysql://me:it's@h:3306/d`: refused", "`mysql://me@h:3306/d`: refused"),
         ("at mysql://me@h:3306: refused to 'me'@'x'", "at mysql://me@h:3306: refused to 'me'@'x'"),
