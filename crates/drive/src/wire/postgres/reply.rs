@@ -380,7 +380,8 @@ mod tests {
             let whole = receive(&bytes, 200);
             prop_assert_eq!(format!("{:?}", receive(&bytes, piece)), format!("{whole:?}"));
             if let Ok(Ok(reply)) = whole {
-                prop_assert!(reply.rows <= 3, "{:?}", reply);
+                // The byte may turn another message into a row.
+                prop_assert!(reply.rows <= 4, "{:?}", reply);
             }
         }
     }
