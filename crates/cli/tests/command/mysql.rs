@@ -42,6 +42,45 @@ fn three_systems_run_the_same_benchmark_with_the_same_durability() {
     place.assert_nothing_left();
 }
 
+/// Within a budget only what was asked for is judged; what it needs is prepared once per version.
+#[test]
+fn a_budget_goes_to_the_named_step() {
+    let place = Place::new();
+    let variants = ["-v", "my=mysql@5.6.24", "-v", "ma=mariadb@10.11.5"];
+    let steps = ["--steps", "point-query", "--rows", "2000", "--budget", "20s"];
+    let ran = place.run(&[&["sysbench"][..], &variants[..], &steps[..]].concat());
+    let added = "added for the others, loaded once per version: load, index";
+    ran.expect(0, &[added, "load of my", "load of ma"]);
+    let database = Database::of(&place.results());
+    database.assert_sound();
+    let ran_in = |name: &str, blocks: &str| {
+        database.number(&format!(
+            "SELECT count(*) FROM step s JOIN name n ON n.id = s.name_id \
+             JOIN trial t ON t.id = s.trial_id \
+             WHERE t.state = 'finished' AND n.text = '{name}' AND t.block {blocks}"
+        ))
+    };
+    for preparation in ["load", "index"] {
+        let counts = [ran_in(preparation, "= 0"), ran_in(preparation, "> 0")];
+        assert_eq!(counts, [2, 0], "{preparation}");
+    }
+    let restarts = ran_in("point-query", "> 0");
+    assert!(restarts >= 2 && restarts % 2 == 0, "{restarts}");
+    assert_eq!(ran_in("point-query", "= 0"), 0);
+    assert_eq!(ran_in("restore", "> 0"), restarts, "each begins on a copy of the load");
+    drop(database);
+    let json = place.steelyard(&["compare", "--format", "json"]);
+    json.expect(0, &[]);
+    let document: serde_json::Value = serde_json::from_str(&json.stdout).unwrap();
+    let comparisons = document["metrics"][0]["comparisons"].as_array().unwrap();
+    assert!(comparisons.iter().any(|found| found["step"] == "point-query"), "{document}");
+    let verdicts = ["regression", "improvement", "equivalent"];
+    for found in comparisons.iter().filter(|found| found["step"] != "point-query") {
+        assert!(!verdicts.iter().any(|verdict| found["verdict"] == *verdict), "{found}");
+    }
+    place.assert_nothing_left();
+}
+
 #[test]
 fn what_a_system_cannot_do_is_refused_before_anything_starts() {
     let place = Place::new();
