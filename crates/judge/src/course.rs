@@ -56,6 +56,8 @@ pub struct Outlook {
     pub pursued: Vec<usize>,
     /// Standard error of the log ratio of each step at the end, by its number.
     pub errors: BTreeMap<usize, f64>,
+    /// Whether every comparison that needs more gets an interval as narrow as its target.
+    pub reaches: bool,
 }
 
 /// The course of an experiment.
@@ -108,7 +110,8 @@ impl Course {
             };
             found.map(|found| (steps, found))
         };
-        let open = (0..watched.len()).filter(|at| !judged || !watched[*at].settled);
+        let open = |at: &usize| !judged || !watched[*at].settled;
+        let open: Vec<usize> = (0..watched.len()).filter(open).collect();
         let reachable = |at: &usize| {
             let alone = || designed(&[*at]);
             left.is_none()
@@ -117,15 +120,18 @@ impl Course {
                     misses(&noises, &found, done) <= OUT_OF_REACH
                 })
         };
-        let pursued: Vec<usize> = open.filter(reachable).collect();
+        let pursued: Vec<usize> = open.iter().copied().filter(reachable).collect();
         let mut outlook = Outlook {
             restarts: 0,
             seconds: BTreeMap::new(),
             pursued: pursued.clone(),
             errors: BTreeMap::new(),
+            reaches: false,
         };
         let Some((steps, found)) = designed(&pursued) else { return outlook };
         outlook.restarts = found.restarts;
+        let noises: Vec<StepNoise> = steps.values().copied().collect();
+        outlook.reaches = pursued.len() == open.len() && misses(&noises, &found, done) <= 1.0;
         for ((step, seconds), error) in steps.keys().zip(&found.seconds).zip(&found.errors) {
             outlook.errors.insert(*step, *error);
             if watched.iter().any(|watched| watched.step == *step && watched.timed) {
@@ -268,6 +274,10 @@ mod tests {
             f64::from(found.restarts) * (5.0 + 2.0 * found.seconds[&0])
         };
         assert!(time(0.02) < time(0.01), "{} {}", time(0.02), time(0.01));
+        let reaches = |steps: &[Watched], left| course().outlook(steps, 5, left, false).reaches;
+        assert!(reaches(&steps, None) && !reaches(&steps, Some(6.0)));
+        // Restarts that scatter by half need more of them than a day has.
+        assert!(!reaches(&[watched(0, false, 0.0, 0.5, 0.1)], None));
     }
 
     #[test]

@@ -83,6 +83,17 @@ pub enum Error {
         /// Why not, and what to do.
         reason: String,
     },
+    /// No machine can do in the budget what the plan needs for a verdict.
+    #[error(
+        "the budget of {budget} is too small: {needed}. Set a larger budget, or fewer variants, \
+         steps or seconds"
+    )]
+    Budget {
+        /// What was asked for, such as `1m`.
+        budget: String,
+        /// What the plan takes at least.
+        needed: String,
+    },
     /// A system under test failed.
     #[error(transparent)]
     Dbms(Box<dbms::Error>),
@@ -262,6 +273,7 @@ impl Error {
             | Error::Contradiction { .. }
             | Error::TooManyClients { .. }
             | Error::Terms { .. }
+            | Error::Budget { .. }
             | Error::NoCounters { .. }
             | Error::NoSuchKind { .. }
             | Error::TableExists { .. } => true,

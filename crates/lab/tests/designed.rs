@@ -62,6 +62,29 @@ fn no_restart_begins_that_would_end_after_the_budget() {
     let course = course(&site);
     let begun = course.iter().rev().nth(1).map_or(Duration::ZERO, |(_, used)| *used);
     assert!(begun < Duration::from_secs(6), "{course:?}");
+    // Of each restart, qr100 alone takes a second.
+    let told = site.told();
+    assert_eq!(told.matches("the budget of 6s has room for ").count(), 1, "{told}");
+    assert!(told.contains(", but a verdict takes 6: l.i0, l.x, qr100 will probably"), "{told}");
+    assert!(told.contains(" will probably decide nothing"), "before the start: {told}");
+}
+
+/// Nothing is started or written for a budget that no machine could keep.
+#[test]
+fn a_budget_for_which_there_is_far_too_much_to_do_is_refused() {
+    let mut site = site();
+    let variants: Vec<String> =
+        (0..1000).map(|n| if n == 0 { "a".to_owned() } else { format!("v{n}") }).collect();
+    let variants: Vec<&str> = variants.iter().map(String::as_str).collect();
+    let error = site.run(&Site::plan(&variants, &budget(60), STEPS)).unwrap_err();
+    assert!(error.is_request(), "{error}");
+    let text = error.to_string();
+    assert!(
+        text.starts_with("the budget of 1m is too small: a verdict takes 6 restarts"),
+        "{text}"
+    );
+    assert_eq!(site.world.calls(), Vec::<String>::new());
+    assert!(site.events.is_empty() && !site.path().join("results").exists());
 }
 
 #[test]

@@ -131,3 +131,20 @@ fn no_block_begins_that_would_end_after_the_budget() {
     assert_eq!((site.finished().len(), site.warnings()), (1, vec!["budget-spent".to_owned()]));
     assert!(site.told().contains("the run ended after 1 block: of its budget of 1s"));
 }
+
+/// Blocks take as long as the servers' delays, so none can be faster than this.
+#[test]
+fn what_the_budget_has_room_for_is_said_after_the_first_block() {
+    let mut site = Site::new();
+    site.world.set_delay(|_, _| Duration::from_millis(250));
+    site.run(&Site::plan(&["a", "b"], "blocks = 6\nbudget = \"3s\"", STEPS)).unwrap();
+    let told = site.told();
+    assert_eq!(told.matches("the budget of 3s has room for ").count(), 1, "{told}");
+    assert!(told.contains("but a verdict takes 6: l.i0 will probably stay undecided;"), "{told}");
+    // With time for six, that is all there is to say.
+    let mut site = Site::new();
+    site.run(&Site::plan(&["a", "b"], "blocks = 6\nmax_blocks = 6\nbudget = \"1h\"", STEPS))
+        .unwrap();
+    let told = site.told();
+    assert!(told.contains("the budget of 1h has room for about 6 blocks"), "{told}");
+}

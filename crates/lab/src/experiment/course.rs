@@ -33,6 +33,9 @@ pub struct Outlook {
     pub lengths: Lengths,
     /// Indexes of the comparisons to continue for.
     pub pursued: Vec<usize>,
+    /// Time of all further restarts, if they give every comparison an interval as narrow as its
+    /// goal.
+    pub enough: Option<Duration>,
     /// For people: `about 14 restarts of 20 s (4m40s); probably detects differences of 0.6% in
     /// l.i0, 1.2% in qr100`.
     pub text: String,
@@ -74,6 +77,13 @@ impl Course {
         Some(Duration::from_secs_f64(cost + self.timed(lengths, extent)))
     }
 
+    /// The longest that a restart with the shortest steps will take.
+    pub fn shortest(&self, extent: &Extent) -> Option<Duration> {
+        let timed = self.steps.iter().filter(|(_, timed)| *timed);
+        let lengths: Lengths = timed.map(|(key, _)| (*key, SHORTEST)).collect();
+        self.expected(&lengths, extent)
+    }
+
     /// Seconds of all timed steps on all servers.
     fn timed(&self, lengths: &Lengths, extent: &Extent) -> f64 {
         let runs = lengths.iter().filter(|(key, _)| extent.has(key.0, key.1));
@@ -105,9 +115,12 @@ impl Course {
             }
         }
         let next = self.expected(&lengths, extent).unwrap_or_default();
-        let text = self.text(&found, standings, done, next);
+        let seconds = next.as_secs_f64() * f64::from(found.restarts);
+        let time = Duration::from_secs_f64(seconds.round());
+        let enough = found.reaches.then_some(time);
+        let text = self.text(&found, standings, done, next, time);
         let pursued = found.pursued.iter().filter_map(|at| places.get(*at).copied()).collect();
-        Outlook { lengths, pursued, text }
+        Outlook { lengths, pursued, enough, text }
     }
 
     fn watched(&self, standing: &Standing) -> Option<Watched> {
@@ -128,6 +141,7 @@ impl Course {
         standings: &[Standing],
         done: u32,
         next: Duration,
+        time: Duration,
     ) -> String {
         let restarts = found.restarts;
         let freedom = f64::from((done + restarts).max(2) - 1);
@@ -148,7 +162,6 @@ impl Course {
             shown => format!("; probably detects differences of {}", shown.join(", ")),
         };
         let seconds = next.as_secs_f64();
-        let time = Duration::from_secs_f64((seconds * f64::from(restarts)).round());
         let plural = if restarts == 1 { "restart" } else { "restarts" };
         let time = format_duration(time);
         format!("about {restarts} {plural} of {seconds:.1} s ({time}){shown}")

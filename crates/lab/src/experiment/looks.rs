@@ -11,13 +11,11 @@ use crate::error::Error;
 use crate::event::{Event, IntervalRow};
 use crate::experiment::blocks::{Execution, Stint};
 use crate::experiment::budget::{Clock, expected};
-use crate::experiment::course::Course;
+use crate::experiment::course::{Course, Outlook};
 use crate::experiment::extent::Extent;
-use crate::experiment::standing::{Standing, Tally, standings};
+use crate::experiment::room::{Room, upward};
+use crate::experiment::standing::{Standing, Tally, list, standings};
 use crate::trial::conditions::Conditions;
-
-/// Maximum number of undecided comparisons to name; the rest are only counted.
-const NAMED: usize = 8;
 
 /// Runs the blocks of the plan. An adaptive run looks at its results after planned numbers of
 /// blocks, or when planned parts of its time are used, and ends when all comparisons are decided,
@@ -54,6 +52,9 @@ pub fn conduct(execution: &mut Execution<'_, '_>) -> Result<(), Error> {
         }
         execution.block(&stints)?;
         done = number;
+        if done == 1 && course.is_none() {
+            tell_room(execution)?;
+        }
         if course.is_none() && !plan.is_adaptive() {
             if done == plan.blocks {
                 return execution.death();
@@ -77,7 +78,8 @@ pub fn conduct(execution: &mut Execution<'_, '_>) -> Result<(), Error> {
             conditions.tell(narrowing(standings, done, clock.used()));
             if done == 1 {
                 let outlook = course.outlook(standings, &extent, done, left, false);
-                conditions.tell(Event::Note(outlook.text));
+                let text = prospects(plan, course, standings, &extent, used, &outlook);
+                conditions.tell(Event::Note(text));
                 conditions.lengths.replace(outlook.lengths);
             }
             if !due {
@@ -123,6 +125,51 @@ pub fn conduct(execution: &mut Execution<'_, '_>) -> Result<(), Error> {
             steps,
         });
     }
+}
+
+/// Says after the first of planned blocks how many the budget has room for.
+fn tell_room(execution: &Execution<'_, '_>) -> Result<(), Error> {
+    let Conditions { store, experiment, .. } = execution.conditions;
+    let plan = execution.conditions.plan();
+    let Some(budget) = plan.budget else { return Ok(()) };
+    let next = Extent::whole(plan).stints(&plan.block(experiment.seed, 2));
+    if let Some(block) = expected(store, experiment.id, plan, &next)? {
+        let used = report::time_used(&store.trials(experiment.id)?, 1);
+        let text = Room { budget, used, block }.text(plan);
+        execution.conditions.tell(Event::Note(text));
+    }
+    Ok(())
+}
+
+/// What a run that designs itself can decide, as far as its first restart shows: `outlook`, or that
+/// there is no room for as many restarts as a verdict takes.
+fn prospects(
+    plan: &Plan,
+    course: &Course,
+    standings: &[Standing],
+    extent: &Extent,
+    used: Duration,
+    outlook: &Outlook,
+) -> String {
+    let room = plan.budget.zip(course.shortest(extent));
+    let room = room.map(|(budget, block)| Room { budget, used, block });
+    if let Some(lacking) = room.and_then(|room| room.lacking(plan)) {
+        return lacking;
+    }
+    let mut open: Vec<String> = Vec::new();
+    for (at, standing) in standings.iter().enumerate() {
+        if !outlook.pursued.contains(&at) && !open.contains(&standing.step) {
+            open.push(standing.step.clone());
+        }
+    }
+    if open.is_empty() {
+        return outlook.text.clone();
+    }
+    let takes = match course.outlook(standings, extent, 1, None, false).enough {
+        Some(further) => format!("would take a budget of about {}", upward(used + further)),
+        None => "would take more than a day".to_owned(),
+    };
+    format!("{}; small differences in {} {takes}", outlook.text, list(&open))
 }
 
 /// The blocks until the next look: for people, and how many trials they have, and how many steps
@@ -302,15 +349,6 @@ fn end(conditions: &Conditions<'_>, end: End, tally: &Tally, blocks: u32) -> Res
     Ok(conditions.warn_once(&warning)?)
 }
 
-fn list(open: &[String]) -> String {
-    let mut names: Vec<&str> = open.iter().take(NAMED).map(String::as_str).collect();
-    let more = format!("{} more", open.len().saturating_sub(NAMED));
-    if open.len() > NAMED {
-        names.push(&more);
-    }
-    names.join(", ")
-}
-
 /// Describes the blocks until the next look.
 fn goes_on(plan: &Plan, extent: &Extent, blocks: u32) -> String {
     let many =
@@ -392,12 +430,6 @@ mod tests {
         );
         let nothing = End::Decided.warning(&Tally::default(), 9).text;
         assert_eq!(nothing, "the run ended after 9 blocks: there was nothing to compare");
-    }
-
-    #[test]
-    fn many_are_counted() {
-        assert_eq!(list(&open(8)).matches("b s").count(), 8);
-        assert!(list(&open(11)).ends_with("b s7 ±1.0%, 3 more"));
     }
 
     #[test]

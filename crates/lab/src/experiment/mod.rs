@@ -9,5 +9,6 @@ pub mod exclusive;
 pub mod extent;
 pub mod looks;
 pub mod record;
+pub mod room;
 pub mod run;
 pub mod standing;

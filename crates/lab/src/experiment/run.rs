@@ -15,6 +15,7 @@ use crate::experiment::data_dir::make_data_dir;
 use crate::experiment::exclusive::Exclusive;
 use crate::experiment::looks::conduct;
 use crate::experiment::record::{begin, complete_text, host};
+use crate::experiment::room;
 use crate::lineup::line_up;
 use crate::observe::profile::Profiler;
 use crate::observe::scheduler::Scheduler;
@@ -49,6 +50,11 @@ pub fn run(
     interrupted: &AtomicBool,
     on_event: &mut dyn FnMut(Event),
 ) -> Result<ExperimentId, Error> {
+    if let Resume::New(plan) = &resume
+        && let Some(doubt) = room::check(plan)?
+    {
+        on_event(Event::Note(doubt));
+    }
     let exclusive = if options.allow_concurrent { None } else { Some(Exclusive::take()?) };
     sweep(ledger, on_event)?;
     let (plan, going_on) = match resume {

@@ -6,6 +6,9 @@ use report::{Outcome, Results, Scatter, Unjudged};
 
 use crate::error::Error;
 
+/// Maximum number of comparisons or steps to name; the rest are only counted.
+const NAMED: usize = 8;
+
 /// A comparison of a variant with the base in one step.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Standing {
@@ -87,6 +90,16 @@ impl Tally {
     pub fn decided(&self) -> usize {
         self.all - self.open.len() - self.unjudged.len()
     }
+}
+
+/// The first of some names, and how many more there are.
+pub fn list(all: &[String]) -> String {
+    let mut names: Vec<&str> = all.iter().take(NAMED).map(String::as_str).collect();
+    let more = format!("{} more", all.len().saturating_sub(NAMED));
+    if all.len() > NAMED {
+        names.push(&more);
+    }
+    names.join(", ")
 }
 
 /// Judges all comparisons by the plan's base and margin.
@@ -305,5 +318,12 @@ mod tests {
         assert_eq!(keys(&twins(&[1, 2]), "twins"), [(1, only, 0), (2, only, 0)]);
         // What identical variants differ by decides nothing.
         assert_eq!(keys(&twins(&[1]), "one"), [(2, only, 0)]);
+    }
+
+    #[test]
+    fn many_are_counted() {
+        let names = |count: usize| (0..count).map(|n| format!("s{n}")).collect::<Vec<_>>();
+        assert_eq!(list(&names(8)), "s0, s1, s2, s3, s4, s5, s6, s7");
+        assert!(list(&names(11)).ends_with("s7, 3 more"));
     }
 }

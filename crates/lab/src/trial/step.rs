@@ -27,7 +27,7 @@ use crate::trial::program::keep_output;
 use crate::trial::terms;
 
 /// How long before its start a step is announced to the clients, so that all are awake.
-const LEAD_TIME: Duration = Duration::from_millis(20);
+pub const LEAD_TIME: Duration = Duration::from_millis(20);
 /// How often a running step is checked.
 const LOOK: Duration = Duration::from_millis(250);
 /// After the server has died, clients get this long to notice by themselves.

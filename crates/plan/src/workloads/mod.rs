@@ -180,6 +180,11 @@ impl WorkloadPlan {
         self.clone().family_mut().seconds().iter().map(|seconds| **seconds).max()
     }
 
+    /// How long timed steps last, in seconds; the shortest where they differ.
+    pub fn least_seconds(&self) -> Option<u32> {
+        self.clone().family_mut().seconds().iter().map(|seconds| **seconds).min()
+    }
+
     /// Sets how long timed steps last.
     pub fn set_seconds(&mut self, to: u32) {
         self.family_mut().seconds().into_iter().for_each(|seconds| *seconds = to);

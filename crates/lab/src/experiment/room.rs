@@ -1,0 +1,280 @@
+//! What a budget has room for: a bound that follows from the plan alone, and what the first block
+//! shows.
+
+use std::time::Duration;
+
+use judge::{ENOUGH_BLOCKS, SHORTEST};
+use plan::{Pairing, Plan, Sequence, format_duration};
+
+use crate::error::Error;
+use crate::experiment::standing::list;
+use crate::trial::step::LEAD_TIME;
+
+/// Part of its planned time that a step in slices takes in any case. It ends with its last whole
+/// round, and rounds differ in length: of slices of 160, 320 and 640 ms, the longest mix for short
+/// steps, all that fits into the shortest step may be one of 160 ms.
+const SURE_IN_SLICES: f64 = 0.3;
+/// Part of the restarts for a verdict that all comparisons have in any case: a run that designs
+/// itself drops none before its first look, after three restarts ([`judge::Looks::within`]).
+const SURE_OF_RESTARTS: f64 = 0.5;
+/// A budget to suggest has room for blocks that take this much longer than the first.
+const RESERVE: f64 = 1.1;
+
+/// Checks before anything is fetched or started that the plan can come to a verdict within its
+/// budget. Returns what to say if it probably can't.
+///
+/// # Errors
+/// [`Error::Budget`] if it can't on any machine: not even the times that the plan or steelyard
+/// itself sets fit into the budget.
+pub fn check(plan: &Plan) -> Result<Option<String>, Error> {
+    let Some(budget) = plan.budget else { return Ok(None) };
+    let least = f64::from(blocks_needed(plan)) * least_block(plan);
+    if budget.as_secs_f64() >= least {
+        return Ok(None);
+    }
+    let (needed, sure) = (needed(plan, least), least * sure(plan));
+    let budget_text = format_duration(budget);
+    if budget.as_secs_f64() < sure {
+        return Err(Error::Budget { budget: budget_text, needed });
+    }
+    Ok(Some(format!("{needed}; a budget of {budget_text} will probably decide nothing")))
+}
+
+/// Blocks that a verdict takes; one if the plan can't have a verdict, because it compares nothing
+/// or allows fewer blocks.
+fn blocks_needed(plan: &Plan) -> u32 {
+    let enough = ENOUGH_BLOCKS as u32;
+    if plan.variants.len() > 1 && plan.block_limit() >= enough { enough } else { 1 }
+}
+
+/// Seconds that a block takes at least, as planned: those of its timed steps on each server, and
+/// the time before each step in which its clients get ready. The start of a server is not counted
+/// because an embedded engine opens in next to no time, nor is the load, which can be small.
+fn least_block(plan: &Plan) -> f64 {
+    let given = || plan.workload.least_seconds().map_or(0.0, f64::from);
+    let seconds = if plan.designs_itself() { SHORTEST } else { given() };
+    let lead = LEAD_TIME.as_secs_f64();
+    let servers = plan.variants.len() as f64;
+    let of = |sequence: &Sequence| {
+        let measured = || sequence.steps.iter().skip(plan.loaded_steps(sequence));
+        // What warms up may have a length of its own.
+        let timed = measured().filter(|step| step.timed && !step.warm_up).count();
+        let (timed, ready) = (timed as f64 * seconds, measured().count() as f64 * lead);
+        match plan.pairing {
+            Pairing::Blocks => servers * (timed + ready),
+            // In slices, all servers get ready at the same time.
+            Pairing::Slices | Pairing::Auto => servers * timed + ready,
+        }
+    };
+    plan.workload.sequences().iter().map(of).sum()
+}
+
+/// Part of the least time that no run can do without.
+fn sure(plan: &Plan) -> f64 {
+    match plan.pairing {
+        Pairing::Blocks => 1.0,
+        _ if plan.designs_itself() => SURE_IN_SLICES * SURE_OF_RESTARTS,
+        Pairing::Slices | Pairing::Auto => SURE_IN_SLICES,
+    }
+}
+
+/// What takes `least` seconds, in words.
+fn needed(plan: &Plan, least: f64) -> String {
+    let size = many(plan.variants.len(), "variant");
+    let steps = many(judged_steps(plan).len(), "step");
+    let time = format_duration(Duration::from_secs_f64(least.ceil()));
+    match blocks_needed(plan) {
+        1 => format!("one block of {size} with {steps} takes at least {time}"),
+        blocks => format!(
+            "a verdict takes {}, and those of {size} with {steps} take at least {time}",
+            of_plan(plan, blocks)
+        ),
+    }
+}
+
+/// What a budget has room for after the first block.
+#[derive(Debug, Clone, Copy)]
+pub struct Room {
+    /// The budget.
+    pub budget: Duration,
+    /// What the first block, and any load before it, has used of it.
+    pub used: Duration,
+    /// What another block takes.
+    pub block: Duration,
+}
+
+impl Room {
+    /// How many blocks it has room for, in all.
+    fn blocks(&self) -> u32 {
+        let left = self.budget.saturating_sub(self.used).as_secs_f64();
+        // No block takes less than a millisecond.
+        let further = left / self.block.as_secs_f64().max(1e-3);
+        (further as u32).saturating_add(1)
+    }
+
+    /// How many blocks it has room for, and whether they are enough for a verdict.
+    pub fn text(&self, plan: &Plan) -> String {
+        self.lacking(plan).unwrap_or_else(|| {
+            let blocks = self.blocks().min(plan.block_limit());
+            let budget = format_duration(self.budget);
+            format!("the budget of {budget} has room for about {}", of_plan(plan, blocks))
+        })
+    }
+
+    /// That there is no room for a verdict, and which budget would have some; `None` if there is.
+    pub fn lacking(&self, plan: &Plan) -> Option<String> {
+        let (room, needed) = (self.blocks(), blocks_needed(plan));
+        if room >= needed {
+            return None;
+        }
+        let enough = self.used + self.block.mul_f64(RESERVE * f64::from(needed - 1));
+        Some(format!(
+            "the budget of {} has room for {}, but a verdict takes {needed}: {} will probably stay \
+             undecided; about {} would do",
+            format_duration(self.budget),
+            of_plan(plan, room),
+            list(&judged_steps(plan)),
+            upward(enough)
+        ))
+    }
+}
+
+/// A time for people: the next multiple of ten seconds, from ten minutes on that of a minute.
+pub fn upward(time: Duration) -> String {
+    let step = if time < Duration::from_secs(600) { 10 } else { 60 };
+    let seconds = time.as_secs_f64().ceil() as u64;
+    format_duration(Duration::from_secs(seconds.div_ceil(step) * step))
+}
+
+/// The steps with a verdict, each once.
+fn judged_steps(plan: &Plan) -> Vec<String> {
+    let mut names = Vec::new();
+    for sequence in plan.workload.sequences() {
+        let loaded = plan.loaded_steps(&sequence);
+        for step in sequence.steps.into_iter().skip(loaded) {
+            if !step.warm_up && !names.contains(&step.name) {
+                names.push(step.name);
+            }
+        }
+    }
+    names
+}
+
+/// So many blocks, or restarts of a run that designs itself.
+fn of_plan(plan: &Plan, blocks: u32) -> String {
+    many(blocks as usize, if plan.designs_itself() { "restart" } else { "block" })
+}
+
+fn many(count: usize, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A plan of so many variants, with keys of the whole and the section of its workload.
+    fn plan(variants: usize, keys: &str, workload: &str) -> Plan {
+        let variants = (0..variants).map(|v| format!("[variants.v{v}]\ndbms = 'postgres@14.3'\n"));
+        let text = format!("{keys}\n{}{workload}", variants.collect::<String>());
+        Plan::parse(&text, None, "test").unwrap()
+    }
+
+    /// Its load is not measured.
+    const QUERIES: &str = "[workload.insert]\nsteps = ['qr100']\n";
+    const MINUTES: &str =
+        "[workload.insert]\nsteps = ['l.i0', 'l.x', 'qr100']\nread_write_seconds = 60\n";
+
+    fn refused(plan: &Plan) -> String {
+        let error = check(plan).unwrap_err();
+        assert!(error.is_request(), "{error}");
+        error.to_string()
+    }
+
+    #[test]
+    fn what_no_machine_can_do_is_refused() {
+        // 6 · (1000 · 0.5 s + 20 ms).
+        let of = |budget: &str| plan(1000, &format!("budget = '{budget}'"), QUERIES);
+        let needed = "a verdict takes 6 restarts, and those of 1000 variants with 1 step take at least 50m1s";
+        assert_eq!(
+            refused(&of("1m")),
+            format!(
+                "the budget of 1m is too small: {needed}. Set a larger budget, or fewer variants, \
+                 steps or seconds"
+            )
+        );
+        // Comparisons may be dropped after half of the restarts, and slices end early.
+        let doubt = format!("{needed}; a budget of 8m will probably decide nothing");
+        assert_eq!(check(&of("8m")).unwrap(), Some(doubt));
+        assert_eq!(check(&of("51m")).unwrap(), None);
+    }
+
+    #[test]
+    fn six_blocks_of_the_given_seconds_must_fit() {
+        // 6 · 2 · (60 s + 3 · 20 ms).
+        let of = |keys: &str| plan(2, keys, MINUTES);
+        let text = refused(&of("budget = '12m'"));
+        let needed = "a verdict takes 6 blocks, and those of 2 variants with 3 steps take at least";
+        assert!(text.contains(&format!("{needed} 12m1s. Set")), "{text}");
+        assert_eq!(check(&of("budget = '13m'")).unwrap(), None);
+        assert_eq!(check(&of("blocks = 6")).unwrap(), None, "no budget");
+        // In slices it may be a little less.
+        let sliced = check(&of("pairing = 'slices'\nbudget = '11m'")).unwrap();
+        assert!(sliced.is_some_and(|doubt| doubt.contains("at least 12m1s; a budget of 11m")));
+        assert!(refused(&of("pairing = 'slices'\nbudget = '3m'")).contains("12m1s"));
+    }
+
+    #[test]
+    fn what_can_have_no_verdict_needs_time_for_one_block() {
+        let few = |budget| plan(2, &format!("blocks = 2\nmax_blocks = 3\n{budget}"), MINUTES);
+        assert_eq!(check(&few("budget = '3m'")).unwrap(), None);
+        let text = refused(&few("budget = '2m'"));
+        assert!(
+            text.contains("one block of 2 variants with 3 steps takes at least 2m1s"),
+            "{text}"
+        );
+        assert_eq!(check(&plan(1, "budget = '2m'", MINUTES)).unwrap(), None);
+    }
+
+    fn room(budget: u64, used: u64, block: u64) -> Room {
+        let [budget, used, block] = [budget, used, block].map(Duration::from_secs);
+        Room { budget, used, block }
+    }
+
+    #[test]
+    fn what_is_left_after_the_first_block_tells_how_many_there_will_be() {
+        let designed = plan(2, "budget = '2m'", QUERIES);
+        // 30 s + 1.1 · 5 · 25 s.
+        assert_eq!(
+            room(120, 30, 25).lacking(&designed).as_deref(),
+            Some(
+                "the budget of 2m has room for 4 restarts, but a verdict takes 6: qr100 will \
+                 probably stay undecided; about 2m50s would do"
+            )
+        );
+        let none = room(120, 130, 25).text(&designed);
+        assert!(none.contains("has room for 1 restart, but a verdict takes 6"), "{none}");
+        assert_eq!(room(155, 30, 25).lacking(&designed), None);
+        let planned = plan(2, "blocks = 6\nbudget = '2h'", MINUTES);
+        let text = room(7200, 130, 120).text(&planned);
+        assert_eq!(text, "the budget of 2h has room for about 24 blocks", "its limit");
+        let short = room(300, 130, 120).text(&planned);
+        assert!(
+            short.contains("2 blocks, but a verdict takes 6: l.i0, l.x, qr100 will"),
+            "{short}"
+        );
+        // Without a verdict to come to, nothing is lacking.
+        let alone = plan(1, "blocks = 6\nbudget = '5m'", MINUTES);
+        let text = room(300, 130, 120).text(&alone);
+        assert_eq!(text, "the budget of 5m has room for about 2 blocks");
+    }
+
+    #[test]
+    fn times_are_rounded_up() {
+        let text = |ms| upward(Duration::from_millis(ms));
+        assert_eq!(text(170_000), "2m50s");
+        assert_eq!(text(170_001), "3m");
+        assert_eq!(text(599_000), "10m");
+        assert_eq!(text(601_000), "11m");
+    }
+}
