@@ -50,7 +50,9 @@ fn a_run_restarts_its_servers_and_ends_within_its_budget() {
     let finished = site.finished();
     assert_eq!(finished.len(), 2 * restarts as usize);
     assert!(site.notes(&finished[0], "l.i0").contains("in slices with all variants"));
-    assert!(site.told().contains("restarts of"), "{}", site.told());
+    // On a slow machine there may be no room for more.
+    let foreseen = ["restarts of", "but a verdict takes 6"];
+    assert!(foreseen.iter().any(|text| site.told().contains(text)), "{}", site.told());
 }
 
 /// Where nothing can be decided in time, it ends in time.
