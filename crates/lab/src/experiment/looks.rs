@@ -432,6 +432,50 @@ mod tests {
         assert_eq!(nothing, "the run ended after 9 blocks: there was nothing to compare");
     }
 
+    /// A first restart of 10 s, in which qr100 had 2 s on each server and scatters by so much.
+    fn first_restart(budget: &str, sd: f64) -> String {
+        let text = format!(
+            "budget = '{budget}'\n[variants.a]\ndbms = 'postgres@13.7'\n\
+             [variants.b]\ndbms = 'postgres@14.3'\n[workload.insert]\nsteps = ['qr100']\n"
+        );
+        let plan = Plan::parse(&text, None, "test").unwrap();
+        let (mut course, lengths) = Course::of(&plan).unwrap();
+        let (extent, used) = (Extent::whole(&plan), Duration::from_secs(10));
+        course.ran(used, &lengths, &extent);
+        let (within, margin) = (sd * sd, judge::Margin::of(plan.margin));
+        let restart = judge::RestartRatio::even(0.0, within, 10);
+        let standing = Standing {
+            key: (1, plan.workload.sequences()[0].key, 2),
+            variant: "b".to_owned(),
+            step: "qr100".to_owned(),
+            comparison: judge::compare_slices(&[restart], margin, 0.975).unwrap(),
+            scatter: Some(report::Scatter { restarts: 1, all: 0.0, within, seconds: 2.0 }),
+            settled: false,
+        };
+        let left = plan.budget.map(|budget| budget.saturating_sub(used));
+        let standings = [standing];
+        let outlook = course.outlook(&standings, &extent, 1, left, false);
+        prospects(&plan, &course, &standings, &extent, used, &outlook)
+    }
+
+    #[test]
+    fn the_first_restart_tells_what_the_budget_can_decide() {
+        let quiet = first_restart("2m", 0.001);
+        assert!(quiet.contains("; probably detects differences of "), "{quiet}");
+        assert!(!quiet.contains("would take"), "{quiet}");
+        let noisy = first_restart("2m", 0.2);
+        let (before, budget) = noisy.split_once("would take a budget of about ").unwrap();
+        assert!(before.ends_with("; small differences in qr100 "), "{noisy}");
+        // Which would do.
+        let enough = first_restart(budget, 0.2);
+        assert!(!enough.contains("would take"), "{budget}: {enough}");
+        let hopeless = first_restart("2m", 2.0);
+        assert!(hopeless.contains("in qr100 would take more than a day"), "{hopeless}");
+        let short = first_restart("30s", 0.2);
+        assert!(short.contains(", but a verdict takes 6: qr100 will"), "{short}");
+        assert!(!short.contains("detects"), "{short}");
+    }
+
     #[test]
     fn times_are_rounded() {
         assert_eq!(rounded(Duration::from_millis(59_600)), "1m");
