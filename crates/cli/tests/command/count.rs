@@ -115,6 +115,7 @@ fn a_count_repeats_to_the_ten_thousandth_however_busy_the_machine_is() {
 }
 
 #[test]
+#[ignore = "takes minutes: make validate"]
 fn what_the_other_threads_of_mysql_do_is_not_counted() {
     only_a_session_is_counted("mysql@8.0.31");
 }

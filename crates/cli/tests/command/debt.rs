@@ -9,7 +9,7 @@ use crate::place::Place;
 const PLAN: &str = r#"
 name = "debt"
 base = "vacuumed"
-blocks = 2
+blocks = 1
 settle_seconds_scale = 0
 steal_limit = 1
 

@@ -54,7 +54,7 @@ fn pgbench_and_sysbench_run_on_two_versions() {
          restore_after = \"init\"\n\
          [variants.old]\ndbms = \"postgres@13.7\"\n[variants.new]\ndbms = \"postgres@18.1\"\n\
          [workload.program]\ninit = \"sh -c '{PGBENCH} -i -q && {sysbench} prepare'\"\n\
-         seconds = 2\n\
+         seconds = 1\n\
          [[workload.program.steps]]\nname = \"select\"\nparse = \"pgbench\"\ndop = [1, 2]\n\
          command = \"{PGBENCH} -n -S -P 1 -c {{dop}} -T {{seconds}} --random-seed={{seed}}\"\n\
          [[workload.program.steps]]\nname = \"point\"\nparse = \"sysbench\"\n\

@@ -95,7 +95,7 @@ fn scram(first: &'static str, last: Vec<u8>) -> Error {
         0 => sasl(10, b"SCRAM-SHA-256\0\0"),
         1 => {
             let text = String::from_utf8_lossy(message).into_owned();
-            let nonce = text.rsplit_once("r=").unwrap().1;
+            let nonce = text.split_once(",r=").unwrap().1;
             sasl(11, first.replace("NONCE", nonce).as_bytes())
         }
         _ => last.clone(),
