@@ -65,7 +65,7 @@ pub use count::{
     LEAST_DIFFERENCE, PhaseDocument, SentenceDocument, Spread, WorkDocument, count,
 };
 pub use document::{
-    Costs, Document, Figure, Labels, LatencyFigures, RateFigures, RelativeFigures, StepDocument,
+    Costs, Document, Figure, LatencyFigures, RateFigures, RelativeFigures, StepDocument,
     VariantDocument, WarningDocument,
 };
 pub use error::ReportError;
@@ -85,8 +85,8 @@ pub use latency::{BUCKETS, Latency};
 pub use load::{Which, load};
 pub use machine::Machine;
 pub use model::{
-    CounterFigure, FailedTrial, Noted, Results, Sample, StepKey, StepResults, VariantResults,
-    VariantStep, labelled,
+    CounterFigure, FailedTrial, Labels, Noted, Results, Sample, StepKey, StepResults,
+    VariantResults, VariantStep, labelled,
 };
 pub use page_data::Page;
 pub use panels::{Panel, Panels};

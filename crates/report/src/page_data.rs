@@ -6,9 +6,10 @@ use serde::Serialize;
 use store::HostFact;
 
 use crate::count::PageCounts;
-use crate::document::{Labels, RelativeFigures, WarningDocument};
+use crate::document::{RelativeFigures, WarningDocument};
 use crate::history::HistoryDocument;
 use crate::latency::Latency;
+use crate::model::Labels;
 use crate::page_number::Number;
 use crate::page_slices::PageSlices;
 use crate::profiles::PageProfile;
