@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use metrics::{EVENT, EVENTS};
 
-use super::ExplainOptions;
+use super::options::ExplainOptions;
 use super::shifts::ExplainedShift;
 use crate::document::{Costs, costs};
 use crate::figures::absolute;
