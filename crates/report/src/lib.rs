@@ -16,6 +16,7 @@
 
 mod advise;
 mod by_cpu;
+mod chosen;
 mod compare;
 mod count;
 mod csv;
@@ -28,6 +29,7 @@ mod gate;
 mod history;
 mod html;
 mod judged;
+mod judging;
 mod latency;
 mod load;
 mod machine;
@@ -59,6 +61,7 @@ mod used;
 mod variance;
 
 pub use advise::{Advice, AdviseDocument, AdviseOptions, AdvisedStep, advise};
+pub use chosen::{Chosen, Source};
 pub use compare::{CompareOptions, Comparison, Rows, compare};
 pub use count::{
     CountDocument, CountOptions, CountReport, CountedVariant, FunctionDocument, KindDocument,
@@ -80,7 +83,8 @@ pub use history::{
     HistoryStep, LineDocument, Order, history,
 };
 pub use html::{has_page, html, write_html};
-pub use judged::{Gap, Judged, Outcome, Twin, judge_metric, judge_results};
+pub use judged::{Gap, Judged, Outcome, Twin};
+pub use judging::{judge_metric, judge_results};
 pub use latency::{BUCKETS, Latency};
 pub use load::{Which, load};
 pub use machine::Machine;
@@ -100,7 +104,6 @@ pub use sweep::{
     SweepPointDocument,
 };
 pub use table::{Row, RowKind, Section, Table};
-pub use trials::{Chosen, Source};
 pub use unjudged::Unjudged;
 pub use used::{covered, looks, time_used};
 pub use variance::{

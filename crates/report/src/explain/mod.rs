@@ -20,7 +20,8 @@ use store::{Scope, StepId, Store};
 
 use crate::ReportError;
 use crate::compare::{CompareOptions, compare};
-use crate::judged::{Judged, judge_metric, judge_results};
+use crate::judged::Judged;
+use crate::judging::{judge_metric, judge_results};
 use crate::model::{Results, StepResults};
 use crate::plans;
 use crate::profiles::{self, StepProfiles, facts};

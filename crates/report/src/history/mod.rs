@@ -7,8 +7,9 @@ mod order;
 mod tables;
 
 use crate::ReportError;
+use crate::chosen::{Chosen, Source};
 use crate::sheet::Printable;
-use crate::trials::{Chosen, Source, Trials};
+use crate::trials::Trials;
 
 pub use document::{
     ChangeDocument, HistoryDocument, HistoryPoint, HistoryRun, HistoryStep, LineDocument,

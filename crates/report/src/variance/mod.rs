@@ -7,9 +7,10 @@ mod setups;
 mod tables;
 
 use crate::ReportError;
-use crate::judged::fraction;
+use crate::chosen::Source;
+use crate::judging::fraction;
 use crate::sheet::Printable;
-use crate::trials::{Source, Trials};
+use crate::trials::Trials;
 use setups::setups;
 
 pub use document::{
