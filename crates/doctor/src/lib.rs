@@ -10,92 +10,13 @@
 
 mod facts;
 mod files;
+mod finding;
 mod mending;
 mod noise;
 mod watching;
 
-use std::path::PathBuf;
-
-use serde::Serialize;
-
 pub use facts::settings;
+pub use finding::{Finding, Fix, State};
 pub use mending::{MendError, mend};
 pub use noise::noise;
 pub use watching::watch;
-
-/// How bad it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum State {
-    /// It spoils nothing.
-    Ok,
-    /// It can't be seen here.
-    Unknown,
-    /// It may spoil results.
-    Warn,
-    /// It spoils results, or ends runs.
-    Fail,
-}
-
-impl State {
-    /// In tables.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            State::Ok => "ok",
-            State::Unknown => "?",
-            State::Warn => "warn",
-            State::Fail => "fail",
-        }
-    }
-}
-
-/// One thing about the machine.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Finding {
-    /// What was looked at, such as `swappiness`.
-    pub name: String,
-    /// How bad it is.
-    pub state: State,
-    /// What was found.
-    pub found: String,
-    /// Why it matters, in a sentence; empty if all is well.
-    pub why: String,
-    /// How to mend it; empty if there is nothing to mend.
-    pub mend: String,
-    /// What to write where, if that is safe and takes effect at once.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub fix: Option<Fix>,
-}
-
-impl Finding {
-    /// Its state and what was found, on one line without its name.
-    pub fn line(&self) -> String {
-        format!("{}: {}", self.state.as_str(), self.found)
-    }
-
-    /// A finding without advice.
-    pub(crate) fn new(name: &str, state: State, found: impl Into<String>) -> Finding {
-        let (why, mend) = (String::new(), String::new());
-        Finding { name: name.to_owned(), state, found: found.into(), why, mend, fix: None }
-    }
-
-    /// Why it matters and how to mend it, unless all is well.
-    pub(crate) fn advise(mut self, why: &str, mend: &str) -> Finding {
-        if self.state > State::Ok {
-            self.why = why.to_owned();
-        }
-        if self.state > State::Unknown {
-            self.mend = mend.to_owned();
-        }
-        self
-    }
-}
-
-/// A value to write into a file of the kernel's, which it keeps until the next boot.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Fix {
-    /// The files; each gets the same value.
-    pub files: Vec<PathBuf>,
-    /// The value.
-    pub value: String,
-}

@@ -11,9 +11,11 @@ use std::time::Duration;
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
 use workload::{Action, End, Pace, Rng, Stream};
 
-use crate::client::{Context, Lane, ThreadCost};
+use crate::client::Context;
 use crate::clock::Moment;
+use crate::cost::ThreadCost;
 use crate::error::Error;
+use crate::lane::Lane;
 
 /// With more clients than this per core, they share threads, one per core.
 const CLIENTS_PER_CORE: usize = 16;

@@ -1,167 +1,25 @@
 //! One client: a stream's loop over its session with one target, and code shared with the loop over
 //! several ([`crate::sliced`]).
 
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use nix::sys::resource::{UsageWho, getrusage};
-use nix::sys::time::TimeValLike;
-use workload::{
-    Action, Cell, End, Expect, Pace, Refresh, Request, Rng, Role, Sampler, Source, Stream,
-};
+use workload::{Action, Cell, End, Expect, Pace, Refresh, Rng, Role, Source, Stream};
 
 use crate::check::check;
 use crate::clock::Moment;
+use crate::cost::ThreadCost;
 use crate::error::{Error, ErrorKind};
 use crate::gate::Gate;
-use crate::player::Player;
+use crate::lane::Lane;
+use crate::round::Round;
 use crate::schedule::Schedule;
-use crate::tally::Tally;
-use crate::target::Connect;
-use crate::wire::{Handle, Reply, Session};
+use crate::wire::Reply;
 
 /// Attempts at one round before a retryable error counts as fatal.
 pub const ATTEMPTS: u32 = 100;
 /// How long a stream that follows another sleeps if there is nothing to do yet.
 pub const FOLLOW_PAUSE: Duration = Duration::from_millis(1);
-
-/// CPU time and context switches of a thread.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct ThreadCost {
-    pub user_us: u64,
-    pub system_us: u64,
-    pub switches: u64,
-}
-
-impl ThreadCost {
-    /// The cost of the calling thread since it began.
-    pub fn now() -> ThreadCost {
-        ThreadCost::of(UsageWho::RUSAGE_THREAD)
-    }
-
-    /// The cost of `who`, according to the kernel.
-    pub fn of(who: UsageWho) -> ThreadCost {
-        let Ok(usage) = getrusage(who) else { return ThreadCost::default() };
-        ThreadCost {
-            user_us: usage.user_time().num_microseconds() as u64,
-            system_us: usage.system_time().num_microseconds() as u64,
-            switches: (usage.voluntary_context_switches() + usage.involuntary_context_switches())
-                as u64,
-        }
-    }
-
-    pub fn add_since(&mut self, earlier: ThreadCost) {
-        self.add(earlier, ThreadCost::now());
-    }
-
-    pub fn add(&mut self, earlier: ThreadCost, now: ThreadCost) {
-        self.user_us += now.user_us.saturating_sub(earlier.user_us);
-        self.system_us += now.system_us.saturating_sub(earlier.system_us);
-        self.switches += now.switches.saturating_sub(earlier.switches);
-    }
-}
-
-/// A session that has prepared all of a stream's requests.
-struct Prepared {
-    session: Box<dyn Session>,
-    requests: Vec<(Handle, Expect)>,
-    refresh: Option<Handle>,
-}
-
-impl Prepared {
-    fn connect(connect: &dyn Connect, stream: &Stream) -> Result<Prepared, Error> {
-        let mut session = connect.connect()?;
-        let prepare = |request: &Request| Ok((session.prepare(request)?, request.expect()));
-        let requests = stream.requests.iter().map(prepare).collect::<Result<_, Error>>()?;
-        let refresh = match &stream.refresh {
-            Some(refresh) => Some(session.prepare(&Request::Sql(refresh.statement.clone()))?),
-            None => None,
-        };
-        Ok(Prepared { session, requests, refresh })
-    }
-}
-
-/// A stream's connection to one target, and its counts there.
-pub struct Lane {
-    pub session: Box<dyn Session>,
-    /// How it gets a new session.
-    connect: Arc<dyn Connect>,
-    requests: Vec<(Handle, Expect)>,
-    refresh: Option<Handle>,
-    pub rng: Rng,
-    /// Rounds until the next refresh.
-    pub until_refresh: u32,
-    /// Rounds done, including those after the step's time.
-    pub rounds: u64,
-    row: Vec<Option<i64>>,
-    /// The scripts that it runs instead of the stream's own.
-    player: Option<Player>,
-    /// How to draw the numbers kept for a round, and those of this round.
-    keeps: Vec<Sampler>,
-    kept: Vec<i64>,
-    pub tally: Tally,
-    pub cost: ThreadCost,
-}
-
-impl Lane {
-    /// Connects, and makes the session prepare all of the stream's requests.
-    pub fn new(
-        connect: &Arc<dyn Connect>,
-        stream: &Stream,
-        seed: u64,
-        seconds: Option<f64>,
-    ) -> Result<Lane, Error> {
-        let Prepared { mut session, requests, refresh } =
-            Prepared::connect(connect.as_ref(), stream)?;
-        let mut rng = Rng::new(seed);
-        let player = match &stream.scripts {
-            Some(scripts) => Some(Player::new(scripts, session.as_mut(), stream.client, &mut rng)?),
-            None => None,
-        };
-        Ok(Lane {
-            session,
-            connect: Arc::clone(connect),
-            requests,
-            refresh,
-            rng,
-            player,
-            until_refresh: 0,
-            rounds: 0,
-            row: Vec::new(),
-            keeps: stream.keeps.iter().map(Sampler::from).collect(),
-            kept: Vec::new(),
-            tally: Tally::new(seconds),
-            cost: ThreadCost::default(),
-        })
-    }
-
-    /// Whether a round that is so late is skipped, because it could not end in the time it may
-    /// take. It is counted.
-    pub fn gives_up(&mut self, late: Duration) -> bool {
-        let limit = self.player.as_ref().and_then(Player::limit);
-        let gives_up = limit.is_some_and(|limit| late > limit);
-        self.tally.skipped += u64::from(gives_up);
-        gives_up
-    }
-
-    /// A round took so long.
-    pub fn took(&mut self, time: Duration) {
-        let limit = self.player.as_ref().and_then(Player::limit);
-        self.tally.late += u64::from(limit.is_some_and(|limit| time > limit));
-    }
-}
-
-/// What came of a round.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Round {
-    /// It succeeded; its results had so many rows.
-    Done(u64),
-    /// It failed as rounds may: it does not count.
-    Failed,
-    /// The step ended in the middle of it.
-    Ended,
-}
 
 /// What a stream's loop needs besides its lanes.
 pub struct Context<'a> {
@@ -351,20 +209,11 @@ impl Context<'_> {
     #[inline]
     pub fn reconnect(&self, lane: &mut Lane) -> Result<(), Error> {
         match self.stream.reconnect {
-            Some(every) if lane.rounds > 0 && lane.rounds.is_multiple_of(every) => self.renew(lane),
+            Some(every) if lane.rounds > 0 && lane.rounds.is_multiple_of(every) => {
+                lane.renew(self.stream, self.gate)
+            }
             _ => Ok(()),
         }
-    }
-
-    #[cold]
-    fn renew(&self, lane: &mut Lane) -> Result<(), Error> {
-        let new = Prepared::connect(lane.connect.as_ref(), self.stream)?;
-        (lane.session, lane.requests, lane.refresh) = (new.session, new.requests, new.refresh);
-        if let Some(player) = &mut lane.player {
-            player.renew(lane.session.as_mut())?;
-        }
-        self.gate.also_breaks(lane.session.breaker()?);
-        Ok(())
     }
 
     /// One round of the script.

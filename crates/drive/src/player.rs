@@ -9,10 +9,10 @@ use std::time::Duration;
 use script::{Action, Command, EvalError, Expr, Host, Results, Script, Slot, Sql, Store, Value};
 use workload::{Rng, Scripts};
 
-use crate::client::Round;
 use crate::clock::Moment;
 use crate::error::{Error, ErrorKind};
 use crate::gate::Gate;
+use crate::round::Round;
 use crate::tally::Tally;
 use crate::wire::{Kept, Scripted, Session};
 

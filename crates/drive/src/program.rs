@@ -12,7 +12,7 @@ use nix::sys::resource::UsageWho;
 use nix::sys::signal::Signal;
 use workload::{Figures, Program};
 
-use crate::client::ThreadCost;
+use crate::cost::ThreadCost;
 use crate::error::Error;
 use crate::load::{Load, Ready, Running, check};
 use crate::outcome::{ClassOutcome, Outcome, Reported};

@@ -12,10 +12,13 @@ use std::time::Duration;
 
 use workload::{Action, End, Role};
 
-use crate::client::{Context, FOLLOW_PAUSE, Lane, Round, ThreadCost};
+use crate::client::{Context, FOLLOW_PAUSE};
 use crate::clock::Moment;
+use crate::cost::ThreadCost;
 use crate::error::Error;
+use crate::lane::Lane;
 use crate::meter::Course;
+use crate::round::Round;
 use crate::schedule::Schedule;
 use crate::timetable::Slices;
 

@@ -7,5 +7,6 @@ mod failures;
 mod fixtures;
 mod fuzz;
 mod names;
+mod rocksdb_reports;
 mod settings;
 mod tables;

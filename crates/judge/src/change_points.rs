@@ -12,15 +12,16 @@ use std::ops::Range;
 
 use crate::{CONFIDENCE, t_quantile, variance_inflation};
 
+mod cuts;
 mod dependence;
 mod energy;
 mod permutation;
 
+use cuts::Cuts;
 use energy::{Cut, Energy};
 use permutation::Null;
 
-/// The smallest number of units on each side of a change point; with one there is no spread.
-pub const MIN_SEGMENT: usize = 2;
+pub use cuts::MIN_SEGMENT;
 
 /// From this many units on a history can show a change at the 5% level: of 8 values in two groups
 /// of 4 the clearest step is reached by 2 of 70 orders, of 7 by 2 of 35.
@@ -225,21 +226,6 @@ struct History {
     cuts: Cuts,
 }
 
-/// The places between runs, as numbers of units before them, in order.
-struct Cuts(Vec<usize>);
-
-impl Cuts {
-    /// The cuts of a segment that leave enough on both sides, counted from its start.
-    fn within(&self, range: &Range<usize>) -> Vec<usize> {
-        let (from, to) = (range.start + MIN_SEGMENT, range.end);
-        self.0
-            .iter()
-            .filter(|cut| **cut >= from && **cut + MIN_SEGMENT <= to)
-            .map(|cut| cut - range.start)
-            .collect()
-    }
-}
-
 impl History {
     fn new(runs: &[Vec<f64>], unit: Exchangeable) -> Result<Self, HistoryError> {
         let mut history = Self { values: Vec::new(), runs: Vec::new(), cuts: Cuts(Vec::new()) };
@@ -321,32 +307,6 @@ fn spread(values: &[f64]) -> bool {
     let low = values.iter().copied().fold(f64::INFINITY, f64::min);
     let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     high - low > 1e-12
-}
-
-/// The `count` best cuts, one after the other, without asking whether they are chance.
-fn best_cuts(values: &[f64], cuts: &Cuts, count: usize) -> Vec<usize> {
-    let cut = |range: Range<usize>| {
-        let mut energy = Energy::new(&values[range.clone()]);
-        let order: Vec<usize> = (0..range.len()).collect();
-        let best = energy.best_cut(&order, &cuts.within(&range), MIN_SEGMENT);
-        best.map(|best| (range, best))
-    };
-    let mut open: Vec<(Range<usize>, Cut)> = cut(0..values.len()).into_iter().collect();
-    let mut found = Vec::new();
-    while found.len() < count {
-        let Some(place) =
-            (0..open.len()).max_by(|a, b| open[*a].1.divergence.total_cmp(&open[*b].1.divergence))
-        else {
-            break;
-        };
-        let (range, best) = open.swap_remove(place);
-        let at = range.start + best.at;
-        found.push(at);
-        open.extend(cut(range.start..at));
-        open.extend(cut(at..range.end));
-    }
-    found.sort_unstable();
-    found
 }
 
 /// Mean after minus mean before, and half its 95% interval by Welch's t (*Biometrika* 34, 1947),

@@ -5,6 +5,9 @@ use crate::{ENOUGH_BLOCKS, Margin, Verdict, Warning, sign_flip_p, t_cdf, t_quant
 /// Default confidence of an interval: 95%.
 pub const CONFIDENCE: f64 = 0.95;
 
+/// Accepted share of false ones among all regressions and improvements called: 5%.
+pub const FALSE_DISCOVERY_RATE: f64 = 0.05;
+
 /// Power at which a difference counts as detectable: 80%, the usual choice since J. Cohen,
 /// *Statistical Power Analysis for the Behavioral Sciences*, 1988, §2.4.
 pub const POWER: f64 = 0.8;
@@ -93,7 +96,7 @@ impl Comparison {
     /// as much. True of every regression and every improvement.
     pub fn confirmed(&self) -> bool {
         // The hair of tolerance is that of `control_false_discoveries`.
-        let limit = crate::FALSE_DISCOVERY_RATE * (1.0 + 1e-9);
+        let limit = FALSE_DISCOVERY_RATE * (1.0 + 1e-9);
         self.excludes_one()
             && self.adjusted_p.is_none_or(|p| p <= limit)
             && self.mean_log.abs() > self.margin.noise_floor.ln_1p()

@@ -47,6 +47,7 @@ mod cliff;
 mod comparison;
 mod course;
 mod design;
+mod error;
 mod lengths;
 mod levels;
 mod looks;
@@ -56,6 +57,7 @@ mod paired;
 mod random;
 mod restarts;
 mod series;
+mod side;
 mod sign_flip;
 mod slices;
 mod spread;
@@ -75,10 +77,12 @@ pub use change_points::{
 };
 pub use cliff::{Cliff, SweepPoint, cliffs};
 pub use comparison::{
-    CONFIDENCE, Comparison, LEAST_DETECTING_FREEDOM, Method, POWER, detectable_effect,
+    CONFIDENCE, Comparison, FALSE_DISCOVERY_RATE, LEAST_DETECTING_FREEDOM, Method, POWER,
+    detectable_effect,
 };
 pub use course::{Course, Outlook, Watched};
 pub use design::{Design, LONGEST, SHORTEST, StepNoise, USUAL_BETWEEN, design};
+pub use error::JudgeError;
 pub use lengths::{
     Bias, ENOUGH_OPERATIONS, LEVEL_TOLERANCE, LengthChoice, LengthFigures, LengthTrial, RuledOut,
     choose_length,
@@ -88,14 +92,14 @@ pub use levels::{
     allocate, optimal_seconds,
 };
 pub use looks::{Looks, decided};
-pub use multiple::{FALSE_DISCOVERY_RATE, adjusted_p_values, control_false_discoveries};
+pub use multiple::{adjusted_p_values, control_false_discoveries};
 pub use normal::normal_cdf;
-pub use paired::{JudgeError, Side, compare, compare_at};
+pub use paired::{compare, compare_at};
 pub use restarts::{
-    ENOUGH_ROUNDS, MUCH_IDLE, MUCH_SET_ASIDE, SLICE_TOLERANCE, compare_slices, deciding,
-    lengths_agree, totals,
+    MUCH_IDLE, MUCH_SET_ASIDE, SLICE_TOLERANCE, compare_slices, deciding, lengths_agree, totals,
 };
 pub use series::{STEADY_SECONDS, Steadiness, Trend, steadiness, trend};
+pub use side::Side;
 pub use sign_flip::{EXACT_BLOCKS, sign_flip_p};
 pub use slices::{FEWEST_PAIRS, RestartRatio, TRIMMED, restart_ratio};
 pub use spread::{cv_population, cv_sample, mean, median, quantile, sd_population, sd_sample};
@@ -103,4 +107,4 @@ pub use stall::{STALL_SHARE, Stalls, stalls};
 pub use student::{t_cdf, t_quantile};
 pub use twins::{FalseAlarms, NOISE_PERCENTILE, binomial_interval, false_alarm_rate, noise_floor};
 pub use verdict::{DEFAULT_MARGIN, MAX_FURTHER_BLOCKS, Margin, Verdict};
-pub use warning::{ENOUGH_BLOCKS, Warning};
+pub use warning::{ENOUGH_BLOCKS, ENOUGH_ROUNDS, Warning};

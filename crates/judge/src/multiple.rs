@@ -1,9 +1,6 @@
 //! Many comparisons at once: the more steps are looked at, the more of them differ by chance.
 
-use crate::{Comparison, Verdict, Warning};
-
-/// Accepted share of false ones among all regressions and improvements called: 5%.
-pub const FALSE_DISCOVERY_RATE: f64 = 0.05;
+use crate::{Comparison, FALSE_DISCOVERY_RATE, Verdict, Warning};
 
 /// p values adjusted after Benjamini and Hochberg (*J. R. Statist. Soc.* B 57, 1995), in the order
 /// given: rejecting those at most q keeps the expected share of false rejections at most q. NaN

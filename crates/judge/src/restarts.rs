@@ -4,13 +4,9 @@ use std::borrow::Cow;
 
 use crate::comparison::{Estimate, upper_point};
 use crate::{
-    Comparison, ENOUGH_BLOCKS, JudgeError, Margin, Method, RestartRatio, Verdict, Warning, mean,
-    sd_sample, t_quantile,
+    Comparison, ENOUGH_BLOCKS, ENOUGH_ROUNDS, JudgeError, Margin, Method, RestartRatio, Verdict,
+    Warning, mean, sd_sample, t_quantile,
 };
-
-/// Fewer rounds in a restart than this cause a warning if there are few restarts: batches then have
-/// fewer than four rounds, and the interval depends on them.
-pub const ENOUGH_ROUNDS: usize = 30;
 
 /// A larger share of rounds set aside than this causes a warning: the rest may no longer be
 /// typical.

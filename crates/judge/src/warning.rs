@@ -2,11 +2,17 @@
 
 use std::fmt;
 
+use crate::Side;
+
 /// Number of blocks, or of restarts in slices, from which a comparison has a verdict.
 ///
 /// With 6 blocks the sign-flip test can reach a p of 2/64 = 0.031; with 5 only 2/32 = 0.063, so no
 /// outcome could ever be significant at 5%.
 pub const ENOUGH_BLOCKS: usize = 6;
+
+/// Fewer rounds in a restart than this cause a warning if there are few restarts: batches then have
+/// fewer than four rounds, and the interval depends on them.
+pub const ENOUGH_ROUNDS: usize = 30;
 
 /// A warning to present with a comparison; not an error that prevents one.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -47,7 +53,7 @@ pub enum Warning {
         /// How many there were.
         restarts: usize,
     },
-    /// Some restart has fewer rounds of slices than [`crate::ENOUGH_ROUNDS`].
+    /// Some restart has fewer rounds of slices than [`ENOUGH_ROUNDS`].
     FewRounds {
         /// How many the restart with the fewest had.
         rounds: usize,
@@ -72,7 +78,7 @@ pub enum Warning {
     /// of all operations, because a typical slice has none.
     Stalled {
         /// Which side.
-        side: crate::Side,
+        side: Side,
     },
     /// Slices of two lengths give different ratios.
     LengthsDisagree {
@@ -152,8 +158,7 @@ impl fmt::Display for Warning {
                  differ; run at least {ENOUGH_BLOCKS} blocks"
             ),
             Self::FewRounds { rounds } => format!(
-                "few rounds of slices: {rounds} in one restart; make the step longer to get at least {}",
-                crate::ENOUGH_ROUNDS
+                "few rounds of slices: {rounds} in one restart; make the step longer to get at least {ENOUGH_ROUNDS}"
             ),
             Self::MuchSetAside { share } => format!(
                 "{:.0}% of the rounds could not be used because a slice was disturbed or not measured: the rest may not be typical",

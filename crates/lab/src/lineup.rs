@@ -1,64 +1,18 @@
 //! Checks before anything is measured: is the plan possible, and is everything it needs available?
 
 use std::cell::RefCell;
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use dbms::{
-    BuildOptions, BuildSystem, Cache, Installation, Ledger, Reference, ServerSpec, ServerUser,
-};
-use plan::{Plan, SequenceKey, Variant, WorkloadPlan};
-use workload::{Benchmark, Counters, Dialect, Phase};
+use dbms::{BuildOptions, BuildSystem, Installation, Reference};
+use plan::{Plan, Variant, WorkloadPlan};
+use workload::{Dialect, Phase};
 
 use crate::error::Error;
 use crate::event::Event;
+use crate::subject::{Lineup, Subject};
 use crate::systems::Systems;
 use crate::trial::program::check_present;
 use crate::trial::terms;
-
-/// A variant with its binaries.
-#[derive(Debug)]
-pub struct Subject {
-    /// What the plan says.
-    pub variant: Variant,
-    /// What it refers to.
-    pub reference: Reference,
-    /// What was obtained.
-    pub installation: Installation,
-    /// The SQL it speaks.
-    pub dialect: Dialect,
-}
-
-impl Subject {
-    /// What starts a server of it, without the settings.
-    pub fn spec<'a>(
-        &'a self,
-        directory: &'a Path,
-        user: &ServerUser,
-        cache: &'a Cache,
-        ledger: &'a Ledger,
-    ) -> ServerSpec<'a> {
-        let Variant { name, initdb, engine, .. } = &self.variant;
-        ServerSpec {
-            initdb: initdb.clone(),
-            engine: engine.as_deref(),
-            ..ServerSpec::new(name, &self.installation, directory, user.clone(), cache, ledger)
-        }
-    }
-}
-
-/// A plan with everything it needs.
-#[derive(Debug)]
-pub struct Lineup {
-    /// The plan.
-    pub plan: Plan,
-    /// Its variants, in the same order.
-    pub subjects: Vec<Subject>,
-    /// How the scheduler's events are to be counted, if they are.
-    pub counters: Option<Counters>,
-    /// Where binaries and prepared data directories are kept.
-    pub cache: Cache,
-}
 
 /// Obtains every variant and checks that the benchmark can run on it.
 ///
@@ -107,7 +61,7 @@ pub fn line_up(
             installation,
         };
         for sequence in plan.workload.sequences() {
-            let benchmark = benchmark(&plan.workload, sequence.key, &subject)?;
+            let benchmark = subject.benchmark(&plan.workload, sequence.key)?;
             check_present(&subject, &benchmark.phases)?;
             terms::check(&subject, &benchmark)?;
             let steps = benchmark.phases.iter().filter_map(Phase::step);
@@ -179,16 +133,6 @@ fn reference(variant: &Variant) -> Result<Reference, dbms::Error> {
             plan::BuildSystem::Meson => BuildSystem::Meson,
         }),
     })
-}
-
-/// The benchmark of a sequence of a plan on one variant.
-pub fn benchmark(
-    workload: &WorkloadPlan,
-    sequence: SequenceKey,
-    subject: &Subject,
-) -> Result<Benchmark, Error> {
-    workload::benchmark(workload, sequence, subject.dialect)
-        .map_err(|source| Error::Workload { variant: subject.variant.name.clone(), source })
 }
 
 /// The dialect of an installation, from the first number of its version.

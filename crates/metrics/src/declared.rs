@@ -1,7 +1,7 @@
 //! The declarations.
 
+use crate::metric::{Better, Metric};
 use crate::words::{SPEED, Words, does, has, reads, takes, uses, writes};
-use crate::{Better, Metric};
 
 /// Declares a static per metric, documented by its meaning, and the list of all of them.
 macro_rules! declare {

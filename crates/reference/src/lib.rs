@@ -23,8 +23,10 @@ mod name;
 mod parse;
 mod password;
 mod postgres;
+mod running;
 mod server;
 mod source;
+mod url;
 
 pub use hide::{
     HIDDEN, configuration_without_passwords, setting_of, setting_without_passwords,

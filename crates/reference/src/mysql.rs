@@ -3,7 +3,8 @@
 
 use std::path::PathBuf;
 
-use crate::server::{Found, Url, decoded};
+use crate::server::Found;
+use crate::url::{Url, decoded};
 use crate::{Disclosure, Host, Password, Server};
 
 /// The port if a URL names none.

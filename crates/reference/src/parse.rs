@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use crate::hide::{names_password, without_passwords};
 use crate::postgres::is_whole_connection_string;
-use crate::{Repository, Server, SourceTree, server};
+use crate::{Repository, Server, SourceTree, running};
 
 /// The system that a text means if it names none.
 const USUAL: &str = "postgres";
@@ -60,7 +60,7 @@ impl FromStr for Reference {
             let problem = "it contains a control character, such as a tab";
             return Err(ParseError::new((shown(text), problem)));
         }
-        if let Some(found) = server::read(text) {
+        if let Some(found) = running::read(text) {
             let found = found.map_err(ParseError::new)?;
             return Ok(Self { system: found.system.to_owned(), form: Form::Running(found.server) });
         }
@@ -123,7 +123,7 @@ fn shown(text: &str) -> String {
 /// assert_eq!(reference::hidden("mysql://me:p@w@h/d"), "mysql://…");
 /// ```
 pub fn hidden(text: &str) -> String {
-    match server::read(text.trim()).filter(|_| !text.trim().contains(char::is_control)) {
+    match running::read(text.trim()).filter(|_| !text.trim().contains(char::is_control)) {
         // A value may be a URL itself.
         Some(Ok(found)) => without_passwords(&found.hidden),
         Some(Err((given, _))) => given,

@@ -6,7 +6,8 @@ use std::ops::Range;
 use std::path::Path;
 
 use crate::hide::HIDDEN;
-use crate::server::{Found, Url, decoded, number};
+use crate::server::Found;
+use crate::url::{Url, decoded, number};
 use crate::{Disclosure, Host, Password, Server};
 
 /// The port if none is named.
@@ -288,7 +289,7 @@ mod tests {
             pairs in "((host|port|user|password|dbname|hostaddr) ?= ?('?[a-z1/\\\\' ]{0,6}'?) ){0,5}",
         ) {
             for text in [url, pairs] {
-                let (Some(Ok(ours)), Ok(theirs)) = (crate::server::read(&text), text.parse::<Config>())
+                let (Some(Ok(ours)), Ok(theirs)) = (crate::running::read(&text), text.parse::<Config>())
                 else { continue };
                 let ours = ours.server;
                 let password = ours.password.as_ref().map(|it| it.reveal().as_bytes());

@@ -12,7 +12,8 @@ use crate::document::{
 };
 use crate::figures::absolute;
 use crate::gate::{Gate, Reasons, reasons};
-use crate::judged::{Finding, Judged, judge_metric, judge_results};
+use crate::judged::{Finding, Judged};
+use crate::judging::{judge_metric, judge_results};
 use crate::latency::Pooled;
 use crate::model::{Noted, Results, VariantStep};
 use crate::sheet::{Format, Part, Sheet};

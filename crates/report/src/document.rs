@@ -9,6 +9,7 @@ use metrics::{COSTS, OPS};
 use serde::{Deserialize, Serialize};
 
 use crate::latency::Latency;
+use crate::model::Labels;
 use crate::sliced::Slicing;
 use crate::sweep::SweepDocument;
 
@@ -67,9 +68,6 @@ pub struct StepDocument {
     /// Every variant, in the order of the plan.
     pub variants: Vec<VariantDocument>,
 }
-
-/// Labels of a step.
-pub type Labels = BTreeMap<String, String>;
 
 /// One variant in one step.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -16,6 +16,7 @@
 
 mod advise;
 mod by_cpu;
+mod chosen;
 mod compare;
 mod count;
 mod csv;
@@ -28,6 +29,7 @@ mod gate;
 mod history;
 mod html;
 mod judged;
+mod judging;
 mod latency;
 mod load;
 mod machine;
@@ -59,13 +61,14 @@ mod used;
 mod variance;
 
 pub use advise::{Advice, AdviseDocument, AdviseOptions, AdvisedStep, advise};
+pub use chosen::{Chosen, Source};
 pub use compare::{CompareOptions, Comparison, Rows, compare};
 pub use count::{
     CountDocument, CountOptions, CountReport, CountedVariant, FunctionDocument, KindDocument,
     LEAST_DIFFERENCE, PhaseDocument, SentenceDocument, Spread, WorkDocument, count,
 };
 pub use document::{
-    Costs, Document, Figure, Labels, LatencyFigures, RateFigures, RelativeFigures, StepDocument,
+    Costs, Document, Figure, LatencyFigures, RateFigures, RelativeFigures, StepDocument,
     VariantDocument, WarningDocument,
 };
 pub use error::ReportError;
@@ -80,13 +83,14 @@ pub use history::{
     HistoryStep, LineDocument, Order, history,
 };
 pub use html::{has_page, html, write_html};
-pub use judged::{Gap, Judged, Outcome, Twin, judge_metric, judge_results};
+pub use judged::{Gap, Judged, Outcome, Twin};
+pub use judging::{judge_metric, judge_results};
 pub use latency::{BUCKETS, Latency};
 pub use load::{Which, load};
 pub use machine::Machine;
 pub use model::{
-    CounterFigure, FailedTrial, Noted, Results, Sample, StepKey, StepResults, VariantResults,
-    VariantStep, labelled,
+    CounterFigure, FailedTrial, Labels, Noted, Results, Sample, StepKey, StepResults,
+    VariantResults, VariantStep, labelled,
 };
 pub use page_data::Page;
 pub use panels::{Panel, Panels};
@@ -100,7 +104,6 @@ pub use sweep::{
     SweepPointDocument,
 };
 pub use table::{Row, RowKind, Section, Table};
-pub use trials::{Chosen, Source};
 pub use unjudged::Unjudged;
 pub use used::{covered, looks, time_used};
 pub use variance::{

@@ -8,6 +8,9 @@ use store::{Better, Experiment, Failure, HostFact, Setting, StepId, TrialId, Var
 use crate::latency::Pooled;
 use crate::rounds::Slices;
 
+/// Labels of a step.
+pub type Labels = BTreeMap<String, String>;
+
 /// An experiment with all figures of its finished trials.
 #[derive(Debug, Clone)]
 pub struct Results {
@@ -50,7 +53,7 @@ pub struct StepKey {
     /// Number of clients.
     pub dop: u32,
     /// What else distinguishes it from steps of the same name, such as `pinning`; usually empty.
-    pub labels: BTreeMap<String, String>,
+    pub labels: Labels,
 }
 
 /// One step at one number of clients.
@@ -212,7 +215,7 @@ impl Results {
 }
 
 /// `qr100`, `qr100.4`, `probe{dop=4, pinning=colocated}`.
-pub fn labelled(name: &str, dop: Option<u32>, labels: &BTreeMap<String, String>) -> String {
+pub fn labelled(name: &str, dop: Option<u32>, labels: &Labels) -> String {
     if labels.is_empty() {
         return dop.map_or_else(|| name.to_owned(), |dop| format!("{name}.{dop}"));
     }

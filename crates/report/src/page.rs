@@ -14,7 +14,8 @@ use crate::compare::{judgement, warning_document};
 use crate::document::WarningDocument;
 use crate::explain::Explainer;
 use crate::figures::absolute;
-use crate::judged::{Judged, judge_results};
+use crate::judged::Judged;
+use crate::judging::judge_results;
 use crate::latency::Latency;
 use crate::model::{Noted, Results, Sample, StepResults, VariantStep};
 use crate::page_data::{

@@ -6,9 +6,11 @@ use serde::Serialize;
 use store::HostFact;
 
 use crate::count::PageCounts;
-use crate::document::{Labels, RelativeFigures, WarningDocument};
+use crate::document::{RelativeFigures, WarningDocument};
+use crate::explain::PageWhy;
 use crate::history::HistoryDocument;
 use crate::latency::Latency;
+use crate::model::Labels;
 use crate::page_number::Number;
 use crate::page_slices::PageSlices;
 use crate::profiles::PageProfile;
@@ -115,18 +117,6 @@ pub(crate) struct PageStep {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, ts(optional))]
     pub(crate) why: Option<PageWhy>,
-}
-
-/// What may explain a step's differences, apart from profiles.
-#[derive(Debug, Clone, Serialize)]
-#[cfg_attr(test, derive(ts_rs::TS))]
-pub(crate) struct PageWhy {
-    /// A summary for each variant except the base.
-    pub(crate) conclusions: Vec<String>,
-    /// What the step began with, and the DBMS's counters, where they differ.
-    pub(crate) tables: Vec<Table>,
-    /// Statements with other plans than in the base, and these plans.
-    pub(crate) plans: Vec<String>,
 }
 
 #[derive(Debug, Clone, Serialize)]

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::{Slot, Symbols};
+use crate::slot::Slot;
 
 /// Where something stands in its file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -305,18 +305,6 @@ pub enum EvalError {
     /// A variable that holds no time to sleep.
     #[error("expected a whole number as time to sleep, found {0:?}")]
     Sleep(String),
-}
-
-impl EvalError {
-    /// The message with the name of the variable that has no value.
-    pub fn explain(&self, symbols: &Symbols) -> String {
-        match self {
-            EvalError::Undefined(slot) => {
-                format!("the variable :{} has no value; assign it before", symbols.name(*slot))
-            }
-            other => other.to_string(),
-        }
-    }
 }
 
 #[cfg(test)]

@@ -67,6 +67,7 @@ mod hash;
 mod parse;
 mod scan;
 mod script;
+mod slot;
 mod symbols;
 mod token;
 mod value;
@@ -81,5 +82,6 @@ pub use parse::parse;
 pub use script::{
     Action, Command, Inside, Numbered, Piece, Results, Script, Sleep, Sql, Store, Time, initial,
 };
-pub use symbols::{Slot, Symbols};
+pub use slot::Slot;
+pub use symbols::Symbols;
 pub use value::{Scalar, Value};

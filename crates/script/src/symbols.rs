@@ -2,19 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Value;
-
-/// The place of a variable among those of a client.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Slot(pub u32);
-
-impl Slot {
-    /// As an index into the values of [`Symbols::values`].
-    #[inline]
-    pub fn index(self) -> usize {
-        self.0 as usize
-    }
-}
+use crate::error::EvalError;
+use crate::slot::Slot;
+use crate::value::Value;
 
 /// The names of all variables of a workload's scripts.
 ///
@@ -114,6 +104,18 @@ impl Symbols {
 impl Default for Symbols {
     fn default() -> Symbols {
         Symbols::new()
+    }
+}
+
+impl EvalError {
+    /// The message with the name of the variable that has no value.
+    pub fn explain(&self, symbols: &Symbols) -> String {
+        match self {
+            EvalError::Undefined(slot) => {
+                format!("the variable :{} has no value; assign it before", symbols.name(*slot))
+            }
+            other => other.to_string(),
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use std::fmt::{self, Display, Write as _};
 
 use serde::{Deserialize, Serialize};
 
-use crate::EvalError;
+use crate::error::EvalError;
 
 /// What an expression gives.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

@@ -1,7 +1,7 @@
 //! Creating an instance with `aws`.
 
-use crate::CLOUD_INIT;
 use crate::check::shell_word;
+use crate::files::CLOUD_INIT;
 use crate::request::{Request, Ubuntu};
 
 /// The script.

@@ -1,7 +1,7 @@
 //! Creating an instance with `gcloud`.
 
-use crate::CLOUD_INIT;
 use crate::check::shell_word;
+use crate::files::CLOUD_INIT;
 use crate::request::{Request, Ubuntu};
 
 /// Series whose vCPUs are whole cores: they don't take `--threads-per-core`.

@@ -23,11 +23,13 @@
 
 mod aws;
 mod check;
+mod files;
 mod gcp;
 mod request;
 mod script;
 
 pub use check::Error;
+pub use files::{CLOUD_INIT, CREATE, SCRIPT};
 pub use request::{Cloud, Filesystem, Request, Ubuntu};
 
 /// A description in which everything fits together.
@@ -68,10 +70,3 @@ impl Setup {
         script::cloud_init(&self.0)
     }
 }
-
-/// File names of what is generated.
-pub const CREATE: &str = "create.sh";
-/// See [`CREATE`].
-pub const CLOUD_INIT: &str = "cloud-init.yaml";
-/// See [`CREATE`].
-pub const SCRIPT: &str = "setup.sh";

@@ -14,6 +14,8 @@
 //! # }
 //! ```
 
+#[cfg(test)]
+mod circles;
 pub mod repository;
 
 use std::ffi::OsString;

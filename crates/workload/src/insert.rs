@@ -15,8 +15,10 @@ use plan::{INSERT_STEPS, InsertPlan, Tables};
 
 use crate::class::Class;
 use crate::draw::{Cell, Draw};
-use crate::request::{Expect, Piece, Request, Sent, Statement};
-use crate::step::{Action, Benchmark, End, Finds, Pace, Phase, Refresh, Role, Step, Stream};
+use crate::phase::{Benchmark, Phase};
+use crate::request::{Expect, Piece, Request, Statement};
+use crate::sent::Sent;
+use crate::step::{Action, End, Finds, Pace, Refresh, Role, Step, Stream};
 use crate::{Dialect, Error, Sql};
 
 /// Rows per statement and commit of l.i0.

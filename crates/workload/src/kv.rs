@@ -13,8 +13,9 @@ use plan::{KEY_BYTES, KvMode, KvPlan, kv_test};
 
 use crate::class::{Class, Effect};
 use crate::draw::{Cell, Draw, Width};
+use crate::phase::{Benchmark, Phase};
 use crate::request::{Expect, KeyAction, KeyValue, Scan};
-use crate::step::{Benchmark, End, Pace, Phase, Role, Step, Stream};
+use crate::step::{End, Pace, Role, Step, Stream};
 use crate::{Dialect, Error};
 
 /// New keys.

@@ -18,16 +18,19 @@ mod command;
 mod copy;
 mod dialect;
 mod draw;
+mod error;
 pub mod insert;
 pub mod kinds;
 pub mod kv;
 pub mod pgbench;
+mod phase;
 pub mod program;
 mod request;
 mod rng;
 pub mod script;
 mod scripts;
 pub mod select;
+mod sent;
 mod step;
 pub mod storage;
 pub mod sysbench;
@@ -40,11 +43,14 @@ pub use command::{Figures, Output, Program, fill};
 pub use copy::{Column, Copy};
 pub use dialect::{Dialect, Engine, Sql};
 pub use draw::{Cell, Draw, Padded, Sampler, Skew, Source, Width};
+pub use error::Error;
 pub use kinds::{Catalogue, Kind, Load, State};
-pub use request::{Expect, KeyAction, KeyValue, Piece, Request, Scan, Sent, Statement};
+pub use phase::{Benchmark, Phase};
+pub use request::{Expect, KeyAction, KeyValue, Piece, Request, Scan, Statement};
 pub use rng::{Rng, stream_seed};
 pub use scripts::Scripts;
-pub use step::{Action, Benchmark, End, Finds, Pace, Phase, Refresh, Role, Step, Stream};
+pub use sent::Sent;
+pub use step::{Action, End, Finds, Pace, Refresh, Role, Step, Stream};
 pub use terms::{Counters, Idle, Terms};
 
 /// The benchmark of one sequence of a plan's workload.
@@ -94,51 +100,4 @@ pub fn catalogue(
             Err(Error::Unfit { workload: "count without [count] file", needs: "statements" })
         }
     }
-}
-
-/// A plan that this version of the benchmark cannot run on this server.
-#[derive(Debug, thiserror::Error, PartialEq, Eq)]
-pub enum Error {
-    /// The benchmark has no step of that name.
-    #[error("the {workload} benchmark has no step `{step}`; it has {known}. Correct `steps`")]
-    UnknownStep {
-        /// The benchmark.
-        workload: &'static str,
-        /// The step asked for.
-        step: String,
-        /// The existing steps, for the message.
-        known: String,
-    },
-    /// A script has a mistake.
-    #[error("{0}")]
-    Script(String),
-    /// The system does not accept the benchmark's kind of requests.
-    #[error("the {workload} benchmark needs a system that accepts {needs}; remove the variant")]
-    Unfit {
-        /// The benchmark.
-        workload: &'static str,
-        /// What it sends.
-        needs: &'static str,
-    },
-    /// A step would write to a block device.
-    #[error(
-        "the step `{step}` writes, but a device is only read; remove the step, or name a directory \
-         on the device (dbms = \"none@path:DIR\")"
-    )]
-    DeviceWritten {
-        /// The step.
-        step: String,
-    },
-    /// The server's version lacks something that the plan requires.
-    #[error(
-        "{feature} needs PostgreSQL {needs} or later, but this server is version {found}; remove the option or the variant"
-    )]
-    TooOld {
-        /// The option of the plan.
-        feature: &'static str,
-        /// The first major version that has it.
-        needs: u32,
-        /// The major version found.
-        found: u32,
-    },
 }

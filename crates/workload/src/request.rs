@@ -9,6 +9,7 @@ use crate::copy::Copy;
 use crate::draw::{Draw, Sampler, Source};
 use crate::rng::Rng;
 use crate::scripts::Scripts;
+use crate::sent::Sent;
 
 /// A request from a client to a system under test.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -119,27 +120,6 @@ pub struct Scan {
     pub pairs: u32,
     /// Whether towards smaller keys.
     pub reverse: bool,
-}
-
-/// How a statement reaches the server.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Sent {
-    /// As text each time.
-    Text,
-    /// Parsed anew each time, without a name, then bound to values.
-    Extended,
-    /// Parsed once, then bound to values.
-    Prepared,
-    /// The same, as a DBMS's own client library does it for other programs: values are text, and
-    /// the server describes the result each time. Both cost it time.
-    Described,
-}
-
-impl Sent {
-    /// Prepared or as text.
-    pub fn prepared(yes: bool) -> Sent {
-        if yes { Sent::Prepared } else { Sent::Text }
-    }
 }
 
 /// A statement with places for drawn values.

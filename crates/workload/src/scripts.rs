@@ -3,7 +3,7 @@
 use ::script::{Script, Symbols};
 use serde::{Deserialize, Serialize};
 
-use crate::request::Sent;
+use crate::sent::Sent;
 
 /// pgbench scripts that a client runs, one after another. Each run of a script is a transaction,
 /// and a round of its stream.

@@ -4,6 +4,7 @@
 //! An operation is a query, as sysbench counts: each statement of a transaction, `BEGIN` and
 //! `COMMIT` included. Only `scan` counts the rows of its table.
 
+mod builder;
 mod kinds;
 mod round;
 mod statements;
@@ -14,28 +15,14 @@ use std::collections::BTreeMap;
 
 use plan::{SysbenchPlan, sysbench_test};
 
-use crate::class::{Class, Effect};
-use crate::draw::{Draw, Skew, Width};
-use crate::request::{Request, Sent};
-use crate::step::{Action, Benchmark, End, Phase, Step, Stream};
-use crate::{Dialect, Error, Sql};
+use crate::class::Class;
+use crate::phase::{Benchmark, Phase};
+use crate::request::Request;
+use crate::step::{Action, End, Step, Stream};
+use crate::{Dialect, Error};
+use builder::{Builder, LOAD_BATCH};
 use round::Round;
 use statements::table_name;
-
-/// Statements that change rows, counted in statements.
-const WRITE: Class = Class::new("write", "writes", "queries", Effect::Changes);
-/// Inserts, counted in statements of one row.
-const INSERT: Class = Class::new("insert", "inserts", "queries", Effect::Adds);
-/// Full scans, counted in rows.
-const SCAN: Class = Class::new("scan", "scans", "rows", Effect::Reads);
-
-/// Most rows per statement of the load.
-const LOAD_BATCH: u64 = 500;
-
-/// The exponent of zipfian ids: sysbench's default.
-const ZIPFIAN: Skew = Skew::Zipfian { exponent: 0.8 };
-/// sysbench's defaults: 1% of the ids in 75% of the draws.
-const SPECIAL: Skew = Skew::Special { ids: 0.01, draws: 0.75 };
 
 /// The benchmark of `plan`.
 ///
@@ -46,18 +33,7 @@ pub fn benchmark(plan: &SysbenchPlan, dialect: Dialect) -> Result<Benchmark, Err
     Builder::new(plan, dialect)?.benchmark()
 }
 
-struct Builder<'a> {
-    plan: &'a SysbenchPlan,
-    sql: Sql,
-    /// Whether rows may be missing from here on.
-    deleted: bool,
-}
-
-impl<'a> Builder<'a> {
-    fn new(plan: &'a SysbenchPlan, dialect: Dialect) -> Result<Self, Error> {
-        Ok(Builder { plan, sql: dialect.sql("sysbench")?, deleted: false })
-    }
-
+impl Builder<'_> {
     fn benchmark(mut self) -> Result<Benchmark, Error> {
         let mut phases = Vec::new();
         for name in &self.plan.steps {
@@ -139,21 +115,6 @@ impl<'a> Builder<'a> {
         let mut step = Step::new(name, dop, counted, streams);
         step.seconds = self.plan.seconds_of(name).map(f64::from);
         Ok(step)
-    }
-
-    /// How sysbench sends statements.
-    fn sent(&self) -> Sent {
-        if self.plan.prepared { Sent::Described } else { Sent::Text }
-    }
-
-    /// An id, as the plan draws them.
-    fn id(&self) -> Draw {
-        let (low, high, width) = (1, self.plan.rows as i64 + 1, Width::Four);
-        match self.plan.distribution {
-            plan::Distribution::Uniform => Draw::Uniform { low, high, width },
-            plan::Distribution::Zipfian => Draw::Skewed { low, high, by: ZIPFIAN, width },
-            plan::Distribution::Special => Draw::Skewed { low, high, by: SPECIAL, width },
-        }
     }
 }
 

@@ -6,8 +6,9 @@ use plan::{Sequence, ToyPlan, WorkloadPlan};
 use crate::class::{Class, Effect};
 use crate::command::{Output, Program};
 use crate::draw::{Draw, Skew, Width};
+use crate::phase::{Benchmark, Phase};
 use crate::request::{Expect, KeyAction, KeyValue};
-use crate::step::{Benchmark, End, Finds, Phase, Step, Stream};
+use crate::step::{End, Finds, Step, Stream};
 use crate::{Dialect, Error};
 
 const PUT: Class = Class::new("put", "puts", "keys", Effect::Adds);

@@ -6,10 +6,10 @@ use std::time::Duration;
 use anyhow::{Result, ensure};
 use judge::{CONFIDENCE, Verdict, binomial_interval, t_quantile};
 
+use super::builds::{BUILDS, Build, Condition};
 use super::contenders::{Call, Practice, Score, score};
 use super::live::Run;
 use super::recording::Recording;
-use super::{BUILDS, Build, Condition};
 
 /// Machine time of each experiment of usual practice.
 pub const BUDGET: Duration = Duration::from_secs(60);

@@ -3,7 +3,7 @@
 
 use judge::{Comparison, Margin, Verdict, compare};
 
-use super::Build;
+use super::builds::Build;
 use super::recording::{Recording, Trials};
 
 /// How people find out without this program.
@@ -135,7 +135,7 @@ mod tests {
     use rand_xoshiro::Xoshiro256PlusPlus;
     use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
-    use super::super::{BUILDS, Condition};
+    use super::super::builds::{BUILDS, Condition};
     use super::*;
 
     /// A recording of so many blocks of trials with this deviation, around what was planted.

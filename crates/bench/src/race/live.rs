@@ -11,9 +11,11 @@ use plan::format_duration;
 use report::Which;
 use store::Store;
 
+use super::builds::{BUILDS, Condition, build_named, variant_of};
 use super::competing::Competing;
 use super::contenders::Call;
-use super::{BUILDS, Condition, Steelyard, build_named, plans, variant_of};
+use super::plans;
+use super::steelyard::Steelyard;
 
 /// What a run came to.
 #[derive(Debug, Clone, PartialEq)]

@@ -2,6 +2,7 @@
 //! (`bench race`)?
 
 mod board;
+mod builds;
 mod competing;
 mod contenders;
 mod live;
@@ -9,81 +10,20 @@ mod plans;
 mod plant;
 mod publish;
 mod recording;
+mod steelyard;
 mod verify;
 
-use std::fmt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use clap::{Args, Subcommand};
-use judge::Verdict;
-use nix::sys::signal::Signal;
+
+use builds::{BUILDS, Condition, build_named};
+use competing::Competing;
+use steelyard::Steelyard;
 
 pub use competing::burn;
-use competing::{Competing, bound};
-
-/// A build of PostgreSQL that is slower by a known share.
-pub struct Build {
-    /// Its branch, and its name among the variants.
-    pub name: &'static str,
-    /// Rounds of the loop that each of its statements goes around.
-    pub rounds: u32,
-    /// By how much fewer rows per second it inserts, in percent.
-    pub slower: u32,
-    /// The margin with which the race asks about it.
-    pub margin: f64,
-    /// The verdict that is right with that margin.
-    pub right: Verdict,
-}
-
-/// The builds. A round takes 0.97 ns on the machine the race was made for, and a statement of l.i0
-/// [`STATEMENT_US`], in client and server together: 28,900 rounds are 28.0 µs, with which it takes
-/// 560 µs, 1/0.95 times as long; 11,200 are 10.9 µs (1/0.98). Elsewhere the shares are others: the
-/// tables have what was measured.
-pub const BUILDS: [Build; 3] = [
-    Build { name: "same", rounds: 0, slower: 0, margin: 0.02, right: Verdict::Equivalent },
-    Build { name: "minus-2", rounds: 11_200, slower: 2, margin: 0.01, right: Verdict::Regression },
-    Build { name: "minus-5", rounds: 28_900, slower: 5, margin: 0.02, right: Verdict::Regression },
-];
-
-/// The base once more, under a second name.
-pub const AGAIN: &str = "same-again";
-
-/// What else the machine does meanwhile.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Condition {
-    Quiet,
-    Loaded,
-}
-
-impl Condition {
-    pub const ALL: [Self; 2] = [Self::Quiet, Self::Loaded];
-
-    fn of(loaded: bool) -> Self {
-        if loaded { Self::Loaded } else { Self::Quiet }
-    }
-}
-
-impl fmt::Display for Condition {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if *self == Self::Quiet { "quiet" } else { "loaded" })
-    }
-}
-
-/// The name under which a build runs beside the base.
-fn variant_of(build: &Build) -> &'static str {
-    if build.slower == 0 { AGAIN } else { build.name }
-}
-
-fn build_named(name: &str) -> Option<usize> {
-    BUILDS.iter().position(|build| build.name == name)
-}
-
-/// What a statement of l.i0, which inserts [`STATEMENT_ROWS`], takes without a loop.
-pub const STATEMENT_US: f64 = 532.0;
-pub const STATEMENT_ROWS: u64 = 100;
 
 /// Planted differences, and who finds them
 #[derive(Debug, Args)]
@@ -187,25 +127,4 @@ fn judge_all(directory: &Path, document: Option<&Path>) -> Result<()> {
         publish::put(path, &tables)?;
     }
     Ok(())
-}
-
-/// The command that is raced.
-pub struct Steelyard {
-    program: PathBuf,
-}
-
-impl Steelyard {
-    /// Runs it with a plan, which is kept beside its results.
-    pub fn run(&self, word: &str, plan: &str, results: &Path, more: &[&str]) -> Result<()> {
-        let file = results.with_extension("toml");
-        std::fs::write(&file, plan).with_context(|| format!("cannot write {}", file.display()))?;
-        let mut command = Command::new(&self.program);
-        command.arg(word).arg(&file).arg("--results").arg(results).args(more).stdout(Stdio::null());
-        // A run that is sent this stops its servers.
-        let status = bound(&mut command, Signal::SIGTERM)
-            .status()
-            .with_context(|| format!("cannot run {}: make build", self.program.display()))?;
-        ensure!(status.success(), "steelyard {word} {} failed: {status}", file.display());
-        Ok(())
-    }
 }

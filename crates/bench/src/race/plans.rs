@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use super::{BUILDS, Build, STATEMENT_ROWS, STATEMENT_US, variant_of};
+use super::builds::{BUILDS, Build, STATEMENT_ROWS, STATEMENT_US, variant_of};
 
 /// Rows of l.i0 in a restart: what `steelyard run insert` has by default.
 const ROWS: u64 = 200_000;
@@ -58,7 +58,7 @@ fn compiler() -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use super::super::AGAIN;
+    use super::super::builds::AGAIN;
     use super::*;
 
     fn read(text: &str) -> plan::Plan {

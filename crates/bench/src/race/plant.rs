@@ -6,7 +6,7 @@ use std::{fs, io};
 use anyhow::{Context, Result, bail};
 use testing::repository::{commit, tarball, unpack};
 
-use super::BUILDS;
+use super::builds::BUILDS;
 
 /// Where a statement of the simple protocol begins.
 const FILE: &str = "src/backend/tcop/postgres.c";

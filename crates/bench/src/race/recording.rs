@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use report::Which;
 use store::{Purpose, Scope, Store, TrialState};
 
-use super::{BUILDS, Condition, variant_of};
+use super::builds::{BUILDS, Condition, variant_of};
 
 /// A build beside the base, each in one trial of the same block: rows per second, by second.
 #[derive(Debug, Clone)]

@@ -5,7 +5,9 @@ use std::path::Path;
 use anyhow::{Context, Result, ensure};
 use store::Store;
 
-use super::{BUILDS, Steelyard, plans};
+use super::builds::BUILDS;
+use super::plans;
+use super::steelyard::Steelyard;
 
 /// Of a round: multiply, add, count, jump.
 const INSTRUCTIONS: f64 = 4.0;

@@ -39,6 +39,7 @@ mod select;
 mod setup;
 mod shared_builds;
 mod slices;
+mod storage;
 mod trials;
 mod whole;
 mod workloads;

@@ -11,20 +11,13 @@ mod layout;
 pub mod mysql;
 pub mod postgres;
 mod received;
+mod reply;
 mod scripted;
 mod socket;
 
+pub use reply::Reply;
 pub use scripted::{Kept, Scripted};
 pub use socket::Address;
-
-/// The answer to a client's statement.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Reply {
-    /// Rows in the result.
-    pub rows: u32,
-    /// Rows inserted, updated or deleted, according to the server.
-    pub affected: u64,
-}
 
 /// Why a session cannot send a request and read its answer later.
 const AT_ONCE: &str = "a system that answers at once cannot be sent a request ahead";

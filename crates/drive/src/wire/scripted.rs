@@ -3,7 +3,7 @@
 use script::{Sql, Value};
 use workload::Scripts;
 
-use super::Reply;
+use super::reply::Reply;
 use crate::error::Error;
 
 /// A session that runs the statements of scripts.

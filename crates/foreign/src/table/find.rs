@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::PROGRAM;
 use super::cells::{Cell, Split};
 use crate::ForeignError;
 use crate::lines::{Line, cut_off, lines};
+
+/// What is read here, for errors.
+pub(super) const PROGRAM: &str = "table";
 
 /// A table of absolute figures.
 #[derive(Debug)]

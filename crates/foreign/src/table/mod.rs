@@ -8,14 +8,12 @@
 mod cells;
 mod find;
 
-use find::{Found, Row, Tables, is_absolute, tables};
+use find::{Found, PROGRAM, Row, Tables, is_absolute, tables};
 
 use crate::error::shortened;
 use crate::lines::{lines, other};
 use crate::{ForeignError, Metric, Reading, Test};
 use cells::Cell;
-
-const PROGRAM: &str = "table";
 
 /// Headers of the column with the names of variants.
 const VARIANT: [&str; 9] =

@@ -8,8 +8,8 @@
 use crate::random::Random;
 use crate::{autocorrelation, quantile};
 
+use super::cuts::{Cuts, MIN_SEGMENT, best_cuts};
 use super::energy::Energy;
-use super::{Cuts, MIN_SEGMENT, best_cuts};
 
 /// Strengths of dependence at which the estimate's bias is measured.
 const GRID: [f64; 8] = [0.0, 0.2, 0.4, 0.6, 0.75, 0.85, 0.92, 0.97];

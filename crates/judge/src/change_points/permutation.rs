@@ -2,7 +2,7 @@
 
 use crate::random::Random;
 
-use super::MIN_SEGMENT;
+use super::cuts::MIN_SEGMENT;
 use super::energy::Energy;
 
 /// Up to this many values all orders are gone through: 8! = 40,320.

@@ -12,8 +12,8 @@ use workload::{Catalogue, Kind, Request};
 
 use super::jobs::Item;
 use crate::error::Error;
-use crate::lineup::{Lineup, Subject};
 use crate::options::Options;
+use crate::subject::{Lineup, Subject};
 use crate::trial::server::write_config;
 
 /// Starting under Callgrind takes about 50 times as long as without.

@@ -45,8 +45,9 @@ use crate::experiment::data_dir::make_data_dir;
 use crate::experiment::exclusive::Exclusive;
 use crate::experiment::record::begin;
 use crate::experiment::run::sweep;
-use crate::lineup::{Lineup, Subject, line_up};
+use crate::lineup::line_up;
 use crate::options::Options;
+use crate::subject::{Lineup, Subject};
 use crate::systems::Installed;
 
 /// The seed for a plan without one: fixed, so that two counts of one plan execute the same

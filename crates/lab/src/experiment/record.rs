@@ -6,8 +6,9 @@ use store::{
 };
 
 use crate::error::Error;
-use crate::lineup::{Lineup, Subject, level};
+use crate::lineup::level;
 use crate::options::Options;
+use crate::subject::{Lineup, Subject};
 
 /// The plan's text, complete without other files and without the folder that paths in it are
 /// relative to.

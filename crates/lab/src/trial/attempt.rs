@@ -12,8 +12,8 @@ use store::{StepRecord, TrialId};
 use workload::Benchmark;
 
 use crate::error::Error;
-use crate::lineup::Subject;
 use crate::observe::fitness::Fitness;
+use crate::subject::Subject;
 
 /// Log lines that an error shows.
 const LOG_LINES: usize = 12;

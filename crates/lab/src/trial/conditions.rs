@@ -11,10 +11,10 @@ use workload::stream_seed;
 
 use crate::error::Error;
 use crate::event::Event;
-use crate::lineup::Lineup;
 use crate::observe::profile::Profiler;
 use crate::observe::scheduler::Scheduler;
 use crate::options::Options;
+use crate::subject::Lineup;
 use crate::systems::Systems;
 use crate::trial::attempt::Entered;
 use crate::trial::loads::Loads;

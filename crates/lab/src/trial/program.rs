@@ -10,7 +10,7 @@ use store::StepRecord;
 use workload::{Phase, Program, fill};
 
 use crate::error::Error;
-use crate::lineup::Subject;
+use crate::subject::Subject;
 use crate::trial::attempt::{Attempt, Trouble};
 use crate::trial::conditions::Conditions;
 

@@ -1,6 +1,5 @@
 //! The server of a trial: started, given its tables, stopped.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,9 +13,9 @@ use workload::{Benchmark, Phase, Program};
 
 use crate::error::Error;
 use crate::event::Event;
-use crate::lineup::{Subject, benchmark};
 use crate::observe::fitness::Fitness;
 use crate::options::Options;
+use crate::subject::Subject;
 use crate::systems::{Started, Systems};
 use crate::trial::attempt::{Attempt, Entered, Trouble, at_once};
 use crate::trial::conditions::{Conditions, Lengths};
@@ -64,7 +63,7 @@ struct Place<'a> {
 impl<'a> Place<'a> {
     fn of(conditions: &Conditions<'a>, entered: Entered) -> Result<Self, Error> {
         let subject = &conditions.lineup.subjects[entered.variant];
-        let mut benchmark = benchmark(&conditions.plan().workload, entered.sequence, subject)?;
+        let mut benchmark = subject.benchmark(&conditions.plan().workload, entered.sequence)?;
         end_after(&mut benchmark.phases, entered.steps);
         set_lengths(&mut benchmark.phases, entered.sequence, &conditions.lengths.borrow());
         let loaded = conditions.loads.of(entered);
@@ -262,7 +261,7 @@ impl Starter<'_> {
         let config_file = text.map(|text| write_config(text, directory)).transpose()?;
         let transports = terms::transports(&place.benchmark);
         let spec = ServerSpec {
-            config: config(&place.benchmark, subject),
+            config: subject.config(&place.benchmark),
             config_file: config_file.clone(),
             procs_files: place.cgroup.as_ref().map(Cgroup::procs_files).unwrap_or_default(),
             transports: &transports,
@@ -277,13 +276,6 @@ impl Starter<'_> {
         }
         Ok(started?)
     }
-}
-
-/// The settings of a server: those of the plan, and where it says nothing, those of the benchmark.
-pub fn config(benchmark: &Benchmark, subject: &Subject) -> BTreeMap<String, String> {
-    let mut config = benchmark.config.clone();
-    config.extend(subject.variant.config.clone());
-    config
 }
 
 /// The server's log among the artifacts. A log that can't be kept is no reason to lose a trial.

@@ -8,10 +8,9 @@ use store::StepRecord;
 use workload::{Benchmark, Phase, Rng, Step, stream_seed};
 
 use crate::error::Error;
-use crate::lineup::Subject;
+use crate::subject::Subject;
 use crate::trial::attempt::{Attempt, Trouble};
 use crate::trial::conditions::Conditions;
-use crate::trial::server::config;
 
 /// Checks, before anything is started, that a benchmark's steps can have what they want.
 ///
@@ -27,7 +26,7 @@ pub fn check(subject: &Subject, benchmark: &Benchmark) -> Result<(), Error> {
     let most = subject
         .installation
         .is_ours()
-        .then(|| dbms::most_clients(&subject.installation, &config(benchmark, subject), text));
+        .then(|| dbms::most_clients(&subject.installation, &subject.config(benchmark), text));
     for step in benchmark.phases.iter().filter_map(Phase::step) {
         if let Some(pinning) = pinning(step) {
             if !subject.installation.is_ours() {

@@ -12,8 +12,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use super::cost::Cost;
 use super::raw::{Key, Raw};
-use super::{Cost, Profile};
 
 /// Collects what belongs to one name.
 #[derive(Default)]
@@ -28,7 +28,8 @@ struct Activation {
     outermost: bool,
 }
 
-pub(super) fn fold(raw: &Raw) -> Profile {
+/// The cost of each function.
+pub(super) fn fold(raw: &Raw) -> BTreeMap<String, Cost> {
     let mut activations: HashMap<Key, Activation> = HashMap::new();
     let mut functions: BTreeMap<String, Gathered> = BTreeMap::new();
     let ends = raw.arcs.keys().flat_map(|(from, to)| [*from, *to]);
@@ -66,7 +67,7 @@ pub(super) fn fold(raw: &Raw) -> Profile {
             function.cost.inclusive = function.cost.inclusive.saturating_add(arc.inclusive);
         }
     }
-    let functions = functions
+    functions
         .into_iter()
         .map(|(name, Gathered { mut cost, by_object })| {
             // Among equals, the first in order of names, so the choice is always the same.
@@ -76,8 +77,7 @@ pub(super) fn fold(raw: &Raw) -> Profile {
             }
             (name, cost)
         })
-        .collect();
-    Profile { instructions: raw.instructions, functions }
+        .collect()
 }
 
 fn activation(raw: &Raw, (name, object): Key) -> Activation {
@@ -113,7 +113,7 @@ fn shown(name: &str, object: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::callgrind::Profile;
 
     fn parsed(body: &str) -> Profile {
         let text = format!("positions: line\nevents: Ir\n{body}\n");

@@ -72,6 +72,7 @@
 //! `name'2`. Otherwise, a function that calls itself would be charged twice for its inner calls.
 //! [`Profile`] merges them into one entry per function; see `fold.rs`.
 
+mod cost;
 mod dumps;
 mod error;
 mod fold;
@@ -80,7 +81,8 @@ mod profile;
 mod raw;
 mod valgrind;
 
+pub use cost::Cost;
 pub use dumps::{Dump, dumps};
 pub use error::CallgrindError;
-pub use profile::{Cost, Profile};
+pub use profile::Profile;
 pub use valgrind::Valgrind;

@@ -5,24 +5,8 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
+use super::cost::Cost;
 use super::{CallgrindError, fold, format};
-
-/// The cost of a function.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Cost {
-    /// The path of the program or library that contains it; `???` for code without a file. If
-    /// several contain a function of this name, the one where it cost most.
-    pub object: String,
-    /// Instructions of the function itself.
-    pub own: u64,
-    /// Instructions of the function and everything it called, each counted once however often the
-    /// function calls itself.
-    pub inclusive: u64,
-    /// Number of calls, by others and by itself, without those that began in an earlier stretch.
-    /// Callgrind takes a jump to a function's first instruction for a call, so a loop that begins
-    /// there counts every iteration.
-    pub calls: u64,
-}
 
 /// Where the instructions of a stretch went.
 ///
@@ -58,7 +42,8 @@ impl Profile {
     /// # Errors
     /// As for [`Profile::read`].
     pub fn parse(reader: impl BufRead, origin: &Path) -> Result<Self, CallgrindError> {
-        Ok(fold::fold(&format::parse(reader, origin)?))
+        let raw = format::parse(reader, origin)?;
+        Ok(Self { instructions: raw.instructions, functions: fold::fold(&raw) })
     }
 
     /// Subtracts `mark`, function by function. What is smaller than in the mark becomes 0, such as

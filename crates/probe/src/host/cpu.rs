@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use super::Facts;
+use super::facts::Facts;
 use crate::files::read_trimmed;
 
 pub(super) fn add(facts: &mut Facts, sys: &Path, proc: &Path) {

@@ -6,7 +6,7 @@ use std::path::Path;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
-use super::Facts;
+use super::facts::Facts;
 use crate::files::read_trimmed;
 
 /// Stands for steelyard where systemd derives ids of applications; never changes.

@@ -2,26 +2,17 @@
 //! or users, because results are published; what tells two machines of one type apart is a hash.
 
 mod cpu;
+mod facts;
 mod identity;
 mod storage;
 mod system;
 
 use std::path::Path;
 
+pub use facts::Fact;
 pub use system::chosen;
 
-use crate::files::read_trimmed;
-
-/// A fact about this machine.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Fact {
-    /// `cpu`, `memory`, `system`, `storage` or `kernel`.
-    pub group: String,
-    /// Its name, unique within its group.
-    pub name: String,
-    /// For people; `unknown: reason` if it cannot be read.
-    pub value: String,
-}
+use facts::Facts;
 
 /// Facts about the machine with `data_dir`: CPU, memory, system, kernel settings, storage. Facts
 /// that only some machines have (such as a driver's boost switch) are present only there. All
@@ -35,46 +26,10 @@ pub fn host_facts(data_dir: &Path) -> Vec<Fact> {
     facts.list
 }
 
-#[derive(Debug, Default)]
-struct Facts {
-    list: Vec<Fact>,
-}
-
-impl Facts {
-    fn add(&mut self, group: &str, name: &str, value: impl Into<String>) {
-        self.list.push(Fact {
-            group: group.to_owned(),
-            name: name.to_owned(),
-            value: value.into(),
-        });
-    }
-
-    fn add_or(&mut self, group: &str, name: &str, value: Option<String>, why: &str) {
-        self.add(group, name, value.unwrap_or_else(|| format!("unknown: {why}")));
-    }
-
-    /// The text of a small file.
-    fn add_file(&mut self, group: &str, name: &str, path: impl AsRef<Path>) {
-        let path = path.as_ref();
-        let value = match std::fs::read_to_string(path) {
-            Ok(text) if text.trim().is_empty() => "none".to_owned(),
-            Ok(text) => text.trim().to_owned(),
-            Err(error) => format!("unknown: {}: {error}", path.display()),
-        };
-        self.add(group, name, value);
-    }
-
-    /// The same, only if the file exists and is not empty.
-    fn add_file_if_there(&mut self, group: &str, name: &str, path: impl AsRef<Path>) {
-        if let Some(text) = read_trimmed(path).filter(|text| !text.is_empty()) {
-            self.add(group, name, text);
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::files::read_trimmed;
 
     #[test]
     fn facts_are_there_and_named_once() {

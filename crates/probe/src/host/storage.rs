@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::Facts;
+use super::facts::Facts;
 use crate::device::{Device, block_device_of, nearest_existing};
 use crate::files::{read_number, read_trimmed};
 use crate::proc::disk::SECTOR_BYTES;

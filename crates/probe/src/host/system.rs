@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::Facts;
+use super::facts::Facts;
 use crate::files::read_trimmed;
 use crate::proc::memory::parse_meminfo;
 

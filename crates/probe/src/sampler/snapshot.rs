@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::{Group, Targets};
+use super::targets::{Group, Targets};
 use crate::cgroup::{Cgroup, CpuTime};
 use crate::clock::Clocks;
 use crate::device::DeviceReader;

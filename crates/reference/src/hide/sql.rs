@@ -1,6 +1,6 @@
 //! Passwords in statements of MySQL and MariaDB. Those of PostgreSQL follow the word itself.
 
-use super::{HIDDEN, Password, length};
+use super::place::{HIDDEN, Password, length};
 
 /// Finds the place of a password's quote in the text behind a word.
 type Place = fn(&str) -> Option<usize>;

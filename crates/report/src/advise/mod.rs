@@ -16,9 +16,9 @@ use std::time::Duration;
 use plan::Plan;
 
 use crate::ReportError;
-use crate::judged::fraction;
+use crate::chosen::{Chosen, Source};
+use crate::judging::fraction;
 use crate::sheet::Printable;
-use crate::trials::{Chosen, Source};
 
 pub use document::{AdviseDocument, AdvisedStep};
 

@@ -8,9 +8,9 @@ use store::Store;
 
 use super::evidence::{Evidence, KnownStep};
 use crate::ReportError;
+use crate::chosen::Source;
 use crate::load::{Which, load};
 use crate::sliced::{Scatter, scatter};
-use crate::trials::Source;
 
 /// Assumed deviation of the log ratio within a restart for one second of load on each server, where
 /// nothing is stored: about what Postgres has (VALIDATION.md, "On real servers").

@@ -7,7 +7,7 @@ use store::{CountRecord, Experiment, ExperimentId, Store, Variant, Warning};
 use super::namesakes;
 use super::spread::Spread;
 use crate::ReportError;
-use crate::judged::fraction;
+use crate::judging::fraction;
 use crate::renames::Renames;
 use crate::table::{distinct, place_of};
 

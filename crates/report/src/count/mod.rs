@@ -6,6 +6,7 @@ mod counted;
 mod document;
 mod functions;
 mod namesakes;
+mod options;
 mod page;
 mod spread;
 mod tables;
@@ -19,23 +20,10 @@ use crate::sheet::Printable;
 pub(crate) use counted::Counted;
 pub use document::{CountDocument, CountedVariant, KindDocument, PhaseDocument};
 pub use functions::{FunctionDocument, WorkDocument};
+pub use options::CountOptions;
 pub(crate) use page::{PageCounts, latest};
 pub use spread::{LEAST as LEAST_DIFFERENCE, Spread};
 pub use words::SentenceDocument;
-
-/// What to show, and how to judge it.
-#[derive(Debug, Clone)]
-pub struct CountOptions {
-    /// Name of the variant to compare with; the plan's base when `None`.
-    pub base: Option<String>,
-    /// δ as a fraction: certain differences up to it are `equivalent`. The plan's when `None`.
-    pub margin: Option<f64>,
-    /// Maximum number of rows in a table of functions.
-    pub functions: usize,
-    /// Whether to show a table of functions for every kind of statement, not only for the one that
-    /// moved most.
-    pub every_kind: bool,
-}
 
 /// Counts, ready to be printed.
 pub type CountReport = Printable<CountDocument>;

@@ -2,10 +2,10 @@
 
 use store::CountRecord;
 
-use super::CountOptions;
 use super::counted::{CountVerdict, Counted, Group, Kind, in_phase, per_row, per_statement};
 use super::document::{CountDocument, CountedVariant};
 use super::functions::{FunctionDocument, WorkDocument};
+use super::options::CountOptions;
 use super::spread::{LEAST, Spread};
 use crate::number::{
     UNKNOWN, exact_change, exact_relative, or_unknown, percent, repeated, signed_work, work,

@@ -8,11 +8,11 @@ use serde::{Deserialize, Serialize};
 
 use metrics::{EVENT, EVENTS};
 
-use super::ExplainOptions;
+use super::options::ExplainOptions;
 use super::shifts::ExplainedShift;
-use crate::document::{Costs, Labels, costs};
+use crate::document::{Costs, costs};
 use crate::figures::absolute;
-use crate::model::Results;
+use crate::model::{Labels, Results};
 use crate::plans::ExplainedPlan;
 use crate::profiles::{Children, ExplainedMove, Folded, StepProfiles, children, facts, moved};
 

@@ -3,10 +3,14 @@
 
 mod conclusion;
 mod document;
+mod options;
+mod page;
 mod shifts;
 mod tables;
 
 pub use document::{ExplainDocument, ExplainedChild, ExplainedStep, ExplainedVariant};
+pub use options::ExplainOptions;
+pub(crate) use page::{PageWhy, step_tables};
 pub use shifts::ExplainedShift;
 
 use std::collections::HashMap;
@@ -16,37 +20,14 @@ use store::{Scope, StepId, Store};
 
 use crate::ReportError;
 use crate::compare::{CompareOptions, compare};
-use crate::judged::{Judged, judge_metric, judge_results};
-use crate::model::{Results, StepResults, VariantStep};
-use crate::page_data::PageWhy;
+use crate::judged::Judged;
+use crate::judging::{judge_metric, judge_results};
+use crate::model::{Results, StepResults};
 use crate::plans;
 use crate::profiles::{self, StepProfiles, facts};
 use crate::sheet::Printable;
-use crate::table::{Section, Table};
+use crate::table::Section;
 use shifts::Counted;
-
-/// Figures that differ, in each table of the page.
-const ON_PAGE: usize = 8;
-
-/// What to explain, and how much of it.
-#[derive(Debug, Clone)]
-pub struct ExplainOptions {
-    /// A step, such as `l.i0`; `None`: every profiled step.
-    pub step: Option<String>,
-    /// The function whose callees are shown; `None`: the one in which the base's server executes
-    /// what clients send.
-    pub parent: Option<String>,
-    /// How many of the functions that moved to show for each variant.
-    pub functions: usize,
-    /// Name of the variant to compare with; the plan's base when `None`.
-    pub base: Option<String>,
-}
-
-impl Default for ExplainOptions {
-    fn default() -> Self {
-        Self { step: None, parent: None, functions: 15, base: None }
-    }
-}
 
 /// An explanation, ready to be printed.
 pub type Explanation = Printable<ExplainDocument>;
@@ -155,32 +136,6 @@ impl<'a> Explainer<'a> {
         }
         Ok(())
     }
-
-    /// What the page says of a step, apart from its profiles; `None` without trials to compare.
-    pub(crate) fn page(&self, number: usize) -> Result<Option<PageWhy>, ReportError> {
-        let none = StepProfiles::none(number, self.results.variants.len());
-        let options = ExplainOptions::default();
-        let step = document::step(self.results, &none, self.throughput.base, &options);
-        let Some(mut step) = step.filter(|_| self.comparable(number)) else { return Ok(None) };
-        self.explain(&mut step, number)?;
-        let mut shown = tables::why(&step, ON_PAGE);
-        shown.retain(|table| !table.rows.is_empty());
-        Ok(Some(PageWhy {
-            plans: tables::plans(&step).collect(),
-            tables: shown,
-            conclusions: step.in_order(&step.conclusion).map(|(_, said)| said.clone()).collect(),
-        }))
-    }
-
-    /// Whether the base and another variant have trials of a step.
-    fn comparable(&self, number: usize) -> bool {
-        let Some(step) = self.results.steps.get(number) else { return false };
-        let with = |variant: &&VariantStep| !variant.samples.is_empty();
-        let aside = step.warm_up || step.loaded_once;
-        !aside
-            && step.variant(self.throughput.base).as_ref().is_some_and(with)
-            && step.variants.iter().filter(with).count() > 1
-    }
 }
 
 fn chosen(
@@ -217,14 +172,4 @@ fn why_not(steps: &[StepResults]) -> Vec<String> {
     notes.sort_unstable();
     notes.dedup();
     notes
-}
-
-/// The tables of one step for the page: callees of a backend's function, phases, functions that
-/// moved.
-pub(crate) fn step_tables(results: &Results, profiles: &StepProfiles, base: usize) -> Vec<Table> {
-    let options = ExplainOptions::default();
-    let parent = document::parent(results, base, &options);
-    document::step(results, profiles, base, &options)
-        .map(|step| tables::of_step(&step, &parent, facts(results, base)))
-        .unwrap_or_default()
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use dbms::ProfileFacts;
 
-use super::document::{ExplainDocument, ExplainedStep};
+use super::document::{ExplainDocument, ExplainedStep, ExplainedVariant};
 use super::shifts::ExplainedShift;
 use crate::number::{UNKNOWN, cost, digits, or_unknown, relative};
 use crate::plans::ExplainedPlan;
@@ -158,7 +158,7 @@ fn callees(step: &ExplainedStep, parent: &str, worker: Option<&ProfileFacts>) ->
 
 /// `pg13.7: 2301 samples of 3 trials, 93.10% of them in main; …`
 fn samples(step: &ExplainedStep, parent: &str) -> String {
-    let one = |variant: &super::ExplainedVariant| {
+    let one = |variant: &ExplainedVariant| {
         let share = or_unknown(variant.in_parent, percent);
         let trials = if variant.trials == 1 { "trial" } else { "trials" };
         format!(

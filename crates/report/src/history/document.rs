@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use judge::{ChangePoint, ChangeSearch, Changes, ENOUGH_UNITS, Exchangeable, change_points};
 
-use super::Order;
 use super::lines::{Lines, StepLine};
+use super::order::Order;
 use crate::number::{percent, signed};
 use crate::time::rfc3339;
 use crate::trials::{Trials, Value};

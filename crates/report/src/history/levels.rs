@@ -5,11 +5,13 @@ use std::collections::HashMap;
 use metrics::OPS;
 use store::StepId;
 
+use crate::chosen::Source;
 use crate::figures::paired;
-use crate::judged::{Judged, judge_results};
+use crate::judged::Judged;
+use crate::judging::judge_results;
 use crate::load::{Which, load};
 use crate::model::{Results, Sample, StepResults, VariantStep};
-use crate::trials::{Source, Trials};
+use crate::trials::Trials;
 use crate::{ReportError, by_cpu, sliced};
 
 /// Sets [`crate::trials::Value::level`] so that variants of an experiment have the ratios to its

@@ -2,8 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Order;
-use super::order::{Version, commit, same_commit};
+use super::order::{Order, Version, commit, same_commit};
 use crate::ReportError;
 use crate::table::place_of;
 use crate::time::rfc3339;

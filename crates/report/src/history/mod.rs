@@ -7,36 +7,14 @@ mod order;
 mod tables;
 
 use crate::ReportError;
+use crate::chosen::{Chosen, Source};
 use crate::sheet::Printable;
-use crate::trials::{Chosen, Source, Trials};
+use crate::trials::Trials;
 
 pub use document::{
     ChangeDocument, HistoryDocument, HistoryPoint, HistoryRun, HistoryStep, LineDocument,
 };
-
-/// What makes a run, and how runs are ordered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Order {
-    /// A run is a version of the DBMS, no matter which experiments measured it; in order of
-    /// release.
-    Version,
-    /// A run is an experiment; ordered by when they began.
-    Date,
-    /// A run is a commit, taken from the recorded build; in the given order, otherwise ordered by
-    /// when they were first measured.
-    Commit,
-}
-
-impl Order {
-    /// Its name in options and output.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Version => "version",
-            Self::Date => "date",
-            Self::Commit => "commit",
-        }
-    }
-}
+pub use order::Order;
 
 /// What to show.
 #[derive(Debug, Clone)]

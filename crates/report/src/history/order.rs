@@ -2,6 +2,30 @@
 
 use std::cmp::Ordering;
 
+/// What makes a run, and how runs are ordered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    /// A run is a version of the DBMS, no matter which experiments measured it; in order of
+    /// release.
+    Version,
+    /// A run is an experiment; ordered by when they began.
+    Date,
+    /// A run is a commit, taken from the recorded build; in the given order, otherwise ordered by
+    /// when they were first measured.
+    Commit,
+}
+
+impl Order {
+    /// Its name in options and output.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Version => "version",
+            Self::Date => "date",
+            Self::Commit => "commit",
+        }
+    }
+}
+
 /// A version of a DBMS in the order of releases: 9.6 < 13.7 < 14.3, and 16beta1 < 16rc1 < 16 = 16.0
 /// < 16.1.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,8 +3,7 @@
 use judge::Verdict;
 
 use super::document::{ChangeDocument, HistoryDocument, HistoryStep, LineDocument};
-use crate::document::Labels;
-use crate::model::labelled;
+use crate::model::{Labels, labelled};
 use crate::number::{cost, or_unknown, rate, relative};
 use crate::sheet::{List, Part, Sheet};
 use crate::table::{Row, RowKind, Section, Table, texts};

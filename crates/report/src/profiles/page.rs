@@ -11,9 +11,8 @@ use store::Store;
 
 use super::{Flame, flames, read};
 use crate::ReportError;
-use crate::document::Labels;
 use crate::explain::step_tables;
-use crate::model::{Results, StepKey};
+use crate::model::{Labels, Results, StepKey};
 use crate::table::Table;
 
 /// Maximum bytes of compressed flamegraphs in a page: about 200 of them.

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use metrics::OPS;
 use serde::{Deserialize, Serialize};
 
-use super::{Cliff, Estimate, Line, Sweep};
-use crate::document::Labels;
-use crate::model::Results;
+use super::estimate::Estimate;
+use super::shape::{Cliff, Dimension, Line, Sweep};
+use crate::model::{Labels, Results};
 
 /// Steps of one name, measured with three or more numbers of clients.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -148,8 +148,8 @@ fn document(results: &Results, sweep: &Sweep) -> SweepDocument {
     }
 }
 
-impl From<&super::Dimension> for DimensionDocument {
-    fn from(dimension: &super::Dimension) -> Self {
+impl From<&Dimension> for DimensionDocument {
+    fn from(dimension: &Dimension) -> Self {
         Self { name: dimension.name.clone(), values: dimension.values.clone() }
     }
 }

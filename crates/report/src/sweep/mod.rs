@@ -6,14 +6,11 @@ mod cliffs;
 mod document;
 mod estimate;
 mod page;
+mod shape;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use judge::median;
-use metrics::{COSTS, EVENTS, LATENCIES, Metric, OPS};
-
-use crate::document::Labels;
-use crate::model::{Results, StepResults, VariantStep};
+use crate::model::{Labels, Results, StepResults};
 use crate::table::distinct;
 
 pub use document::{
@@ -22,74 +19,14 @@ pub use document::{
 };
 
 use cliffs::cliffs;
-pub(crate) use cliffs::{Cliff, Cliffs};
 pub(crate) use document::documents;
-pub(crate) use estimate::{Estimate, estimate};
+pub(crate) use estimate::Estimate;
 pub(crate) use page::{PageSweep, page_sweeps};
+use shape::{Cliffs, Dimension};
+pub(crate) use shape::{Line, Subject, Sweep};
 
 /// A name measured with fewer numbers of clients has no curve.
 const FEWEST_CLIENTS: usize = 3;
-
-/// The events that come first: more clients are mostly more work for the scheduler.
-const SCHEDULER: [&str; 5] = [
-    "context-switches",
-    "cpu-migrations",
-    "ipi:ipi_send_cpu",
-    "timer:hrtimer_start",
-    "timer:hrtimer_cancel",
-];
-
-/// The steps of one name over the number of clients.
-#[derive(Debug, Clone)]
-pub(crate) struct Sweep {
-    /// Name of the steps.
-    pub(crate) name: String,
-    /// What an operation is.
-    pub(crate) unit: String,
-    /// The class of statements that an operation is.
-    pub(crate) class: String,
-    /// What varies besides the number of clients, by name.
-    pub(crate) dimensions: Vec<Dimension>,
-    /// The numbers of clients, ascending.
-    pub(crate) clients: Vec<u32>,
-    /// The values of the dimensions in order of appearance, each with all variants.
-    pub(crate) lines: Vec<Line>,
-    /// Whether a trial measured all its points on one server. Its points are then shown here
-    /// rather than among the other steps.
-    pub(crate) one_server: bool,
-    /// Where the throughput of lines falls.
-    pub(crate) cliffs: Cliffs,
-}
-
-/// A label of the steps and its values in order of appearance.
-#[derive(Debug, Clone)]
-pub(crate) struct Dimension {
-    pub(crate) name: String,
-    pub(crate) values: Vec<String>,
-}
-
-/// A variant with one value of each dimension.
-#[derive(Debug, Clone)]
-pub(crate) struct Line {
-    /// Index of the variant.
-    pub(crate) variant: usize,
-    pub(crate) labels: Labels,
-    /// For each number of clients, the index of its step.
-    pub(crate) steps: Vec<Option<usize>>,
-}
-
-/// What a metric of a sweep is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Subject {
-    /// Response times.
-    Latency,
-    /// Costs per operation.
-    Operation,
-    /// Events that perf counted.
-    Event,
-    /// The machine, or the step as a whole.
-    Other,
-}
 
 /// The sweeps of an experiment, in order of appearance.
 pub(crate) fn sweeps(results: &Results) -> Vec<Sweep> {
@@ -152,129 +89,4 @@ fn of(results: &Results, places: &[usize]) -> Option<Sweep> {
     };
     sweep.cliffs = cliffs(results, &sweep);
     Some(sweep)
-}
-
-impl Dimension {
-    /// Its value among these labels; empty for steps without it.
-    fn of<'a>(&self, labels: &'a Labels) -> &'a str {
-        labels.get(&self.name).map_or("", String::as_str)
-    }
-}
-
-impl Sweep {
-    /// Whether a step is one of its points.
-    pub(crate) fn has(&self, step: usize) -> bool {
-        self.lines.iter().any(|line| line.steps.contains(&Some(step)))
-    }
-
-    /// The dimensions with several values.
-    pub(crate) fn varied(&self) -> impl Iterator<Item = &Dimension> {
-        self.dimensions.iter().filter(|dimension| dimension.values.len() > 1)
-    }
-
-    /// A line in a sentence: `pg16, pinning=random, pipeline=5`.
-    pub(crate) fn full_name(&self, results: &Results, line: &Line) -> String {
-        let values = self.varied().map(|it| format!("{}={}", it.name, it.of(&line.labels)));
-        let variant = results.variant_name(line.variant).to_owned();
-        std::iter::once(variant).chain(values).collect::<Vec<_>>().join(", ")
-    }
-
-    /// A line as the heading of a column: `random`, `pg16 random pipeline=5`.
-    pub(crate) fn line_name(&self, results: &Results, line: &Line) -> String {
-        let several = results.variants.len() > 1 || self.varied().next().is_none();
-        let variant = several.then(|| results.variant_name(line.variant).to_owned());
-        let values = self.varied().map(|dimension| {
-            let value = dimension.of(&line.labels);
-            // A word says what it is about, a number does not.
-            match value.starts_with(|first: char| first.is_alphabetic()) {
-                true => value.to_owned(),
-                false => format!("{}={value}", dimension.name),
-            }
-        });
-        variant.into_iter().chain(values).collect::<Vec<_>>().join(" ")
-    }
-
-    /// Its declared metrics that vary over its points, with what they are about; throughput is not
-    /// among them. Response times are only those of the class that the steps count.
-    pub(crate) fn metrics(&self, results: &Results) -> Vec<(Subject, &'static Metric)> {
-        let points = || self.lines.iter().flat_map(|line| line.points(results));
-        let names: BTreeSet<&String> = points().flat_map(|point| &*point.metrics).collect();
-        let varies = |name: &str| {
-            let mut extent = (f64::INFINITY, f64::NEG_INFINITY);
-            points().flat_map(|point| point.values(name)).for_each(|(_, value)| {
-                extent = (extent.0.min(value), extent.1.max(value));
-            });
-            extent.1 > extent.0
-        };
-        let mut found: Vec<((Subject, usize), &'static Metric)> = names
-            .into_iter()
-            .filter_map(|name| metrics::find(name))
-            .filter(|metric| metric.name != OPS.name && varies(metric.name))
-            .filter_map(|metric| Some((rank(metric, &self.class)?, metric)))
-            .collect();
-        found.sort_by_key(|(rank, metric)| (*rank, metric.name));
-        found.into_iter().map(|((subject, _), metric)| (subject, metric)).collect()
-    }
-}
-
-/// What a metric is about, and its place among those; `None` for response times of other classes.
-fn rank(metric: &Metric, class: &str) -> Option<(Subject, usize)> {
-    if let Some(place) = LATENCIES.iter().position(|family| family.of(class) == metric.name) {
-        return Some((Subject::Latency, place));
-    }
-    if LATENCIES.iter().any(|family| family.member_in(metric.name).is_some()) {
-        return None;
-    }
-    if let Some(event) = metrics::EVENT.member_in(metric.name) {
-        let place = SCHEDULER.iter().chain(&EVENTS).position(|known| *known == event);
-        return Some((Subject::Event, place.unwrap_or(usize::MAX)));
-    }
-    let cost = COSTS.iter().position(|cost| cost.name == metric.name);
-    if cost.is_some() || metric.name.ends_with("/o") {
-        return Some((Subject::Operation, cost.unwrap_or(COSTS.len())));
-    }
-    let declared = metrics::all().position(|known| known.name == metric.name);
-    Some((Subject::Other, declared.unwrap_or(usize::MAX)))
-}
-
-impl Line {
-    /// Its results at each number of clients; those of steps without results are empty.
-    pub(crate) fn at<'a>(&self, results: &'a Results, place: usize) -> Option<&'a VariantStep> {
-        results.steps.get((*self.steps.get(place)?)?)?.variant(self.variant)
-    }
-
-    /// All its results.
-    fn points<'a>(&'a self, results: &'a Results) -> impl Iterator<Item = &'a VariantStep> {
-        (0..self.steps.len()).filter_map(|place| self.at(results, place))
-    }
-
-    /// A metric over the numbers of clients.
-    pub(crate) fn curve(&self, results: &Results, metric: &str) -> Vec<Option<Estimate>> {
-        let values = |place| -> Vec<f64> {
-            let known = self.at(results, place).map(|point| point.values(metric));
-            known.into_iter().flatten().map(|(_, value)| value).collect()
-        };
-        (0..self.steps.len()).map(|place| estimate(&values(place))).collect()
-    }
-
-    /// Until how many clients a core was free: the largest number whose point has one, or the next
-    /// larger one, which may have used them up exactly ([`metrics::CORES_FREE`] is never below 0).
-    /// `None` if it is not known, or no point had a free core.
-    pub(crate) fn free_until(&self, results: &Results, clients: &[u32]) -> Option<u32> {
-        let free = |place: &usize| {
-            let values = self.at(results, *place).map(|it| it.values(metrics::CORES_FREE.name));
-            let values: Vec<f64> = values.into_iter().flatten().map(|(_, value)| value).collect();
-            median(&values).is_some_and(|free| free > 0.0)
-        };
-        let last = (0..self.steps.len()).rev().find(free)?;
-        let measured =
-            |place: &usize| self.at(results, *place).is_some_and(|p| !p.samples.is_empty());
-        let next = (last + 1..self.steps.len()).find(measured).unwrap_or(last);
-        clients.get(next).copied()
-    }
-
-    /// Whether it was measured at all.
-    pub(crate) fn is_measured(&self, results: &Results) -> bool {
-        self.points(results).any(|point| !point.samples.is_empty())
-    }
 }

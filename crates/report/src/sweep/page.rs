@@ -4,9 +4,9 @@ use metrics::{Metric, OPS};
 use serde::Serialize;
 
 use super::document::{CliffDocument, DimensionDocument};
-use super::{Estimate, Line, Subject, Sweep};
-use crate::document::Labels;
-use crate::model::Results;
+use super::estimate::Estimate;
+use super::shape::{Line, Subject, Sweep};
+use crate::model::{Labels, Results};
 use crate::page_number::Number;
 
 /// Steps of one name over the number of clients.

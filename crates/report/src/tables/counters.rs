@@ -1,7 +1,7 @@
 //! The DBMS's own counters: how much each increased during a step. Rows are counters, columns are
 //! variants.
 
-use super::View;
+use super::view::View;
 use crate::number::{UNKNOWN, count};
 use crate::table::{Row, Section, Table, distinct, texts};
 

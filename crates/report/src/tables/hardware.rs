@@ -4,7 +4,7 @@
 use metrics::{COSTS, EVENT, EVENTS, Metric, OPS};
 
 use super::throughput::{NOT_HELD, quotient};
-use super::{VARIANT, View};
+use super::view::{VARIANT, View};
 use crate::figures::{absolute, ratio_cell};
 use crate::number::{UNKNOWN, cost, or_unknown, rate};
 use crate::table::{Row, Section, Table, texts};

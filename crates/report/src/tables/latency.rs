@@ -3,7 +3,7 @@
 
 use metrics::{LATENCIES, MEGABYTES, OPS};
 
-use super::{VARIANT, View};
+use super::view::{VARIANT, View};
 use crate::latency::{BUCKETS, Pooled};
 use crate::model::StepResults;
 use crate::number::{UNKNOWN, or_unknown, rate};

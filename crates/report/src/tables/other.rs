@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use metrics::{STALL_COUNT, STALL_SHARE};
 
-use super::{VARIANT, View};
+use super::view::{VARIANT, View};
 use crate::model::{Noted, StepKey, StepResults};
 use crate::number::{UNKNOWN, or_unknown};
 use crate::sweep::Sweep;

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use metrics::{DUE, RATE, TARGET};
 
-use super::View;
 use super::throughput::NOT_HELD;
+use super::view::View;
 use crate::model::StepResults;
 use crate::number::{or_unknown, rate};
 use crate::table::{Row, RowKind, Section, Table};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{VARIANT, View};
+use super::view::{VARIANT, View};
 use crate::number::{megabytes, or_unknown};
 use crate::table::{Row, Section, Table, texts};
 

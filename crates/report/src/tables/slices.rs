@@ -1,6 +1,6 @@
 //! Steps whose load moved between the servers in slices: the figures behind their ratios.
 
-use super::View;
+use super::view::View;
 use crate::number::or_unknown;
 use crate::sliced::slicing_of;
 use crate::table::{Row, Section, Table, texts};

@@ -5,7 +5,7 @@ use metrics::{
     TREE, TREE_SIZE,
 };
 
-use super::{VARIANT, View};
+use super::view::{VARIANT, View};
 use crate::latency::Pooled;
 use crate::model::VariantStep;
 use crate::number::{UNKNOWN, cost, megabytes, or_unknown, rate};

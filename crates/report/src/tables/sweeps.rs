@@ -3,8 +3,8 @@
 use judge::Verdict;
 use metrics::{Metric, OPS};
 
-use super::View;
 use super::throughput::relative_cell;
+use super::view::{VARIANT, View};
 use crate::figures::ratio_cell;
 use crate::judged::Judged;
 use crate::number::{UNKNOWN, cost, or_unknown, rate, relative};
@@ -94,7 +94,7 @@ fn legend(view: View<'_>, sweep: &Sweep) -> Vec<String> {
     let fixed = if fixed.is_empty() { String::new() } else { format!("; {}", fixed.join(", ")) };
     let means = view.over_blocks("geometric means");
     let mut legend = vec![format!("operations/s ({}): {means}{fixed}", sweep.unit)];
-    let variant = (view.results.variants.len() > 1).then_some(super::VARIANT);
+    let variant = (view.results.variants.len() > 1).then_some(VARIANT);
     let varied = sweep.varied().map(|dimension| dimension.name.as_str());
     let named: Vec<&str> = variant.into_iter().chain(varied).collect();
     if !named.is_empty() {

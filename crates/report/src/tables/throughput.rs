@@ -3,7 +3,7 @@
 use judge::{Method, Verdict};
 use metrics::OPS;
 
-use super::View;
+use super::view::View;
 use crate::figures::{absolute, ratio_cell};
 use crate::model::StepResults;
 use crate::number::{or_unknown, rate, relative};

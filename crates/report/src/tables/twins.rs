@@ -1,6 +1,6 @@
 //! What the same system under two names showed.
 
-use super::View;
+use super::view::View;
 use crate::number::{or_unknown, percent, relative};
 use crate::table::{Row, RowKind, Section, Table, texts};
 

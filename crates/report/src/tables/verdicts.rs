@@ -3,7 +3,7 @@
 use judge::{Margin, Method, Verdict};
 use metrics::{Better, OPS};
 
-use super::View;
+use super::view::View;
 use crate::figures::{absolute, ratio_cell};
 use crate::judged::{Finding, Judged};
 use crate::number::{UNKNOWN, cost, or_unknown, percent, relative};

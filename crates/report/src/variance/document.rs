@@ -2,10 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Setup, StepValues, VarianceOptions, within};
+use super::options::{Deviation, VarianceOptions};
+use super::setups::{Setup, StepValues};
 use crate::ReportError;
+use crate::chosen::Source;
 use crate::table::{distinct, place_of};
-use crate::trials::{Conducted, Source, Trials};
+use crate::trials::{Conducted, Trials, Value};
 
 /// Version of the shape; it grows when a key is removed or changes its meaning.
 const FORMAT: u32 = 1;
@@ -253,4 +255,27 @@ fn notes(workloads: &[WorkloadVariance]) -> Vec<String> {
         );
     }
     notes
+}
+
+/// The variance from second to second of a trial; `None` if the step has no throughput per second
+/// or too few whole seconds.
+fn within(
+    sources: &[Source<'_>],
+    trials: &Trials,
+    value: &Value,
+    deviation: Deviation,
+) -> Result<Option<WithinDocument>, ReportError> {
+    let step = trials.step(value);
+    if step.sliced {
+        // Its seconds are those of all servers together.
+        return Ok(None);
+    }
+    let seconds = trials.seconds(sources, value)?;
+    let known: Vec<f64> = seconds.iter().copied().filter(|v| !v.is_nan()).collect();
+    Ok(deviation.cv(&known).map(|cv| WithinDocument {
+        seconds: known.len() as f64,
+        cv,
+        autocorrelation: judge::persistence(&seconds),
+        worth: judge::effective_sample_size(&seconds),
+    }))
 }

@@ -1,17 +1,13 @@
 //! Pairing by slices: which center, and whether the interval holds from one restart and from
 //! several.
 
-use judge::{
-    CONFIDENCE, Comparison, Margin, RestartRatio, Verdict, compare_slices, lengths_agree,
-    restart_ratio,
-};
+use judge::{RestartRatio, Verdict, lengths_agree, restart_ratio};
 
 use crate::rounds::{MODELS, Rounds};
 use crate::{Findings, Random, Rate, Size, Table, in_parallel};
+use experiment::{ROUNDS, judged, tries};
 
-/// Rounds in a restart: 24 s of two variants with slices of 40 ms.
-const ROUNDS: usize = 300;
-
+mod experiment;
 mod zeros;
 
 /// Numbers of restarts in the tables.
@@ -34,10 +30,6 @@ pub fn run(size: Size) -> Findings {
     lengths(size, &mut findings);
     zeros::look(size, &mut findings);
     findings
-}
-
-fn tries(size: Size) -> usize {
-    size.pick(100, 10_000)
 }
 
 /// The error of the plain mean, the trimmed mean and the median of one restart's rounds.
@@ -362,8 +354,4 @@ fn lengths(size: Size, findings: &mut Findings) {
 fn restart(model: &Rounds, rounds: usize, random: &mut Random) -> RestartRatio {
     let (base, variant) = model.pair(rounds, random);
     restart_ratio(&base, &variant).expect("rates of many rounds")
-}
-
-fn judged(restarts: &[RestartRatio]) -> Comparison {
-    compare_slices(restarts, Margin::default(), CONFIDENCE).expect("at least one restart")
 }

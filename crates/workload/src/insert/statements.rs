@@ -3,7 +3,8 @@
 use super::{Builder, INDEXES, POINT_IDS, highest_id, lowest_id, table_name};
 use crate::Sql;
 use crate::draw::{Draw, Width};
-use crate::request::{Expect, Piece, Sent, Statement};
+use crate::request::{Expect, Piece, Statement};
+use crate::sent::Sent;
 
 impl Builder<'_> {
     /// The insert of this many rows into a table.

@@ -4,7 +4,8 @@ use plan::{INIT, ProgramPlan, ProgramStep, Run};
 
 use crate::class::{Class, Effect};
 use crate::command::{Output, Program};
-use crate::step::{Benchmark, Phase, Step};
+use crate::phase::{Benchmark, Phase};
+use crate::step::Step;
 
 /// What the operations of a program are, whatever they are called.
 pub const OPERATION: Class = Class::new("op", "operations", "operations", Effect::Reads);

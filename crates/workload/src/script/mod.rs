@@ -7,9 +7,11 @@ use plan::{CountPlan, Protocol, ScriptPlan};
 use crate::class::{Class, Effect};
 use crate::kinds::{Catalogue, Kind, Load, State};
 use crate::pgbench;
-use crate::request::{Request, Sent};
+use crate::phase::{Benchmark, Phase};
+use crate::request::Request;
 use crate::scripts::Scripts;
-use crate::step::{Benchmark, Pace, Phase, Step, Stream};
+use crate::sent::Sent;
+use crate::step::{Pace, Step, Stream};
 use crate::{Dialect, Error, Sql};
 
 /// Transactions, as pgbench counts them: runs of a script.

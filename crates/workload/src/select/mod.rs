@@ -8,8 +8,10 @@ use crate::kinds::{Catalogue, Kind, Load, State};
 use crate::pgbench::{
     ACCOUNTS, ACCOUNTS_TABLE, account, create_accounts, index_accounts, load_accounts, room_for,
 };
-use crate::request::{Expect, Piece, Request, Sent, Statement};
-use crate::step::{Benchmark, Phase, Step, Stream};
+use crate::phase::{Benchmark, Phase};
+use crate::request::{Expect, Piece, Request, Statement};
+use crate::sent::Sent;
+use crate::step::{Step, Stream};
 use crate::terms::{Counters, Idle, Terms};
 use crate::{Dialect, Error, Sql};
 

@@ -3,8 +3,9 @@
 use plan::{JOB, StoragePlan, WorkloadPlan};
 
 use crate::command::{Output, Program};
+use crate::phase::{Benchmark, Phase};
 use crate::program::OPERATION;
-use crate::step::{Benchmark, Phase, Step};
+use crate::step::Step;
 use crate::{Dialect, Error};
 
 /// The benchmark of a plan.

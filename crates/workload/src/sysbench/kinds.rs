@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use super::builder::{Builder, INSERT, LOAD_BATCH, SCAN, WRITE};
 use super::statements::{COUNT, DISTINCT, ORDER, SIMPLE, SUM, table_name};
-use super::{Builder, INSERT, LOAD_BATCH, SCAN, WRITE};
 use crate::class::Class;
 use crate::draw::{Cell, Draw};
 use crate::kinds::{Catalogue, Kind, Load, State};
-use crate::request::{Expect, Piece, Sent, Statement};
+use crate::request::{Expect, Piece, Statement};
+use crate::sent::Sent;
 use crate::step::Refresh;
 use crate::{Dialect, Error};
 

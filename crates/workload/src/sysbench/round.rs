@@ -1,6 +1,6 @@
 //! A round of a client: one statement, or a transaction of several.
 
-use super::Builder;
+use super::builder::Builder;
 use crate::draw::{Draw, Width};
 use crate::request::{Expect, Request, Statement};
 use crate::step::{Action, Finds};

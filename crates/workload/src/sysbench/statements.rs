@@ -1,11 +1,12 @@
 //! The statements of the tests, and the rounds that consist of them.
 
+use super::builder::{Builder, INSERT, SCAN, WRITE, ZIPFIAN};
 use super::round::Round;
-use super::{Builder, INSERT, SCAN, WRITE, ZIPFIAN};
 use crate::Sql;
 use crate::class::Class;
 use crate::draw::{Draw, Width};
-use crate::request::{Expect, Piece, Sent, Statement};
+use crate::request::{Expect, Piece, Statement};
+use crate::sent::Sent;
 
 /// Point selects in a transaction of the read-only and read-write tests.
 const POINT_SELECTS: usize = 10;

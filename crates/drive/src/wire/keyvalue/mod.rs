@@ -3,6 +3,7 @@
 //! A value is sealed before it is written, and checked when it is read, so that no engine can pass
 //! with wrong data.
 
+mod key;
 mod seal;
 #[cfg(test)]
 mod tests;
@@ -14,21 +15,10 @@ use workload::{KeyAction, KeyValue, Request, Sampler, Scan, Source};
 use crate::error::{Error, ServerError};
 use crate::target::Connect;
 use crate::wire::{Breaker, Handle, Reply, Session};
+use key::key;
 use seal::Reader;
 
-/// A key: its number in the first 8 bytes, the highest first, then the character 0 (db_bench's
-/// layout).
-pub type Key = [u8; 20];
-
-/// The key with this number.
-#[inline]
-fn key(number: i64) -> Key {
-    let mut key = [b'0'; 20];
-    if let Some(first) = key.first_chunk_mut() {
-        *first = number.to_be_bytes();
-    }
-    key
-}
+pub use key::Key;
 
 /// Pairs to write together.
 #[derive(Debug, Default)]

@@ -5,7 +5,7 @@
 
 use workload::KeyAction;
 
-use super::Key;
+use super::key::Key;
 use crate::error::Error;
 use crate::wire::Reply;
 

@@ -7,6 +7,7 @@ mod connect;
 mod copy;
 mod message;
 mod reply;
+mod sayings;
 mod scripted;
 mod session;
 

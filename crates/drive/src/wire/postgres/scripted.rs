@@ -4,51 +4,17 @@ use std::sync::Arc;
 
 use bytes::BytesMut;
 use postgres_protocol::message::frontend;
-use script::{Slot, Sql, Symbols, Value};
+use script::{Slot, Sql, Value};
 use workload::{Scripts, Sent};
 
 use super::reply::Keep;
+use super::sayings::{Form, Saying};
 use super::session::PostgresSession;
 use crate::error::Error;
 use crate::wire::{Kept, Reply, Scripted};
 
 /// Length of the part of a statement that an error shows.
 const SHOWN: usize = 120;
-
-/// A statement of a script.
-#[derive(Debug)]
-pub struct Saying {
-    form: Form,
-    /// For messages.
-    shown: String,
-}
-
-#[derive(Debug)]
-enum Form {
-    /// Sent as text with values in it.
-    Simple { sql: Sql, symbols: Arc<Symbols> },
-    /// Sent with parameters.
-    Bound {
-        /// The message that has it parsed.
-        parse: Vec<u8>,
-        /// Its name at the server; empty: it is parsed each time.
-        name: String,
-        parameters: Vec<Slot>,
-        /// Whether the server has parsed it.
-        parsed: bool,
-    },
-}
-
-/// What scripts have on a session.
-#[derive(Debug, Default)]
-pub struct Sayings {
-    statements: Vec<Saying>,
-    /// What waits to be sent.
-    out: Vec<u8>,
-    /// The statements whose results are outstanding.
-    sent: Vec<usize>,
-    symbols: Option<Arc<Symbols>>,
-}
 
 /// Describe of the unnamed portal, then Execute without a row limit.
 const DESCRIBE_EXECUTE: [u8; 17] = [b'D', 0, 0, 0, 6, b'P', 0, b'E', 0, 0, 0, 9, 0, 0, 0, 0, 0];

@@ -11,7 +11,7 @@ use super::connect::{Postgres, connect};
 use super::copy::send_rows;
 use super::message::{Template, type_oid};
 use super::reply::{Keep, Receiver};
-use super::scripted::Sayings;
+use super::sayings::Sayings;
 use crate::clock::WallClock;
 use crate::error::Error;
 use crate::target::Connect;

@@ -35,16 +35,11 @@ const OPTIONS: [CommandOption; 7] = [
 /// A command line: something in it, no control characters.
 fn command(value: &DeValue) -> Result<String, String> {
     let text = string(value)?;
-    match words(&text) {
+    match plan::words(&text) {
         Ok(words) if words.is_empty() => Err("expected a program and its arguments".to_owned()),
         Ok(_) => Ok(text),
         Err(message) => Err(message),
     }
-}
-
-/// The words of a command line, with quotes as in a shell and nothing else that a shell does.
-fn words(text: &str) -> Result<Vec<String>, String> {
-    shlex::split(text).ok_or_else(|| "expected a command line; a quote is not closed".to_owned())
 }
 
 /// The name of a format that [`foreign`] reads, or `time`.

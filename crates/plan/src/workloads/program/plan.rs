@@ -11,6 +11,11 @@ pub(super) const TIME: &str = "time";
 /// What `{seconds}` stands for unless the plan says otherwise.
 pub(super) const SECONDS: u32 = 10;
 
+/// The words of a command line, with quotes as in a shell and nothing else that a shell does.
+pub(super) fn words(text: &str) -> Result<Vec<String>, String> {
+    shlex::split(text).ok_or_else(|| "expected a command line; a quote is not closed".to_owned())
+}
+
 /// Other people's programs as the load.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ProgramPlan {
@@ -88,7 +93,7 @@ impl Run {
 
     /// The words of its command; none if there is no command.
     pub fn words(&self) -> Vec<String> {
-        self.command.as_deref().and_then(|command| super::words(command).ok()).unwrap_or_default()
+        self.command.as_deref().and_then(|command| words(command).ok()).unwrap_or_default()
     }
 
     /// The format of its output; `None`: its time is the figure.

@@ -2,7 +2,7 @@
 
 use judge::{RestartRatio, Side, Verdict, Warning, restart_ratio};
 
-use super::{ROUNDS, judged, tries};
+use super::experiment::{ROUNDS, judged, tries};
 use crate::rounds::MODELS;
 use crate::{Findings, Random, Rate, Size, Table, in_parallel};
 

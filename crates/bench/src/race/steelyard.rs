@@ -1,0 +1,31 @@
+//! Running the command that is raced.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, ensure};
+use nix::sys::signal::Signal;
+
+use super::competing::bound;
+
+/// The command that is raced.
+pub struct Steelyard {
+    /// Where it is.
+    pub program: PathBuf,
+}
+
+impl Steelyard {
+    /// Runs it with a plan, which is kept beside its results.
+    pub fn run(&self, word: &str, plan: &str, results: &Path, more: &[&str]) -> Result<()> {
+        let file = results.with_extension("toml");
+        std::fs::write(&file, plan).with_context(|| format!("cannot write {}", file.display()))?;
+        let mut command = Command::new(&self.program);
+        command.arg(word).arg(&file).arg("--results").arg(results).args(more).stdout(Stdio::null());
+        // A run that is sent this stops its servers.
+        let status = bound(&mut command, Signal::SIGTERM)
+            .status()
+            .with_context(|| format!("cannot run {}: make build", self.program.display()))?;
+        ensure!(status.success(), "steelyard {word} {} failed: {status}", file.display());
+        Ok(())
+    }
+}

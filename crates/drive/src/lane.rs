@@ -1,0 +1,115 @@
+//! A stream's connection to one target, with its counts there.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use workload::{Expect, Request, Rng, Sampler, Stream};
+
+use crate::cost::ThreadCost;
+use crate::error::Error;
+use crate::gate::Gate;
+use crate::player::Player;
+use crate::tally::Tally;
+use crate::target::Connect;
+use crate::wire::{Handle, Session};
+
+/// A session that has prepared all of a stream's requests.
+struct Prepared {
+    session: Box<dyn Session>,
+    requests: Vec<(Handle, Expect)>,
+    refresh: Option<Handle>,
+}
+
+impl Prepared {
+    fn connect(connect: &dyn Connect, stream: &Stream) -> Result<Prepared, Error> {
+        let mut session = connect.connect()?;
+        let prepare = |request: &Request| Ok((session.prepare(request)?, request.expect()));
+        let requests = stream.requests.iter().map(prepare).collect::<Result<_, Error>>()?;
+        let refresh = match &stream.refresh {
+            Some(refresh) => Some(session.prepare(&Request::Sql(refresh.statement.clone()))?),
+            None => None,
+        };
+        Ok(Prepared { session, requests, refresh })
+    }
+}
+
+/// A stream's connection to one target, and its counts there.
+pub struct Lane {
+    pub session: Box<dyn Session>,
+    /// How it gets a new session.
+    connect: Arc<dyn Connect>,
+    pub requests: Vec<(Handle, Expect)>,
+    pub refresh: Option<Handle>,
+    pub rng: Rng,
+    /// Rounds until the next refresh.
+    pub until_refresh: u32,
+    /// Rounds done, including those after the step's time.
+    pub rounds: u64,
+    pub row: Vec<Option<i64>>,
+    /// The scripts that it runs instead of the stream's own.
+    pub player: Option<Player>,
+    /// How to draw the numbers kept for a round, and those of this round.
+    pub keeps: Vec<Sampler>,
+    pub kept: Vec<i64>,
+    pub tally: Tally,
+    pub cost: ThreadCost,
+}
+
+impl Lane {
+    /// Connects, and makes the session prepare all of the stream's requests.
+    pub fn new(
+        connect: &Arc<dyn Connect>,
+        stream: &Stream,
+        seed: u64,
+        seconds: Option<f64>,
+    ) -> Result<Lane, Error> {
+        let Prepared { mut session, requests, refresh } =
+            Prepared::connect(connect.as_ref(), stream)?;
+        let mut rng = Rng::new(seed);
+        let player = match &stream.scripts {
+            Some(scripts) => Some(Player::new(scripts, session.as_mut(), stream.client, &mut rng)?),
+            None => None,
+        };
+        Ok(Lane {
+            session,
+            connect: Arc::clone(connect),
+            requests,
+            refresh,
+            rng,
+            player,
+            until_refresh: 0,
+            rounds: 0,
+            row: Vec::new(),
+            keeps: stream.keeps.iter().map(Sampler::from).collect(),
+            kept: Vec::new(),
+            tally: Tally::new(seconds),
+            cost: ThreadCost::default(),
+        })
+    }
+
+    /// Whether a round that is so late is skipped, because it could not end in the time it may
+    /// take. It is counted.
+    pub fn gives_up(&mut self, late: Duration) -> bool {
+        let limit = self.player.as_ref().and_then(Player::limit);
+        let gives_up = limit.is_some_and(|limit| late > limit);
+        self.tally.skipped += u64::from(gives_up);
+        gives_up
+    }
+
+    /// A round took so long.
+    pub fn took(&mut self, time: Duration) {
+        let limit = self.player.as_ref().and_then(Player::limit);
+        self.tally.late += u64::from(limit.is_some_and(|limit| time > limit));
+    }
+    /// Replaces its connection.
+    #[cold]
+    pub fn renew(&mut self, stream: &Stream, gate: &Gate) -> Result<(), Error> {
+        let new = Prepared::connect(self.connect.as_ref(), stream)?;
+        (self.session, self.requests, self.refresh) = (new.session, new.requests, new.refresh);
+        if let Some(player) = &mut self.player {
+            player.renew(self.session.as_mut())?;
+        }
+        gate.also_breaks(self.session.breaker()?);
+        Ok(())
+    }
+}

@@ -1,0 +1,71 @@
+//! The variants of a plan with all that starts them.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use dbms::{Cache, Installation, Ledger, Reference, ServerSpec, ServerUser};
+use plan::{Plan, SequenceKey, Variant, WorkloadPlan};
+use workload::{Benchmark, Counters, Dialect};
+
+use crate::error::Error;
+
+/// A variant with its binaries.
+#[derive(Debug)]
+pub struct Subject {
+    /// What the plan says.
+    pub variant: Variant,
+    /// What it refers to.
+    pub reference: Reference,
+    /// What was obtained.
+    pub installation: Installation,
+    /// The SQL it speaks.
+    pub dialect: Dialect,
+}
+
+impl Subject {
+    /// What starts a server of it, without the settings.
+    pub fn spec<'a>(
+        &'a self,
+        directory: &'a Path,
+        user: &ServerUser,
+        cache: &'a Cache,
+        ledger: &'a Ledger,
+    ) -> ServerSpec<'a> {
+        let Variant { name, initdb, engine, .. } = &self.variant;
+        ServerSpec {
+            initdb: initdb.clone(),
+            engine: engine.as_deref(),
+            ..ServerSpec::new(name, &self.installation, directory, user.clone(), cache, ledger)
+        }
+    }
+    /// The benchmark of a sequence of a plan on it.
+    pub fn benchmark(
+        &self,
+        workload: &WorkloadPlan,
+        sequence: SequenceKey,
+    ) -> Result<Benchmark, Error> {
+        workload::benchmark(workload, sequence, self.dialect)
+            .map_err(|source| Error::Workload { variant: self.variant.name.clone(), source })
+    }
+
+    /// The settings of its server: those of the plan, and where it says nothing, those of the
+    /// benchmark.
+    pub fn config(&self, benchmark: &Benchmark) -> BTreeMap<String, String> {
+        let mut config = benchmark.config.clone();
+        config.extend(self.variant.config.clone());
+        config
+    }
+}
+
+/// A plan with everything it needs.
+#[derive(Debug)]
+pub struct Lineup {
+    /// The plan.
+    pub plan: Plan,
+    /// Its variants, in the same order.
+    pub subjects: Vec<Subject>,
+    /// How the scheduler's events are to be counted, if they are.
+    pub counters: Option<Counters>,
+    /// Where binaries and prepared data directories are kept.
+    pub cache: Cache,
+}

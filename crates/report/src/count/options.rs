@@ -1,0 +1,15 @@
+//! What is asked of counts.
+
+/// What to show, and how to judge it.
+#[derive(Debug, Clone)]
+pub struct CountOptions {
+    /// Name of the variant to compare with; the plan's base when `None`.
+    pub base: Option<String>,
+    /// δ as a fraction: certain differences up to it are `equivalent`. The plan's when `None`.
+    pub margin: Option<f64>,
+    /// Maximum number of rows in a table of functions.
+    pub functions: usize,
+    /// Whether to show a table of functions for every kind of statement, not only for the one that
+    /// moved most.
+    pub every_kind: bool,
+}
