@@ -14,6 +14,7 @@ mod dash;
 mod database;
 mod debt;
 mod doctor;
+mod documents;
 mod failures;
 mod gate;
 mod import;
