@@ -74,7 +74,8 @@ pub struct SetupArgs {
     #[arg(long, value_name = "NAME", help_heading = "New instance")]
     instance_profile: Option<String>,
 
-    /// Who owns the data directory [default: you on gcp, ubuntu on aws, otherwise who calls sudo]
+    /// Who owns the data directory and, on gcp, logs in [default: on gcp you or, as root, who
+    /// called sudo, otherwise ubuntu; on aws ubuntu; on a server that exists, who calls sudo there]
     #[arg(long, value_name = "NAME", help_heading = "Server")]
     user: Option<String>,
     /// Directory of the data: there the data disk is mounted
@@ -164,10 +165,13 @@ fn gigabytes(text: &str) -> Result<u32, String> {
 
 impl SetupArgs {
     fn request(&self) -> Request {
-        let own = || std::env::var("USER").ok().filter(|user| user != "root");
+        let person = |variable: &str| {
+            std::env::var(variable).ok().filter(|user| !["", "root"].contains(&user.as_str()))
+        };
+        let caller = || person("USER").or_else(|| person("SUDO_USER"));
         let user = match self.cloud {
-            // Where gcloud logs in.
-            Cloud::Gcp => self.user.clone().or_else(own),
+            // As whom gcloud logs in.
+            Cloud::Gcp => self.user.clone().or_else(caller),
             Cloud::None | Cloud::Aws => self.user.clone(),
         };
         Request {

@@ -1,7 +1,7 @@
 //! Which values are taken. They end up in scripts that root runs, so each is limited to the
 //! characters that its kind of name has; [`quote`] quotes it nevertheless.
 
-use crate::request::{Cloud, Request};
+use crate::request::{Cloud, IMAGE_USER, Request};
 
 /// Why a description can't be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -240,15 +240,7 @@ fn in_cloud(request: &mut Request) -> Result<(), Error> {
             "where the instance is, such as us-west1-b (gcp), us-west-2b (aws)",
         );
     }
-    if request.user.is_none() {
-        if gcp {
-            return missing(
-                "--user",
-                "the name you log in with, which will own the data directory",
-            );
-        }
-        request.user = Some("ubuntu".to_owned());
-    }
+    request.user.get_or_insert_with(|| IMAGE_USER.to_owned());
     if gcp && request.key.is_some() {
         let why = "is for aws; gcloud makes keys itself";
         return Err(Error::Pointless { option: "--key", why });

@@ -22,6 +22,9 @@ pub enum Filesystem {
     Ext4,
 }
 
+/// Who can log in to a new instance of Ubuntu's images, which make this user.
+pub(crate) const IMAGE_USER: &str = "ubuntu";
+
 /// Release of Ubuntu that a new instance gets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ubuntu {
@@ -59,7 +62,7 @@ pub struct Request {
     pub bucket: Option<String>,
     /// An instance profile that exists (AWS).
     pub instance_profile: Option<String>,
-    /// Who owns the data directory.
+    /// Who owns the data directory; by default, `ubuntu` on a new instance.
     pub user: Option<String>,
     /// Where the data disk is mounted.
     pub data_dir: String,

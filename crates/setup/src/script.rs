@@ -1,7 +1,7 @@
 //! The script for a server, with its settings filled in, and the cloud-init file around it.
 
 use crate::check::quote;
-use crate::request::{Cloud, Filesystem, Request};
+use crate::request::{Cloud, Filesystem, IMAGE_USER, Request};
 
 /// It runs as it is, with the settings of [`Request::default`].
 const TEMPLATE: &str = include_str!("setup.sh");
@@ -52,9 +52,8 @@ pub(crate) fn cloud_init(request: &Request) -> String {
          # On the server: `cloud-init status --wait` returns when it is done, and what it did is in\n\
          # /var/log/cloud-init-output.log.\n",
     );
-    let user = request.user.as_deref().filter(|user| *user != "root");
-    // The image of AWS makes its own user.
-    if let Some(user) = user.filter(|user| !(request.cloud == Cloud::Aws && *user == "ubuntu")) {
+    let there = |user: &str| user == "root" || (request.cloud != Cloud::None && user == IMAGE_USER);
+    if let Some(user) = request.user.as_deref().filter(|user| !there(user)) {
         text.push_str(&format!(
             "users:\n  - default\n  - name: \"{user}\"\n    shell: /bin/bash\n    lock_passwd: true\n    \
              sudo: \"ALL=(ALL) NOPASSWD:ALL\"\n"

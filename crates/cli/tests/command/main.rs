@@ -15,6 +15,7 @@ mod dash;
 mod database;
 mod debt;
 mod doctor;
+mod documents;
 mod failures;
 mod gate;
 mod import;

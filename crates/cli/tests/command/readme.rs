@@ -1,39 +1,75 @@
-//! The examples of README.md and the guides: every block marked `<!-- tested -->` is run as it
-//! stands, one after another in one directory, with the built command as `steelyard`; options that
-//! stand anywhere in it exist.
+//! The examples of README.md, the guides and the plans are run as a user would type them, with the
+//! built command as `steelyard`. Blocks marked `<!-- tested -->` run as they stand, one after
+//! another in one directory. Every other command runs there afterwards as far as [`RULES`] says, so
+//! each needs one.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::{Command, Output};
 
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+use crate::documents::{Example, documents, examples, root};
+use crate::moto::Moto;
+
+/// How a command ends.
+#[derive(Clone, Copy)]
+enum Ends {
+    /// With success.
+    Well,
+    /// With a judgment, good or bad.
+    Judged,
+    /// As a wrong request with these words: it can't go on without something that is not here, or
+    /// would go on for minutes.
+    Saying(&'static str),
 }
 
-/// The documents with examples, one after another.
-fn readme() -> String {
-    let documents =
-        ["README.md", "docs/guide.md", "docs/results.md", "docs/trends.md", "docs/why.md"];
-    documents.map(|document| fs::read_to_string(root().join(document)).unwrap()).join("\n")
-}
+/// What of a command is other here: names that other results have, and what needs another machine,
+/// another user or the network.
+const HERE: [(&str, &str); 12] = [
+    ("sudo ", ""),
+    ("ssh host ", ""),
+    ("systemd-run --user --scope -p Delegate=yes ", ""),
+    ("git rev-list --reverse main", "echo 0123456789"),
+    ("fetch postgres@13.7 postgres@14", "fetch postgres@13.7 postgres@14.3"),
+    ("rm 3 small", "rm --yes 1"),
+    ("explain STEP", "explain l.i0"),
+    ("explain update-zipf", "explain l.i0"),
+    ("--step update-one", "--step l.i0"),
+    ("--base mysql5.7", "--base pg14.3"),
+    ("--base pg16", "--base pg14.3"),
+    ("--base rx8.11.4", "--base pg14.3"),
+];
 
-/// The `sh` blocks, each with whether it is marked.
-fn blocks(text: &str) -> Vec<(bool, String)> {
-    let mut found = Vec::new();
-    let mut marked = false;
-    let mut lines = text.lines();
-    while let Some(line) = lines.next() {
-        if line == "```sh" {
-            let body: Vec<&str> = lines.by_ref().take_while(|line| *line != "```").collect();
-            found.push((marked, body.join("\n")));
-        }
-        if !line.is_empty() {
-            marked = line == "<!-- tested -->";
-        }
-    }
-    found
-}
+/// Of a command that has these words, what is added to it, and how it ends. The first that fits
+/// holds.
+const RULES: [(&str, &str, Ends); 21] = [
+    ("run --resume", "--allow-concurrent", Ends::Saying("no unfinished experiment")),
+    // Checks the plan with all options.
+    ("steelyard run ", "--write-plan > /dev/null", Ends::Well),
+    // Refused after the plan was read and changed by the options.
+    ("steelyard count plans/", "--experiment 1", Ends::Saying("--experiment names a stored count")),
+    ("steelyard count ", "", Ends::Well),
+    // It would change this machine; the options before `--help` are checked.
+    ("steelyard doctor --fix", "--help > /dev/null", Ends::Well),
+    ("steelyard doctor --quick", "", Ends::Judged),
+    ("steelyard doctor", "--quick", Ends::Judged),
+    ("steelyard history --commits", "", Ends::Saying("needs a commit for every trial")),
+    ("steelyard history", "", Ends::Well),
+    ("steelyard explain --format json", "", Ends::Saying("expected profiles")),
+    ("steelyard explain ", "", Ends::Well),
+    (" --gate", "", Ends::Judged),
+    ("steelyard compare", "", Ends::Well),
+    ("steelyard variance", "", Ends::Well),
+    ("steelyard list", "", Ends::Well),
+    ("steelyard rm ", "", Ends::Well),
+    ("steelyard export ", "", Ends::Well),
+    ("steelyard import ", "", Ends::Well),
+    ("steelyard push ", "", Ends::Well),
+    ("steelyard setup ", "", Ends::Well),
+    ("steelyard fetch ", "", Ends::Well),
+];
 
 /// A shell that finds the built `steelyard` first.
 fn shell(directory: &Path, script: &str) -> Command {
@@ -51,69 +87,138 @@ fn shell(directory: &Path, script: &str) -> Command {
     command
 }
 
-#[test]
-fn the_marked_examples_work() {
+/// The command as it runs here, and how it ends. What was taken from the tables is added to `used`.
+fn as_it_runs(
+    example: &Example,
+    command: &str,
+    used: &mut BTreeSet<&'static str>,
+) -> (String, Ends) {
+    let mut here = command.to_owned();
+    for (there, instead) in HERE.into_iter().filter(|(there, _)| command.contains(there)) {
+        used.insert(there);
+        here = here.replace(there, instead);
+    }
+    let rule = RULES.into_iter().find(|(words, ..)| here.contains(words));
+    let Some((words, added, ends)) = rule else {
+        panic!("{}: how is `{command}` tested? Add a rule to RULES", example.document)
+    };
+    used.insert(words);
+    (format!("{here} {added}"), ends)
+}
+
+/// Runs a command in a directory; `None` if it needs object storage and there is none.
+fn run(directory: &Path, moto: Option<&Moto>, command: &str) -> Option<Output> {
+    let mut shell = shell(directory, command);
+    if command.contains("s3://") {
+        // With a cache that has no builds.
+        shell.env("STEELYARD_CACHE", directory.join("cache"));
+        shell.env("HOME", directory).env_remove("AWS_PROFILE");
+        moto?.with(&mut shell);
+    }
+    Some(shell.output().unwrap())
+}
+
+#[track_caller]
+fn assert_ended(example: &Example, command: &str, output: &Output, ends: Ends) {
+    let out = String::from_utf8_lossy(&output.stdout);
+    let err = String::from_utf8_lossy(&output.stderr);
+    let as_expected = match ends {
+        Ends::Well => output.status.success(),
+        Ends::Judged => matches!(output.status.code(), Some(0 | 1)),
+        Ends::Saying(words) => output.status.code() == Some(2) && err.contains(words),
+    };
+    let (document, status) = (&example.document, output.status);
+    assert!(as_expected, "{document}: {command}\nended with {status}\n{out}\n{err}");
+}
+
+/// What the examples take from elsewhere: a script, a plan, output of other programs.
+fn provide(directory: &Path) {
+    let fixtures = root().join("crates/foreign/tests/fixtures");
+    let fixture = |name: &str| fs::read_to_string(fixtures.join(name)).unwrap();
+    let write = |name: &str, text: &str| {
+        let file = directory.join(name);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, text).unwrap();
+    };
+    symlink(root().join("plans"), directory.join("plans")).unwrap();
+    symlink("plans/demo.toml", directory.join("plan.toml")).unwrap();
+    let script = "\\set aid random(1, 100000 * :scale)\n\
+                  select abalance from pgbench_accounts where aid = :aid;\n";
+    write("x.sql", script);
+    for name in ["old.txt", "new.txt"] {
+        write(name, &fixture("pgbench-15-transactions.txt"));
+    }
+    write("sb.out", &fixture("sysbench-rate.txt"));
+    write("both.json", &fixture("hyperfine-1.15-two.json"));
+    for (name, from) in [
+        ("sb.2.run1.txt", "sysbench-rate.txt"),
+        ("sb.o.point-query.dop2", "sysbench-rate.txt"),
+        ("sb.vm.point-query.dop2", "vmstat-4.txt"),
+        ("sb.io.point-query.dop2", "iostat-12-x.txt"),
+    ] {
+        write(&format!("pg13/{name}"), &fixture(from));
+        write(&format!("pg14/{name}"), &fixture(from));
+    }
+    // In two blocks.
+    let report = fixture("rocksdb-report-7.3-published.tsv");
+    let (_, lines) = report.split_once('\n').unwrap();
+    write("7.3/dop1/report.tsv", &format!("{report}{lines}"));
+}
+
+/// Runs the marked examples, and gives the directory with what they made.
+fn made_by_marked(examples: &[Example]) -> tempfile::TempDir {
     let directory = testing::directory();
-    std::os::unix::fs::symlink(root().join("plans"), directory.path().join("plans")).unwrap();
-    let marked: Vec<String> =
-        blocks(&readme()).into_iter().filter(|(marked, _)| *marked).map(|(_, body)| body).collect();
-    assert!(marked.len() >= 3, "expected several marked blocks in README.md");
-    for script in marked {
-        let output = shell(directory.path(), &script).output().unwrap();
-        let out = String::from_utf8_lossy(&output.stdout);
-        let err = String::from_utf8_lossy(&output.stderr);
-        if !report::has_page() && err.contains("make build") {
-            testing::skip(format_args!("built without the page: {script}"));
+    provide(directory.path());
+    for example in examples.iter().filter(|example| example.marked) {
+        let output = shell(directory.path(), &example.text).output().unwrap();
+        if !report::has_page() && String::from_utf8_lossy(&output.stderr).contains("make build") {
+            testing::skip(format_args!("built without the page: {}", example.text));
             continue;
         }
-        assert!(output.status.success(), "{script}\nended with {}\n{out}\n{err}", output.status);
+        assert_ended(example, &example.text, &output, Ends::Well);
     }
     assert!(directory.path().join("steelyard-results/steelyard.db").is_file());
     if report::has_page() {
         let page = fs::read_to_string(directory.path().join("report.html")).unwrap();
         assert!(page.contains("steelyard-data"));
     }
+    directory
 }
 
 #[test]
-fn the_options_of_all_examples_exist() {
-    let directory = tempfile::tempdir().unwrap();
-    let mut seen = 0;
-    for (_, body) in blocks(&readme()) {
-        for line in body.replace("\\\n", " ").lines() {
-            let split = shlex::split(line).unwrap_or_default();
-            let mut words = split
-                .iter()
-                .map(String::as_str)
-                .take_while(|word| !["|", ">", "&&"].contains(word));
-            if !words.any(|word| word == "steelyard" || word.ends_with("/steelyard")) {
-                continue;
-            }
-            let Some(subcommand) = words.next() else { continue };
-            let help = shell(directory.path(), &format!("steelyard {subcommand} --help"))
-                .output()
-                .unwrap();
-            assert!(help.status.success(), "no subcommand `{subcommand}`: {line}");
-            let help = String::from_utf8(help.stdout).unwrap();
-            for option in words.filter(|word| word.starts_with('-')) {
-                let name = option.split('=').next().unwrap();
-                assert!(
-                    help.split([' ', ',', '\n']).any(|word| word == name),
-                    "`steelyard {subcommand}` has no option {name}: {line}"
-                );
-                seen += 1;
+fn the_examples_work() {
+    let examples = examples();
+    let made = made_by_marked(&examples);
+    let moto = Moto::start(None);
+    if let Some(moto) = &moto {
+        assert_eq!(moto.http("PUT", "/team", b"").0, 200);
+    }
+    let others = examples.iter().filter(|example| !example.marked);
+    let commands = others
+        .flat_map(|example| example.commands().into_iter().map(move |command| (example, command)));
+    let commands: Vec<(&Example, String)> = commands.collect();
+    let mut used = BTreeSet::new();
+    for of_document in commands.chunk_by(|(one, _), (next, _)| one.document == next.document) {
+        // No document finds what another has left.
+        let place = testing::directory();
+        let mut copy = Command::new("cp");
+        copy.arg("-a").arg(made.path().join(".")).arg(place.path());
+        assert!(copy.status().unwrap().success());
+        for (example, command) in of_document {
+            let (command, ends) = as_it_runs(example, command, &mut used);
+            if let Some(output) = run(place.path(), moto.as_ref(), &command) {
+                assert_ended(example, &command, &output, ends);
             }
         }
     }
-    assert!(seen > 10, "found only {seen} options in README.md");
+    let words = HERE.map(|(there, _)| there).into_iter().chain(RULES.map(|(words, ..)| words));
+    let unused: Vec<_> = words.filter(|words| !used.contains(words)).collect();
+    assert!(unused.is_empty(), "no example has {unused:?}; remove them from HERE and RULES");
 }
 
 #[test]
 fn links_lead_somewhere() {
-    let docs = fs::read_dir(root().join("docs")).unwrap();
-    let docs = docs.map(|entry| format!("docs/{}", entry.unwrap().file_name().to_string_lossy()));
-    let top = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"].map(str::to_owned);
-    for document in top.into_iter().chain(docs.filter(|name| name.ends_with(".md"))) {
+    for document in documents() {
         let file = root().join(&document);
         let text = fs::read_to_string(&file).unwrap();
         let targets = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());

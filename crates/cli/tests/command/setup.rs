@@ -60,6 +60,25 @@ fn a_wrong_request_is_explained_and_nothing_is_written() {
 }
 
 #[test]
+fn on_gcp_the_caller_owns_the_data_unless_that_is_root() {
+    let place = Place::new();
+    let owner = |given: &[&str], variables: &[(&str, &str)]| {
+        let mut command = place.command(&[&["setup", "script"], &GCP[..6], given].concat());
+        command.env_remove("USER").env_remove("SUDO_USER").envs(variables.iter().copied());
+        let ended = place.spawn(command).end();
+        ended.expect(0, &[]);
+        let owner = ended.stdout.lines().find_map(|line| line.strip_prefix("OWNER="));
+        owner.unwrap().trim_matches('\'').to_owned()
+    };
+    let sudo = [("USER", "root"), ("SUDO_USER", "mark")];
+    assert_eq!(owner(&[], &[("USER", "mark"), ("SUDO_USER", "admin")]), "mark");
+    assert_eq!(owner(&[], &sudo), "mark");
+    assert_eq!(owner(&[], &[("USER", "root")]), "ubuntu");
+    assert_eq!(owner(&[], &[]), "ubuntu");
+    assert_eq!(owner(&["--user", "ann"], &sudo), "ann");
+}
+
+#[test]
 fn sizes_have_units() {
     let place = Place::new();
     for (size, gigabytes) in

@@ -34,7 +34,7 @@ fn requests() -> Vec<Request> {
             ubuntu: Ubuntu::Jammy,
             ..gcp.clone()
         },
-        Request { disk: Some("none".to_owned()), ..gcp },
+        Request { disk: Some("none".to_owned()), user: None, ..gcp },
         Request { bucket, key: Some("My key".replace(' ', "-")), ..aws.clone() },
         Request { machine: Some("c7g.metal".to_owned()), ubuntu: Ubuntu::Jammy, ..aws.clone() },
         Request {
@@ -99,6 +99,18 @@ fn cloud_init_accepts_its_file() {
         assert!(said.starts_with("true Valid cloud-config"), "{said}\n{text}");
     }
     assert!(check("#cloud-config\nruncmd: 3\n").unwrap().starts_with("false"), "it does check");
+}
+
+#[test]
+fn users_that_the_image_lacks_are_made() {
+    for request in requests() {
+        let setup = Setup::new(request).unwrap();
+        let made = setup.cloud_init().contains("users:\n  - default\n  - name: \"mark\"");
+        let owner = if setup.request().cloud == Cloud::None { None } else { Some("ubuntu") };
+        let user = setup.request().user.as_deref();
+        assert!(made || user == owner, "{user:?}");
+        assert_eq!(setup.cloud_init().contains("users:"), made);
+    }
 }
 
 #[test]
@@ -196,8 +208,9 @@ fn gcloud_is_asked_for_whole_cores_and_a_disk_that_goes_with_the_instance() {
     let arm = call(&calls, "create");
     assert!(arm.contains(&"--image-family=ubuntu-2204-lts-arm64".to_owned()));
     assert!(!arm.iter().any(|word| word.starts_with("--threads-per-core")));
-    let (calls, _) = called(requests().swap_remove(4));
+    let (calls, said) = called(requests().swap_remove(4));
     assert!(!call(&calls, "create").iter().any(|word| word.starts_with("--create-disk")));
+    assert!(said.contains("ssh --zone=us-west1-b ubuntu@bench"), "{said}");
 }
 
 #[test]
@@ -243,7 +256,6 @@ fn what_does_not_fit_together_is_refused() {
     let cases = [
         (Request { zone: None, ..gcp.clone() }, "--zone is missing"),
         (Request { machine: None, ..gcp.clone() }, "--machine is missing"),
-        (Request { user: None, ..gcp.clone() }, "--user is missing"),
         (Request { key: some("k"), ..gcp.clone() }, "--key is for aws"),
         (Request { no_smt: true, ..gcp.clone() }, "--no-smt is for servers that exist"),
         (Request { bucket: some("s3://results"), ..gcp.clone() }, "--bucket: expected"),
