@@ -109,7 +109,9 @@ impl WaitMeter {
         let mut files = Vec::new();
         for entry in std::fs::read_dir("/proc/self/task")? {
             let thread = entry?.path();
-            if std::fs::read_to_string(thread.join("comm"))?.starts_with(name) {
+            // One that has no name any more has just ended.
+            let named = std::fs::read_to_string(thread.join("comm")).unwrap_or_default();
+            if named.starts_with(name) {
                 files.push(File::open(thread.join("schedstat"))?);
             }
         }
