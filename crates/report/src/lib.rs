@@ -57,6 +57,7 @@ mod trials;
 mod unjudged;
 mod used;
 mod variance;
+mod waits;
 
 pub use advise::{Advice, AdviseDocument, AdviseOptions, AdvisedStep, advise};
 pub use compare::{CompareOptions, Comparison, Rows, compare};

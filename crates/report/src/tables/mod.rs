@@ -2,6 +2,7 @@
 
 pub(crate) mod brief;
 mod counters;
+mod empty;
 mod hardware;
 mod latency;
 mod other;
@@ -13,6 +14,8 @@ mod sweeps;
 mod throughput;
 mod twins;
 mod verdicts;
+
+use judge::Method;
 
 use crate::judged::Judged;
 use crate::model::{Results, StepResults, VariantStep};
@@ -32,6 +35,15 @@ pub(crate) struct View<'a> {
     pub(crate) verdicts: &'a [Judged],
     pub(crate) sweeps: &'a [Sweep],
     pub(crate) rows_are_steps: bool,
+    /// The kinds of tables that were asked for; `None`: no particular ones.
+    pub(crate) sections: Option<&'a [Section]>,
+}
+
+/// Why there is no table of some of the kinds that were asked for, a sentence each.
+pub(crate) fn missing(view: View<'_>, tables: &[Table]) -> Vec<String> {
+    let asked = view.sections.unwrap_or_default().iter();
+    let lacking = asked.filter(|asked| tables.iter().all(|table| table.section != **asked));
+    lacking.map(|section| empty::why(view.results, *section)).collect()
 }
 
 /// All tables that apply, in reading order.
@@ -49,6 +61,7 @@ pub(crate) fn all(view: View<'_>) -> Vec<Table> {
     tables.extend(sizes::tables(view));
     tables.extend(counters::tables(view));
     tables.extend(other::tables(view));
+    tables.retain(|table| table.rows.is_empty() || table.says_something());
     let ratios = |it: &&mut Table| it.section == Section::Relative || it.part == RELATIVE;
     for table in tables.iter_mut().filter(ratios) {
         let single = |cell: &String| {
@@ -68,6 +81,11 @@ pub(crate) fn all(view: View<'_>) -> Vec<Table> {
 }
 
 impl<'a> View<'a> {
+    /// Whether tables of this kind are among those to be printed.
+    pub(crate) fn shows(&self, section: Section) -> bool {
+        self.sections.is_none_or(|asked| asked.contains(&section))
+    }
+
     /// The steps with their indexes and labels, without the points of sweeps: hundreds of columns
     /// or tables would say less than the tables of [`sweeps`].
     pub(crate) fn steps(&self) -> impl Iterator<Item = (usize, &'a StepResults, String)> {
@@ -112,19 +130,32 @@ impl<'a> View<'a> {
         (variant == self.judged.base).then_some(RowKind::Base)
     }
 
+    /// What a variant has of each step: blocks, or restarts where all were compared in slices.
+    pub(crate) fn unit(&self) -> [&'static str; 2] {
+        let mut compared = self.judged.comparisons().peekable();
+        let sliced = compared.peek().is_some() && compared.all(|it| it.method == Method::Slices);
+        if sliced { ["restart", "restarts"] } else { ["block", "blocks"] }
+    }
+
+    /// `1 block`, `6 blocks`, `3 to 6 restarts`.
+    pub(crate) fn counted(&self, counts: impl Iterator<Item = usize>) -> String {
+        let [one, many] = self.unit();
+        let counts: Vec<usize> = counts.filter(|count| *count > 0).collect();
+        match (counts.iter().min(), counts.iter().max()) {
+            (Some(1), Some(1)) => format!("1 {one}"),
+            (Some(low), Some(high)) if low == high => format!("{low} {many}"),
+            (Some(low), Some(high)) => format!("{low} to {high} {many}"),
+            _ => format!("no finished {one}"),
+        }
+    }
+
     /// `medians over 6 blocks` or similar; `geometric means` for figures that also have relative
     /// ones.
     pub(crate) fn over_blocks(&self, what: &str) -> String {
-        let counts = || {
-            let variants = self.results.steps.iter().flat_map(|step| &step.variants);
-            variants.map(|variant| variant.samples.len()).filter(|count| *count > 0)
-        };
-        match (counts().min(), counts().max()) {
-            (Some(1), Some(1)) => "one block".to_owned(),
-            (Some(low), Some(high)) if low == high => format!("{what} over {low} blocks"),
-            (Some(low), Some(high)) => format!("{what} over {low} to {high} blocks"),
-            _ => "no finished block".to_owned(),
-        }
+        let variants = self.results.steps.iter().flat_map(|step| &step.variants);
+        let counts = || variants.clone().map(|variant| variant.samples.len());
+        let counted = self.counted(counts());
+        if counts().any(|count| count > 1) { format!("{what} over {counted}") } else { counted }
     }
 
     /// The definition of a relative value.
@@ -142,7 +173,7 @@ impl<'a> View<'a> {
                 "if versions have different blocks in a step: absolute figures of {base} are over the blocks that any other version has"
             ));
         }
-        if self.judged.comparisons().any(|found| found.method == judge::Method::Slices) {
+        if self.judged.comparisons().any(|found| found.method == Method::Slices) {
             legend.push(
                 "steps in slices: from the middle half of the paired slices, while absolute figures are from all slices"
                     .to_owned(),
@@ -155,6 +186,6 @@ impl<'a> View<'a> {
     pub(crate) fn too_few(&self) -> Option<String> {
         let most = self.results.steps.iter().flat_map(|step| &step.variants);
         let one = most.map(|variant| variant.samples.len()).max() == Some(1);
-        one.then(|| "1 block: too few for a verdict".to_owned())
+        one.then(|| format!("1 {}: too few for a verdict", self.unit()[0]))
     }
 }
