@@ -316,7 +316,7 @@ export type PageRelative = {
   confidence: number | null,
   /** `blocks` or `slices`. */
   pairing: string | null,
-  /** Number of paired blocks; with slices, of restarts of the servers. */
+  /** Number of paired blocks; with slices, of restarts. */
   blocks: number,
   /** Two-sided p value of the sign-flip test. */
   p: number | null,

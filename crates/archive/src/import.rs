@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use store::{ExperimentId, Store};
+use store::{Experiment, ExperimentId, Store};
 
 use crate::Error;
 use crate::bounded::largest;
@@ -86,13 +86,15 @@ pub fn import_named(
     }
     if let Some(other) = other {
         let here = Summary::of(&store, &other)?;
-        let state = |it: &Summary| format!("{} with {} finished trials", it.state, it.trials);
+        let state = |of: &Experiment, it: &Summary| {
+            format!("{} with {} finished trials", of.state.as_str(), it.trials)
+        };
         return Err(Error::OtherState {
             name: name.to_owned(),
-            state: state(&summary),
+            state: state(experiment, &summary),
             results: results.to_owned(),
             here: other.id.0,
-            here_state: state(&here),
+            here_state: state(&other, &here),
         });
     }
     let id = experiment.id;

@@ -3,7 +3,7 @@
 use std::path::{Component, Path};
 
 use serde::{Deserialize, Serialize};
-use store::{DATABASE, Experiment, Store};
+use store::{DATABASE, Experiment, ExperimentState, Store};
 
 use crate::Error;
 
@@ -47,9 +47,9 @@ pub struct Summary {
     pub name: String,
     /// Name of the workload.
     pub workload: String,
-    /// `running`, `finished`, `interrupted`.
+    /// `finished`, `interrupted` or `failed`; in those stored by earlier versions also `running`.
     pub state: String,
-    /// `run` or `count`.
+    /// `run`, `count` or `import`; in those stored by earlier versions, an import is a `run`.
     pub purpose: String,
     /// Finished trials, without loads.
     pub trials: u64,
@@ -64,19 +64,27 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Reads it from a store.
+    /// Reads it from a store. What is stored as running, but could not record its end, is
+    /// interrupted: a copy of it goes on nowhere. Whoever knows of a process that works on it can
+    /// correct that.
     ///
     /// # Errors
     /// If the store cannot be read.
     pub fn of(store: &Store, experiment: &Experiment) -> Result<Self, Error> {
         let trials = store.finished_trials(experiment.id)?;
         let variants = store.variants(experiment.id)?;
+        let imported = variants.iter().any(|variant| variant.dbms.starts_with(store::IMPORTED));
+        let state = match experiment.state {
+            _ if store.failed(experiment.id)?.is_some() => store::FAILED,
+            ExperimentState::Running => ExperimentState::Interrupted.as_str(),
+            state => state.as_str(),
+        };
         Ok(Self {
             number: experiment.id.0,
             name: experiment.name.clone(),
             workload: experiment.workload.clone(),
-            state: experiment.state.as_str().to_owned(),
-            purpose: experiment.purpose.as_str().to_owned(),
+            state: state.to_owned(),
+            purpose: if imported { "import" } else { experiment.purpose.as_str() }.to_owned(),
             // Block 0 holds the loads of a plan that loads once.
             trials: trials.iter().filter(|(block, ..)| *block > 0).count() as u64,
             variants: variants.into_iter().map(|variant| variant.name).collect(),

@@ -6,11 +6,11 @@ use std::path::Path;
 
 use store::{
     ExperimentId, NewExperiment, NewTrial, NewVariant, Purpose, Series, StepRecord, Store,
+    VariantId,
 };
 
-/// Adds a finished experiment of one variant and one trial, with a log of `log` bytes that don't
-/// compress.
-pub fn add(store: &Store, name: &str, created_ms: i64, log: usize) -> ExperimentId {
+/// Adds an experiment of one variant that has no trial yet.
+pub fn begin(store: &Store, name: &str, created_ms: i64, dbms: &str) -> (ExperimentId, VariantId) {
     let experiment = store
         .begin_experiment(&NewExperiment {
             purpose: Purpose::Run,
@@ -30,7 +30,7 @@ pub fn add(store: &Store, name: &str, created_ms: i64, log: usize) -> Experiment
             experiment,
             &NewVariant {
                 name: "pg13.7".to_owned(),
-                dbms: "postgres@13.7".to_owned(),
+                dbms: dbms.to_owned(),
                 source: "archive".to_owned(),
                 version: "13.7".to_owned(),
                 build: BTreeMap::new(),
@@ -38,6 +38,13 @@ pub fn add(store: &Store, name: &str, created_ms: i64, log: usize) -> Experiment
             },
         )
         .unwrap();
+    (experiment, variant)
+}
+
+/// Adds a finished experiment of one variant and one trial, with a log of `log` bytes that don't
+/// compress.
+pub fn add(store: &Store, name: &str, created_ms: i64, log: usize) -> ExperimentId {
+    let (experiment, variant) = begin(store, name, created_ms, "postgres@13.7");
     let trial = NewTrial { experiment, variant, block: 1, position: 1, sequence: 1, started_ms: 5 };
     let trial = store.begin_trial(&trial).unwrap();
     let mut step = StepRecord::new(0, "l.i0", 1);

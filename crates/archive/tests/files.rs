@@ -6,9 +6,9 @@ use std::sync::LazyLock;
 
 use archive::{Error, Imported};
 use proptest::prelude::*;
-use store::{ExperimentId, Store};
+use store::{ExperimentId, Store, Warning};
 
-use crate::common::{add, results};
+use crate::common::{add, begin, results};
 
 const ONE: ExperimentId = ExperimentId(1);
 
@@ -57,6 +57,27 @@ fn an_export_is_the_same_everywhere_and_comes_back_whole() {
     assert!(matches!(twice, Imported::Present(ExperimentId(2), _)), "{twice:?}");
     assert_eq!(store.all_experiments().unwrap().len(), 2);
     assert_eq!(names(&other.join("artifacts/logs")).len(), 2);
+}
+
+#[test]
+fn a_manifest_says_what_became_of_an_experiment() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(&folder.path().join("results")).unwrap();
+    let (killed, _) = begin(&store, "killed", 1, "postgres@13.7");
+    let (failed, _) = begin(&store, "failed", 2, "postgres@13.7");
+    let (imported, _) = begin(&store, "imported", 3, "imported:pgbench");
+    store.warn(failed, None, &Warning::new(store::FAILED, "no such function")).unwrap();
+    store.finish_experiment(imported).unwrap();
+    for (id, state, purpose) in [
+        (killed, "interrupted", "run"),
+        (failed, "failed", "run"),
+        (imported, "finished", "import"),
+    ] {
+        let file = folder.path().join("exported");
+        let told = archive::export(&store, id, &file, "0.1.0").unwrap().experiment;
+        assert_eq!((told.state.as_str(), told.purpose.as_str()), (state, purpose));
+        assert_eq!(archive::verify(&file).unwrap().experiment, told, "as it is in the file");
+    }
 }
 
 #[test]

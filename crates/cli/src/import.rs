@@ -12,6 +12,7 @@ use store::Store;
 
 use crate::dash::Inputs;
 use crate::exit::{WrongRequest, refuse};
+use crate::progress::counted;
 use crate::results::ResultsDir;
 
 /// Import finished output of pgbench, sysbench, db_bench, fio and others, published tables, or
@@ -136,14 +137,12 @@ fn import(args: &ImportArgs, inputs: &Inputs, results: &Path) -> anyhow::Result<
     let base = args.base.as_deref();
     let imported = arranged.store(&store, &name, base, env!("CARGO_PKG_VERSION"))?;
     let lab::Imported { experiment, name, variants, blocks, trials, steps, notes } = imported;
-    let counted =
-        |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
     writeln!(
         std::io::stdout(),
-        "experiment {experiment} {name}: {} of {} with {} in {}",
-        counted(trials, "trial"),
-        variants.join(", "),
+        "experiment {experiment} {name}: {} of {}, measured in {} ({})",
         counted(steps, "step"),
+        variants.join(", "),
+        counted(trials, "trial"),
         counted(blocks as usize, "block")
     )?;
     for note in notes {

@@ -46,18 +46,12 @@ pub fn run(args: &ListArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// An experiment as it is now. A run that was killed could not record its end.
+/// An experiment as it is now: running if a process works on it.
 fn summary(store: &Store, experiment: &Experiment) -> anyhow::Result<Summary> {
     let mut summary = Summary::of(store, experiment)?;
-    let running = experiment.state == ExperimentState::Running;
-    if store.failed(experiment.id)?.is_some() {
-        store::FAILED.clone_into(&mut summary.state);
-    } else if running && !Exclusive::is_taken(store.database(), experiment.id.0) {
-        ExperimentState::Interrupted.as_str().clone_into(&mut summary.state);
-    }
-    let variants = store.variants(experiment.id)?;
-    if variants.iter().any(|variant| variant.dbms.starts_with(store::IMPORTED)) {
-        "import".clone_into(&mut summary.purpose);
+    let running = experiment.state == ExperimentState::Running && summary.state != store::FAILED;
+    if running && Exclusive::is_taken(store.database(), experiment.id.0) {
+        ExperimentState::Running.as_str().clone_into(&mut summary.state);
     }
     Ok(summary)
 }

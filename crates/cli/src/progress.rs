@@ -128,9 +128,8 @@ impl Progress {
                 } else {
                     let kept =
                         if finished > 0 { format!(", {finished} kept") } else { String::new() };
-                    let steps =
-                        if steps == 1 { "1 step".to_owned() } else { format!("{steps} steps") };
-                    self.line(&format!("{name}: {trials} trials of {steps}{kept}"));
+                    let (steps, trials) = (counted(steps, "step"), counted(trials, "trial"));
+                    self.line(&format!("{name}: {steps}, measured in {trials}{kept}"));
                 }
             }
             Event::LoadBegan { variant, clients } => {
@@ -361,6 +360,11 @@ impl Bars {
             Some(_) => bar.set_position(operations),
         }
     }
+}
+
+/// `1 step`, `2 steps`.
+pub fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 fn style(template: &str) -> ProgressStyle {

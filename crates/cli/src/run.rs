@@ -139,7 +139,7 @@ fn intention(plan: &Plan) -> String {
         [] => String::new(),
         [.., last] => {
             let once = plan.restore_after.as_ref() == Some(last);
-            let once = if once { ", loaded once per version" } else { "" };
+            let once = if once { ", loaded once per variant" } else { "" };
             format!(" (added for the others{once}: {})", plan.added.join(", "))
         }
     };
@@ -280,7 +280,7 @@ mod tests {
         let added = said("", "'l.i0', 'qr100'");
         assert_eq!(added, format!("{all} (added for the others: l.x); 6 blocks"));
         let once = said("budget = '2m'", "'qr100'");
-        let added = "added for the others, loaded once per version: l.i0, l.x";
+        let added = "added for the others, loaded once per variant: l.i0, l.x";
         assert!(once.starts_with(&format!("{all} ({added});")), "{once}");
     }
 }

@@ -45,10 +45,10 @@ pub enum Warning {
         /// p value after Benjamini and Hochberg.
         adjusted_p: f64,
     },
-    /// Slices within a single start of the servers: how much starts differ is unknown, so there is
-    /// neither interval nor verdict.
+    /// Slices within a single restart: how much restarts differ is unknown, so there is neither
+    /// interval nor verdict.
     OneRestart,
-    /// Slices within fewer than [`ENOUGH_BLOCKS`] starts of the servers.
+    /// Slices within fewer than [`ENOUGH_BLOCKS`] restarts.
     TooFewRestarts {
         /// How many there were.
         restarts: usize,
@@ -150,12 +150,12 @@ impl fmt::Display for Warning {
                 "outside the margin on its own, but not among {comparisons} comparisons (Benjamini-Hochberg p = {adjusted_p:.3})"
             ),
             Self::OneRestart => format!(
-                "the servers were started once, so there is no interval and no verdict: slices don't show how much starts \
-                 differ; run at least {ENOUGH_BLOCKS} blocks"
+                "too few restarts: 1, so there is no interval and no verdict, because slices don't show how much restarts \
+                 differ; run at least {ENOUGH_BLOCKS}"
             ),
             Self::TooFewRestarts { restarts } => format!(
-                "too few restarts of the servers: {restarts}, so there is no verdict: slices don't show how much starts \
-                 differ; run at least {ENOUGH_BLOCKS} blocks"
+                "too few restarts: {restarts}, so there is no verdict, because slices don't show how much restarts \
+                 differ; run at least {ENOUGH_BLOCKS}"
             ),
             Self::FewRounds { rounds } => format!(
                 "few rounds of slices: {rounds} in one restart; make the step longer to get at least {ENOUGH_ROUNDS}"
@@ -186,8 +186,24 @@ impl fmt::Display for Warning {
             ),
             Self::TotalsOpen { low, high } => format!(
                 "the typical slice is equivalent, but all slices together may not be: they give {low:.3} to {high:.3}; run \
-                 more blocks, or look for stalls"
+                 more restarts, or look for stalls"
             ),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn restarts_are_counted_in_the_words_of_blocks() {
+        let one = "1, so there is no interval and no verdict";
+        assert!(Warning::OneBlock.to_string().starts_with(&format!("too few blocks: {one}")));
+        assert!(Warning::OneRestart.to_string().starts_with(&format!("too few restarts: {one}")));
+        let few = Warning::TooFewRestarts { restarts: 3 };
+        for said in [Warning::OneRestart, few, Warning::TotalsOpen { low: 0.9, high: 1.1 }] {
+            assert!(!said.to_string().contains("block"), "{said}");
+        }
     }
 }

@@ -83,7 +83,7 @@ fn a_number_that_was_given_is_for_tests_that_do_not_say_theirs() {
         let directory = tempfile::tempdir().unwrap();
         let store = store::Store::open(directory.path()).unwrap();
         let imported = arranged.store(&store, "byrx", None, "test").unwrap();
-        assert_eq!((imported.trials, imported.blocks, imported.steps), (6, 2, 18));
+        assert_eq!((imported.trials, imported.blocks, imported.steps), (6, 2, 9));
         let steps = store.steps(imported.experiment, store::Scope::Results).unwrap();
         let of = |name: &str| {
             let of = steps.iter().filter(|step| step.name == name);
@@ -234,7 +234,7 @@ fn settings_within_a_variant_are_labels() {
         of("b", "prepared", 22.0),
     ];
     let (_directory, store, imported) = stored(&files, false);
-    assert_eq!((imported.trials, imported.blocks, imported.steps), (3, 2, 5));
+    assert_eq!((imported.trials, imported.blocks, imported.steps), (3, 2, 2));
     let steps = store.steps(imported.experiment, store::Scope::Results).unwrap();
     let mut labels: Vec<_> = steps.iter().map(|step| step.measure.labels.clone()).collect();
     labels.sort();
@@ -265,7 +265,7 @@ fn settings_that_differ_between_variants_are_refused_or_a_warning() {
         assert!(!error.contains(same), "{error}");
     }
     let (_directory, store, imported) = stored(&files, true);
-    assert_eq!((imported.trials, imported.steps), (2, 2));
+    assert_eq!((imported.trials, imported.steps), (2, 1));
     let steps = store.steps(imported.experiment, store::Scope::Results).unwrap();
     assert!(steps.iter().all(|step| step.measure.labels.is_empty()));
     let warnings = store.warnings(imported.experiment).unwrap();

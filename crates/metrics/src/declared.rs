@@ -148,7 +148,8 @@ declare! {
     WRITE_STALLS = "Nstall", "", FACT, "how often writers had to wait";
     RESIDENT = "rss", "B", FACT, "resident memory of the DBMS's process when the step ended";
     PRINTED = "printed.{figure}", "", FACT, "what another program printed as {figure}";
-    CPU_SHARE = "cpu.share", "", FACT, "share of the time that a server and its clients were on CPU";
+    CPU_SHARE = "cpu.share", "", FACT,
+        "CPU time of a server and its clients, as a share of what synchronous clients can use; work in the background can take it above 1";
     CORES_FREE = "cores.free", "", FACT,
         "cores that neither clients nor their servers needed, of those that steelyard may use";
     IDLE_FROM = "idle.from", "s", FACT, "second from which idle-priority processes ran";

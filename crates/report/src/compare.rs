@@ -61,6 +61,8 @@ pub struct Comparison {
     pub judged: Judged,
     pub(crate) reasons: Reasons,
     sections: Option<Vec<Section>>,
+    /// Why there is no table of a kind that was asked for.
+    missing: Vec<String>,
 }
 
 /// Judges every step and lays everything out.
@@ -78,8 +80,14 @@ pub fn compare(results: &Results, options: &CompareOptions) -> Result<Comparison
     }
     let rows_are_steps = options.rows == Rows::Steps;
     let sweeps = sweeps(results);
-    let view =
-        View { results, judged: &judged, verdicts: &verdicts, sweeps: &sweeps, rows_are_steps };
+    let view = View {
+        results,
+        judged: &judged,
+        verdicts: &verdicts,
+        sweeps: &sweeps,
+        rows_are_steps,
+        sections: options.sections.as_deref(),
+    };
     let document = Document {
         sweeps: sweep::documents(results, &sweeps),
         ..document(results, &judged, &verdicts)
@@ -88,8 +96,10 @@ pub fn compare(results: &Results, options: &CompareOptions) -> Result<Comparison
         Some(width) => tables::brief::tables(view, &document.warnings, width),
         None => tables::all(view),
     };
+    let missing = tables::missing(view, &tables);
     let reasons = reasons(results, &verdicts);
-    Ok(Comparison { tables, document, judged, reasons, sections: options.sections.clone() })
+    let sections = options.sections.clone();
+    Ok(Comparison { tables, document, judged, reasons, sections, missing })
 }
 
 impl Comparison {
@@ -107,8 +117,10 @@ impl Comparison {
     /// # Errors
     /// When it cannot be written as JSON, which no stored result should cause.
     pub fn render(&self, format: Format) -> Result<String, ReportError> {
-        let parts = self.shown().into_iter().cloned().map(Part::Table).collect();
-        Sheet { parts }.render(format, &self.document)
+        let parts = self.shown().into_iter().map(|table| self.laid_out(table, format)).collect();
+        let mut sheet = Sheet { parts };
+        sheet.notes(self.missing.clone());
+        sheet.render(format, &self.document)
     }
 
     /// The text printed at the end of a run: warnings about all of it, verdicts, then throughput
@@ -125,8 +137,19 @@ impl Comparison {
         let whole = |w: &&WarningDocument| w.step.is_none() && w.variant.is_none();
         let said = self.document.warnings.iter().filter(whole);
         sheet.notes(said.map(|w| format!("{}: {}", w.code, one_line(&w.text))).collect());
-        sheet.parts.extend(tables.into_iter().cloned().map(Part::Table));
+        sheet.parts.extend(tables.into_iter().map(|table| self.laid_out(table, format)));
         sheet.render(format, &self.document)
+    }
+
+    /// A table as people read it has no columns without a figure, except those of variants. Programs
+    /// get all columns.
+    fn laid_out(&self, table: &Table, format: Format) -> Part {
+        Part::Table(match format {
+            Format::Csv | Format::Json => table.clone(),
+            Format::Text | Format::Terminal | Format::Markdown => {
+                table.without_empty_columns(&self.document.variants)
+            }
+        })
     }
 
     /// The reasons why the gate fails, one sentence each with its step; empty when it passes.

@@ -174,7 +174,7 @@ pub struct RelativeFigures<T = Costs<Option<f64>>> {
     pub confidence: Option<f64>,
     /// `blocks` or `slices`.
     pub pairing: Option<String>,
-    /// Number of paired blocks; with slices, of restarts of the servers.
+    /// Number of paired blocks; with slices, of restarts.
     pub blocks: usize,
     /// Two-sided p value of the sign-flip test.
     pub p: Option<f64>,

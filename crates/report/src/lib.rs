@@ -59,6 +59,7 @@ mod trials;
 mod unjudged;
 mod used;
 mod variance;
+mod waits;
 
 pub use advise::{Advice, AdviseDocument, AdviseOptions, AdvisedStep, advise};
 pub use chosen::{Chosen, Source};

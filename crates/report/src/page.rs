@@ -74,6 +74,7 @@ pub(crate) fn page(store: &Store, results: &Results) -> Result<Page, ReportError
             verdicts: std::slice::from_ref(&judged),
             sweeps: &sweeps,
             rows_are_steps: false,
+            sections: None,
         }),
         warnings,
         catalog: gatherer.catalog,

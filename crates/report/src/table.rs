@@ -106,6 +106,11 @@ pub(crate) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+/// Whether a cell says anything.
+pub(crate) fn has_content(cell: &str) -> bool {
+    cell != crate::number::UNKNOWN && !cell.is_empty()
+}
+
 /// Each once, in order of first appearance.
 pub(crate) fn distinct<T: PartialEq>(all: impl IntoIterator<Item = T>) -> Vec<T> {
     let mut found = Vec::new();
@@ -181,8 +186,32 @@ impl Table {
 
     /// Whether any cell has content.
     pub(crate) fn says_something(&self) -> bool {
-        let mut cells = self.rows.iter().flat_map(|row| &row.cells);
-        cells.any(|cell| cell != crate::number::UNKNOWN && !cell.is_empty())
+        self.rows.iter().flat_map(|row| &row.cells).any(|cell| has_content(cell))
+    }
+
+    /// The same table without the columns in which no row has content; those with these headings
+    /// stay.
+    pub(crate) fn without_empty_columns(&self, stay: &[String]) -> Self {
+        let Some((label, heads)) = self.columns.split_first() else { return self.clone() };
+        let filled = |column: usize| {
+            let mut cells = self.rows.iter().filter_map(|row| row.cells.get(column));
+            self.rows.is_empty() || cells.any(|cell| has_content(cell))
+        };
+        let kept = heads.iter().enumerate();
+        let kept: Vec<usize> = kept
+            .filter(|(column, head)| stay.contains(head) || filled(*column))
+            .map(|(column, _)| column)
+            .collect();
+        let of = |all: &[String]| -> Vec<String> {
+            kept.iter().filter_map(|column| all.get(*column).cloned()).collect()
+        };
+        let row =
+            |row: &Row| Row { cells: of(&row.cells), verdicts: of(&row.verdicts), ..row.clone() };
+        Self {
+            columns: std::iter::once(label.clone()).chain(of(heads)).collect(),
+            rows: self.rows.iter().map(row).collect(),
+            ..self.clone()
+        }
     }
 
     /// Whether `other` is part of the same table.

@@ -1,6 +1,6 @@
 //! From a store to printed comparisons.
 
-use crate::common::{Lab, golden, plan, record, rich};
+use crate::common::{Lab, counter, golden, plan, record, rich};
 use report::{CompareOptions, Format, Rows, Section, compare};
 
 const VARIANTS: [&str; 3] = ["pg13.7", "pg14.3", "pg15.0"];
@@ -477,4 +477,130 @@ fn absolute_figures_divide_to_relative_ones() {
         }
     }
     assert_eq!(divided, 2 + 2 * 2, "o/s twice, dbms.cpu/o and o/s of each step");
+}
+
+/// Nothing is known of the costs of l.i1, and only the CPU of l.i0.
+#[test]
+fn what_is_not_known_has_no_column_and_no_table_where_people_read() {
+    let two = ["a", "b"];
+    let lab = Lab::new(&two, &plan(&two, &["l.i0", "l.i1"], 6, &[1]), 6);
+    lab.run(&["l.i0", "l.i1"], 6, 1, &|name, _, block| {
+        let mut step = record(name, 1000.0 + f64::from(block));
+        if name == "l.i0" {
+            step.metrics.push(("dbms.cpu/o".to_owned(), 8.5));
+        }
+        step
+    });
+    let rendered = |sections: &[Section], format: Format| {
+        let sections = Some(sections.to_vec());
+        let options = CompareOptions { sections, ..CompareOptions::default() };
+        compare(&lab.results(), &options).unwrap().render(format).unwrap()
+    };
+    let text = rendered(&[Section::Hardware], Format::Text);
+    assert!(text.contains("\nversion  dbms.cpu/o   o/s\na             8.500  1003\n"), "{text}");
+    let markdown = rendered(&[Section::Hardware], Format::Markdown);
+    assert!(markdown.contains("\n| version | dbms.cpu/o | o/s |\n"), "{markdown}");
+    let csv = rendered(&[Section::Hardware], Format::Csv);
+    assert!(csv.contains("hardware.l.i0.absolute,l.i0,absolute,a,rKB/o,–\n"), "{csv}");
+    for format in [text, markdown, csv] {
+        assert!(!format.contains("l.i1"), "only its throughput is known: {format}");
+    }
+
+    let asked = [Section::Absolute, Section::Latency, Section::Counters];
+    let text = rendered(&asked, Format::Text);
+    let (_, said) = text.split_once("\n\n").unwrap();
+    assert_eq!(
+        said,
+        "! latency: no response times were recorded\n\
+         ! counters: no counter of the DBMS was recorded, or none changed\n"
+    );
+    assert_eq!(rendered(&[Section::Size], Format::Text), "! size: no sizes were recorded\n");
+    let all = lab.compare().render(Format::Text).unwrap();
+    assert!(!all.contains("! latency"), "it was not asked for: {all}");
+}
+
+/// PostgreSQL 17 writes many names of what sessions wait for in another way.
+#[test]
+fn a_wait_with_its_newer_name_has_one_row() {
+    let two = ["16.11", "17.7"];
+    let lab = Lab::new(&two, &plan(&two, &["l.i0"], 1, &[1]), 1);
+    lab.run(&["l.i0"], 1, 1, &|name, place, _| {
+        let mut step = record(name, 1000.0);
+        let spelled = ["IO/WALSync", "IO/WalSync"][place];
+        step.counters.push(counter(metrics::WAITS, "", spelled, [100.0, 200.0][place]));
+        step.counters.push(counter(metrics::WAITS, "", "CPU", 50.0));
+        // Other counters mean what they say.
+        step.counters.push(counter("pg_stat_io", "", ["Reads", "reads"][place], 7.0));
+        step
+    });
+    let sections = Some(vec![Section::Counters]);
+    let options = CompareOptions { sections, ..CompareOptions::default() };
+    let text = compare(&lab.results(), &options).unwrap().render(Format::Text).unwrap();
+    assert!(text.contains("\nIO/WalSync    100   200\n") && !text.contains("WALSync"), "{text}");
+    assert!(text.contains("\nReads        7     –\nreads        –     7\n"), "{text}");
+}
+
+/// A lab of single values, as imports are.
+fn single(variants: &[&str], steps: &[&str], measure: &crate::common::Measure<'_>) -> Lab {
+    let lab = Lab::new(variants, "# There is no plan.\n", 1);
+    lab.run(steps, 1, 1, measure);
+    lab.store.finish_experiment(lab.experiment).unwrap();
+    lab
+}
+
+#[test]
+fn single_values_are_shown_without_intervals_and_said_once() {
+    let variants = ["a", "b"];
+    let lab = single(&variants, &["l.i0"], &|name, place, _| record(name, [100.0, 50.0][place]));
+    for width in [80, 100] {
+        let text = brief(&lab, width);
+        let shown = "\
+Throughput relative to a: 1 block
+step  a o/s  version    ratio  verdict
+l.i0    100  b        (0.500)  inconclusive
+(…) the ratio of a single block, without an interval";
+        assert!(text.starts_with(shown), "{text}");
+        assert_eq!(text.matches("\n! ").count(), 1, "of one block, once: {text}");
+    }
+}
+
+#[test]
+fn one_variant_alone_shows_its_figures_and_what_they_are() {
+    let steps = ["l.i0", "qr100", "qp100"];
+    let lab = single(&["pg17"], &steps, &|name, _, _| record(name, 1234.0));
+    let text = brief(&lab, 80);
+    assert_eq!(
+        text,
+        "\
+Throughput
+step   pg17
+l.i0   1234
+qr100  1234
+qp100  1234
+operations/s (rows or queries): 1 block
+"
+    );
+}
+
+#[test]
+fn long_names_leave_a_comparison_on_one_line() {
+    let variants = ["sb.pg16.11.range100.pk1.dop40", "sb.pg17.7.range100.pk1.dop40"];
+    let lab = single(&variants, &["l.i0"], &|name, place, _| record(name, [100.0, 50.0][place]));
+    let text = brief(&lab, 80);
+    assert_eq!(text.matches("Throughput").count(), 1, "in one part: {text}");
+    assert!(text.contains("base o/s"), "{text}");
+    assert!(brief(&lab, 100).contains("pk1.dop40 o/s"), "where there is room");
+}
+
+#[test]
+fn costs_of_other_programs_have_their_unit() {
+    let lab = single(&["a", "b"], &["sort"], &|name, place, _| {
+        let mut step = record(name, [2.0, 1.0][place]);
+        (step.measure.better, step.measure.unit) = (store::Better::Less, "s".to_owned());
+        step
+    });
+    let text = brief(&lab, 80);
+    assert!(text.starts_with("Costs relative to a: 1 block\n"), "{text}");
+    assert!(text.contains("\nsort in s  "), "{text}");
+    assert!(!text.contains("o/s"), "{text}");
 }

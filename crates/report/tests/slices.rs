@@ -76,6 +76,7 @@ fn one_ratio_wherever_it_is_shown() {
             sliced(name, [10_000.0, 9_500.0][place], u64::from(block) * 10 + place as u64);
         step.metrics.retain(|(name, _)| name != "o/s");
         step.metrics.push(("o/s".to_owned(), [10_000.0, 9_000.0][place]));
+        step.metrics.push(("dbms.cpu/o".to_owned(), 8.5));
         step
     });
     lab.store.finish_experiment(lab.experiment).unwrap();
@@ -91,6 +92,8 @@ fn one_ratio_wherever_it_is_shown() {
         text.contains("l.i0 14.3: the absolute figures give 0.900, outside the interval"),
         "{text}"
     );
+    assert_eq!(text.matches("outside the interval of the ratio").count(), 1, "{text}");
+    assert!(text.contains("geometric means over 3 restarts\n"), "{text}");
     let csv = compared.render(report::Format::Csv).unwrap();
     let of_hardware = csv
         .lines()

@@ -46,7 +46,7 @@ fn blocks_are_added_for_what_is_undecided_also_after_an_interruption() {
     let place = Place::new();
     let file = place.plan(PAUSED);
     let mut run = place.start_run(&[&file]);
-    run.wait_for("adaptive: 18 trials of 1 step", "\ntrial 18/18");
+    run.wait_for("adaptive: 1 step, measured in 18 trials", "\ntrial 18/18");
     run.wait_for("trial 18/18", "6 blocks");
     run.signal(Signal::SIGINT);
     let ended = run.end();

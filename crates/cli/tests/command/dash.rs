@@ -34,7 +34,7 @@ fn no_dash(place: &Place) {
 fn an_experiment_goes_through_a_pipe() {
     let place = Place::new();
     let imported = said(&piped(&place, &["import", "-"], OUTPUT.as_bytes()));
-    assert!(imported.contains("2 trials of stdin with 2 steps in 2 blocks"), "{imported}");
+    assert!(imported.contains("1 step of stdin, measured in 2 trials (2 blocks)"), "{imported}");
     let archive = piped(&place, &["export", "-o", "-"], b"");
     assert!(archive.status.success() && archive.stderr.is_empty());
     no_dash(&place);

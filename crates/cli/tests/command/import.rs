@@ -70,7 +70,7 @@ fn two_versions_in_three_blocks_are_compared() {
     import.expect(0, &[]);
     assert_eq!(
         import.stdout,
-        "experiment 1 pgbench: 6 trials of pg13.7, pg14.3 with 6 steps in 3 blocks\n"
+        "experiment 1 pgbench: 1 step of pg13.7, pg14.3, measured in 6 trials (3 blocks)\n"
     );
     let compared = json(&place.steelyard(&["compare", "--format", "json"]));
     let step = &compared["steps"][0];
@@ -137,7 +137,7 @@ fn commands_of_hyperfine_are_compared_as_variants() {
     for file in [&*two, &*parameters] {
         let import = place.steelyard(&["import", "--variant-from", "command", file]);
         import.expect(0, &[]);
-        let said = "2 trials of sleep 0.01, sleep 0.02 with 2 steps in 1 block";
+        let said = "1 step of sleep 0.01, sleep 0.02, measured in 2 trials (1 block)";
         assert!(import.stdout.contains(said), "{}", import.stdout);
     }
     let compared = json(&place.steelyard(&["compare", "--format", "json"]));
@@ -150,7 +150,7 @@ fn commands_of_hyperfine_are_compared_as_variants() {
 #[test]
 fn real_output_of_every_program() {
     let place = Place::new();
-    for (files, name, steps) in [
+    for (files, name, results) in [
         (&["sysbench-point-select-intervals.txt", "sysbench-rate.txt"][..], "sysbench", 2),
         (&["db_bench-7-three.txt"], "db_bench", 3),
         (&["db_bench-7-repeats-duration.txt"], "db_bench", 4),
@@ -168,7 +168,14 @@ fn real_output_of_every_program() {
         import.expect(0, &[]);
         let words = format!(" {name}: ");
         assert!(import.stdout.contains(&words), "{}", import.stdout);
-        assert!(import.stdout.contains(&format!(" with {steps} steps")), "{}", import.stdout);
+        let number = import.stdout.split(' ').nth(1).unwrap();
+        let compared = json(&place.steelyard(&["compare", "-e", number, "--format", "json"]));
+        let steps = compared["steps"].as_array().unwrap();
+        let of = |step: &Value| step["variants"][0]["blocks"].as_u64().unwrap();
+        assert_eq!(steps.iter().map(of).sum::<u64>(), results, "{compared}");
+        let plural = if steps.len() == 1 { "" } else { "s" };
+        let said = format!(": {} step{plural} of here, measured in ", steps.len());
+        assert!(import.stdout.contains(&said), "{}", import.stdout);
         place.steelyard(&["compare"]).expect(0, &[]);
         place.steelyard(&["report", "-o", "r.html"]).expect(0, &[]);
     }
@@ -227,7 +234,8 @@ fn published_tables_get_ratios_and_no_verdict() {
     let marked = place.steelyard(&["import", &path("table-marked-metrics.txt")]);
     marked.expect(0, &[]);
     let variants = "x.pg15.pk1, x.pg16.pk1, x.pg17.pk1";
-    let said = format!("experiment 1 table: 3 trials of {variants} with 6 steps in 1 block\n");
+    let said =
+        format!("experiment 1 table: 2 steps of {variants}, measured in 3 trials (1 block)\n");
     assert_eq!(marked.stdout, said);
     let compared = place.steelyard(&["compare"]);
     compared.expect(0, &[]);
@@ -239,7 +247,7 @@ fn published_tables_get_ratios_and_no_verdict() {
         "x.pg16.pk1 162415 2801",
         "x.pg16.pk1 1.002 1.014",
         "x.pg17.pk1 0.831 0.873",
-        "x.pg17.pk1 1.256 0.883 2.000 2.636 1.031 – – 0.831",
+        "x.pg17.pk1 1.256 0.883 2.000 2.636 1.031 0.831",
         "1 block: too few for a verdict",
     ] {
         assert!(found.iter().any(|found| found == line), "{line} in\n{}", compared.stdout);

@@ -119,6 +119,10 @@ fn a_killed_run_leaves_no_server_and_can_go_on() {
     run.signal(Signal::SIGKILL);
     assert_eq!(run.end().code, None, "killed");
     state("interrupted");
+    let address = format!("file://{}", place.path().join("pushed").display());
+    place.steelyard(&["push", "1", &address]).expect(0, &["marked as running"]);
+    let there = place.steelyard(&["list", "--results", &address]).stdout;
+    assert!(there.contains("\tinterrupted\t1\t"), "{there}");
     // The kernel tells the server that its parent is gone.
     place.wait_until_gone();
     assert_eq!(place.ledger().records().unwrap().len(), 1, "what was started is written down");

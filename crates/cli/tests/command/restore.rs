@@ -36,7 +36,10 @@ fn each_variant_loads_once_and_all_trials_begin_alike() {
     let place = Place::new();
     let file = place.plan(&plan(BOTH, "blocks = 2\nrestore_after = \"l.x\"", STEPS));
     let ran = place.run(&[&file]);
-    ran.expect(0, &["4 trials of 2 steps", "load of pg13.7", "load of pg14.3", "trial 4/4"]);
+    ran.expect(
+        0,
+        &["2 steps, measured in 4 trials", "load of pg13.7", "load of pg14.3", "trial 4/4"],
+    );
     place.assert_nothing_left();
     let database = Database::of(&place.results());
     database.assert_sound();

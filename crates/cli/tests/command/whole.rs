@@ -14,7 +14,7 @@ fn all_steps_of_both_variants_from_one_command() {
     let place = Place::new();
     let file = place.plan(&plan(BOTH, "blocks = 2", ""));
     let ran = place.run(&[&file]);
-    ran.expect(0, &["4 trials of 10 steps", "trial 4/4"]);
+    ran.expect(0, &["10 steps, measured in 4 trials", "trial 4/4"]);
     for part in ["--- relative to first result", "pg14.3", "qp1000", "Insert rate", "compare"] {
         assert!(ran.stdout.contains(part), "`{part}` is missing in:\n{}", ran.stdout);
     }

@@ -97,7 +97,7 @@ pub struct Imported {
     pub blocks: u32,
     /// How many trials it has.
     pub trials: usize,
-    /// How many steps these have.
+    /// How many different steps these have.
     pub steps: usize,
     /// What was chosen among several, in sentences.
     pub notes: Vec<String>,
@@ -187,7 +187,7 @@ impl Arranged {
         for text in self.differences {
             store.warn(experiment, None, &Warning::new("settings-differ", text))?;
         }
-        let (mut positions, mut steps) = (BTreeMap::new(), 0);
+        let (mut positions, mut steps) = (BTreeMap::new(), BTreeSet::new());
         let trials = self.trials.len();
         for trial in self.trials {
             let position: &mut u32 = positions.entry(trial.block).or_default();
@@ -203,14 +203,14 @@ impl Arranged {
             })?;
             for step in &trial.steps {
                 store.record_step(id, step)?;
-                steps += 1;
+                steps.insert((step.name.clone(), step.dop, step.measure.labels.clone()));
             }
             store.finish_trial(id)?;
         }
         store.finish_experiment(experiment)?;
         let variants = self.variants.into_iter().map(|variant| variant.name).collect();
         let name = name.to_owned();
-        let notes = self.said;
+        let (steps, notes) = (steps.len(), self.said);
         Ok(Imported { experiment, name, variants, blocks, trials, steps, notes })
     }
 }

@@ -14,7 +14,7 @@ use workload::{Phase, Program, Step, stream_seed};
 use crate::error::Error;
 use crate::event::Event;
 use crate::joint::pin::Pin;
-use crate::joint::slicing::{Known, LEAD_IN, UNTESTED, only_reads};
+use crate::joint::slicing::{Known, LEAD_IN, UNTESTED, cpus_needed, only_reads};
 use crate::observe::disturbance::{self, Reading, Seen};
 use crate::observe::figures::{Locality, expect_declared, free_clients};
 use crate::trial::attempt::{Attempt, at_once};
@@ -183,9 +183,9 @@ fn records(
     } else if waits {
         known.ms = None;
         let text = format!(
-            "server and clients were on CPU for only {:.0}% of the time: from the next block on, the \
-             step runs in turns and its slices don't count",
-            100.0 * known.cpu_share
+            "a server and its clients needed only {}: from the next block on, the step runs in turns \
+             and its slices don't count",
+            cpus_needed(step, known.cpu_share)
         );
         warnings.push(Warning::new("not-cpu-bound", text));
     } else if how.ms.is_none() {

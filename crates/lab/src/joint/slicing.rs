@@ -19,6 +19,8 @@ use plan::{Pairing, Plan};
 use store::{ExperimentId, Scope, Store, StoreError};
 use workload::{Effect, End, Pace, Role, Step, Stream};
 
+use crate::observe::figures::client_cpus;
+
 /// Lengths that are mixed in the first block, in ms: from a few times what a process needs to come
 /// back to warm caches to where the machine's own drift begins to show.
 const CANDIDATES: [f64; 5] = [10.0, 20.0, 40.0, 80.0, 160.0];
@@ -168,13 +170,12 @@ impl Slicing {
         }
         match self.known.get(&key(step)) {
             Some(known) if known.cpu_share < CPU_BOUND => Err(format!(
-                "it is not CPU-bound: server and clients were on CPU for {:.0}% of the time in the \
-                 first block",
-                100.0 * known.cpu_share
+                "it is not CPU-bound: in the first block, a server and its clients needed only {}",
+                cpus_needed(step, known.cpu_share)
             )),
             Some(known) if known.cpu_share >= CPU_BOUND => Ok(format!(
-                "it is CPU-bound ({:.0}% of the time in the first block)",
-                100.0 * known.cpu_share
+                "it is CPU-bound: in the first block, each server and its clients needed {} or more",
+                cpus_needed(step, known.cpu_share)
             )),
             Some(_) => Ok("there is no sign that it is not CPU-bound".to_owned()),
             None => Ok("this block finds out whether it is CPU-bound".to_owned()),
@@ -200,6 +201,18 @@ impl Slicing {
         // A quarter of the rounds twice as long: the check by a second length.
         let (one, two) = (length(chosen), length(2.0 * chosen));
         Way::Sliced { lengths: vec![one, one, one, two], ms: Some(chosen) }
+    }
+}
+
+/// A share in CPUs, of how many a step's clients can keep busy: `0.93 of 1 CPU`. What a server does
+/// in the background and what others took can add up to more than all of them.
+pub fn cpus_needed(step: &Step, share: f64) -> String {
+    let cpus = client_cpus(step);
+    let all = if cpus == 1 { "1 CPU".to_owned() } else { format!("{cpus} CPUs") };
+    if share >= 1.0 {
+        format!("all of {all}")
+    } else {
+        format!("{:.2} of {all}", share * cpus as f64)
     }
 }
 
@@ -326,7 +339,18 @@ mod tests {
         slicing.learn(key(&step), Known { cpu_share: 0.4, ..found }, true);
         let (way, why) = slicing.way(&step);
         assert_eq!(way, Way::InTurns);
-        assert!(why.contains("40%"), "{why}");
+        assert!(why.ends_with("needed only 0.40 of 1 CPU"), "{why}");
+    }
+
+    #[test]
+    fn no_step_needs_more_cpus_than_its_clients_can_use() {
+        let step = first_step();
+        let mut slicing = slicing(Pairing::Auto, None);
+        for (share, needed) in [(1.37, "all of 1 CPU"), (0.93, "0.93 of 1 CPU")] {
+            slicing.learn(key(&step), Known { ms: None, settled: true, cpu_share: share }, true);
+            let why = slicing.way(&step).1;
+            assert!(why.ends_with(&format!("needed {needed} or more")), "{why}");
+        }
     }
 
     #[test]

@@ -351,9 +351,14 @@ pub fn cpu_share(
     let busy_us = dbms.user_us? + dbms.system_us? + client;
     // Per operation, since a server may work outside of the time in which it is measured, too.
     let busy = busy_us as f64 / 1e6 / outcome.operations as f64 * outcome.rate();
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let share = busy / free_clients(step).clamp(1, cores) as f64;
+    let share = busy / client_cpus(step) as f64;
     share.is_finite().then_some(share)
+}
+
+/// How many CPUs a step's clients can keep busy, each together with its server.
+pub fn client_cpus(step: &Step) -> usize {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    free_clients(step).clamp(1, cores)
 }
 
 /// How many clients send as fast as they get answers; of another program, all.

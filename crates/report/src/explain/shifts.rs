@@ -13,6 +13,7 @@ use store::{StepId, Store};
 use crate::ReportError;
 use crate::figures::paired;
 use crate::model::StepResults;
+use crate::waits::spellings;
 
 /// Figures of the state in which a step began.
 const START: [&Metric; 6] =
@@ -137,20 +138,16 @@ impl Counted {
             }
             all.push(blocks);
         }
-        // A state in which no session was seen took no time. Since PostgreSQL 17 names come from
-        // `wait_event_names.txt`, with capitals only where a word begins: `IO/WALSync` became
-        // `IO/WalSync`. Names that differ only in case are one, in the newer spelling, which sorts
-        // last.
+        // A state in which no session was seen took no time.
         let of_waits = |name: &&String| name.split_once('.').is_some_and(|(view, _)| view == WAITS);
         let names = all.iter().flat_map(BTreeMap::values).flat_map(BTreeMap::keys);
         let waits: BTreeSet<String> = names.filter(of_waits).cloned().collect();
-        let newest: BTreeMap<String, &String> =
-            waits.iter().map(|name| (name.to_lowercase(), name)).collect();
+        let newest = spellings(waits.iter().map(String::as_str));
         for sums in all.iter_mut().flat_map(BTreeMap::values_mut) {
             for name in &waits {
                 let time = sums.remove(name).unwrap_or_default();
                 let newest = newest.get(&name.to_lowercase()).copied().unwrap_or(name);
-                *sums.entry(newest.clone()).or_default() += time;
+                *sums.entry(newest.to_owned()).or_default() += time;
             }
         }
         Ok(Self(all))

@@ -194,7 +194,7 @@ fn moved(step: &ExplainedStep, variant: &str, moves: &[ExplainedMove]) -> Table 
     let mut table = Table::of_step(Section::Hardware, &id, title, &step.label);
     table.legend = texts([
         "own: percentage of all samples in the function itself; total: including what it called",
-        "moved: difference of own in points; ±: 95% interval from the number of samples alone; server starts differ by more",
+        "moved: difference of own in points; ±: 95% interval from the number of samples alone; restarts differ by more",
         "us/o: difference of CPU microseconds per operation in the function itself (own × dbms.cpu/o)",
     ]);
     let of = |what: &str, name: &str| format!("{what} {name}");

@@ -2,10 +2,11 @@
 
 use judge::Verdict;
 use metrics::OPS;
+use store::Better;
 use textwrap::Options;
 
 use super::sweeps::{SIGNS, sign};
-use super::throughput::relative_cell;
+use super::throughput::{SINGLE, label_with_unit, relative_cell};
 use super::verdicts::{intervals, kind};
 use super::view::{VARIANT, View};
 use super::{other, sweeps, throughput};
@@ -30,12 +31,14 @@ pub(crate) fn tables(view: View<'_>, warnings: &[WarningDocument], width: usize)
     let mut findings = view.judged.findings(view.results);
     findings.retain(|finding| view.sweep_of(finding.step).is_none());
     let mut tables = match findings.len() {
-        0 => {
-            throughput::tables(view).into_iter().filter(|table| table.part == "absolute").collect()
-        }
-        1..=LINES => vec![lines(view, &findings)],
+        0 => alone(view),
+        1..=LINES => vec![lines(view, &findings, width)],
         _ => vec![cells(view, &findings)],
     };
+    let single = |finding: &Finding<'_>| finding.comparison.is_none() && finding.ratio.is_some();
+    if let Some(table) = tables.first_mut().filter(|_| findings.iter().any(single)) {
+        table.notes.push(SINGLE.to_owned());
+    }
     for mut table in sweeps::tables(view) {
         // What the last column of cliffs says in words is in the others.
         let cliffs = table.id.starts_with("cliffs");
@@ -47,7 +50,8 @@ pub(crate) fn tables(view: View<'_>, warnings: &[WarningDocument], width: usize)
             tables.push(table);
         }
     }
-    let mut narrow: Vec<Table> = tables.iter().flat_map(|table| table.in_columns(width)).collect();
+    let tables = tables.iter().map(|table| table.without_empty_columns(&[]));
+    let mut narrow: Vec<Table> = tables.flat_map(|table| table.in_columns(width)).collect();
     for table in &mut narrow {
         if table.id != BRIEF {
             table.legend.clear();
@@ -61,26 +65,43 @@ pub(crate) fn tables(view: View<'_>, warnings: &[WarningDocument], width: usize)
     narrow
 }
 
-fn title(view: View<'_>, findings: &[Finding<'_>]) -> String {
-    let counts = || findings.iter().map(|finding| finding.blocks).filter(|blocks| *blocks > 0);
-    let blocks = match (counts().min(), counts().max()) {
-        (Some(1), Some(1)) => "1 block".to_owned(),
-        (Some(low), Some(high)) if low == high => format!("{low} blocks"),
-        (Some(low), Some(high)) => format!("{low} to {high} blocks"),
-        _ => "no finished block".to_owned(),
-    };
-    format!(
-        "Throughput relative to {}: {} intervals, {blocks}, margin {}",
-        view.judged.base_name(view.results),
-        intervals(view.judged),
-        percent(view.judged.margin)
-    )
+/// Throughput of what is not compared, and what the figures are. If there are more steps than
+/// variants, a row for each step.
+fn alone(view: View<'_>) -> Vec<Table> {
+    let rows_are_steps = view.rows_are_steps || view.results.variants.len() < view.steps().count();
+    let mut tables = throughput::tables(View { rows_are_steps, ..view });
+    tables.retain(|table| table.part == "absolute");
+    for table in &mut tables {
+        if let Some(what) = table.legend.first() {
+            table.notes.insert(0, what.clone());
+        }
+    }
+    tables
 }
 
-fn lines(view: View<'_>, findings: &[Finding<'_>]) -> Table {
+fn title(view: View<'_>, findings: &[Finding<'_>]) -> String {
+    let blocks = view.counted(findings.iter().map(|finding| finding.blocks));
+    let what = if findings.iter().all(|it| is_cost(view, it)) { "Costs" } else { "Throughput" };
+    let base = view.judged.base_name(view.results);
+    if findings.iter().all(|finding| finding.comparison.is_none()) {
+        return format!("{what} relative to {base}: {blocks}");
+    }
+    let (intervals, margin) = (intervals(view.judged), percent(view.judged.margin));
+    format!("{what} relative to {base}: {intervals} intervals, {blocks}, margin {margin}")
+}
+
+/// Whether less of what a finding compares is better.
+fn is_cost(view: View<'_>, finding: &Finding<'_>) -> bool {
+    view.results.steps.get(finding.step).is_some_and(|step| step.better == Better::Less)
+}
+
+fn lines(view: View<'_>, findings: &[Finding<'_>], width: usize) -> Table {
     let mut table = Table::new(Section::Relative, BRIEF, title(view, findings));
-    let rates = format!("{} {}", view.judged.base_name(view.results), OPS.name);
-    table.columns = texts(["step", &rates, VARIANT, "ratio", "interval", "verdict"]);
+    // The unit of a cost is with its step.
+    let unit = if findings.iter().any(|it| is_cost(view, it)) { "" } else { OPS.name };
+    let of = |base: &str| format!("{base} {unit}").trim_end().to_owned();
+    let base = view.judged.base_name(view.results);
+    table.columns = texts(["step", &of(base), VARIANT, "ratio", "interval", "verdict"]);
     let row = |finding: &Finding<'_>| {
         let step = view.results.steps.get(finding.step)?;
         let found = finding.comparison;
@@ -96,10 +117,16 @@ fn lines(view: View<'_>, findings: &[Finding<'_>]) -> Table {
             }),
             finding.verdict.map_or("", Verdict::as_str).to_owned(),
         ];
-        let row = Row::new(view.results.step_label(step), cells);
+        let row = Row::new(label_with_unit(view, step), cells);
         Some(row.of_kind(kind(view, view.judged, finding)))
     };
     table.rows = findings.iter().filter_map(row).collect();
+    // The title names the base, too.
+    if table.without_empty_columns(&[]).in_columns(width).len() > 1
+        && let Some(head) = table.columns.get_mut(1)
+    {
+        *head = of("base");
+    }
     table
 }
 
@@ -116,7 +143,9 @@ fn cells(view: View<'_>, findings: &[Finding<'_>]) -> Table {
         for variant in &variants {
             let of = |finding: &&Finding<'_>| (finding.step, finding.variant) == (number, *variant);
             let verdict = findings.iter().find(of).and_then(|finding| finding.verdict);
-            cells.push(relative_cell(view, number, *variant) + sign(verdict));
+            let cell = relative_cell(view, number, *variant);
+            let sign = if cell.starts_with('(') { "" } else { sign(verdict) };
+            cells.push(format!("{cell}{sign}"));
             verdicts.push(verdict.map_or("", Verdict::as_str).to_owned());
         }
         if verdicts.iter().any(|verdict| !verdict.is_empty()) {
@@ -136,8 +165,9 @@ fn notes(view: View<'_>, warnings: &[WarningDocument], width: usize) -> Vec<Stri
         Some(format!("{} {}: ", label(step)?, view.results.variant_name(variant)))
     };
     for finding in view.judged.findings(view.results) {
-        let reason = finding.reason.as_deref().filter(|_| finding.comparison.is_none());
-        if let Some(reason) = reason {
+        // Of a single block, a warning says so.
+        let unknown = finding.comparison.is_none() && finding.ratio.is_none();
+        if let Some(reason) = finding.reason.as_deref().filter(|_| unknown) {
             let step = label(finding.step).unwrap_or_default();
             all.push(("not judged".to_owned(), format!("{step}: {reason}")));
         }

@@ -1,9 +1,12 @@
 //! The DBMS's own counters: how much each increased during a step. Rows are counters, columns are
 //! variants.
 
+use metrics::WAITS;
+
 use super::view::View;
 use crate::number::{UNKNOWN, count};
 use crate::table::{Row, Section, Table, distinct, texts};
+use crate::waits::spellings;
 
 pub(super) fn tables(view: View<'_>) -> Vec<Table> {
     let mut tables = Vec::new();
@@ -21,11 +24,20 @@ pub(super) fn tables(view: View<'_>) -> Vec<Table> {
             table.columns =
                 texts(["counter"].into_iter().chain(variants.iter().map(|(_, name, _)| *name)));
             let of_view = counters().filter(|counter| counter.view == counted);
-            for name in distinct(of_view.map(|counter| counter.name.as_str())) {
+            let named = of_view.map(|counter| counter.name.as_str());
+            let names: Vec<&str> = if counted == WAITS {
+                spellings(named).into_values().collect()
+            } else {
+                distinct(named)
+            };
+            for name in names {
                 let cells = variants.iter().map(|(_, _, figures)| {
-                    let mut known = figures.counters.iter();
-                    let found = known.find(|c| c.view == counted && c.name == name);
-                    found.map_or_else(|| UNKNOWN.to_owned(), |counter| count(counter.value))
+                    let known = figures.counters.iter().filter(|c| c.view == counted);
+                    let found: Vec<f64> = known
+                        .filter(|c| is_same(counted, &c.name, name))
+                        .map(|c| c.value)
+                        .collect();
+                    if found.is_empty() { UNKNOWN.to_owned() } else { count(found.iter().sum()) }
                 });
                 let cells: Vec<String> = cells.collect();
                 if cells.iter().any(|cell| cell != "0" && cell != UNKNOWN) {
@@ -40,4 +52,9 @@ pub(super) fn tables(view: View<'_>) -> Vec<Table> {
         }
     }
     tables
+}
+
+/// Whether two names mean the same counter of a view.
+fn is_same(view: &str, one: &str, other: &str) -> bool {
+    one == other || view == WAITS && one.to_lowercase() == other.to_lowercase()
 }

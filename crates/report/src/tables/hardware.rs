@@ -7,7 +7,7 @@ use super::throughput::{NOT_HELD, quotient};
 use super::view::{VARIANT, View};
 use crate::figures::{absolute, ratio_cell};
 use crate::number::{UNKNOWN, cost, or_unknown, rate};
-use crate::table::{Row, Section, Table, texts};
+use crate::table::{Row, Section, Table, has_content, texts};
 
 pub(super) fn tables(view: View<'_>) -> Vec<Table> {
     let all: Vec<&Metric> = COSTS.into_iter().chain([&OPS]).collect();
@@ -28,9 +28,12 @@ pub(super) fn tables(view: View<'_>) -> Vec<Table> {
         let mut table = Table::of_step(Section::Hardware, "hardware", title, &label);
         table.legend.clone_from(&legend);
         let [mut absolutes, mut relatives] = pair(view, number, table, &headings);
-        relatives.notes.extend(
-            view.variants(number).iter().filter_map(|(place, ..)| quotient(view, number, *place)),
-        );
+        // Otherwise throughput has said it.
+        if !view.shows(Section::Relative) {
+            let variants = view.variants(number).into_iter();
+            let said = variants.filter_map(|(place, ..)| quotient(view, number, place));
+            relatives.notes.extend(said);
+        }
         if step.variants.iter().any(|figures| !figures.not_held().is_empty()) {
             absolutes.notes.push(NOT_HELD.to_owned());
         }
@@ -45,11 +48,16 @@ pub(super) fn tables(view: View<'_>) -> Vec<Table> {
                 absolutes.notes.extend(figures.notes.iter().map(|note| format!("{name}: {note}")));
             }
         }
-        tables.extend([absolutes, relatives]);
+        tables.extend([absolutes, relatives].into_iter().filter(has_costs));
     }
-    tables.extend(events(view));
-    tables.retain(Table::says_something);
+    tables.extend(events(view).into_iter().filter(Table::says_something));
     tables
+}
+
+/// Whether a table has more than the throughput, which is in its last column.
+fn has_costs(table: &Table) -> bool {
+    let mut costs = table.rows.iter().flat_map(|row| row.cells.iter().take(COSTS.len()));
+    costs.any(|cell| has_content(cell))
 }
 
 fn events(view: View<'_>) -> Vec<Table> {

@@ -2,6 +2,7 @@
 
 pub(crate) mod brief;
 mod counters;
+mod empty;
 mod hardware;
 mod latency;
 mod other;
@@ -19,6 +20,13 @@ use crate::table::{RELATIVE, Section, Table};
 
 pub(crate) use view::View;
 
+/// Why there is no table of some of the kinds that were asked for, a sentence each.
+pub(crate) fn missing(view: View<'_>, tables: &[Table]) -> Vec<String> {
+    let asked = view.sections.unwrap_or_default().iter();
+    let lacking = asked.filter(|asked| tables.iter().all(|table| table.section != **asked));
+    lacking.map(|section| empty::why(view.results, *section)).collect()
+}
+
 /// All tables that apply, in reading order.
 pub(crate) fn all(view: View<'_>) -> Vec<Table> {
     let mut tables = throughput::tables(view);
@@ -34,6 +42,7 @@ pub(crate) fn all(view: View<'_>) -> Vec<Table> {
     tables.extend(sizes::tables(view));
     tables.extend(counters::tables(view));
     tables.extend(other::tables(view));
+    tables.retain(|table| table.rows.is_empty() || table.says_something());
     let ratios = |it: &&mut Table| it.section == Section::Relative || it.part == RELATIVE;
     for table in tables.iter_mut().filter(ratios) {
         let single = |cell: &String| {

@@ -10,7 +10,7 @@ pub(super) fn table(view: View<'_>) -> Option<Table> {
     table.legend = vec![
         "the servers of all versions run at the same time and the load moves between them; each has one slice per round".to_owned(),
         "ratio: middle half of the log ratios of all rounds, or all operations where a warning says so; mean over \
-         server restarts".to_owned(),
+         restarts".to_owned(),
         "aside: rounds in which a slice was disturbed or not measured".to_owned(),
         "within: standard error of one restart's ratio, from batches of its rounds".to_owned(),
         "between: standard deviation of the restarts' ratios".to_owned(),

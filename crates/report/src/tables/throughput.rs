@@ -2,6 +2,7 @@
 
 use judge::{Method, Verdict};
 use metrics::OPS;
+use store::Better;
 
 use super::view::View;
 use crate::figures::{absolute, ratio_cell};
@@ -37,19 +38,14 @@ fn of_group(view: View<'_>, group: &str) -> Vec<Table> {
     let shown: Vec<&StepResults> = numbers.iter().filter_map(of).collect();
     let mut table = Table::new(Section::Absolute, id, title);
     let (costs, rates): (Vec<&StepResults>, Vec<&StepResults>) =
-        shown.iter().partition(|step| step.better == store::Better::Less);
+        shown.iter().partition(|step| step.better == Better::Less);
     let units = distinct(rates.iter().map(|step| step.unit.as_str()).filter(|it| !it.is_empty()));
     let mut what = Vec::new();
     if !rates.is_empty() {
         what.push(format!("operations/s ({})", units.join(" or ")));
     }
-    // Other programs may print times and other costs.
-    let cost = |step: &&StepResults| match step.unit.as_str() {
-        "" => view.results.step_label(step),
-        unit => format!("{} in {unit}", view.results.step_label(step)),
-    };
     if !costs.is_empty() {
-        let each: Vec<String> = costs.iter().map(cost).collect();
+        let each: Vec<String> = costs.iter().map(|step| label_with_unit(view, step)).collect();
         what.push(format!("{}, less is better", each.join(", ")));
     }
     table.legend = vec![format!("{}: {}", what.join("; "), view.over_blocks("geometric means"))];
@@ -82,6 +78,13 @@ fn of_group(view: View<'_>, group: &str) -> Vec<Table> {
     }
     let view = View { rows_are_steps: view.rows_are_steps || !group.is_empty(), ..view };
     tables.into_iter().map(|table| view.turned(table)).collect()
+}
+
+/// The label of a step, with the unit of a time or another cost, which other programs may print.
+pub(super) fn label_with_unit(view: View<'_>, step: &StepResults) -> String {
+    let label = view.results.step_label(step);
+    let has_unit = step.better == Better::Less && !step.unit.is_empty();
+    if has_unit { format!("{label} in {}", step.unit) } else { label }
 }
 
 /// Notes which steps have no verdict because the plan says so.

@@ -21,7 +21,7 @@ fn pairings(judged: &Judged) -> &'static str {
     let has = |method| judged.comparisons().any(|comparison| comparison.method == method);
     match (has(Method::Blocks), has(Method::Slices)) {
         (_, false) => "Student's t over paired blocks",
-        (false, true) => "over paired slices and restarts of the servers",
+        (false, true) => "over paired slices and restarts",
         (true, true) => {
             "over paired slices and restarts where steps ran in slices, Student's t over paired blocks elsewhere"
         }

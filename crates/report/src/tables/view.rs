@@ -1,9 +1,11 @@
 //! What the tables are made from.
 
+use judge::Method;
+
 use crate::judged::Judged;
 use crate::model::{Results, StepResults, VariantStep};
 use crate::sweep::Sweep;
-use crate::table::{RowKind, Table};
+use crate::table::{RowKind, Section, Table};
 
 /// Heading of the label column if rows are variants.
 pub(crate) const VARIANT: &str = "version";
@@ -18,9 +20,16 @@ pub(crate) struct View<'a> {
     pub(crate) verdicts: &'a [Judged],
     pub(crate) sweeps: &'a [Sweep],
     pub(crate) rows_are_steps: bool,
+    /// The kinds of tables that were asked for; `None`: no particular ones.
+    pub(crate) sections: Option<&'a [Section]>,
 }
 
 impl<'a> View<'a> {
+    /// Whether tables of this kind are among those to be printed.
+    pub(crate) fn shows(&self, section: Section) -> bool {
+        self.sections.is_none_or(|asked| asked.contains(&section))
+    }
+
     /// The steps with their indexes and labels, without the points of sweeps: hundreds of columns
     /// or tables would say less than the tables of [`super::sweeps`].
     pub(crate) fn steps(&self) -> impl Iterator<Item = (usize, &'a StepResults, String)> {
@@ -65,19 +74,32 @@ impl<'a> View<'a> {
         (variant == self.judged.base).then_some(RowKind::Base)
     }
 
+    /// What a variant has of each step: blocks, or restarts where all were compared in slices.
+    pub(crate) fn unit(&self) -> [&'static str; 2] {
+        let mut compared = self.judged.comparisons().peekable();
+        let sliced = compared.peek().is_some() && compared.all(|it| it.method == Method::Slices);
+        if sliced { ["restart", "restarts"] } else { ["block", "blocks"] }
+    }
+
+    /// `1 block`, `6 blocks`, `3 to 6 restarts`.
+    pub(crate) fn counted(&self, counts: impl Iterator<Item = usize>) -> String {
+        let [one, many] = self.unit();
+        let counts: Vec<usize> = counts.filter(|count| *count > 0).collect();
+        match (counts.iter().min(), counts.iter().max()) {
+            (Some(1), Some(1)) => format!("1 {one}"),
+            (Some(low), Some(high)) if low == high => format!("{low} {many}"),
+            (Some(low), Some(high)) => format!("{low} to {high} {many}"),
+            _ => format!("no finished {one}"),
+        }
+    }
+
     /// `medians over 6 blocks` or similar; `geometric means` for figures that also have relative
     /// ones.
     pub(crate) fn over_blocks(&self, what: &str) -> String {
-        let counts = || {
-            let variants = self.results.steps.iter().flat_map(|step| &step.variants);
-            variants.map(|variant| variant.samples.len()).filter(|count| *count > 0)
-        };
-        match (counts().min(), counts().max()) {
-            (Some(1), Some(1)) => "one block".to_owned(),
-            (Some(low), Some(high)) if low == high => format!("{what} over {low} blocks"),
-            (Some(low), Some(high)) => format!("{what} over {low} to {high} blocks"),
-            _ => "no finished block".to_owned(),
-        }
+        let variants = self.results.steps.iter().flat_map(|step| &step.variants);
+        let counts = || variants.clone().map(|variant| variant.samples.len());
+        let counted = self.counted(counts());
+        if counts().any(|count| count > 1) { format!("{what} over {counted}") } else { counted }
     }
 
     /// The definition of a relative value.
@@ -95,7 +117,7 @@ impl<'a> View<'a> {
                 "if versions have different blocks in a step: absolute figures of {base} are over the blocks that any other version has"
             ));
         }
-        if self.judged.comparisons().any(|found| found.method == judge::Method::Slices) {
+        if self.judged.comparisons().any(|found| found.method == Method::Slices) {
             legend.push(
                 "steps in slices: from the middle half of the paired slices, while absolute figures are from all slices"
                     .to_owned(),
@@ -108,6 +130,6 @@ impl<'a> View<'a> {
     pub(crate) fn too_few(&self) -> Option<String> {
         let most = self.results.steps.iter().flat_map(|step| &step.variants);
         let one = most.map(|variant| variant.samples.len()).max() == Some(1);
-        one.then(|| "1 block: too few for a verdict".to_owned())
+        one.then(|| format!("1 {}: too few for a verdict", self.unit()[0]))
     }
 }

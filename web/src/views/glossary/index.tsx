@@ -14,7 +14,7 @@ const WORDS: Term[] = [
   ],
   [
     "trial, block",
-    "a trial is one run of a variant through all steps from a known state; " +
+    "a trial is one variant going once through all steps from a known state; " +
       "a block runs every variant once, in random order",
   ],
   ["dop", "number of concurrent clients"],
