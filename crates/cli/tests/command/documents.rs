@@ -71,7 +71,7 @@ fn head(plan: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// The blocks of a document, then the commands in its sentences. One that only names a subcommand
+/// The `sh` blocks of a document, then the commands in its sentences. One that only names a subcommand
 /// or leaves something out (`…`) is none.
 fn examples_of(document: &str, text: &str) -> Vec<Example> {
     let example = |marked, text: String| Example { document: document.to_owned(), marked, text };
@@ -80,7 +80,10 @@ fn examples_of(document: &str, text: &str) -> Vec<Example> {
     while let Some(line) = lines.next() {
         if line.starts_with("```") {
             let body: Vec<&str> = lines.by_ref().take_while(|line| *line != "```").collect();
-            found.push(example(marked, body.join("\n")));
+            // Others are output and pictures.
+            if line == "```sh" {
+                found.push(example(marked, body.join("\n")));
+            }
         } else {
             sentences.push_str(line);
             sentences.push('\n');
@@ -101,7 +104,8 @@ fn examples_of(document: &str, text: &str) -> Vec<Example> {
 fn commands_are_found_wherever_they_stand() {
     let text = "Say `steelyard list`, `steelyard run … x`, or `steelyard rm\n3 small`.\n\n\
                 <!-- tested -->\n```sh\nsteelyard list  # all\n# steelyard is not run\n```\n\n\
-                ```\ncat x | steelyard import \\\n    -\nmake\n```\n";
+                ```sh\ncat x | steelyard import \\\n    -\nmake\n```\n\n\
+                ```\nsteelyard run: conducts\n```\n";
     let found = examples_of("x.md", text);
     let found: Vec<_> = found.iter().map(|example| (example.marked, example.commands())).collect();
     let expected = [
