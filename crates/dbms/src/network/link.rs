@@ -3,7 +3,7 @@
 use nix::net::if_::if_nametoindex;
 use serde::{Deserialize, Serialize};
 
-use super::veth;
+use super::ip;
 use crate::{Error, hash};
 
 /// A network interface that steelyard created, as the ledger records it. Name and hardware address
@@ -42,12 +42,11 @@ impl Link {
         if !self.exists() {
             return Ok(());
         }
-        let shown =
-            unless_gone(veth::ip(None, what, &[format!("-o link show dev {}", self.name)]))?;
+        let shown = unless_gone(ip::run(None, what, &[format!("-o link show dev {}", self.name)]))?;
         if !shown.contains(&format!(" link/ether {} ", self.address)) {
             return Ok(());
         }
-        unless_gone(veth::ip(None, what, &[format!("link delete dev {}", self.name)])).map(drop)
+        unless_gone(ip::run(None, what, &[format!("link delete dev {}", self.name)])).map(drop)
     }
 
     fn exists(&self) -> bool {
@@ -72,7 +71,7 @@ mod tests {
     #[test]
     fn an_interface_of_the_same_name_that_is_not_ours_stays() {
         let loopback = Link { name: "lo".to_owned(), address: "02:00:00:00:00:01".to_owned() };
-        if veth::program().is_ok() {
+        if ip::program().is_ok() {
             loopback.remove().unwrap();
         }
         assert!(loopback.exists());

@@ -7,25 +7,22 @@
 use std::fs::{self, File};
 use std::net::Ipv4Addr;
 use std::os::fd::AsRawFd;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use nix::sched::{CloneFlags, unshare};
 use nix::unistd::geteuid;
 
-use super::Transport;
+use super::ip;
 use super::link::Link;
 use super::route::{self, LENGTH, Net};
 use crate::ledger::Remains;
-use crate::{Error, Ledger, ServerUser, launch, place};
+use crate::{Error, Ledger, Transport, place};
 
 /// Bits of a pair's network, in the notation of addresses: `/30`.
 pub(crate) const PREFIX: u8 = LENGTH;
 
 /// The server's end of the pair.
 const INSIDE: &str = "eth0";
-
-/// Where distributions have `ip`.
-const PLACES: [&str; 4] = ["/usr/sbin/ip", "/sbin/ip", "/usr/bin/ip", "/bin/ip"];
 
 /// A namespace in which a server can be started.
 #[derive(Debug)]
@@ -69,10 +66,10 @@ impl Network {
             quiet.into_iter().chain(up).collect::<Vec<_>>()
         };
         let what = "connecting a network namespace";
-        ip(None, what, &[vec![add], up(name, host)].concat())?;
+        ip::run(None, what, &[vec![add], up(name, host)].concat())?;
         // Servers also use their own loopback interface: PostgreSQL before 15 for its statistics.
         let lo = vec!["link set dev lo up".to_owned()];
-        ip(Some(&namespace), what, &[lo, up(INSIDE, server)].concat())?;
+        ip::run(Some(&namespace), what, &[lo, up(INSIDE, server)].concat())?;
         forward_nothing(name)?;
         Ok(Self { namespace, host, server })
     }
@@ -81,10 +78,10 @@ impl Network {
 /// Checks that a pair of interfaces can be made here, in a namespace that ends at once.
 pub(super) fn check() -> Result<(), Error> {
     check_user()?;
-    program()?;
+    ip::program()?;
     let trial = namespace()?;
     let pair = "link add name trial0 type veth peer name trial1".to_owned();
-    ip(Some(&trial), "making a pair of interfaces", &[pair]).map(drop).map_err(|error| {
+    ip::run(Some(&trial), "making a pair of interfaces", &[pair]).map(drop).map_err(|error| {
         let problem = format!(
             "no pair of interfaces can be made ({error}); load the module with `modprobe veth`, or \
              in a container, give it the capabilities NET_ADMIN and SYS_ADMIN"
@@ -99,15 +96,6 @@ fn check_user() -> Result<(), Error> {
     }
     let problem = "only root can make network namespaces; run as root, or choose other transports";
     Err(Error::transport(Transport::Veth, problem))
-}
-
-/// The program `ip`.
-pub(super) fn program() -> Result<PathBuf, Error> {
-    PLACES.iter().map(PathBuf::from).find(|path| path.exists()).ok_or_else(|| {
-        let problem = "it needs the program `ip`, which this machine does not have; install \
-                       iproute2 (Debian and Ubuntu: apt-get install iproute2)";
-        Error::transport(Transport::Veth, problem)
-    })
 }
 
 /// A new namespace, which ends when the file is closed and no process is in it.
@@ -127,30 +115,13 @@ fn namespace() -> Result<File, Error> {
     })
 }
 
-/// Runs commands of `ip`, one per line, up to the first that fails; in `namespace`, if given.
-pub(super) fn ip(namespace: Option<&File>, what: &str, lines: &[String]) -> Result<String, Error> {
-    let program = program()?;
-    let cloned = namespace.map(File::try_clone).transpose().map_err(Error::io("run", &program))?;
-    let user = ServerUser::caller();
-    let run = |arguments: &[&str], input: Option<&str>| {
-        let mut command = launch::command_in(cloned, &program, &user, &[])?;
-        command.args(arguments);
-        launch::run(command, what, input)
-    };
-    match lines {
-        // What it prints differs in a batch.
-        [line] => run(&line.split(' ').collect::<Vec<_>>(), None),
-        lines => run(&["-batch", "-"], Some(&format!("{}\n", lines.join("\n")))),
-    }
-}
-
 /// What all routing tables of this machine name.
 fn routes() -> Result<Vec<Net>, Error> {
     #[derive(serde::Deserialize)]
     struct Route {
         dst: String,
     }
-    let text = ip(None, "reading routes", &["-4 -json route show table all".to_owned()])?;
+    let text = ip::run(None, "reading routes", &["-4 -json route show table all".to_owned()])?;
     let routes: Vec<Route> = serde_json::from_str(&text)
         .map_err(|error| Error::answer("routes from `ip -json`", error))?;
     Ok(routes.iter().filter_map(|route| Net::read(&route.dst)).collect())
