@@ -116,7 +116,7 @@ pub(super) fn describe(
     let mut command = layout.command(user)?;
     command.args(["--no-defaults", "--version"]);
     let banner = launch::run(command, "asking for its version", None).map_err(|error| {
-        let missing = libraries::missing(&layout, user);
+        let missing = layout.command(user).map_or(Vec::new(), libraries::missing);
         if missing.is_empty() {
             return error;
         }
