@@ -4,8 +4,9 @@
 
 use std::collections::BTreeMap;
 
-use super::control::{Control, Table, bare, literal};
+use super::control::{Control, Table};
 use super::monitor::Monitor;
+use super::names::{bare, literal};
 use super::{moved, rocks};
 use crate::{Counter, Error, Snapshot, Sql};
 

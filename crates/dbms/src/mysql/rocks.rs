@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::control::{Control, Table, bare};
+use super::control::{Control, Table};
 use super::counters::{Gathered, listed};
+use super::names::bare;
 use super::tables::file_name;
 use crate::{Error, Sql};
 

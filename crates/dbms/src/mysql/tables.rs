@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::control::{Control, Table, bare, literal};
+use super::control::{Control, Table};
 use super::counters::listed;
+use super::names::{bare, literal};
 use super::rocks;
 use crate::system::{Footprint, Sql};
 use crate::{Endpoint, Error, Host};

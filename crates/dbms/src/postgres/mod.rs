@@ -1,8 +1,7 @@
 //! PostgreSQL, 9.6 to 18.
 //!
-//! `url` parses the URL of a running server, which `attach` connects to. `archive` says where to
-//! fetch binaries and `recipe` how to build them; `binaries` describes them, with their `facts`. A
-//! start goes through `initdb` (once), `access` (how clients reach it), `config`, `postmaster` and
+//! `attach` connects to a running server. `archive` says where to fetch binaries and `recipe` how
+//! to build them; `binaries` describes them, with their `facts`. A start goes through `initdb` (once), `access` (how clients reach it), `config`, `postmaster` and
 //! `server`, which uses `control`, `tables`, `counters` (by the names in `moved`) and `settle`.
 //! `count` counts instructions, with the functions in `profile`. `plans` reads what EXPLAIN says.
 
