@@ -6,14 +6,16 @@
 //! mariadb-plugin-rocksdb and name `mariadb@path:/usr`.
 //!
 //! `flavor` is what differs between the two systems. `archive` says where to fetch binaries, and
-//! `attach` connects to a running server. `binaries` describes an installation, with its `libraries`. A start goes through `datadir` (initialized once), `config`
-//! (an option file, see `options`) with the `engine` and its `durability`, `mysqld` and `server`.
+//! `attach` connects to a running server. `binaries` describes an installation, with its
+//! `libraries`. A start goes through `datadir` (initialized once), `config` (an option file, see
+//! `options`) with the `engine` and its `durability`, `mysqld` and `server`.
 //!
 //! `control` is the connection for all but the load; `names` writes names in SQL. `counters` reads
-//! what the server counts, by the names in `moved`, with `monitor` for InnoDB and `rocks` for
-//! MyRocks; `gauges` watches some of it each second. `tables` has sizes, `settings` what was configured. `settle` pays off the
-//! `debt`, with settings `changed` for a while. `plans` reads what EXPLAIN says, `log` the error
-//! log, `waits` what sessions wait for. `profile` has the functions of a statement's phases.
+//! what the server counts, with `monitor` for InnoDB and `rocks` for MyRocks; it is `gathered` by
+//! the names in `moved`. `gauges` watches some of it each second. `tables` has sizes, `settings`
+//! what was configured. `settle` pays off the `debt`, with settings `changed` for a while. `plans`
+//! reads what EXPLAIN says, `log` the error log, `waits` what sessions wait for. `profile` has the
+//! functions of a statement's phases.
 
 mod archive;
 mod attach;
@@ -28,6 +30,7 @@ mod debt;
 mod durability;
 mod engine;
 mod flavor;
+mod gathered;
 mod gauges;
 mod libraries;
 mod log;

@@ -1,9 +1,10 @@
 //! PostgreSQL, 9.6 to 18.
 //!
 //! `attach` connects to a running server. `archive` says where to fetch binaries and `recipe` how
-//! to build them; `binaries` describes them, with their `facts`. A start goes through `initdb` (once), `access` (how clients reach it), `config`, `postmaster` and
-//! `server`, which uses `control`, `tables`, `counters` (by the names in `moved`) and `settle`.
-//! `count` counts instructions, with the functions in `profile`. `plans` reads what EXPLAIN says.
+//! to build them; `binaries` describes them, with their `facts`. A start goes through `initdb`
+//! (once), `access` (how clients reach it), `config`, `postmaster` and `server`, which uses
+//! `control`, `tables`, `counters` (by the names in `moved`) and `settle`. `count` counts
+//! instructions, with the functions in `profile`. `plans` reads what EXPLAIN says.
 
 mod access;
 mod archive;
