@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use super::RocksDb;
+use super::inside::LIBRARY;
 use crate::builds::{COMMENT, COMPILER, SERVER_HASH};
+use crate::embedded::{self, Program};
 use crate::{Error, Installation, ServerUser, hash, launch};
 
 /// Describes the library at `root`, or in it, which came from `source`. A process of `user` loads
@@ -17,7 +18,7 @@ pub(super) fn describe(
     let place = if directory.is_dir() { directory } else { root.to_path_buf() };
     let library = library(&place)?;
     user.check_reach(library.parent().unwrap_or(root))?;
-    let program = RocksDb::program(&library)?;
+    let program = program(&library)?;
     let mut command = launch::command(&program.path, user, &[])?;
     command.args(&program.arguments).envs(&program.environment);
     let version = launch::run(command, "asking RocksDB for its version", None);
@@ -52,6 +53,13 @@ pub(super) fn library(place: &Path) -> Result<PathBuf, Error> {
         let problem = "there is no librocksdb*.so; give the library's file, or its directory";
         not_one(place, problem.to_owned())
     })
+}
+
+/// The program in which a library is loaded.
+pub(super) fn program(library: &Path) -> Result<Program, Error> {
+    let mut program = embedded::program("rocksdb")?;
+    program.environment.insert(LIBRARY.into(), library.into());
+    Ok(program)
 }
 
 fn not_one(path: &Path, problem: String) -> Error {
