@@ -11,7 +11,7 @@ use std::sync::atomic::AtomicBool;
 use super::{ServerProcess, Signals};
 use crate::keep::{copy, warm};
 use crate::ledger::Remains;
-use crate::network::Network;
+use crate::network::veth::Network;
 use crate::{Error, Origin, Pages, Restored, ServerSpec, identity, place};
 
 /// Longest path of a unix socket: sun_path without its final zero (unix(7)).

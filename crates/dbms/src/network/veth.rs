@@ -76,7 +76,7 @@ impl Network {
 }
 
 /// Checks that a pair of interfaces can be made here, in a namespace that ends at once.
-pub(super) fn check() -> Result<(), Error> {
+pub(crate) fn check() -> Result<(), Error> {
     check_user()?;
     ip::program()?;
     let trial = namespace()?;

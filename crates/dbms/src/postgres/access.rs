@@ -12,7 +12,7 @@ use reference::Password;
 use super::ROLE;
 use super::control::Control;
 use crate::launch::{ServerProcess, Site};
-use crate::network::PREFIX;
+use crate::network::veth::PREFIX;
 use crate::{Endpoint, Error, Host, ServerSpec, Sql, Transport, hash};
 
 /// The number in the socket's name, and the port in a network namespace. Neither collides with
