@@ -95,10 +95,10 @@ pub use profile::ProfileFacts;
 pub use reference::Host;
 pub use run::{attach, check_transports, command, start, start_on_copy};
 pub use still::Still;
-pub use stopped::Stopped;
+pub use stopped::{Ending, Stopped};
 pub use system::{
-    Debt, Durability, Ending, Footprint, Gauge, Gauges, Interrupter, LogEvent, ParsedPlan,
-    ServerSpec, Setting, Settled, Sql, System, Waits,
+    Debt, Durability, Footprint, Gauge, Gauges, Interrupter, LogEvent, ParsedPlan, ServerSpec,
+    Setting, Settled, Sql, System, Waits,
 };
 pub use systems::{differences, register};
 pub use transport::Transport;

@@ -7,8 +7,22 @@ use std::sync::atomic::AtomicBool;
 
 use crate::keep::copy;
 use crate::ledger::{Entry, Remains};
-use crate::system::Ending;
 use crate::{Error, Loaded, Manifest, place};
+
+/// How a server ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// It was asked to and did in time.
+    Graceful,
+    /// It ended only when told to quit at once, without a checkpoint.
+    Immediate,
+    /// It had to be killed.
+    Killed,
+    /// It had died before; the text says how.
+    Died(String),
+    /// It was not started by steelyard and is still running.
+    LeftRunning,
+}
 
 /// A stopped server. Its data and log on disk are removed on drop; read the log before.
 #[derive(Debug)]

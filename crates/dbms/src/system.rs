@@ -207,21 +207,6 @@ pub struct Settled {
     pub lines: Vec<String>,
 }
 
-/// How a server ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Ending {
-    /// It was asked to and did in time.
-    Graceful,
-    /// It ended only when told to quit at once, without a checkpoint.
-    Immediate,
-    /// It had to be killed.
-    Killed,
-    /// It had died before; the text says how.
-    Died(String),
-    /// It was not started by steelyard and is still running.
-    LeftRunning,
-}
-
 /// Makes a system abort its current work, from another thread; may be called again.
 pub type Interrupter = Box<dyn Fn() + Send + Sync>;
 

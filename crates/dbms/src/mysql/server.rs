@@ -10,9 +10,9 @@ use super::waits::Looks;
 use super::{attach, counters, debt, log, plans, settings, settle, tables};
 use crate::launch::ServerProcess;
 use crate::system::{
-    Debt, Ending, Footprint, Gauges, Interrupter, LogEvent, Setting, Settled, Sql, System, Waits,
+    Debt, Footprint, Gauges, Interrupter, LogEvent, Setting, Settled, Sql, System, Waits,
 };
-use crate::{Diagnosis, Endpoint, Error, Origin, Restored, ServerSpec, Snapshot, Stopped};
+use crate::{Diagnosis, Ending, Endpoint, Error, Origin, Restored, ServerSpec, Snapshot, Stopped};
 
 /// Number of log lines to search for a diagnosis. A server that can't go on describes its end at
 /// length.

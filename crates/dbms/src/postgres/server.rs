@@ -7,10 +7,8 @@ use super::postmaster::Started;
 use super::waits::Looks;
 use super::{attach, counters, debt, log, postmaster, settle, tables};
 use crate::launch::ServerProcess;
-use crate::system::{
-    Debt, Ending, Footprint, Interrupter, LogEvent, Setting, Settled, Sql, System, Waits,
-};
-use crate::{Endpoint, Error, Origin, Restored, ServerSpec, Snapshot, Stopped, Transport};
+use crate::system::{Debt, Footprint, Interrupter, LogEvent, Setting, Settled, Sql, System, Waits};
+use crate::{Ending, Endpoint, Error, Origin, Restored, ServerSpec, Snapshot, Stopped, Transport};
 
 /// A server, started here or attached to.
 pub(super) struct PostgresServer {
