@@ -66,9 +66,6 @@ use engine::Engine;
 use flavor::Flavor;
 use server::MysqlServer;
 
-/// User and database of the servers started here.
-const USER: &str = "steelyard";
-
 /// The kinds: one implementation.
 #[derive(Debug)]
 pub(crate) struct Mysql(&'static Flavor);

@@ -4,11 +4,10 @@ use std::fs;
 use std::path::Path;
 use std::process::{Child, Stdio};
 
-use super::USER;
 use super::binaries::Layout;
 use super::config::{self, Places, Settings};
 use super::control::Control;
-use super::datadir;
+use super::datadir::{self, USER};
 use super::flavor::Flavor;
 use super::version::Version;
 use crate::launch::{self, ServerProcess, Signals, Site};

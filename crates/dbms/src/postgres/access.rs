@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use postgres_protocol::password;
 use reference::Password;
 
-use super::ROLE;
 use super::control::Control;
+use super::initdb::ROLE;
 use crate::launch::{ServerProcess, Site};
 use crate::network::veth::PREFIX;
 use crate::{Endpoint, Error, Host, ServerSpec, Sql, Transport, hash};

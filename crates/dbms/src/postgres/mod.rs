@@ -44,9 +44,6 @@ use crate::{
 };
 use server::PostgresServer;
 
-/// Role and database of the servers started here.
-const ROLE: &str = "steelyard";
-
 /// The kind.
 #[derive(Debug)]
 pub(crate) struct Postgres;
@@ -70,7 +67,7 @@ impl Kind for Postgres {
     }
 
     fn recipe(&self) -> Option<&dyn Recipe> {
-        Some(self)
+        Some(&recipe::MakeOrMeson)
     }
 
     fn endpoint(&self, server: Server) -> Option<Endpoint> {

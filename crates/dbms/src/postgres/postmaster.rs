@@ -6,8 +6,9 @@ use std::path::Path;
 use reference::postgres_socket;
 
 use super::access::Access;
+use super::config;
 use super::control::Control;
-use super::{ROLE, config, initdb};
+use super::initdb::{self, ROLE};
 use crate::launch::{self, ServerProcess, Signals, Site};
 use crate::{Endpoint, Error, Host, Origin, Restored, ServerSpec, Sql, Transport};
 
