@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use crate::kind::Kind;
-use crate::system::Footprint;
+use crate::api::kind::Kind;
+use crate::api::system::Footprint;
 
 /// See [`crate::rest_of_disk`].
 pub(crate) fn rest(kind: &dyn Kind, directory: &Path, tables: &[Footprint]) -> Footprint {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use object::{Object, ObjectSection};
 
-use crate::builds::{COMMENT, DEBUG_INFO, SYMBOLS};
+use crate::api::builds::{COMMENT, DEBUG_INFO, SYMBOLS};
 
 /// The facts in an ELF file, by the keys of [`crate::builds`]. [`COMMENT`] is what each compiler
 /// that made a part of it wrote there.

@@ -22,23 +22,17 @@
 //! # Ok::<(), dbms::Error>(())
 //! ```
 
+mod api;
 mod build;
-pub mod builds;
 mod cache;
-mod count_method;
-mod counters;
 mod disk;
 mod elf;
 pub mod embedded;
-mod endpoint;
-mod error;
 mod fetch;
 mod hash;
 mod identity;
-mod installation;
 mod ipc;
 mod keep;
-mod kind;
 mod known;
 mod launch;
 mod ledger;
@@ -50,36 +44,40 @@ mod obtain;
 mod place;
 mod postgres;
 mod process;
-mod profile;
 mod release;
 pub mod rocksdb;
 mod run;
 mod source;
 mod still;
-mod stopped;
-mod system;
 mod systems;
-mod transport;
 mod unpack;
 mod user;
 
+pub use api::builds;
+pub use api::builds::{Compared, Difference};
+pub use api::count_method::{CountMethod, SqlCount};
+pub use api::counters::{Counter, Snapshot};
+pub use api::endpoint::Endpoint;
+pub use api::error::{Diagnosis, Error};
+pub use api::installation::Installation;
+pub use api::kind::{Archive, Kind, Recipe};
+pub use api::profile::ProfileFacts;
+pub use api::stopped::{Ending, Stopped};
+pub use api::system::{
+    Debt, Durability, Footprint, Gauge, Gauges, Interrupter, LogEvent, ParsedPlan, ServerSpec,
+    Setting, Settled, Sql, System, Waits,
+};
+pub use api::transport::Transport;
 pub use build::key::BuildKey;
 pub use build::options::{BuildOptions, BuildSystem, DEFAULT_CFLAGS, DEFAULT_COMPILER};
 pub use build::shared::{
     BuildOffer, BuildSource, BuildSourceError, FinishedBuild, finished_builds, obtain_builds_from,
 };
-pub use builds::{Compared, Difference};
 pub use cache::Cache;
-pub use count_method::{CountMethod, SqlCount};
-pub use counters::{Counter, Snapshot};
-pub use endpoint::Endpoint;
-pub use error::{Diagnosis, Error};
-pub use installation::Installation;
 pub use ipc::{IpcObjects, SemaphoreSet};
 pub use keep::copy::drop_running;
 pub use keep::loaded::{Loaded, Origin, Pages, Restored};
 pub use keep::manifest::Manifest;
-pub use kind::{Archive, Kind, Recipe};
 pub use known::{
     check_engine, count_method, durability, figures, most_clients, parse_plan, profile_facts,
     rest_of_disk, same_setting,
@@ -91,15 +89,8 @@ pub use network::link::Link;
 pub use obtain::{obtain, obtain_interruptible};
 pub use place::check_private;
 pub use process::{ProcessId, asleep};
-pub use profile::ProfileFacts;
 pub use reference::Host;
 pub use run::{attach, check_transports, command, start, start_on_copy};
 pub use still::Still;
-pub use stopped::{Ending, Stopped};
-pub use system::{
-    Debt, Durability, Footprint, Gauge, Gauges, Interrupter, LogEvent, ParsedPlan, ServerSpec,
-    Setting, Settled, Sql, System, Waits,
-};
 pub use systems::{differences, register};
-pub use transport::Transport;
 pub use user::ServerUser;

@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use reference::{Form as ParsedForm, Reference as ParsedReference};
 
-use crate::kind::Kind;
+use crate::api::kind::Kind;
 use crate::release::Release;
 use crate::source::Source;
 use crate::{BuildOptions, Endpoint, Error, systems};

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::Error;
+use crate::api::kind::Kind;
 use crate::fetch::maven::{Version, joined};
-use crate::kind::Kind;
 
 /// A released version as asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]

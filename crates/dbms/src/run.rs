@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-use crate::kind::Kind;
+use crate::api::kind::Kind;
 use crate::named::Form;
 use crate::network::veth;
 use crate::{

@@ -2,8 +2,8 @@
 
 use std::sync::{PoisonError, RwLock};
 
-use crate::builds::{Compared, Difference, differing_builds};
-use crate::kind::{Kind, RELAXED};
+use crate::api::builds::{Compared, Difference, differing_builds};
+use crate::api::kind::{Kind, RELAXED};
 use crate::{Durability, Error, Installation};
 
 /// The systems of this crate. The first is what `path:`, `git:` and `src:` without a name mean.

@@ -2,9 +2,9 @@
 //! compiled and installed as an unprivileged user. The directory is always the same, so the same
 //! source gives the same binary.
 //!
-//! `git` or a tarball → the [`Recipe`](crate::kind::Recipe) of a kind → `work`, which runs the
-//! commands; `tools` first checks that they exist. What was built elsewhere under the same `key` is
-//! obtained instead (`shared`).
+//! `git` or a tarball → the [`Recipe`] of a kind → `work`, which runs the commands; `tools` first
+//! checks that they exist. What was built elsewhere under the same `key` is obtained instead
+//! (`shared`).
 
 mod git;
 pub(crate) mod key;
@@ -22,9 +22,9 @@ use std::time::Instant;
 
 use reference::SourceTree;
 
-use crate::builds::{COMMIT, COMMIT_DATE, COMMIT_SUBJECT, TARBALL_HASH};
+use crate::api::builds::{COMMIT, COMMIT_DATE, COMMIT_SUBJECT, TARBALL_HASH};
+use crate::api::kind::{Kind, Recipe};
 use crate::keep::installed;
-use crate::kind::{Kind, Recipe};
 use crate::source::Source;
 use crate::unpack::Modes;
 use crate::{BuildOptions, Cache, Error, Installation, ServerUser, hash, identity, place};

@@ -12,9 +12,9 @@ use flate2::{Compression, GzBuilder};
 use tar::{EntryType, Header};
 
 use super::key::BuildKey;
-use crate::builds::{OBTAINED, SERVER_HASH};
+use crate::api::builds::{OBTAINED, SERVER_HASH};
+use crate::api::kind::Kind;
 use crate::keep::installed::{self, DESCRIPTION};
-use crate::kind::Kind;
 use crate::unpack::{self, Modes};
 use crate::{Cache, Error, Installation, ServerUser, identity, place};
 

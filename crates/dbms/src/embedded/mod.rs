@@ -18,8 +18,10 @@ use serde::de::DeserializeOwned;
 
 pub use inside::{Inside, Place, finish, refused, serve};
 
+use crate::api::system::{
+    Debt, Footprint, Gauge, Gauges, Interrupter, Setting, Settled, Sql, System,
+};
 use crate::launch::{ServerProcess, Signals, Site};
-use crate::system::{Debt, Footprint, Gauge, Gauges, Interrupter, Setting, Settled, Sql, System};
 use crate::{Endpoint, Error, Origin, Restored, ServerSpec, Snapshot, Stopped};
 use inside::{Ask, CONTROL, GIVEN, LOAD};
 

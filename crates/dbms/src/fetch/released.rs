@@ -5,9 +5,9 @@
 
 use super::first_seen;
 use super::maven::{Version, joined, parse};
-use crate::builds::ARCHIVE_HASH;
+use crate::api::builds::ARCHIVE_HASH;
+use crate::api::kind::{Archive, Kind};
 use crate::keep::installed;
-use crate::kind::{Archive, Kind};
 use crate::release::{Release, shown};
 use crate::unpack::{self, Modes};
 use crate::{Cache, Error, Installation, ServerUser, hash, identity, place};

@@ -4,8 +4,8 @@
 use std::fs;
 use std::path::Path;
 
-use crate::builds::SYMBOLS;
-use crate::kind::Kind;
+use crate::api::builds::SYMBOLS;
+use crate::api::kind::Kind;
 use crate::{Cache, Error, Installation, ServerUser, place};
 
 /// The file.

@@ -8,8 +8,8 @@ use std::path::{Component, Path, PathBuf};
 use flate2::read::GzDecoder;
 use tar::{Builder, EntryType, Header};
 
+use crate::api::kind::Archive;
 use crate::fetch::maven::{Artifact, CENTRAL, Layout, NPM};
-use crate::kind::Archive;
 use crate::unpack::{self, Limited};
 
 /// Maximum size of an archive's content; MariaDB 11.4 has 360 MB.

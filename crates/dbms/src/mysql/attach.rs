@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::control::Control;
 use super::flavor::{MARIADB, MYSQL};
-use crate::builds::VERSION;
+use crate::api::builds::VERSION;
 use crate::{Endpoint, Error, Host, Installation, Sql, process};
 
 /// Describes a running server. Its URL may call MariaDB mysql.

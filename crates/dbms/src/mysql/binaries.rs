@@ -9,7 +9,7 @@ use std::process::Command;
 use super::flavor::Flavor;
 use super::libraries;
 use super::version::Version;
-use crate::builds::{COMMENT, COMPILER, SERVER_HASH};
+use crate::api::builds::{COMMENT, COMPILER, SERVER_HASH};
 use crate::{Error, Installation, ServerUser, elf, hash, launch};
 
 /// Key of [`Installation::build`]: what `mysqld --version` prints.

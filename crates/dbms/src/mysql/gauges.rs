@@ -4,7 +4,7 @@
 use super::control::Control;
 use super::monitor::Monitor;
 use crate::Error;
-use crate::system::{Gauge, Gauges};
+use crate::api::system::{Gauge, Gauges};
 
 /// 2^20 bytes.
 const MB: f64 = 1_048_576.0;

@@ -57,7 +57,7 @@ use std::path::Path;
 
 use reference::Server;
 
-use crate::kind::{Archive, Kind, RELAXED};
+use crate::api::kind::{Archive, Kind, RELAXED};
 use crate::{
     CountMethod, Durability, Endpoint, Error, Installation, Origin, ParsedPlan, ProfileFacts,
     Restored, ServerSpec, ServerUser, System,

@@ -9,7 +9,7 @@ use super::changed::Changed;
 use super::control::{Control, number};
 use super::tables::is_rocks;
 use super::{counters, debt, gauges, monitor, moved, plans, settings, settle, tables, waits};
-use crate::system::{Gauges, Sql, Waits};
+use crate::api::system::{Gauges, Sql, Waits};
 use crate::{Cache, Counter, Diagnosis, Error, Ledger, ParsedPlan, ServerSpec, ServerUser};
 
 /// The servers to test, besides MariaDB with MyRocks in the folder that `DBMS_TEST_MYROCKS` names.

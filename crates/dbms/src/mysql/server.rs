@@ -8,10 +8,10 @@ use super::gauges::Watch;
 use super::mysqld::{self, Started};
 use super::waits::Looks;
 use super::{attach, counters, debt, log, plans, settings, settle, tables};
-use crate::launch::ServerProcess;
-use crate::system::{
+use crate::api::system::{
     Debt, Footprint, Gauges, Interrupter, LogEvent, Setting, Settled, Sql, System, Waits,
 };
+use crate::launch::ServerProcess;
 use crate::{Diagnosis, Ending, Endpoint, Error, Origin, Restored, ServerSpec, Snapshot, Stopped};
 
 /// Number of log lines to search for a diagnosis. A server that can't go on describes its end at

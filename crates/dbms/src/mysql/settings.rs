@@ -2,7 +2,7 @@
 
 use super::control::Control;
 use crate::Error;
-use crate::system::{Setting, Sql};
+use crate::api::system::{Setting, Sql};
 
 /// Where a value comes from, in the words of MariaDB (information_schema.SYSTEM_VARIABLES) and of
 /// MySQL (performance_schema.variables_info), and for people.

@@ -2,7 +2,7 @@
 
 use super::control::Control;
 use crate::Error;
-use crate::system::{Sql, Waits};
+use crate::api::system::{Sql, Waits};
 
 /// How a session that waits for a row lock is shown: otherwise as `Updating`, `statistics` or an
 /// access to a table.

@@ -9,10 +9,10 @@ mod device;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crate::builds::{Compared, Difference};
-use crate::kind::Kind;
+use crate::api::builds::{Compared, Difference};
+use crate::api::kind::Kind;
+use crate::api::system::{Footprint, Interrupter, Setting, Settled, Sql, System};
 use crate::launch::{ServerProcess, Signals, Site};
-use crate::system::{Footprint, Interrupter, Setting, Settled, Sql, System};
 use crate::{
     Endpoint, Error, Installation, Origin, Restored, ServerSpec, ServerUser, Snapshot, Stopped,
 };

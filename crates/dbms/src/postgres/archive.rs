@@ -2,8 +2,8 @@
 
 use std::io::{Cursor, Read};
 
+use crate::api::kind::Archive;
 use crate::fetch::maven::{Artifact, CENTRAL, Layout};
-use crate::kind::Archive;
 
 /// Maximum size of an archive's content; PostgreSQL 18 has 70 MB.
 const LARGEST: u64 = 1 << 30;

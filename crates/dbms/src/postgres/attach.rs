@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::control::Control;
 use super::facts;
-use crate::builds::{CC, CFLAGS, CONFIGURE, VERSION};
+use crate::api::builds::{CC, CFLAGS, CONFIGURE, VERSION};
 use crate::{Endpoint, Error, Host, Installation, Sql, process};
 
 /// Describes a running server.

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Stdio;
 
 use super::facts;
-use crate::builds::{BANNER, CC, CFLAGS, CONFIGURE};
+use crate::api::builds::{BANNER, CC, CFLAGS, CONFIGURE};
 use crate::{Error, Installation, ServerUser, launch};
 
 /// Describes the installation in `root`, which came from `source`. Its programs are run as `user`,

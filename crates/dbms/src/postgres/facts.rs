@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use crate::builds::{
+use crate::api::builds::{
     ASSERTS, CFLAGS, COMMENT, COMPILER, CONFIGURE, FRAME_POINTERS, SERVER_HASH, VERSION,
 };
 use crate::{Error, elf, hash};
@@ -117,7 +117,7 @@ fn find_text(bytes: &[u8], begin: &[u8], wanted: impl Fn(&str) -> bool) -> Optio
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::builds::{DEBUG_INFO, SYMBOLS};
+    use crate::api::builds::{DEBUG_INFO, SYMBOLS};
     use proptest::prelude::*;
 
     #[test]

@@ -36,8 +36,8 @@ use std::path::Path;
 
 use reference::Server;
 
-use crate::builds::{Compared, Difference};
-use crate::kind::{Archive, Kind, RELAXED, Recipe};
+use crate::api::builds::{Compared, Difference};
+use crate::api::kind::{Archive, Kind, RELAXED, Recipe};
 use crate::{
     CountMethod, Durability, Endpoint, Error, Installation, Origin, ParsedPlan, ProfileFacts,
     Restored, ServerSpec, ServerUser, System,

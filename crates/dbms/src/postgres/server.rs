@@ -6,8 +6,10 @@ use super::control::Control;
 use super::postmaster::Started;
 use super::waits::Looks;
 use super::{attach, counters, debt, log, postmaster, settle, tables};
+use crate::api::system::{
+    Debt, Footprint, Interrupter, LogEvent, Setting, Settled, Sql, System, Waits,
+};
 use crate::launch::ServerProcess;
-use crate::system::{Debt, Footprint, Interrupter, LogEvent, Setting, Settled, Sql, System, Waits};
 use crate::{Ending, Endpoint, Error, Origin, Restored, ServerSpec, Snapshot, Stopped, Transport};
 
 /// A server, started here or attached to.

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use super::control::{Control, literal};
 use crate::Error;
-use crate::system::{Settled, Sql};
+use crate::api::system::{Settled, Sql};
 
 /// SQLSTATE insufficient_privilege.
 const NOT_PERMITTED: &str = "42501";

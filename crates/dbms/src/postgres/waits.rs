@@ -2,7 +2,7 @@
 
 use super::control::Control;
 use crate::Error;
-use crate::system::{Sql, Waits};
+use crate::api::system::{Sql, Waits};
 
 /// The first version whose `pg_stat_activity` tells clients from the server's own processes.
 const BACKEND_TYPE_SINCE: u32 = 100_000;

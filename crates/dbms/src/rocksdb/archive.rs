@@ -2,8 +2,8 @@
 
 use std::io::{Cursor, Read};
 
+use crate::api::kind::Archive;
 use crate::fetch::maven::{Artifact, CENTRAL, Layout};
-use crate::kind::Archive;
 
 /// Maximum size of a library; that of 10.10 has 70 MB.
 const LARGEST: u64 = 1 << 30;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::inside::LIBRARY;
-use crate::builds::{COMMENT, COMPILER, SERVER_HASH};
+use crate::api::builds::{COMMENT, COMPILER, SERVER_HASH};
 use crate::embedded::{self, Program};
 use crate::{Error, Installation, ServerUser, hash, launch};
 

@@ -19,8 +19,8 @@ pub use database::Database;
 pub use inside::serve;
 pub use options::text as options_text;
 
+use crate::api::kind::{Archive, Kind};
 use crate::embedded;
-use crate::kind::{Archive, Kind};
 use crate::{
     CountMethod, Counter, Error, Installation, Origin, Restored, ServerSpec, ServerUser, Snapshot,
     System,

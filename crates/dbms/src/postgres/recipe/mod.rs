@@ -7,10 +7,10 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
 
+use crate::api::builds::{ASSERTS, BUILD_SYSTEM, CONFIGURE};
+use crate::api::kind::Recipe;
 use crate::build::tools;
 use crate::build::work::Work;
-use crate::builds::{ASSERTS, BUILD_SYSTEM, CONFIGURE};
-use crate::kind::Recipe;
 use crate::{BuildOptions, BuildSystem, Error};
 
 /// The recipe for all versions.

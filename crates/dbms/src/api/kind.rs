@@ -6,8 +6,8 @@ use std::path::Path;
 
 use reference::Server;
 
+use crate::api::builds::{Compared, Difference};
 use crate::build::work::Work;
-use crate::builds::{Compared, Difference};
 use crate::fetch::maven::{Artifact, Version, parse};
 use crate::{
     BuildOptions, CountMethod, Counter, Durability, Endpoint, Error, Installation, Origin,

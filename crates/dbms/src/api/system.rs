@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::error::shorten;
+use crate::api::error::shorten;
 use crate::{
     Cache, Diagnosis, Endpoint, Error, Installation, Ledger, ServerUser, Snapshot, Stopped,
     Transport,
