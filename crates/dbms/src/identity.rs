@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
-use crate::unpack::{Modes, unpack};
+use crate::obtain::unpack::{Modes, unpack};
 use crate::{Error, ServerUser, place};
 
 /// Does `work` in a thread that can access only the files of `user`, as a file server would

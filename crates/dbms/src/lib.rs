@@ -23,12 +23,8 @@
 //! ```
 
 mod api;
-mod build;
-mod cache;
 mod disk;
-mod elf;
 pub mod embedded;
-mod fetch;
 mod hash;
 mod identity;
 mod ipc;
@@ -44,13 +40,10 @@ mod obtain;
 mod place;
 mod postgres;
 mod process;
-mod release;
 pub mod rocksdb;
 mod run;
-mod source;
 mod still;
 mod systems;
-mod unpack;
 mod user;
 
 pub use api::builds;
@@ -68,12 +61,6 @@ pub use api::system::{
     Setting, Settled, Sql, System, Waits,
 };
 pub use api::transport::Transport;
-pub use build::key::BuildKey;
-pub use build::options::{BuildOptions, BuildSystem, DEFAULT_CFLAGS, DEFAULT_COMPILER};
-pub use build::shared::{
-    BuildOffer, BuildSource, BuildSourceError, FinishedBuild, finished_builds, obtain_builds_from,
-};
-pub use cache::Cache;
 pub use ipc::{IpcObjects, SemaphoreSet};
 pub use keep::copy::drop_running;
 pub use keep::loaded::{Loaded, Origin, Pages, Restored};
@@ -86,6 +73,12 @@ pub use launch::PROGRAM_PATH;
 pub use ledger::{Entry, Ledger, MARKER, Record, Swept};
 pub use named::Reference;
 pub use network::link::Link;
+pub use obtain::build::key::BuildKey;
+pub use obtain::build::options::{BuildOptions, BuildSystem, DEFAULT_CFLAGS, DEFAULT_COMPILER};
+pub use obtain::build::shared::{
+    BuildOffer, BuildSource, BuildSourceError, FinishedBuild, finished_builds, obtain_builds_from,
+};
+pub use obtain::cache::Cache;
 pub use obtain::{obtain, obtain_interruptible};
 pub use place::check_private;
 pub use process::{ProcessId, asleep};

@@ -7,8 +7,8 @@ use std::path::Path;
 use reference::Server;
 
 use crate::api::builds::{Compared, Difference};
-use crate::build::work::Work;
-use crate::fetch::maven::{Artifact, Version, parse};
+use crate::obtain::build::work::Work;
+use crate::obtain::fetch::maven::{Artifact, Version, parse};
 use crate::{
     BuildOptions, CountMethod, Counter, Durability, Endpoint, Error, Installation, Origin,
     ParsedPlan, ProfileFacts, Restored, ServerSpec, ServerUser, Snapshot, System,
@@ -18,7 +18,7 @@ use crate::{
 pub const RELAXED: &str = "commits that relaxed durability may lose";
 
 /// A kind of system under test. The registry is `systems.rs`; see also [`crate::register`]. Errors
-/// are those of [`crate::obtain`], [`crate::start`] and [`crate::attach`].
+/// are those of [`crate::obtain()`], [`crate::start`] and [`crate::attach`].
 pub trait Kind: fmt::Debug + Sync {
     /// Its name in plans and in [`Installation::dbms`]: `postgres`.
     fn name(&self) -> &'static str;

@@ -1,8 +1,7 @@
-//! Data kept between trials and between runs: installations and prepared data directories in the
-//! cache, data that was loaded once, and exact copies of both.
+//! Data kept between trials and between runs: prepared data directories in the cache, data that was
+//! loaded once, and exact copies of both.
 
 pub(crate) mod copy;
-pub(crate) mod installed;
 pub(crate) mod loaded;
 pub(crate) mod manifest;
 pub(crate) mod prepared;

@@ -4,7 +4,7 @@
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use crate::unpack::Modes;
+use crate::obtain::unpack::Modes;
 use crate::{Cache, Error, ServerSpec, ServerUser, hash, identity, place};
 
 /// The prepared data directory for `spec`, whose programs are in `bin_dir`, from the cache or

@@ -10,7 +10,8 @@ use super::flavor::Flavor;
 use super::libraries;
 use super::version::Version;
 use crate::api::builds::{COMMENT, COMPILER, SERVER_HASH};
-use crate::{Error, Installation, ServerUser, elf, hash, launch};
+use crate::obtain::elf;
+use crate::{Error, Installation, ServerUser, hash, launch};
 
 /// Key of [`Installation::build`]: what `mysqld --version` prints.
 const BANNER: &str = "mysqld --version";

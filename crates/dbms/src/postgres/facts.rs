@@ -7,7 +7,8 @@ use std::path::Path;
 use crate::api::builds::{
     ASSERTS, CFLAGS, COMMENT, COMPILER, CONFIGURE, FRAME_POINTERS, SERVER_HASH, VERSION,
 };
-use crate::{Error, elf, hash};
+use crate::obtain::elf;
+use crate::{Error, hash};
 
 /// The facts in the binary `postgres` itself.
 pub(super) fn of_binary(postgres: &Path) -> Result<BTreeMap<String, String>, Error> {

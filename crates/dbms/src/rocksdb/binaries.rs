@@ -28,7 +28,7 @@ pub(super) fn describe(
     })?;
     let version = version.trim().lines().last().unwrap_or_default().to_owned();
     let bytes = std::fs::read(&library).map_err(Error::io("read", &library))?;
-    let mut build = crate::elf::facts(&bytes);
+    let mut build = crate::obtain::elf::facts(&bytes);
     if let Some(compiler) = build.get(COMMENT).filter(|comment| !comment.contains("; ")).cloned() {
         build.insert(COMPILER.to_owned(), compiler);
     }

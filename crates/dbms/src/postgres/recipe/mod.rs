@@ -9,8 +9,8 @@ use std::path::Path;
 
 use crate::api::builds::{ASSERTS, BUILD_SYSTEM, CONFIGURE};
 use crate::api::kind::Recipe;
-use crate::build::tools;
-use crate::build::work::Work;
+use crate::obtain::build::tools;
+use crate::obtain::build::work::Work;
 use crate::{BuildOptions, BuildSystem, Error};
 
 /// The recipe for all versions.

@@ -7,9 +7,9 @@ use super::first_seen;
 use super::maven::{Version, joined, parse};
 use crate::api::builds::ARCHIVE_HASH;
 use crate::api::kind::{Archive, Kind};
-use crate::keep::installed;
-use crate::release::{Release, shown};
-use crate::unpack::{self, Modes};
+use crate::obtain::installed;
+use crate::obtain::release::{Release, shown};
+use crate::obtain::unpack::{self, Modes};
 use crate::{Cache, Error, Installation, ServerUser, hash, identity, place};
 
 /// The release that `release` names, from the cache or the archive.
@@ -136,7 +136,10 @@ fn not_found(kind: &dyn Kind, release: &Release, listed: &[Version]) -> Error {
     Error::VersionNotFound {
         asked: format!("{} {release}", kind.name()),
         near: near.iter().map(|version| shown(kind, version)).collect(),
-        newest: crate::release::newest(listed).iter().map(|version| shown(kind, version)).collect(),
+        newest: crate::obtain::release::newest(listed)
+            .iter()
+            .map(|version| shown(kind, version))
+            .collect(),
     }
 }
 

@@ -24,9 +24,9 @@ use reference::SourceTree;
 
 use crate::api::builds::{COMMIT, COMMIT_DATE, COMMIT_SUBJECT, TARBALL_HASH};
 use crate::api::kind::{Kind, Recipe};
-use crate::keep::installed;
-use crate::source::Source;
-use crate::unpack::Modes;
+use crate::obtain::installed;
+use crate::obtain::source::Source;
+use crate::obtain::unpack::Modes;
 use crate::{BuildOptions, Cache, Error, Installation, ServerUser, hash, identity, place};
 use key::BuildKey;
 use work::Work;

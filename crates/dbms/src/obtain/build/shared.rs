@@ -14,8 +14,8 @@ use tar::{EntryType, Header};
 use super::key::BuildKey;
 use crate::api::builds::{OBTAINED, SERVER_HASH};
 use crate::api::kind::Kind;
-use crate::keep::installed::{self, DESCRIPTION};
-use crate::unpack::{self, Modes};
+use crate::obtain::installed::{self, DESCRIPTION};
+use crate::obtain::unpack::{self, Modes};
 use crate::{Cache, Error, Installation, ServerUser, identity, place};
 
 /// The place of work. Whoever uses it holds the lock of all builds.

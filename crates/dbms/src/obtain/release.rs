@@ -5,7 +5,7 @@ use std::fmt;
 
 use crate::Error;
 use crate::api::kind::Kind;
-use crate::fetch::maven::{Version, joined};
+use crate::obtain::fetch::maven::{Version, joined};
 
 /// A released version as asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]

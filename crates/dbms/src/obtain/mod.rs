@@ -1,13 +1,25 @@
 //! Obtaining binaries: from the cache, an archive, a source, or where they are.
+//!
+//! A `release` is fetched (`fetch`), a `source` is built (`build`). What comes of it is `installed`
+//! in the `cache`. `unpack` reads what archives contain, `elf` what a binary says of its build.
+
+pub(crate) mod build;
+pub(crate) mod cache;
+pub(crate) mod elf;
+pub(crate) mod fetch;
+pub(crate) mod installed;
+pub(crate) mod release;
+pub(crate) mod source;
+pub(crate) mod unpack;
 
 use std::sync::atomic::AtomicBool;
 
 use crate::named::Form;
-use crate::{Cache, Error, Installation, Reference, ServerUser, build, fetch, place};
+use crate::{Cache, Error, Installation, Reference, ServerUser, place};
 
 /// Obtains the binaries that `reference` names: from the cache if possible, by building a source or
-/// from where builds are shared ([`crate::obtain_builds_from`]), or, for a running server, by asking it.
-/// `progress` gets lines for people.
+/// from where builds are shared ([`crate::obtain_builds_from`]), or, for a running server, by
+/// asking it. `progress` gets lines for people.
 ///
 /// # Errors
 /// [`Error::VersionNotFound`] names the closest existing versions; [`Error::Archive`],
@@ -27,7 +39,7 @@ pub fn obtain(
 /// their version; see [`ServerUser::choose`].
 ///
 /// # Errors
-/// As [`obtain`]; [`Error::Interrupted`].
+/// As [`obtain()`]; [`Error::Interrupted`].
 pub fn obtain_interruptible(
     reference: &Reference,
     cache: &Cache,
