@@ -26,15 +26,10 @@ mod api;
 mod disk;
 pub mod embedded;
 mod hash;
-mod identity;
-mod ipc;
 mod keep;
 mod known;
-mod launch;
-mod ledger;
 mod mysql;
 mod named;
-mod network;
 mod nothing;
 mod obtain;
 mod place;
@@ -42,9 +37,7 @@ mod postgres;
 mod process;
 pub mod rocksdb;
 mod run;
-mod still;
 mod systems;
-mod user;
 
 pub use api::builds;
 pub use api::builds::{Compared, Difference};
@@ -61,7 +54,6 @@ pub use api::system::{
     Setting, Settled, Sql, System, Waits,
 };
 pub use api::transport::Transport;
-pub use ipc::{IpcObjects, SemaphoreSet};
 pub use keep::copy::drop_running;
 pub use keep::loaded::{Loaded, Origin, Pages, Restored};
 pub use keep::manifest::Manifest;
@@ -69,10 +61,7 @@ pub use known::{
     check_engine, count_method, durability, figures, most_clients, parse_plan, profile_facts,
     rest_of_disk, same_setting,
 };
-pub use launch::PROGRAM_PATH;
-pub use ledger::{Entry, Ledger, MARKER, Record, Swept};
 pub use named::Reference;
-pub use network::link::Link;
 pub use obtain::build::key::BuildKey;
 pub use obtain::build::options::{BuildOptions, BuildSystem, DEFAULT_CFLAGS, DEFAULT_COMPILER};
 pub use obtain::build::shared::{
@@ -81,9 +70,13 @@ pub use obtain::build::shared::{
 pub use obtain::cache::Cache;
 pub use obtain::{obtain, obtain_interruptible};
 pub use place::check_private;
-pub use process::{ProcessId, asleep};
+pub use process::ipc::{IpcObjects, SemaphoreSet};
+pub use process::launch::PROGRAM_PATH;
+pub use process::ledger::{Entry, Ledger, MARKER, Record, Swept};
+pub use process::network::link::Link;
+pub use process::proc::{ProcessId, asleep};
+pub use process::still::Still;
+pub use process::user::ServerUser;
 pub use reference::Host;
 pub use run::{attach, check_transports, command, start, start_on_copy};
-pub use still::Still;
 pub use systems::{differences, register};
-pub use user::ServerUser;

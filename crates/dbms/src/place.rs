@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 
 use nix::unistd::geteuid;
 
-use crate::{Error, ServerUser, user};
+use crate::process::user;
+use crate::{Error, ServerUser};
 
 /// A directory: environment variable `variable`; otherwise `root` for root; otherwise `steelyard`
 /// under the XDG base directory `xdg` (XDG Base Directory Specification) or under `~/fallback`.

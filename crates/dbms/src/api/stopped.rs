@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 use crate::keep::copy;
-use crate::ledger::{Entry, Remains};
+use crate::process::ledger::{Entry, Remains};
 use crate::{Error, Loaded, Manifest, place};
 
 /// How a server ended.

@@ -21,7 +21,8 @@ pub use inside::{Inside, Place, finish, refused, serve};
 use crate::api::system::{
     Debt, Footprint, Gauge, Gauges, Interrupter, Setting, Settled, Sql, System,
 };
-use crate::launch::{ServerProcess, Signals, Site};
+use crate::process::server::{ServerProcess, Signals};
+use crate::process::site::Site;
 use crate::{Endpoint, Error, Origin, Restored, ServerSpec, Snapshot, Stopped};
 use inside::{Ask, CONTROL, GIVEN, LOAD};
 

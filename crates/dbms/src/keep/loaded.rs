@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use super::copy;
 use super::manifest::Manifest;
-use crate::ledger::Remains;
+use crate::process::ledger::Remains;
 use crate::{Error, IpcObjects, place};
 
 /// The data directory of a server that shut down cleanly, kept as it was. It is recorded in the

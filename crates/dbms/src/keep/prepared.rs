@@ -5,7 +5,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use crate::obtain::unpack::Modes;
-use crate::{Cache, Error, ServerSpec, ServerUser, hash, identity, place};
+use crate::process::identity;
+use crate::{Cache, Error, ServerSpec, ServerUser, hash, place};
 
 /// The prepared data directory for `spec`, whose programs are in `bin_dir`, from the cache or
 /// created by `make`. The names of such directories begin with `prefix`; a change in what `make`

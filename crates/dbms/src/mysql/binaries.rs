@@ -11,7 +11,8 @@ use super::libraries;
 use super::version::Version;
 use crate::api::builds::{COMMENT, COMPILER, SERVER_HASH};
 use crate::obtain::elf;
-use crate::{Error, Installation, ServerUser, hash, launch};
+use crate::process::launch;
+use crate::{Error, Installation, ServerUser, hash};
 
 /// Key of [`Installation::build`]: what `mysqld --version` prints.
 const BANNER: &str = "mysqld --version";

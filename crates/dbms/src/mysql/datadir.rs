@@ -12,7 +12,8 @@ use super::binaries::{Layout, not_one};
 use super::flavor::Flavor;
 use super::version::Version;
 use crate::keep::prepared;
-use crate::{Error, ServerSpec, identity, launch, place};
+use crate::process::{identity, launch};
+use crate::{Error, ServerSpec, place};
 
 /// User and database of the servers started here.
 pub(super) const USER: &str = "steelyard";

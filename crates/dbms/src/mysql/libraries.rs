@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::launch;
+use crate::process::launch;
 
 /// Beginnings of libraries' names and Debian's packages that contain them.
 const PACKAGES: [(&str, &str); 14] = [

@@ -10,7 +10,9 @@ use super::control::Control;
 use super::datadir::{self, USER};
 use super::flavor::Flavor;
 use super::version::Version;
-use crate::launch::{self, ServerProcess, Signals, Site};
+use crate::process::launch;
+use crate::process::server::{ServerProcess, Signals};
+use crate::process::site::Site;
 use crate::{Endpoint, Error, Host, Origin, Restored, ServerSpec, Sql};
 
 /// It has no signal for an end at once other than the last one.

@@ -11,7 +11,7 @@ use super::{attach, counters, debt, log, plans, settings, settle, tables};
 use crate::api::system::{
     Debt, Footprint, Gauges, Interrupter, LogEvent, Setting, Settled, Sql, System, Waits,
 };
-use crate::launch::ServerProcess;
+use crate::process::server::ServerProcess;
 use crate::{Diagnosis, Ending, Endpoint, Error, Origin, Restored, ServerSpec, Snapshot, Stopped};
 
 /// Number of log lines to search for a diagnosis. A server that can't go on describes its end at

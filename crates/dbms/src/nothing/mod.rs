@@ -12,7 +12,8 @@ use std::path::{Path, PathBuf};
 use crate::api::builds::{Compared, Difference};
 use crate::api::kind::Kind;
 use crate::api::system::{Footprint, Interrupter, Setting, Settled, Sql, System};
-use crate::launch::{ServerProcess, Signals, Site};
+use crate::process::server::{ServerProcess, Signals};
+use crate::process::site::Site;
 use crate::{
     Endpoint, Error, Installation, Origin, Restored, ServerSpec, ServerUser, Snapshot, Stopped,
 };

@@ -11,8 +11,9 @@ use reference::Password;
 
 use super::control::Control;
 use super::initdb::ROLE;
-use crate::launch::{ServerProcess, Site};
-use crate::network::veth::PREFIX;
+use crate::process::network::veth::PREFIX;
+use crate::process::server::ServerProcess;
+use crate::process::site::Site;
 use crate::{Endpoint, Error, Host, ServerSpec, Sql, Transport, hash};
 
 /// The number in the socket's name, and the port in a network namespace. Neither collides with

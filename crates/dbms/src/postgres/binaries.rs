@@ -5,7 +5,8 @@ use std::process::Stdio;
 
 use super::facts;
 use crate::api::builds::{BANNER, CC, CFLAGS, CONFIGURE};
-use crate::{Error, Installation, ServerUser, launch};
+use crate::process::launch;
+use crate::{Error, Installation, ServerUser};
 
 /// Describes the installation in `root`, which came from `source`. Its programs are run as `user`,
 /// like its servers.

@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use crate::keep::prepared;
-use crate::{Error, ServerSpec, launch};
+use crate::process::launch;
+use crate::{Error, ServerSpec};
 
 /// Role and database of the servers started here.
 pub(super) const ROLE: &str = "steelyard";

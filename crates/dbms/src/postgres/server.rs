@@ -9,7 +9,7 @@ use super::{attach, counters, debt, log, postmaster, settle, tables};
 use crate::api::system::{
     Debt, Footprint, Interrupter, LogEvent, Setting, Settled, Sql, System, Waits,
 };
-use crate::launch::ServerProcess;
+use crate::process::server::ServerProcess;
 use crate::{Ending, Endpoint, Error, Origin, Restored, ServerSpec, Snapshot, Stopped, Transport};
 
 /// A server, started here or attached to.

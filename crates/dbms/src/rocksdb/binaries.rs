@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use super::inside::LIBRARY;
 use crate::api::builds::{COMMENT, COMPILER, SERVER_HASH};
 use crate::embedded::{self, Program};
-use crate::{Error, Installation, ServerUser, hash, launch};
+use crate::process::launch;
+use crate::{Error, Installation, ServerUser, hash};
 
 /// Describes the library at `root`, or in it, which came from `source`. A process of `user` loads
 /// it to ask for its version.

@@ -27,7 +27,8 @@ use crate::api::kind::{Kind, Recipe};
 use crate::obtain::installed;
 use crate::obtain::source::Source;
 use crate::obtain::unpack::Modes;
-use crate::{BuildOptions, Cache, Error, Installation, ServerUser, hash, identity, place};
+use crate::process::identity;
+use crate::{BuildOptions, Cache, Error, Installation, ServerUser, hash, place};
 use key::BuildKey;
 use work::Work;
 

@@ -16,7 +16,8 @@ use crate::api::builds::{OBTAINED, SERVER_HASH};
 use crate::api::kind::Kind;
 use crate::obtain::installed::{self, DESCRIPTION};
 use crate::obtain::unpack::{self, Modes};
-use crate::{Cache, Error, Installation, ServerUser, identity, place};
+use crate::process::identity;
+use crate::{Cache, Error, Installation, ServerUser, place};
 
 /// The place of work. Whoever uses it holds the lock of all builds.
 const WORKSHOP: &str = "obtained";

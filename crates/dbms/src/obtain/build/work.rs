@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::AtomicBool;
 
-use crate::{Error, ServerUser, launch, place};
+use crate::process::launch;
+use crate::{Error, ServerUser, place};
 
 /// Leads a command's process group (in its own session, see [`launch::command`]). Only this shell
 /// gets the kernel's SIGQUIT when steelyard is gone. It then kills everything in the group at once,
@@ -288,7 +289,7 @@ mod tests {
         assert!(matches!(result, Err(Error::Interrupted { .. })), "{result:?}");
         assert!(begin.elapsed() < Duration::from_secs(600), "the command's end was waited for");
         let sleeper: u32 = std::fs::read_to_string(&pid).unwrap().trim().parse().unwrap();
-        let gone = crate::process::wait_until(Duration::from_secs(120), || {
+        let gone = crate::process::proc::wait_until(Duration::from_secs(120), || {
             crate::ProcessId::of(sleeper).is_none()
         });
         assert!(gone, "the command's own child outlives it");

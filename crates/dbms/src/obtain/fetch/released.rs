@@ -10,7 +10,8 @@ use crate::api::kind::{Archive, Kind};
 use crate::obtain::installed;
 use crate::obtain::release::{Release, shown};
 use crate::obtain::unpack::{self, Modes};
-use crate::{Cache, Error, Installation, ServerUser, hash, identity, place};
+use crate::process::identity;
+use crate::{Cache, Error, Installation, ServerUser, hash, place};
 
 /// The release that `release` names, from the cache or the archive.
 pub(crate) fn obtain(

@@ -6,10 +6,11 @@ use std::process::Child;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use super::{end_of, last_lines};
-use crate::ledger::{self, Remains};
-use crate::process::wait_until;
-use crate::{Ending, Error, Interrupter, ProcessId, ServerSpec, Stopped, ipc};
+use super::launch::{end_of, last_lines};
+use crate::process::ipc;
+use crate::process::ledger::{self, Remains};
+use crate::process::proc::wait_until;
+use crate::{Ending, Error, Interrupter, ProcessId, ServerSpec, Stopped};
 
 /// How long a server gets in each stage if nobody waits for a graceful end.
 const DROP_LIMIT: Duration = Duration::from_secs(10);

@@ -13,9 +13,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
-use crate::ipc::{self, IpcObjects};
-use crate::network::link::Link;
-use crate::process::{self, ProcessId, wait_until};
+use crate::process::ipc::{self, IpcObjects};
+use crate::process::network::link::Link;
+use crate::process::proc::{self, ProcessId, wait_until};
 use crate::{Error, place};
 
 /// The file that marks a directory as steelyard's. It contains the id of the entry that owns it.
@@ -310,7 +310,7 @@ pub(crate) fn processes(record: &Record) -> Vec<ProcessId> {
     let mut found: Vec<ProcessId> =
         record.process.iter().filter(|process| process.alive()).cloned().collect();
     if let (Some(directory), Some(program)) = (&record.work_directory, &record.program) {
-        ipc::add_new(&mut found, &process::running_in(directory, program));
+        ipc::add_new(&mut found, &proc::running_in(directory, program));
     }
     found
 }
@@ -336,7 +336,7 @@ fn clean(record: &Record, remove_cgroups: &dyn Fn(&[PathBuf])) -> Swept {
         ));
         return swept;
     }
-    if record.owner.boot_id == process::boot_id() {
+    if record.owner.boot_id == proc::boot_id() {
         let running = processes(record);
         swept.ended = running.iter().map(|process| process.pid).collect();
         let mut shared = record.ipc.clone();

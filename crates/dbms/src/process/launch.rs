@@ -1,11 +1,4 @@
-//! Running programs as the unprivileged user. `site` is the directory that a server is started in,
-//! `process` the server itself.
-
-mod process;
-mod site;
-
-pub(crate) use process::{ServerProcess, Signals};
-pub(crate) use site::Site;
+//! Running programs as the unprivileged user.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -22,7 +15,7 @@ use std::time::Duration;
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 
-use crate::process::wait_until;
+use crate::process::proc::wait_until;
 use crate::{Error, ServerUser};
 
 /// Where programs are looked for, in the form of the environment variable PATH.

@@ -8,11 +8,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
 
-use super::{ServerProcess, Signals};
+use super::launch;
+use super::server::{ServerProcess, Signals};
 use crate::keep::{copy, warm};
-use crate::ledger::Remains;
-use crate::network::veth::Network;
-use crate::{Error, Origin, Pages, Restored, ServerSpec, identity, place};
+use crate::process::identity;
+use crate::process::ledger::Remains;
+use crate::process::network::veth::Network;
+use crate::{Error, Origin, Pages, Restored, ServerSpec, place};
 
 /// Longest path of a unix socket: sun_path without its final zero (unix(7)).
 const LONGEST_SOCKET: usize = 107;
@@ -137,13 +139,13 @@ impl<'a> Site<'a> {
             log.map_err(Error::io("open the server's log", &self.log))
         };
         let first = spec.wrapper.first().map_or(self.program.as_path(), Path::new);
-        let mut command = super::command_in(self.namespace, first, &spec.user, &spec.procs_files)?;
+        let mut command = launch::command_in(self.namespace, first, &spec.user, &spec.procs_files)?;
         if let Some((_, before)) = spec.wrapper.split_first() {
             command.args(before).arg(&self.program);
         }
         complete(&mut command);
         command.stdout(open()?).stderr(open()?);
-        let child = super::spawn(command).map_err(Error::io("start", first))?;
+        let child = launch::spawn(command).map_err(Error::io("start", first))?;
         ServerProcess::of(spec, child, self.remains, self.log, signals)
     }
 }

@@ -3,7 +3,8 @@
 use std::fs::File;
 use std::path::PathBuf;
 
-use crate::{Error, ServerUser, Transport, launch};
+use crate::process::launch;
+use crate::{Error, ServerUser, Transport};
 
 /// Where distributions have `ip`.
 const PLACES: [&str; 4] = ["/usr/sbin/ip", "/sbin/ip", "/usr/bin/ip", "/bin/ip"];

@@ -15,7 +15,7 @@ use nix::unistd::geteuid;
 use super::ip;
 use super::link::Link;
 use super::route::{self, LENGTH, Net};
-use crate::ledger::Remains;
+use crate::process::ledger::Remains;
 use crate::{Error, Ledger, Transport, place};
 
 /// Bits of a pair's network, in the notation of addresses: `/30`.

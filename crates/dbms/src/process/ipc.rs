@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::process::wait_until;
+use crate::process::proc::wait_until;
 
 /// What Postgres leaves in the last semaphore of each of its sets, as its mark (PGSemaMagic in
 /// sysv_sema.c).

@@ -15,7 +15,7 @@ use std::time::Duration;
 use nix::unistd::{Uid, User, getegid, geteuid};
 
 use crate::Error;
-use crate::process::wait_until;
+use crate::process::proc::wait_until;
 
 /// The default user that servers run as.
 const OWN_USER: &str = "steelyard";

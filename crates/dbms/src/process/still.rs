@@ -32,7 +32,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::process::{asleep, wait_until};
+    use crate::process::proc::{asleep, wait_until};
 
     #[test]
     fn a_process_is_held_until_it_is_let_go() {
