@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use crate::data::disk;
 use crate::{
     CountMethod, Counter, Durability, Error, Footprint, Installation, ParsedPlan, ProfileFacts,
-    Reference, Snapshot, disk, systems,
+    Reference, Snapshot, systems,
 };
 
 /// How to read call stacks of the system that `reference` names; `None` if unknown.

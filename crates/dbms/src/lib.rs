@@ -4,7 +4,11 @@
 //! gives an [`Installation`]. [`start`] starts a fresh server from it for one trial and returns a
 //! [`System`]. It knows where clients connect, what it counts, how it settles and ends, and nothing
 //! about benchmarks. Everything started is first written to a [`Ledger`], so the next steelyard can
-//! end and remove what a killed one left. Each system has a folder; this level has what they share.
+//! end and remove what a killed one left.
+//!
+//! Each system has a folder. What they share is in `api` (what a system is and can do), `obtain`
+//! (binaries), `process`, `data` (on disk) and `embedded` (engines without a server). `systems` lists
+//! them, `named` finds the one that a reference means, and `run` and `known` ask it.
 //!
 //! ```no_run
 //! let reference: dbms::Reference = "postgres@13.7".parse()?;
@@ -23,16 +27,13 @@
 //! ```
 
 mod api;
-mod disk;
+mod data;
 pub mod embedded;
-mod hash;
-mod keep;
 mod known;
 mod mysql;
 mod named;
 mod nothing;
 mod obtain;
-mod place;
 mod postgres;
 mod process;
 pub mod rocksdb;
@@ -54,9 +55,10 @@ pub use api::system::{
     Setting, Settled, Sql, System, Waits,
 };
 pub use api::transport::Transport;
-pub use keep::copy::drop_running;
-pub use keep::loaded::{Loaded, Origin, Pages, Restored};
-pub use keep::manifest::Manifest;
+pub use data::copy::drop_running;
+pub use data::loaded::{Loaded, Origin, Pages, Restored};
+pub use data::manifest::Manifest;
+pub use data::place::check_private;
 pub use known::{
     check_engine, count_method, durability, figures, most_clients, parse_plan, profile_facts,
     rest_of_disk, same_setting,
@@ -69,7 +71,6 @@ pub use obtain::build::shared::{
 };
 pub use obtain::cache::Cache;
 pub use obtain::{obtain, obtain_interruptible};
-pub use place::check_private;
 pub use process::ipc::{IpcObjects, SemaphoreSet};
 pub use process::launch::PROGRAM_PATH;
 pub use process::ledger::{Entry, Ledger, MARKER, Record, Swept};

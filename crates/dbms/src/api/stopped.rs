@@ -5,9 +5,9 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
-use crate::keep::copy;
+use crate::data::{copy, place};
 use crate::process::ledger::{Entry, Remains};
-use crate::{Error, Loaded, Manifest, place};
+use crate::{Error, Loaded, Manifest};
 
 /// How a server ended.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -10,9 +10,10 @@ use super::flavor::Flavor;
 use super::libraries;
 use super::version::Version;
 use crate::api::builds::{COMMENT, COMPILER, SERVER_HASH};
+use crate::data::hash;
 use crate::obtain::elf;
 use crate::process::launch;
-use crate::{Error, Installation, ServerUser, hash};
+use crate::{Error, Installation, ServerUser};
 
 /// Key of [`Installation::build`]: what `mysqld --version` prints.
 const BANNER: &str = "mysqld --version";
@@ -182,7 +183,7 @@ fn banner_version(banner: &str, version: &str) -> String {
 mod tests {
     use super::super::flavor::{MARIADB, MYSQL};
     use super::*;
-    use crate::place;
+    use crate::data::place;
 
     #[test]
     fn versions_in_banners() {

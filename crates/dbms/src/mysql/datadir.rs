@@ -11,9 +11,9 @@ use std::path::{Path, PathBuf};
 use super::binaries::{Layout, not_one};
 use super::flavor::Flavor;
 use super::version::Version;
-use crate::keep::prepared;
+use crate::data::{place, prepared};
 use crate::process::{identity, launch};
-use crate::{Error, ServerSpec, place};
+use crate::{Error, ServerSpec};
 
 /// User and database of the servers started here.
 pub(super) const USER: &str = "steelyard";

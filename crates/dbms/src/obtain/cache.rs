@@ -7,7 +7,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use crate::Error;
-use crate::place;
+use crate::data::place;
 
 /// The cache directory.
 #[derive(Clone, Debug)]

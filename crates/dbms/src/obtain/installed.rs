@@ -6,7 +6,8 @@ use std::path::Path;
 
 use crate::api::builds::SYMBOLS;
 use crate::api::kind::Kind;
-use crate::{Cache, Error, Installation, ServerUser, place};
+use crate::data::place;
+use crate::{Cache, Error, Installation, ServerUser};
 
 /// The file.
 pub(crate) const DESCRIPTION: &str = "steelyard.json";

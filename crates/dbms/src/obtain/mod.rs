@@ -14,8 +14,9 @@ pub(crate) mod unpack;
 
 use std::sync::atomic::AtomicBool;
 
+use crate::data::place;
 use crate::named::Form;
-use crate::{Cache, Error, Installation, Reference, ServerUser, place};
+use crate::{Cache, Error, Installation, Reference, ServerUser};
 
 /// Obtains the binaries that `reference` names: from the cache if possible, by building a source or
 /// from where builds are shared ([`crate::obtain_builds_from`]), or, for a running server, by

@@ -10,7 +10,8 @@ use std::path::{Component, Path, PathBuf};
 
 use tar::{Archive, EntryType};
 
-use crate::{Error, place};
+use crate::Error;
+use crate::data::place;
 
 /// Which permissions unpacked files get. Special bits are never kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

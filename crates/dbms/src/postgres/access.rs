@@ -11,10 +11,11 @@ use reference::Password;
 
 use super::control::Control;
 use super::initdb::ROLE;
+use crate::data::hash;
 use crate::process::network::veth::PREFIX;
 use crate::process::server::ServerProcess;
 use crate::process::site::Site;
-use crate::{Endpoint, Error, Host, ServerSpec, Sql, Transport, hash};
+use crate::{Endpoint, Error, Host, ServerSpec, Sql, Transport};
 
 /// The number in the socket's name, and the port in a network namespace. Neither collides with
 /// anything.

@@ -77,7 +77,7 @@ fn say(program: &Path, argument: &str, user: &ServerUser) -> Result<String, Erro
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::place;
+    use crate::data::place;
     use std::fs;
 
     #[test]

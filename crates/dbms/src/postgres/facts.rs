@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use crate::Error;
 use crate::api::builds::{
     ASSERTS, CFLAGS, COMMENT, COMPILER, CONFIGURE, FRAME_POINTERS, SERVER_HASH, VERSION,
 };
+use crate::data::hash;
 use crate::obtain::elf;
-use crate::{Error, hash};
 
 /// The facts in the binary `postgres` itself.
 pub(super) fn of_binary(postgres: &Path) -> Result<BTreeMap<String, String>, Error> {

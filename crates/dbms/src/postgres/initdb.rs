@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::keep::prepared;
+use crate::data::prepared;
 use crate::process::launch;
 use crate::{Error, ServerSpec};
 

@@ -4,8 +4,9 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
+use crate::data::place;
 use crate::obtain::unpack::{Modes, unpack};
-use crate::{Error, ServerUser, place};
+use crate::{Error, ServerUser};
 
 /// Does `work` in a thread that can access only the files of `user`, as a file server would
 /// (setfsuid(2)): without root's permissions on files, and without this process's groups. If `user`

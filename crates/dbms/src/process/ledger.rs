@@ -13,10 +13,11 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
+use crate::Error;
+use crate::data::place;
 use crate::process::ipc::{self, IpcObjects};
 use crate::process::network::link::Link;
 use crate::process::proc::{self, ProcessId, wait_until};
-use crate::{Error, place};
 
 /// The file that marks a directory as steelyard's. It contains the id of the entry that owns it.
 pub const MARKER: &str = ".steelyard-owned";

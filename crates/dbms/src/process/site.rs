@@ -10,11 +10,11 @@ use std::sync::atomic::AtomicBool;
 
 use super::launch;
 use super::server::{ServerProcess, Signals};
-use crate::keep::{copy, warm};
+use crate::data::{copy, place, warm};
 use crate::process::identity;
 use crate::process::ledger::Remains;
 use crate::process::network::veth::Network;
-use crate::{Error, Origin, Pages, Restored, ServerSpec, place};
+use crate::{Error, Origin, Pages, Restored, ServerSpec};
 
 /// Longest path of a unix socket: sun_path without its final zero (unix(7)).
 const LONGEST_SOCKET: usize = 107;

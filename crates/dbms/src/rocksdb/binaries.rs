@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 
 use super::inside::LIBRARY;
 use crate::api::builds::{COMMENT, COMPILER, SERVER_HASH};
+use crate::data::hash;
 use crate::embedded::{self, Program};
 use crate::process::launch;
-use crate::{Error, Installation, ServerUser, hash};
+use crate::{Error, Installation, ServerUser};
 
 /// Describes the library at `root`, or in it, which came from `source`. A process of `user` loads
 /// it to ask for its version.

@@ -7,7 +7,8 @@ use reference::Repository;
 
 use super::tools;
 use super::work::{Work, ask};
-use crate::{Error, place};
+use crate::Error;
+use crate::data::place;
 
 /// A resolved revision.
 pub(super) struct Commit {

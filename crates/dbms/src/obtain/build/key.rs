@@ -5,7 +5,8 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{BuildOptions, BuildSystem, Error, hash, place};
+use crate::data::{hash, place};
+use crate::{BuildOptions, BuildSystem, Error};
 
 /// The file in a finished build that contains its key.
 const FILE: &str = "steelyard-build.json";

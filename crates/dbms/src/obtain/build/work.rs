@@ -10,8 +10,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::AtomicBool;
 
+use crate::data::place;
 use crate::process::launch;
-use crate::{Error, ServerUser, place};
+use crate::{Error, ServerUser};
 
 /// Leads a command's process group (in its own session, see [`launch::command`]). Only this shell
 /// gets the kernel's SIGQUIT when steelyard is gone. It then kills everything in the group at once,

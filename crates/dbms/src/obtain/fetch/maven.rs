@@ -10,7 +10,8 @@ use sha1::Sha1;
 use sha2::{Digest, Sha512};
 
 use super::{first_seen, http};
-use crate::{Cache, Error, hash};
+use crate::data::hash;
+use crate::{Cache, Error};
 
 /// The public repository.
 pub(crate) const CENTRAL: &str = "https://repo1.maven.org/maven2";

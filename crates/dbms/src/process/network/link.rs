@@ -4,7 +4,8 @@ use nix::net::if_::if_nametoindex;
 use serde::{Deserialize, Serialize};
 
 use super::ip;
-use crate::{Error, hash};
+use crate::Error;
+use crate::data::hash;
 
 /// A network interface that steelyard created, as the ledger records it. Name and hardware address
 /// are derived from the id of the entry. Removing one end of the pair removes the other.

@@ -15,8 +15,9 @@ use nix::unistd::geteuid;
 use super::ip;
 use super::link::Link;
 use super::route::{self, LENGTH, Net};
+use crate::data::place;
 use crate::process::ledger::Remains;
-use crate::{Error, Ledger, Transport, place};
+use crate::{Error, Ledger, Transport};
 
 /// Bits of a pair's network, in the notation of addresses: `/30`.
 pub(crate) const PREFIX: u8 = LENGTH;

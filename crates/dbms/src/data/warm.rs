@@ -5,8 +5,9 @@ use std::process::Stdio;
 use std::time::Instant;
 
 use super::copy;
+use crate::data::place;
 use crate::process::launch;
-use crate::{Error, Origin, ServerSpec, place};
+use crate::{Error, Origin, ServerSpec};
 
 /// Number of files per reader: their paths together stay far below the kernel's limit for arguments
 /// (128 KB for one, a quarter of the stack limit for all, execve(2)).

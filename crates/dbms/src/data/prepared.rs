@@ -4,9 +4,10 @@
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use crate::data::{hash, place};
 use crate::obtain::unpack::Modes;
 use crate::process::identity;
-use crate::{Cache, Error, ServerSpec, ServerUser, hash, place};
+use crate::{Cache, Error, ServerSpec, ServerUser};
 
 /// The prepared data directory for `spec`, whose programs are in `bin_dir`, from the cache or
 /// created by `make`. The names of such directories begin with `prefix`; a change in what `make`

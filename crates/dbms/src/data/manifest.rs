@@ -10,8 +10,9 @@ use std::sync::atomic::AtomicBool;
 
 use sha2::{Digest, Sha256};
 
-use crate::place::walk;
-use crate::{Error, hash};
+use crate::Error;
+use crate::data::hash;
+use crate::data::place::walk;
 
 /// Maximum number of differences to report.
 const TOLD: usize = 5;

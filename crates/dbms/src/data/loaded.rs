@@ -6,8 +6,9 @@ use std::time::Instant;
 
 use super::copy;
 use super::manifest::Manifest;
+use crate::data::place;
 use crate::process::ledger::Remains;
-use crate::{Error, IpcObjects, place};
+use crate::{Error, IpcObjects};
 
 /// The data directory of a server that shut down cleanly, kept as it was. It is recorded in the
 /// ledger while it exists, and removed on drop.
