@@ -3,12 +3,11 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-use crate::api::kind::Kind;
 use crate::named::Form;
 use crate::process::launch;
 use crate::process::network::veth;
 use crate::{
-    Error, Origin, Reference, Restored, ServerSpec, ServerUser, System, Transport, systems,
+    Error, Kind, Origin, Reference, Restored, ServerSpec, ServerUser, System, Transport, systems,
 };
 
 /// Checks before a run that one server of `reference` can be reached by all `transports` on this

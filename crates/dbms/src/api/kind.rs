@@ -6,12 +6,12 @@ use std::path::Path;
 
 use reference::Server;
 
-use crate::api::builds::{Compared, Difference};
 use crate::obtain::build::work::Work;
 use crate::obtain::fetch::maven::{Artifact, Version, parse};
 use crate::{
-    BuildOptions, CountMethod, Counter, Durability, Endpoint, Error, Installation, Origin,
-    ParsedPlan, ProfileFacts, Restored, ServerSpec, ServerUser, Snapshot, System,
+    BuildOptions, Compared, CountMethod, Counter, Difference, Durability, Endpoint, Error,
+    Installation, Origin, ParsedPlan, ProfileFacts, Restored, ServerSpec, ServerUser, Snapshot,
+    System,
 };
 
 /// The subject of [`Kind::nature`] that only matters for relaxed durability.

@@ -18,12 +18,12 @@ use serde::de::DeserializeOwned;
 
 pub use inside::{Inside, Place, finish, refused, serve};
 
-use crate::api::system::{
-    Debt, Footprint, Gauge, Gauges, Interrupter, Setting, Settled, Sql, System,
-};
 use crate::process::server::{ServerProcess, Signals};
 use crate::process::site::Site;
-use crate::{Endpoint, Error, Origin, Restored, ServerSpec, Snapshot, Stopped};
+use crate::{
+    Debt, Endpoint, Error, Footprint, Gauge, Gauges, Interrupter, Origin, Restored, ServerSpec,
+    Setting, Settled, Snapshot, Sql, Stopped, System,
+};
 use inside::{Ask, CONTROL, GIVEN, LOAD};
 
 /// It closes its data and ends; the next stage is SIGKILL.

@@ -8,8 +8,7 @@ use super::control::{Control, number};
 use super::monitor::Monitor;
 use super::names::quoted;
 use super::tables::{engines, is_rocks};
-use crate::Error;
-use crate::api::system::{Settled, Sql};
+use crate::{Error, Settled, Sql};
 
 /// How long purging, writing and compacting may take together.
 const LIMIT: Duration = Duration::from_secs(1200);

@@ -6,8 +6,7 @@ use std::path::Path;
 use super::control::{Control, Table};
 use super::names::{bare, file_name, listed, literal};
 use super::rocks;
-use crate::api::system::{Footprint, Sql};
-use crate::{Endpoint, Error, Host};
+use crate::{Endpoint, Error, Footprint, Host, Sql};
 
 /// Bytes of a table: its secondary indexes, its rows (with the primary key), everything.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

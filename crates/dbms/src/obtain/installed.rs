@@ -5,9 +5,8 @@ use std::fs;
 use std::path::Path;
 
 use crate::api::builds::SYMBOLS;
-use crate::api::kind::Kind;
 use crate::data::place;
-use crate::{Cache, Error, Installation, ServerUser};
+use crate::{Cache, Error, Installation, Kind, ServerUser};
 
 /// The file.
 pub(crate) const DESCRIPTION: &str = "steelyard.json";

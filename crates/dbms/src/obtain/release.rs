@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use crate::Error;
-use crate::api::kind::Kind;
 use crate::obtain::fetch::maven::{Version, joined};
+use crate::{Error, Kind};
 
 /// A released version as asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]

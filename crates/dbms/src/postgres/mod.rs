@@ -36,11 +36,10 @@ use std::path::Path;
 
 use reference::Server;
 
-use crate::api::builds::{Compared, Difference};
 use crate::api::kind::{Archive, Kind, RELAXED, Recipe};
 use crate::{
-    CountMethod, Durability, Endpoint, Error, Installation, Origin, ParsedPlan, ProfileFacts,
-    Restored, ServerSpec, ServerUser, System,
+    Compared, CountMethod, Difference, Durability, Endpoint, Error, Installation, Origin,
+    ParsedPlan, ProfileFacts, Restored, ServerSpec, ServerUser, System,
 };
 use server::PostgresServer;
 

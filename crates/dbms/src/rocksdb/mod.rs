@@ -19,11 +19,9 @@ pub use database::Database;
 pub use inside::serve;
 pub use options::text as options_text;
 
-use crate::api::kind::{Archive, Kind};
-use crate::embedded;
 use crate::{
-    CountMethod, Counter, Error, Installation, Origin, Restored, ServerSpec, ServerUser, Snapshot,
-    System,
+    Archive, CountMethod, Counter, Error, Installation, Kind, Origin, Restored, ServerSpec,
+    ServerUser, Snapshot, System, embedded,
 };
 
 /// The kind.

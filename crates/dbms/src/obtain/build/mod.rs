@@ -23,13 +23,12 @@ use std::time::Instant;
 use reference::SourceTree;
 
 use crate::api::builds::{COMMIT, COMMIT_DATE, COMMIT_SUBJECT, TARBALL_HASH};
-use crate::api::kind::{Kind, Recipe};
 use crate::data::{hash, place};
 use crate::obtain::installed;
 use crate::obtain::source::Source;
 use crate::obtain::unpack::Modes;
 use crate::process::identity;
-use crate::{BuildOptions, Cache, Error, Installation, ServerUser};
+use crate::{BuildOptions, Cache, Error, Installation, Kind, Recipe, ServerUser};
 use key::BuildKey;
 use work::Work;
 

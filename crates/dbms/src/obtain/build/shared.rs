@@ -13,12 +13,11 @@ use tar::{EntryType, Header};
 
 use super::key::BuildKey;
 use crate::api::builds::{OBTAINED, SERVER_HASH};
-use crate::api::kind::Kind;
 use crate::data::place;
 use crate::obtain::installed::{self, DESCRIPTION};
 use crate::obtain::unpack::{self, Modes};
 use crate::process::identity;
-use crate::{Cache, Error, Installation, ServerUser};
+use crate::{Cache, Error, Installation, Kind, ServerUser};
 
 /// The place of work. Whoever uses it holds the lock of all builds.
 const WORKSHOP: &str = "obtained";

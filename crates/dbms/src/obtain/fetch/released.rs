@@ -6,13 +6,12 @@
 use super::first_seen;
 use super::maven::{Version, joined, parse};
 use crate::api::builds::ARCHIVE_HASH;
-use crate::api::kind::{Archive, Kind};
 use crate::data::{hash, place};
 use crate::obtain::installed;
 use crate::obtain::release::{Release, shown};
 use crate::obtain::unpack::{self, Modes};
 use crate::process::identity;
-use crate::{Cache, Error, Installation, ServerUser};
+use crate::{Archive, Cache, Error, Installation, Kind, ServerUser};
 
 /// The release that `release` names, from the cache or the archive.
 pub(crate) fn obtain(

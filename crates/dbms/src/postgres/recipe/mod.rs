@@ -8,10 +8,9 @@ use std::fs;
 use std::path::Path;
 
 use crate::api::builds::{ASSERTS, BUILD_SYSTEM, CONFIGURE};
-use crate::api::kind::Recipe;
 use crate::obtain::build::tools;
 use crate::obtain::build::work::Work;
-use crate::{BuildOptions, BuildSystem, Error};
+use crate::{BuildOptions, BuildSystem, Error, Recipe};
 
 /// The recipe for all versions.
 pub(super) struct MakeOrMeson;
