@@ -7,8 +7,8 @@
 //! end and remove what a killed one left.
 //!
 //! Each system has a folder. What they share is in `api` (what a system is and can do), `obtain`
-//! (binaries), `process`, `data` (on disk) and `embedded` (engines without a server). `systems` lists
-//! them, `named` finds the one that a reference means, and `run` and `known` ask it.
+//! (binaries), `process`, `data` (on disk) and `embedded` (engines without a server). `systems`
+//! lists them, `named` finds the one that a reference means, and `run` and `known` ask it.
 //!
 //! ```no_run
 //! let reference: dbms::Reference = "postgres@13.7".parse()?;
