@@ -7,10 +7,9 @@ use std::str::FromStr;
 
 use reference::{Form as ParsedForm, Reference as ParsedReference};
 
-use crate::kind::Kind;
-use crate::release::Release;
-use crate::source::Source;
-use crate::{BuildOptions, Endpoint, Error, systems};
+use crate::obtain::release::Release;
+use crate::obtain::source::Source;
+use crate::{BuildOptions, Endpoint, Error, Kind, systems};
 
 /// A system under test, as named in a plan. [`fmt::Display`] prints the text without any password.
 #[derive(Clone, Debug)]

@@ -2,9 +2,9 @@
 
 use std::sync::{PoisonError, RwLock};
 
-use crate::Durability;
-use crate::builds::{Compared, Difference, differing_builds};
-use crate::kind::{Kind, RELAXED};
+use crate::api::builds::{Compared, Difference, differing_builds};
+use crate::api::kind::{Kind, RELAXED};
+use crate::{Durability, Error, Installation};
 
 /// The systems of this crate. The first is what `path:`, `git:` and `src:` without a name mean.
 const SYSTEMS: [&dyn Kind; 6] = [
@@ -33,6 +33,16 @@ pub(crate) fn all() -> Vec<&'static dyn Kind> {
 /// The kind called `name`.
 pub(crate) fn find(name: &str) -> Option<&'static dyn Kind> {
     all().into_iter().find(|kind| kind.name() == name)
+}
+
+/// The kind of `installation`.
+///
+/// # Errors
+/// [`Error::Unsupported`] if this version does not have it.
+pub(crate) fn of(installation: &Installation) -> Result<&'static dyn Kind, Error> {
+    let what = || format!("the system {}", installation.dbms);
+    find(&installation.dbms)
+        .ok_or_else(|| Error::unsupported(what(), "obtain it with this version"))
 }
 
 /// The kind that a plan means if it names none.
@@ -121,7 +131,6 @@ fn differing_systems(variants: &[Compared<'_>]) -> Option<Difference> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Installation;
 
     #[test]
     fn what_differs_between_systems_is_named_once() {

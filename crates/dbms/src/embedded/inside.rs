@@ -10,8 +10,26 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Ask, CONTROL, GIVEN, LOAD};
 use crate::{Debt, Error, Footprint, Gauge, Setting, Settled, Snapshot};
+
+/// The names of the two sockets.
+pub(super) const CONTROL: &str = "control";
+pub(super) const LOAD: &str = "load";
+
+/// The environment variable in which the process finds its [`Place`].
+pub(super) const GIVEN: &str = "STEELYARD_ENGINE";
+
+/// A request to the engine.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) enum Ask {
+    Settings,
+    Counters(Vec<String>),
+    Footprint(Vec<String>),
+    Debt(Vec<String>),
+    Gauges,
+    Settle(Vec<String>),
+    Flush,
+}
 
 /// What an engine answers in its process. Errors are its messages.
 #[allow(clippy::missing_errors_doc)]

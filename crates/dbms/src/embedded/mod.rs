@@ -14,20 +14,17 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::{PoisonError, RwLock};
 
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde::de::DeserializeOwned;
 
 pub use inside::{Inside, Place, finish, refused, serve};
 
-use crate::launch::{ServerProcess, Signals, Site};
-use crate::system::{Debt, Footprint, Gauge, Gauges, Interrupter, Setting, Settled, Sql, System};
-use crate::{Endpoint, Error, Origin, Restored, ServerSpec, Snapshot, Stopped};
-
-/// The names of the two sockets.
-const CONTROL: &str = "control";
-const LOAD: &str = "load";
-
-/// The environment variable in which the process finds its [`Place`].
-const GIVEN: &str = "STEELYARD_ENGINE";
+use crate::process::server::{ServerProcess, Signals};
+use crate::process::site::Site;
+use crate::{
+    Debt, Endpoint, Error, Footprint, Gauge, Gauges, Interrupter, Origin, Restored, ServerSpec,
+    Setting, Settled, Snapshot, Sql, Stopped, System,
+};
+use inside::{Ask, CONTROL, GIVEN, LOAD};
 
 /// It closes its data and ends; the next stage is SIGKILL.
 const SIGNALS: Signals = Signals { graceful: libc::SIGTERM, immediate: libc::SIGTERM };
@@ -59,18 +56,6 @@ pub(crate) fn program(name: &str) -> Result<Program, Error> {
     let path = std::env::current_exe().map_err(Error::io("find", Path::new("/proc/self/exe")))?;
     let arguments = ["engine", name].map(OsString::from).into();
     Ok(Program { path, arguments, environment: BTreeMap::new() })
-}
-
-/// A request to the engine.
-#[derive(Debug, Serialize, Deserialize)]
-enum Ask {
-    Settings,
-    Counters(Vec<String>),
-    Footprint(Vec<String>),
-    Debt(Vec<String>),
-    Gauges,
-    Settle(Vec<String>),
-    Flush,
 }
 
 /// Starts an engine, empty or on a copy of `origin`, and waits until it answers.

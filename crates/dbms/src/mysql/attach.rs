@@ -6,8 +6,9 @@ use std::path::Path;
 
 use super::control::Control;
 use super::flavor::{MARIADB, MYSQL};
-use crate::builds::VERSION;
-use crate::{Endpoint, Error, Host, Installation, Sql, process};
+use crate::api::builds::VERSION;
+use crate::process::proc;
+use crate::{Endpoint, Error, Host, Installation, Sql};
 
 /// Describes a running server. Its URL may call MariaDB mysql.
 pub(super) fn describe(endpoint: &Endpoint) -> Result<Installation, Error> {
@@ -36,7 +37,7 @@ pub(super) fn describe(endpoint: &Endpoint) -> Result<Installation, Error> {
 pub(super) fn find_process(control: &mut Control) -> Option<u32> {
     let Endpoint::Mysql { host, .. } = control.endpoint() else { return None };
     match host.clone() {
-        Host::Socket(file) => process::listening_on(&file),
+        Host::Socket(file) => proc::listening_on(&file),
         host => {
             if !host.is_local() {
                 return None;

@@ -9,8 +9,11 @@ use std::process::Command;
 use super::flavor::Flavor;
 use super::libraries;
 use super::version::Version;
-use crate::builds::{COMMENT, COMPILER, SERVER_HASH};
-use crate::{Error, Installation, ServerUser, elf, hash, launch};
+use crate::api::builds::{COMMENT, COMPILER, SERVER_HASH};
+use crate::data::hash;
+use crate::obtain::elf;
+use crate::process::launch;
+use crate::{Error, Installation, ServerUser};
 
 /// Key of [`Installation::build`]: what `mysqld --version` prints.
 const BANNER: &str = "mysqld --version";
@@ -116,7 +119,7 @@ pub(super) fn describe(
     let mut command = layout.command(user)?;
     command.args(["--no-defaults", "--version"]);
     let banner = launch::run(command, "asking for its version", None).map_err(|error| {
-        let missing = libraries::missing(&layout, user);
+        let missing = layout.command(user).map_or(Vec::new(), libraries::missing);
         if missing.is_empty() {
             return error;
         }
@@ -180,7 +183,7 @@ fn banner_version(banner: &str, version: &str) -> String {
 mod tests {
     use super::super::flavor::{MARIADB, MYSQL};
     use super::*;
-    use crate::place;
+    use crate::data::place;
 
     #[test]
     fn versions_in_banners() {

@@ -11,7 +11,7 @@ use reference::Password;
 
 use super::marked;
 use super::version::Version;
-use crate::error::shorten;
+use crate::api::error::shorten;
 use crate::{Diagnosis, Endpoint, Error, Host, Sql};
 
 /// How long one attempt to connect may take.
@@ -261,25 +261,6 @@ pub(super) fn number(error: &Error) -> Option<u16> {
     code.split_once(NUMBER)?.1.parse().ok()
 }
 
-/// A text as an SQL literal. Backslashes are escapes unless sql_mode says otherwise, which
-/// steelyard does not change.
-pub(super) fn literal(text: &str) -> String {
-    format!("'{}'", text.replace('\\', "\\\\").replace('\'', "''"))
-}
-
-/// A name in backquotes, whether or not `name` has them.
-pub(super) fn quoted(name: &str) -> String {
-    format!("`{}`", bare(name).replace('`', "``"))
-}
-
-/// A table's name without backquotes.
-pub(super) fn bare(name: &str) -> String {
-    match name.strip_prefix('`').and_then(|rest| rest.strip_suffix('`')) {
-        Some(inner) => inner.replace("``", "`"),
-        None => name.to_owned(),
-    }
-}
-
 /// The server's message, or an error of the connection.
 fn describe(error: &::mysql::Error) -> String {
     match error {
@@ -298,15 +279,6 @@ mod tests {
     use reference::Disclosure;
 
     use super::*;
-
-    #[test]
-    fn literals_and_names() {
-        assert_eq!(literal("pi1"), "'pi1'");
-        assert_eq!(literal("it's a\\b"), "'it''s a\\\\b'");
-        assert_eq!(quoted("pi1"), "`pi1`");
-        assert_eq!(quoted("`odd``name`"), "`odd``name`");
-        assert_eq!(bare("`odd``name`"), "odd`name");
-    }
 
     #[test]
     fn causes() {

@@ -8,12 +8,15 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::USER;
 use super::binaries::{Layout, not_one};
 use super::flavor::Flavor;
 use super::version::Version;
-use crate::keep::prepared;
-use crate::{Error, ServerSpec, identity, launch, place};
+use crate::data::{place, prepared};
+use crate::process::{identity, launch};
+use crate::{Error, ServerSpec};
+
+/// User and database of the servers started here.
+pub(super) const USER: &str = "steelyard";
 
 /// In a prepared directory, the data itself; next to it was the file of statements.
 const DATA: &str = "data";

@@ -4,8 +4,7 @@ use super::control::Control;
 use super::monitor::Monitor;
 use super::settle::background;
 use super::tables::{engines, footprint, is_rocks};
-use crate::Error;
-use crate::system::Debt;
+use crate::{Debt, Error};
 
 /// The debt of `tables`, partitions included. `dead_rows` is the length of InnoDB's history list:
 /// undo logs of committed transactions that are not purged yet, each with the old versions of the

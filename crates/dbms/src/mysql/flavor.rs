@@ -1,7 +1,7 @@
 //! What differs between MySQL and MariaDB before a server runs.
 
 use super::archive;
-use crate::kind::Archive;
+use crate::api::kind::Archive;
 
 /// One of the two.
 #[derive(Debug)]

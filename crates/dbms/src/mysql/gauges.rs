@@ -3,8 +3,7 @@
 
 use super::control::Control;
 use super::monitor::Monitor;
-use crate::Error;
-use crate::system::{Gauge, Gauges};
+use crate::{Error, Gauge, Gauges};
 
 /// 2^20 bytes.
 const MB: f64 = 1_048_576.0;

@@ -2,9 +2,9 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
-use super::binaries::Layout;
-use crate::{ServerUser, launch};
+use crate::process::launch;
 
 /// Beginnings of libraries' names and Debian's packages that contain them.
 const PACKAGES: [(&str, &str); 14] = [
@@ -39,9 +39,8 @@ pub(super) fn beside(base: &Path) -> Vec<PathBuf> {
     places.into_iter().filter(has_some).collect()
 }
 
-/// The libraries that the server of `layout` needs and this machine lacks.
-pub(super) fn missing(layout: &Layout, user: &ServerUser) -> Vec<String> {
-    let Ok(mut command) = layout.command(user) else { return Vec::new() };
+/// The libraries that the program of `command` needs and this machine lacks.
+pub(super) fn missing(mut command: Command) -> Vec<String> {
     // As ldd does: the loader then lists the libraries and does not run the program (ld.so(8)).
     command.env("LD_TRACE_LOADED_OBJECTS", "1");
     not_found(&launch::run(command, "listing its libraries", None).unwrap_or_default())

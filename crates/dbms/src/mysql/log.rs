@@ -4,7 +4,7 @@
 
 use chrono::{DateTime, NaiveDateTime};
 
-use crate::system::LogEvent;
+use crate::api::system::LogEvent;
 
 /// The time in logs of MySQL 5.6 and MariaDB, in UTC; hours before ten have one digit in MariaDB.
 const TIME: &str = "%Y-%m-%d %k:%M:%S";

@@ -1,7 +1,7 @@
 //! Tables on a server that steelyard did not start: created for a trial, recognized by their
 //! comment, dropped afterwards.
 
-use super::control::{bare, literal, quoted};
+use super::names::{bare, literal, quoted};
 use crate::{Error, Sql};
 
 /// The comment that marks a table as steelyard's, so leftovers of a killed run can be dropped.

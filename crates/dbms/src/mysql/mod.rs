@@ -5,16 +5,17 @@
 //! is a plugin that released archives lack; Debian has it: install mariadb-server-core and
 //! mariadb-plugin-rocksdb and name `mariadb@path:/usr`.
 //!
-//! `flavor` is what differs between the two systems. `archive` says where to fetch binaries, `url`
-//! parses the URL of a running server, which `attach` connects to. `binaries` describes an
-//! installation, with its `libraries`. A start goes through `datadir` (initialized once), `config`
-//! (an option file, see `options`) with the `engine` and its `durability`, `mysqld` and `server`.
+//! `flavor` is what differs between the two systems. `archive` says where to fetch binaries, and
+//! `attach` connects to a running server. `binaries` describes an installation, with its
+//! `libraries`. A start goes through `datadir` (initialized once), `config` (an option file, see
+//! `options`) with the `engine` and its `durability`, `mysqld` and `server`.
 //!
-//! `control` is the connection for all but the load. `counters` reads what the server counts, by
-//! the names in `moved`, with `monitor` for InnoDB and `rocks` for MyRocks; `gauges` watches some
-//! of it each second. `tables` has sizes, `settings` what was configured. `settle` pays off the
-//! `debt`, with settings `changed` for a while. `plans` reads what EXPLAIN says, `log` the error
-//! log, `waits` what sessions wait for. `profile` has the functions of a statement's phases.
+//! `control` is the connection for all but the load; `names` writes names in SQL. `counters` reads
+//! what the server counts, with `monitor` for InnoDB and `rocks` for MyRocks; it is `gathered` by
+//! the names in `moved`. `gauges` watches some of it each second. `tables` has sizes, `settings`
+//! what was configured. `settle` pays off the `debt`, with settings `changed` for a while. `plans`
+//! reads what EXPLAIN says, `log` the error log, `waits` what sessions wait for. `profile` has the
+//! functions of a statement's phases.
 
 mod archive;
 mod attach;
@@ -29,6 +30,7 @@ mod debt;
 mod durability;
 mod engine;
 mod flavor;
+mod gathered;
 mod gauges;
 mod libraries;
 mod log;
@@ -36,6 +38,7 @@ mod marked;
 mod monitor;
 mod moved;
 mod mysqld;
+mod names;
 #[cfg(test)]
 mod on_servers;
 mod options;
@@ -54,7 +57,7 @@ use std::path::Path;
 
 use reference::Server;
 
-use crate::kind::{Archive, Kind, RELAXED};
+use crate::api::kind::{Archive, Kind, RELAXED};
 use crate::{
     CountMethod, Durability, Endpoint, Error, Installation, Origin, ParsedPlan, ProfileFacts,
     Restored, ServerSpec, ServerUser, System,
@@ -62,9 +65,6 @@ use crate::{
 use engine::Engine;
 use flavor::Flavor;
 use server::MysqlServer;
-
-/// User and database of the servers started here.
-const USER: &str = "steelyard";
 
 /// The kinds: one implementation.
 #[derive(Debug)]

@@ -4,14 +4,15 @@ use std::fs;
 use std::path::Path;
 use std::process::{Child, Stdio};
 
-use super::USER;
 use super::binaries::Layout;
 use super::config::{self, Places, Settings};
 use super::control::Control;
-use super::datadir;
+use super::datadir::{self, USER};
 use super::flavor::Flavor;
 use super::version::Version;
-use crate::launch::{self, ServerProcess, Signals, Site};
+use crate::process::launch;
+use crate::process::server::{ServerProcess, Signals};
+use crate::process::site::Site;
 use crate::{Endpoint, Error, Host, Origin, Restored, ServerSpec, Sql};
 
 /// It has no signal for an end at once other than the last one.

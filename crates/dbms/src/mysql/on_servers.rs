@@ -9,8 +9,10 @@ use super::changed::Changed;
 use super::control::{Control, number};
 use super::tables::is_rocks;
 use super::{counters, debt, gauges, monitor, moved, plans, settings, settle, tables, waits};
-use crate::system::{Gauges, Sql, Waits};
-use crate::{Cache, Counter, Diagnosis, Error, Ledger, ParsedPlan, ServerSpec, ServerUser};
+use crate::{
+    Cache, Counter, Diagnosis, Error, Gauges, Ledger, ParsedPlan, ServerSpec, ServerUser, Sql,
+    Waits,
+};
 
 /// The servers to test, besides MariaDB with MyRocks in the folder that `DBMS_TEST_MYROCKS` names.
 const SERVERS: [&str; 3] = ["mysql@5.6.24", "mysql@8.0.31", "mariadb@10.11.5"];

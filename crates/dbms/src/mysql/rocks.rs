@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::control::{Control, Table, bare};
-use super::counters::{Gathered, listed};
-use super::tables::file_name;
+use super::control::{Control, Table};
+use super::gathered::Gathered;
+use super::names::{bare, file_name, listed};
 use crate::{Error, Sql};
 
 /// The table that lists indexes; it exists if MyRocks is loaded.

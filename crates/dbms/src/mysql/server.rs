@@ -8,11 +8,11 @@ use super::gauges::Watch;
 use super::mysqld::{self, Started};
 use super::waits::Looks;
 use super::{attach, counters, debt, log, plans, settings, settle, tables};
-use crate::launch::ServerProcess;
-use crate::system::{
-    Debt, Ending, Footprint, Gauges, Interrupter, LogEvent, Setting, Settled, Sql, System, Waits,
+use crate::process::server::ServerProcess;
+use crate::{
+    Debt, Diagnosis, Ending, Endpoint, Error, Footprint, Gauges, Interrupter, LogEvent, Origin,
+    Restored, ServerSpec, Setting, Settled, Snapshot, Sql, Stopped, System, Waits,
 };
-use crate::{Diagnosis, Endpoint, Error, Origin, Restored, ServerSpec, Snapshot, Stopped};
 
 /// Number of log lines to search for a diagnosis. A server that can't go on describes its end at
 /// length.

@@ -1,8 +1,7 @@
 //! Settings that differ from the built-in defaults, as far as the version says.
 
 use super::control::Control;
-use crate::Error;
-use crate::system::{Setting, Sql};
+use crate::{Error, Setting, Sql};
 
 /// Where a value comes from, in the words of MariaDB (information_schema.SYSTEM_VARIABLES) and of
 /// MySQL (performance_schema.variables_info), and for people.

@@ -4,11 +4,11 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use super::changed::Changed;
-use super::control::{Control, number, quoted};
+use super::control::{Control, number};
 use super::monitor::Monitor;
+use super::names::quoted;
 use super::tables::{engines, is_rocks};
-use crate::Error;
-use crate::system::{Settled, Sql};
+use crate::{Error, Settled, Sql};
 
 /// How long purging, writing and compacting may take together.
 const LIMIT: Duration = Duration::from_secs(1200);

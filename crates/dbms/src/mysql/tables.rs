@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::control::{Control, Table, bare, literal};
-use super::counters::listed;
+use super::control::{Control, Table};
+use super::names::{bare, file_name, listed, literal};
 use super::rocks;
-use crate::system::{Footprint, Sql};
-use crate::{Endpoint, Error, Host};
+use crate::{Endpoint, Error, Footprint, Host, Sql};
 
 /// Bytes of a table: its secondary indexes, its rows (with the primary key), everything.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -239,15 +238,6 @@ fn is_part(part: &str, name: &str) -> bool {
     head.eq_ignore_ascii_case(name) && (rest.is_empty() || partition)
 }
 
-/// A name as the server encodes it in the names of files, right for names in ASCII.
-pub(super) fn file_name(name: &str) -> String {
-    let encode = |c: char| match c {
-        '0'..='9' | 'a'..='z' | 'A'..='Z' | '_' => c.to_string(),
-        other => format!("@{:04x}", u32::from(other)),
-    };
-    name.chars().map(encode).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -286,12 +276,6 @@ mod tests {
         for part in ["pi10", "pi", "pi1#x", "pi10#P#p0", ""] {
             assert!(!is_part(part, "pi1"), "{part}");
         }
-    }
-
-    #[test]
-    fn names_of_files() {
-        assert_eq!(file_name("pi1_a"), "pi1_a");
-        assert_eq!(file_name("Odd name-1"), "Odd@0020name@002d1");
     }
 
     #[test]

@@ -1,8 +1,7 @@
 //! What the sessions of clients wait for.
 
 use super::control::Control;
-use crate::Error;
-use crate::system::{Sql, Waits};
+use crate::{Error, Sql, Waits};
 
 /// How a session that waits for a row lock is shown: otherwise as `Updating`, `statistics` or an
 /// access to a table.

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 use nix::sys::stat::{Mode, SFlag, mknod};
 
-use crate::{Error, ServerUser, identity, place};
+use crate::data::place;
+use crate::process::identity;
+use crate::{Error, ServerUser};
 
 /// The number of the block device at `path`.
 pub(super) fn number(path: &Path) -> Result<u64, Error> {

@@ -9,12 +9,11 @@ mod device;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crate::builds::{Compared, Difference};
-use crate::kind::Kind;
-use crate::launch::{ServerProcess, Signals, Site};
-use crate::system::{Footprint, Interrupter, Setting, Settled, Sql, System};
+use crate::process::server::{ServerProcess, Signals};
+use crate::process::site::Site;
 use crate::{
-    Endpoint, Error, Installation, Origin, Restored, ServerSpec, ServerUser, Snapshot, Stopped,
+    Compared, Difference, Endpoint, Error, Footprint, Installation, Interrupter, Kind, Origin,
+    Restored, ServerSpec, ServerUser, Setting, Settled, Snapshot, Sql, Stopped, System,
 };
 
 /// What sleeps.

@@ -9,11 +9,13 @@ use std::path::{Path, PathBuf};
 use postgres_protocol::password;
 use reference::Password;
 
-use super::ROLE;
 use super::control::Control;
-use crate::launch::{ServerProcess, Site};
-use crate::network::PREFIX;
-use crate::{Endpoint, Error, Host, ServerSpec, Sql, Transport, hash};
+use super::initdb::ROLE;
+use crate::data::hash;
+use crate::process::network::veth::PREFIX;
+use crate::process::server::ServerProcess;
+use crate::process::site::Site;
+use crate::{Endpoint, Error, Host, ServerSpec, Sql, Transport};
 
 /// The number in the socket's name, and the port in a network namespace. Neither collides with
 /// anything.

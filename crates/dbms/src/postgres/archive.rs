@@ -2,8 +2,8 @@
 
 use std::io::{Cursor, Read};
 
-use crate::fetch::maven::{Artifact, CENTRAL, Layout};
-use crate::kind::Archive;
+use crate::api::kind::Archive;
+use crate::obtain::fetch::maven::{Artifact, CENTRAL, Layout};
 
 /// Maximum size of an archive's content; PostgreSQL 18 has 70 MB.
 const LARGEST: u64 = 1 << 30;
@@ -79,7 +79,7 @@ fn tar_of(zip: &[u8]) -> Result<Vec<u8>, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fetch::maven::parse;
+    use crate::obtain::fetch::maven::parse;
 
     #[test]
     fn the_table_is_well_formed() {

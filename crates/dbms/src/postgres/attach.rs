@@ -6,8 +6,9 @@ use std::path::Path;
 
 use super::control::Control;
 use super::facts;
-use crate::builds::{CC, CFLAGS, CONFIGURE, VERSION};
-use crate::{Endpoint, Error, Host, Installation, Sql, process};
+use crate::api::builds::{CC, CFLAGS, CONFIGURE, VERSION};
+use crate::process::proc;
+use crate::{Endpoint, Error, Host, Installation, Sql};
 
 /// Describes a running server.
 pub(super) fn describe(endpoint: &Endpoint) -> Result<Installation, Error> {
@@ -39,7 +40,7 @@ pub(super) fn describe(endpoint: &Endpoint) -> Result<Installation, Error> {
 pub(super) fn find_postmaster(control: &mut Control) -> Option<u32> {
     let Endpoint::Postgres { host, .. } = control.endpoint() else { return None };
     match host.clone() {
-        Host::Socket(file) => process::listening_on(&file),
+        Host::Socket(file) => proc::listening_on(&file),
         host => {
             if !host.is_local() {
                 return None;

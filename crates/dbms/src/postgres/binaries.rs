@@ -4,8 +4,9 @@ use std::path::Path;
 use std::process::Stdio;
 
 use super::facts;
-use crate::builds::{BANNER, CC, CFLAGS, CONFIGURE};
-use crate::{Error, Installation, ServerUser, launch};
+use crate::api::builds::{BANNER, CC, CFLAGS, CONFIGURE};
+use crate::process::launch;
+use crate::{Error, Installation, ServerUser};
 
 /// Describes the installation in `root`, which came from `source`. Its programs are run as `user`,
 /// like its servers.
@@ -76,7 +77,7 @@ fn say(program: &Path, argument: &str, user: &ServerUser) -> Result<String, Erro
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::place;
+    use crate::data::place;
     use std::fs;
 
     #[test]

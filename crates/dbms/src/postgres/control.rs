@@ -8,7 +8,7 @@ use postgres::{Client, Config, NoTls, SimpleQueryMessage};
 
 use super::guard::Guard;
 use super::marked;
-use crate::error::shorten;
+use crate::api::error::shorten;
 use crate::{Diagnosis, Endpoint, Error, Host, Sql};
 
 /// How long one attempt to connect may take.

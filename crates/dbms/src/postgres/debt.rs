@@ -3,8 +3,7 @@
 
 use super::control::Control;
 use super::tables::tree;
-use crate::Error;
-use crate::system::{Debt, Sql};
+use crate::{Debt, Error, Sql};
 
 /// The first version whose `pg_stat_activity` has the checkpointer.
 const ALL_PROCESSES_SINCE: u32 = 100_000;

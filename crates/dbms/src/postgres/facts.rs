@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use crate::builds::{
+use crate::Error;
+use crate::api::builds::{
     ASSERTS, CFLAGS, COMMENT, COMPILER, CONFIGURE, FRAME_POINTERS, SERVER_HASH, VERSION,
 };
-use crate::{Error, elf, hash};
+use crate::data::hash;
+use crate::obtain::elf;
 
 /// The facts in the binary `postgres` itself.
 pub(super) fn of_binary(postgres: &Path) -> Result<BTreeMap<String, String>, Error> {
@@ -117,7 +119,7 @@ fn find_text(bytes: &[u8], begin: &[u8], wanted: impl Fn(&str) -> bool) -> Optio
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::builds::{DEBUG_INFO, SYMBOLS};
+    use crate::api::builds::{DEBUG_INFO, SYMBOLS};
     use proptest::prelude::*;
 
     #[test]

@@ -2,9 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use super::ROLE;
-use crate::keep::prepared;
-use crate::{Error, ServerSpec, launch};
+use crate::data::prepared;
+use crate::process::launch;
+use crate::{Error, ServerSpec};
+
+/// Role and database of the servers started here.
+pub(super) const ROLE: &str = "steelyard";
 
 /// Options of initdb that steelyard chooses itself, and why.
 const OWN_OPTIONS: [(&str, &str, &str); 8] = [

@@ -2,7 +2,7 @@
 
 use chrono::NaiveDateTime;
 
-use crate::system::LogEvent;
+use crate::api::system::LogEvent;
 
 /// The time stamp of a line (`log_line_prefix` begins with `%m`), in UTC.
 const TIME: &str = "%Y-%m-%d %H:%M:%S%.3f";

@@ -1,10 +1,10 @@
 //! PostgreSQL, 9.6 to 18.
 //!
-//! `url` parses the URL of a running server, which `attach` connects to. `archive` says where to
-//! fetch binaries and `recipe` how to build them; `binaries` describes them, with their `facts`. A
-//! start goes through `initdb` (once), `access` (how clients reach it), `config`, `postmaster` and
-//! `server`, which uses `control`, `tables`, `counters` (by the names in `moved`) and `settle`.
-//! `count` counts instructions, with the functions in `profile`. `plans` reads what EXPLAIN says.
+//! `attach` connects to a running server. `archive` says where to fetch binaries and `recipe` how
+//! to build them; `binaries` describes them, with their `facts`. A start goes through `initdb`
+//! (once), `access` (how clients reach it), `config`, `postmaster` and `server`, which uses
+//! `control`, `tables`, `counters` (by the names in `moved`) and `settle`. `count` counts
+//! instructions, with the functions in `profile`. `plans` reads what EXPLAIN says.
 
 mod access;
 mod archive;
@@ -36,16 +36,12 @@ use std::path::Path;
 
 use reference::Server;
 
-use crate::builds::{Compared, Difference};
-use crate::kind::{Archive, Kind, RELAXED, Recipe};
+use crate::api::kind::{Archive, Kind, RELAXED, Recipe};
 use crate::{
-    CountMethod, Durability, Endpoint, Error, Installation, Origin, ParsedPlan, ProfileFacts,
-    Restored, ServerSpec, ServerUser, System,
+    Compared, CountMethod, Difference, Durability, Endpoint, Error, Installation, Origin,
+    ParsedPlan, ProfileFacts, Restored, ServerSpec, ServerUser, System,
 };
 use server::PostgresServer;
-
-/// Role and database of the servers started here.
-const ROLE: &str = "steelyard";
 
 /// The kind.
 #[derive(Debug)]
@@ -70,7 +66,7 @@ impl Kind for Postgres {
     }
 
     fn recipe(&self) -> Option<&dyn Recipe> {
-        Some(self)
+        Some(&recipe::MakeOrMeson)
     }
 
     fn endpoint(&self, server: Server) -> Option<Endpoint> {

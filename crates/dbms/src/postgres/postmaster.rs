@@ -6,9 +6,12 @@ use std::path::Path;
 use reference::postgres_socket;
 
 use super::access::Access;
+use super::config;
 use super::control::Control;
-use super::{ROLE, config, initdb};
-use crate::launch::{self, ServerProcess, Signals, Site};
+use super::initdb::{self, ROLE};
+use crate::process::launch;
+use crate::process::server::{ServerProcess, Signals};
+use crate::process::site::Site;
 use crate::{Endpoint, Error, Host, Origin, Restored, ServerSpec, Sql, Transport};
 
 /// The stop modes of pg_ctl: "fast" and "immediate".

@@ -6,11 +6,11 @@ use super::control::Control;
 use super::postmaster::Started;
 use super::waits::Looks;
 use super::{attach, counters, debt, log, postmaster, settle, tables};
-use crate::launch::ServerProcess;
-use crate::system::{
-    Debt, Ending, Footprint, Interrupter, LogEvent, Setting, Settled, Sql, System, Waits,
+use crate::process::server::ServerProcess;
+use crate::{
+    Debt, Ending, Endpoint, Error, Footprint, Interrupter, LogEvent, Origin, Restored, ServerSpec,
+    Setting, Settled, Snapshot, Sql, Stopped, System, Transport, Waits,
 };
-use crate::{Endpoint, Error, Origin, Restored, ServerSpec, Snapshot, Stopped, Transport};
 
 /// A server, started here or attached to.
 pub(super) struct PostgresServer {

@@ -5,8 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use super::control::{Control, literal};
-use crate::Error;
-use crate::system::{Settled, Sql};
+use crate::{Error, Settled, Sql};
 
 /// SQLSTATE insufficient_privilege.
 const NOT_PERMITTED: &str = "42501";

@@ -1,8 +1,7 @@
 //! Sizes of tables with their partitions, and the server's settings.
 
 use super::control::{Control, literal};
-use crate::Error;
-use crate::system::{Footprint, Setting, Sql};
+use crate::{Error, Footprint, Setting, Sql};
 
 /// SQL of a relation `tree (root, relid)`: every table of `tables` under its given name, with
 /// everything that inherits from it. Works from 9.6 on, where partitions are children by

@@ -1,8 +1,7 @@
 //! What the sessions of clients wait for, by looking at pg_stat_activity.
 
 use super::control::Control;
-use crate::Error;
-use crate::system::{Sql, Waits};
+use crate::{Error, Sql, Waits};
 
 /// The first version whose `pg_stat_activity` tells clients from the server's own processes.
 const BACKEND_TYPE_SINCE: u32 = 100_000;

@@ -2,8 +2,8 @@
 
 use std::io::{Cursor, Read};
 
-use crate::fetch::maven::{Artifact, CENTRAL, Layout};
-use crate::kind::Archive;
+use crate::api::kind::Archive;
+use crate::obtain::fetch::maven::{Artifact, CENTRAL, Layout};
 
 /// Maximum size of a library; that of 10.10 has 70 MB.
 const LARGEST: u64 = 1 << 30;
@@ -67,7 +67,7 @@ fn tar_of(jar: &[u8]) -> Result<Vec<u8>, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fetch::maven::parse;
+    use crate::obtain::fetch::maven::parse;
 
     #[test]
     fn the_table_is_well_formed() {

@@ -2,9 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use super::RocksDb;
-use crate::builds::{COMMENT, COMPILER, SERVER_HASH};
-use crate::{Error, Installation, ServerUser, hash, launch};
+use super::inside::LIBRARY;
+use crate::api::builds::{COMMENT, COMPILER, SERVER_HASH};
+use crate::data::hash;
+use crate::embedded::{self, Program};
+use crate::process::launch;
+use crate::{Error, Installation, ServerUser};
 
 /// Describes the library at `root`, or in it, which came from `source`. A process of `user` loads
 /// it to ask for its version.
@@ -17,7 +20,7 @@ pub(super) fn describe(
     let place = if directory.is_dir() { directory } else { root.to_path_buf() };
     let library = library(&place)?;
     user.check_reach(library.parent().unwrap_or(root))?;
-    let program = RocksDb::program(&library)?;
+    let program = program(&library)?;
     let mut command = launch::command(&program.path, user, &[])?;
     command.args(&program.arguments).envs(&program.environment);
     let version = launch::run(command, "asking RocksDB for its version", None);
@@ -27,7 +30,7 @@ pub(super) fn describe(
     })?;
     let version = version.trim().lines().last().unwrap_or_default().to_owned();
     let bytes = std::fs::read(&library).map_err(Error::io("read", &library))?;
-    let mut build = crate::elf::facts(&bytes);
+    let mut build = crate::obtain::elf::facts(&bytes);
     if let Some(compiler) = build.get(COMMENT).filter(|comment| !comment.contains("; ")).cloned() {
         build.insert(COMPILER.to_owned(), compiler);
     }
@@ -52,6 +55,13 @@ pub(super) fn library(place: &Path) -> Result<PathBuf, Error> {
         let problem = "there is no librocksdb*.so; give the library's file, or its directory";
         not_one(place, problem.to_owned())
     })
+}
+
+/// The program in which a library is loaded.
+pub(super) fn program(library: &Path) -> Result<Program, Error> {
+    let mut program = embedded::program("rocksdb")?;
+    program.environment.insert(LIBRARY.into(), library.into());
+    Ok(program)
 }
 
 fn not_one(path: &Path, problem: String) -> Error {

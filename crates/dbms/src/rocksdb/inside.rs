@@ -10,7 +10,7 @@ use std::time::Instant;
 use super::database::Database;
 use super::library::{Library, text};
 use super::options;
-use super::stats::{self, Stats};
+use super::stats::{self, LEVELS, PROCESS, STATS, Stats};
 use crate::embedded::{self, Inside, Place};
 use crate::{Counter, Debt, Footprint, Gauge, Setting, Settled, Snapshot};
 
@@ -20,11 +20,8 @@ pub(super) const LIBRARY: &str = "STEELYARD_ROCKSDB";
 /// The only column family, which takes the place of a table.
 pub(super) const FAMILY: &str = "default";
 
-/// Views of its counters: what its statistics say, the files of each level, and its process.
-pub(super) const STATS: &str = "rocksdb.stats";
-pub(super) const LEVELS: &str = "rocksdb.levels";
+/// The view of its properties, besides those of [`stats`].
 const PROPERTIES: &str = "rocksdb.properties";
-pub(super) const PROCESS: &str = "process";
 
 /// 2^20 bytes, which RocksDB calls MB.
 const MB: f64 = (1 << 20) as f64;

@@ -19,25 +19,14 @@ pub use database::Database;
 pub use inside::serve;
 pub use options::text as options_text;
 
-use crate::embedded::{self, Program};
-use crate::kind::{Archive, Kind};
 use crate::{
-    CountMethod, Counter, Error, Installation, Origin, Restored, ServerSpec, ServerUser, Snapshot,
-    System,
+    Archive, CountMethod, Counter, Error, Installation, Kind, Origin, Restored, ServerSpec,
+    ServerUser, Snapshot, System, embedded,
 };
 
 /// The kind.
 #[derive(Debug)]
 pub(crate) struct RocksDb;
-
-impl RocksDb {
-    /// The program in which a library is loaded.
-    fn program(library: &Path) -> Result<Program, Error> {
-        let mut program = embedded::program("rocksdb")?;
-        program.environment.insert(inside::LIBRARY.into(), library.into());
-        Ok(program)
-    }
-}
 
 impl Kind for RocksDb {
     fn name(&self) -> &'static str {
@@ -81,6 +70,6 @@ impl Kind for RocksDb {
     ) -> Result<(Box<dyn System>, Option<Restored>), Error> {
         options::check(spec)?;
         let library = binaries::library(spec.installation.programs()?)?;
-        embedded::start(spec, origin, &RocksDb::program(&library)?)
+        embedded::start(spec, origin, &binaries::program(&library)?)
     }
 }

@@ -1,8 +1,12 @@
 //! What the text of the property `rocksdb.stats` says. Its layout varies between versions, so
 //! figures are found by the words before and after them.
 
-use super::inside::{LEVELS, PROCESS, STATS};
 use crate::{Counter, Snapshot};
+
+/// Views of its counters: what its statistics say, the files of each level, and its process.
+pub(super) const STATS: &str = "rocksdb.stats";
+pub(super) const LEVELS: &str = "rocksdb.levels";
+pub(super) const PROCESS: &str = "process";
 
 /// 2^30 bytes, which the text calls GB.
 const GB: f64 = (1_u64 << 30) as f64;

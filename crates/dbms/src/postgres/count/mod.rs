@@ -2,7 +2,7 @@
 
 mod settings;
 
-use super::ROLE;
+use super::initdb::ROLE;
 use super::profile::{BY_THE_CLOCK, COUNTED};
 use crate::{CountMethod, Installation, SqlCount};
 

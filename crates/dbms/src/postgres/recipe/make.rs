@@ -3,8 +3,12 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use super::{PREFIX, jobs};
 use crate::{BuildOptions, Error};
+
+/// The prefix of all builds, PostgreSQL's own default. Nothing is installed there. A server looks
+/// for its files relative to its own location (make_relative_path in src/port/path.c), so a build
+/// can be anywhere, and two builds do not differ in their paths.
+pub(super) const PREFIX: &str = "/usr/local/pgsql";
 
 /// What all others include or link comes first, as in PostgreSQL's own makefile. With several jobs,
 /// later makefiles rely on it.
@@ -97,6 +101,11 @@ pub(super) fn make(directory: &str, target: &str, destination: &Path) -> Vec<OsS
         // Programs find libpq next to themselves, and not another one installed in the prefix.
         "rpathdir=$$ORIGIN/../lib".into(),
     ]
+}
+
+/// As many jobs as there are CPUs.
+pub(super) fn jobs() -> String {
+    format!("-j{}", std::thread::available_parallelism().map_or(1, usize::from))
 }
 
 /// Programs that make needs for the tree. If it lacks the files that bison, flex and perl generate,

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use super::{PREFIX, jobs};
+use super::make::{PREFIX, jobs};
 use crate::BuildOptions;
 
 /// Programs that it needs for any tree, because it regenerates all generated files.

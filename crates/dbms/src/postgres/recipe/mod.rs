@@ -7,25 +7,21 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
 
-use super::Postgres;
-use crate::build::tools;
-use crate::build::work::Work;
-use crate::builds::{ASSERTS, BUILD_SYSTEM, CONFIGURE};
-use crate::kind::Recipe;
-use crate::{BuildOptions, BuildSystem, Error};
+use crate::api::builds::{ASSERTS, BUILD_SYSTEM, CONFIGURE};
+use crate::obtain::build::tools;
+use crate::obtain::build::work::Work;
+use crate::{BuildOptions, BuildSystem, Error, Recipe};
 
-/// The prefix of all builds, PostgreSQL's own default. Nothing is installed there. A server looks
-/// for its files relative to its own location (make_relative_path in src/port/path.c), so a build
-/// can be anywhere, and two builds do not differ in their paths.
-pub(super) const PREFIX: &str = "/usr/local/pgsql";
+/// The recipe for all versions.
+pub(super) struct MakeOrMeson;
 
-impl Recipe for Postgres {
+impl Recipe for MakeOrMeson {
     fn form(&self) -> &'static str {
         "postgres build 2"
     }
 
     fn prefix(&self) -> &'static str {
-        PREFIX
+        make::PREFIX
     }
 
     fn check(&self, tree: &Path) -> Result<(), String> {
@@ -110,9 +106,4 @@ fn with_meson(work: &Work<'_>, options: &BuildOptions, say: &dyn Fn(&str)) -> Re
         work.compile(&words, tree)?;
     }
     Ok(())
-}
-
-/// As many jobs as there are CPUs.
-fn jobs() -> String {
-    format!("-j{}", std::thread::available_parallelism().map_or(1, usize::from))
 }

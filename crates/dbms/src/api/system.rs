@@ -1,0 +1,381 @@
+//! A running system under test, seen from outside: its address, its counters, its end. [`Sql`] is
+//! what only SQL servers have.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::api::error::shorten;
+use crate::{
+    Cache, Diagnosis, Endpoint, Error, Installation, Ledger, ServerUser, Snapshot, Stopped,
+    Transport,
+};
+
+/// Number of log lines to search for a diagnosis.
+const DIAGNOSED_LINES: usize = 12;
+
+/// What [`crate::start`] needs to know.
+#[derive(Clone, Debug)]
+pub struct ServerSpec<'a> {
+    /// The binaries.
+    pub installation: &'a Installation,
+    /// The variant's name, for messages and the ledger.
+    pub name: &'a str,
+    /// The directory of this trial, created by [`crate::start`]: data in `data`, the socket in `s`,
+    /// the log in `server.log`. It must not exist, or must be empty.
+    pub directory: &'a Path,
+    /// Settings of the plan, which override `config_file`.
+    pub config: BTreeMap<String, String>,
+    /// A file of settings in the server's own format.
+    pub config_file: Option<PathBuf>,
+    /// Further options of initdb.
+    pub initdb: Vec<String>,
+    /// The storage engine for the tables of a workload, of a system that has several: `innodb`,
+    /// `myrocks`. `None`: its usual one.
+    pub engine: Option<&'a str>,
+    /// `cgroup.procs` files that the server writes itself to before it runs.
+    pub procs_files: Vec<PathBuf>,
+    /// A program to run the server under, such as Valgrind: its full path and arguments, to which
+    /// the server's command line is appended. Empty: none.
+    pub wrapper: Vec<OsString>,
+    /// How clients can reach it besides the unix socket, which every server has: at most one of
+    /// [`Transport::Loopback`] and [`Transport::Veth`]. Over TCP it asks for a password that is
+    /// made for this server.
+    pub transports: &'a [Transport],
+    /// The user to run as.
+    pub user: ServerUser,
+    /// How long the start may take until the server answers.
+    pub start_limit: Duration,
+    /// How long each stage of stopping may take.
+    pub stop_limit: Duration,
+    /// Where prepared data directories are kept.
+    pub cache: &'a Cache,
+    /// Where the start is recorded.
+    pub ledger: &'a Ledger,
+}
+
+impl<'a> ServerSpec<'a> {
+    /// A server with its own defaults, which gets a minute to start and to stop.
+    pub fn new(
+        name: &'a str,
+        installation: &'a Installation,
+        directory: &'a Path,
+        user: ServerUser,
+        cache: &'a Cache,
+        ledger: &'a Ledger,
+    ) -> Self {
+        const LIMIT: Duration = Duration::from_secs(60);
+        Self {
+            installation,
+            name,
+            directory,
+            config: BTreeMap::new(),
+            config_file: None,
+            initdb: Vec::new(),
+            engine: None,
+            procs_files: Vec::new(),
+            wrapper: Vec::new(),
+            transports: &[],
+            user,
+            start_limit: LIMIT,
+            stop_limit: LIMIT,
+            cache,
+            ledger,
+        }
+    }
+}
+
+/// What a commit survives, whatever the settings of a system are called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Durability {
+    /// A crash of the machine: each commit waits until its log is on the disk, and pages are
+    /// protected against being half written.
+    Full,
+    /// Nothing that failed within about the last second: a commit waits for no disk. A system that
+    /// hands its log to the operating system at each commit loses it only when the machine fails,
+    /// another one also when the server does.
+    Relaxed,
+}
+
+/// A setting that differs from the built-in default.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Setting {
+    /// Its name.
+    pub name: String,
+    /// The value as the server prints it, unit included: `128MB`. Values that may contain a
+    /// password are replaced.
+    pub value: String,
+    /// The unit the server counts it in: `8kB`.
+    pub unit: Option<String>,
+    /// Where it was set: `configuration file`, `override`.
+    pub source: String,
+    /// The built-in value, in `unit`.
+    pub boot_value: Option<String>,
+}
+
+/// The size of a table, index or other object.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Footprint {
+    /// The object, as named in the request.
+    pub object: String,
+    /// Bytes by name; PostgreSQL: `index` (all its indexes), `rel` (its main fork), `total`
+    /// (everything: main and other forks, TOAST, indexes).
+    pub bytes: BTreeMap<String, u64>,
+}
+
+/// What earlier writing has left behind, as far as the system knows; what it doesn't is `None`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Debt {
+    /// Versions of rows that nobody needs and that are not removed yet.
+    pub dead_rows: Option<f64>,
+    /// Pages that are not known to be visible to all, which index-only scans have to look at. As of
+    /// the last vacuum: those written since then come on top.
+    pub unseen_pages: Option<f64>,
+    /// Bytes of all objects and their indexes.
+    pub bytes: Option<f64>,
+    /// What it does in the background at the moment: `autovacuum: VACUUM public.pi1`, `checkpoint`.
+    pub running: Vec<String>,
+}
+
+/// Something that a system did by itself, according to its log.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LogEvent {
+    /// When it was logged, in milliseconds since 1970 (UTC).
+    pub at_ms: i64,
+    /// What it is: `checkpoint`, `autovacuum`.
+    pub kind: String,
+    /// What the log says, on one line.
+    pub text: String,
+}
+
+/// Looks at what the sessions of clients wait for, from a connection of its own.
+pub trait Waits: Send {
+    /// How many sessions are in each state at the moment: `CPU`, `IO/DataFileRead`.
+    ///
+    /// # Errors
+    /// As those of a [`System`].
+    fn look(&mut self) -> Result<Vec<(String, u32)>, Error>;
+}
+
+/// Looks at what a system says of itself each second, from a connection of its own.
+pub trait Gauges: Send {
+    /// What it says at the moment.
+    ///
+    /// # Errors
+    /// As those of a [`System`].
+    fn look(&mut self) -> Result<Vec<Gauge>, Error>;
+}
+
+/// Something that goes up and down.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Gauge {
+    /// Its name, such as `state.L0`.
+    pub name: String,
+    /// Its name for people.
+    pub label: String,
+    /// Unit of the value: `MB`, or empty.
+    pub unit: String,
+    /// Its value at the moment.
+    pub value: f64,
+}
+
+/// A query plan, taken apart.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ParsedPlan {
+    /// What two plans must have in common to be the same: all but the values of the statement.
+    pub shape: String,
+    /// On one line, for people: `Limit, Index Scan using pi1_pdc on pi1`.
+    pub outline: String,
+}
+
+impl ParsedPlan {
+    /// A plan of which nothing but its text is known.
+    pub fn verbatim(plan: &str) -> ParsedPlan {
+        ParsedPlan { shape: plan.to_owned(), outline: plan.to_owned() }
+    }
+}
+
+/// What settling did.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Settled {
+    /// Wall-clock seconds.
+    pub seconds: f64,
+    /// What was done and the server's output, line by line.
+    pub lines: Vec<String>,
+}
+
+/// Makes a system abort its current work, from another thread; may be called again.
+pub type Interrupter = Box<dyn Fn() + Send + Sync>;
+
+/// A running system under test. If [`crate::start`] started it, it is ended on drop, and its files
+/// are removed.
+///
+/// Methods that ask the system fail with [`Error::Connect`], or with [`Error::Query`] if it
+/// refuses.
+pub trait System: Send {
+    /// Where clients connect.
+    fn endpoint(&self) -> Endpoint;
+
+    /// Where clients connect by `transport`; for a server that was not started here, only what its
+    /// address is.
+    ///
+    /// # Errors
+    /// [`Error::Transport`] if it is not reached by that.
+    fn endpoint_by(&self, transport: Transport) -> Result<Endpoint, Error> {
+        self.endpoint().only_by(transport)
+    }
+
+    /// The root of its process tree; `None` if it is on another machine or unknown.
+    fn root_pid(&self) -> Option<u32>;
+
+    /// Whether it was started here, rather than found running.
+    fn owned(&self) -> bool;
+
+    /// Where its data is, if that is on this machine and known.
+    fn data_directory(&mut self) -> Option<PathBuf>;
+
+    /// The SQL side of it; `None` if it has none.
+    fn sql(&mut self) -> Option<&mut dyn Sql>;
+
+    /// The same, for callers that need it.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] if it has none.
+    fn need_sql(&mut self) -> Result<&mut dyn Sql, Error> {
+        let endpoint = self.endpoint();
+        self.sql().ok_or_else(|| {
+            Error::unsupported(format!("SQL on {endpoint}"), "choose a workload without SQL")
+        })
+    }
+
+    /// Settings that differ from the built-in defaults, without those of the control connection
+    /// itself.
+    fn settings(&mut self) -> Result<Vec<Setting>, Error>;
+
+    /// Its own counters, including those of `objects` with their indexes and partitions.
+    ///
+    /// They are complete for clients that disconnected before the call, which waits for their last
+    /// numbers. Connected clients may not have reported their latest ones (in PostgreSQL, the last
+    /// half second to a second of work, and what they did since they became idle). The call's own
+    /// queries are counted too.
+    fn counters(&mut self, objects: &[String]) -> Result<Snapshot, Error>;
+
+    /// Sizes of `objects`, including all partitions of each.
+    ///
+    /// # Errors
+    /// [`Error::Answer`] if one does not exist.
+    fn footprint(&mut self, objects: &[String]) -> Result<Vec<Footprint>, Error>;
+
+    /// What writing to `objects` has left behind so far; unless it can tell, nothing.
+    fn debt(&mut self, _objects: &[String]) -> Result<Debt, Error> {
+        Ok(Debt::default())
+    }
+
+    /// To look at what its clients wait for; `None` where it doesn't say.
+    fn waits(&mut self) -> Result<Option<Box<dyn Waits>>, Error> {
+        Ok(None)
+    }
+
+    /// To look at what it says of itself over time; `None` where it doesn't say.
+    fn gauges(&mut self) -> Result<Option<Box<dyn Gauges>>, Error> {
+        Ok(None)
+    }
+
+    /// What its log says that it did by itself from `since_ms` on (milliseconds since 1970, UTC).
+    fn events(&self, _since_ms: i64) -> Vec<LogEvent> {
+        Vec::new()
+    }
+
+    /// How it would execute a statement, for people; `None` where it can't say.
+    fn query_plan(&mut self, _statement: &str) -> Result<Option<String>, Error> {
+        Ok(None)
+    }
+
+    /// Pays off the work that writing to `objects` left behind. The caller waits for the host's
+    /// writeback and pauses after it.
+    fn settle(&mut self, objects: &[String]) -> Result<Settled, Error>;
+
+    /// Makes it write to disk what it holds back in memory, so it doesn't have to soon. Skipped if
+    /// the role has no permission.
+    fn flush(&mut self) -> Result<(), Error>;
+
+    /// A handle for another thread to make it abort its work. After that, it can only be stopped.
+    /// `None` if it was not started here.
+    fn interrupter(&self) -> Option<Interrupter>;
+
+    /// The last lines of its log; empty if steelyard did not start it.
+    fn log_tail(&self, lines: usize) -> String;
+
+    /// The known cause of its latest failures according to its log, if any.
+    fn diagnose(&self) -> Option<Diagnosis> {
+        let full = self.log_tail(DIAGNOSED_LINES).contains("No space left on device");
+        full.then_some(Diagnosis::DiskFull)
+    }
+
+    /// Is it still running? If not, records how it ended.
+    fn alive(&mut self) -> bool;
+
+    /// How it ended, if [`System::alive`] found that it did.
+    fn died(&self) -> Option<String>;
+
+    /// Ends it and waits: asks, insists after the limit, kills after another. A system that
+    /// steelyard did not start is left running.
+    ///
+    /// # Errors
+    /// [`Error::Stuck`] if processes survive even that.
+    fn stop(self: Box<Self>) -> Result<Stopped, Error>;
+
+    /// Ends it at once: what it holds back in memory is not written, and its data is not to be
+    /// used again. A system that was not started by us is left running.
+    ///
+    /// # Errors
+    /// As [`System::stop`].
+    fn end(self: Box<Self>) -> Result<Stopped, Error>;
+}
+
+/// What SQL servers understand besides the load, on a control connection that is reopened if lost.
+/// Fails with [`Error::Connect`], or with [`Error::Query`] if the server refuses.
+pub trait Sql {
+    /// Runs SQL. Several statements may be separated by semicolons. Returns the total number of
+    /// affected rows.
+    fn execute(&mut self, sql: &str) -> Result<u64, Error>;
+
+    /// Runs a query; every value as text, `None` for NULL.
+    fn query_rows(&mut self, sql: &str) -> Result<Vec<Vec<Option<String>>>, Error>;
+
+    /// Runs a query that gives one text.
+    ///
+    /// # Errors
+    /// [`Error::Answer`] if it gives anything else.
+    fn text(&mut self, sql: &str) -> Result<String, Error> {
+        let rows = self.query_rows(sql)?;
+        match rows.as_slice() {
+            [row] if row.len() == 1 => row.first().cloned().flatten(),
+            _ => None,
+        }
+        .ok_or_else(|| {
+            let expected = format!("one value from {}", shorten(sql));
+            Error::answer(expected, format!("{} rows", rows.len()))
+        })
+    }
+
+    /// Runs a query that gives one integer.
+    ///
+    /// # Errors
+    /// [`Error::Answer`] if it gives anything else.
+    fn query_i64(&mut self, sql: &str) -> Result<i64, Error> {
+        let text = self.text(sql)?;
+        text.parse().map_err(|_| Error::answer("an integer", format!("{text:?}")))
+    }
+
+    /// Creates tables on a server that steelyard did not start, with the statements of `setup`, and
+    /// marks them for [`Sql::drop_marked`].
+    fn create_marked(&mut self, setup: &[String], tables: &[String]) -> Result<(), Error>;
+
+    /// Drops those of `tables` that [`Sql::create_marked`] created, in whichever run. Returns the
+    /// first that somebody else created; that one stays.
+    fn drop_marked(&mut self, tables: &[String]) -> Result<Option<String>, Error>;
+}

@@ -1,0 +1,96 @@
+//! What is known of systems without starting them.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use crate::data::disk;
+use crate::{
+    CountMethod, Counter, Durability, Error, Footprint, Installation, ParsedPlan, ProfileFacts,
+    Reference, Snapshot, systems,
+};
+
+/// How to read call stacks of the system that `reference` names; `None` if unknown.
+pub fn profile_facts(reference: &str) -> Option<&'static ProfileFacts> {
+    reference.parse::<Reference>().ok()?.kind.profile()
+}
+
+/// Parses a query plan of the system that `reference` names, as far as that is known.
+pub fn parse_plan(reference: &str, plan: &str) -> ParsedPlan {
+    let known = reference.parse::<Reference>().ok();
+    known.map_or_else(|| ParsedPlan::verbatim(plan), |known| known.kind.parse_plan(plan))
+}
+
+/// Figures of a step by the names in published tables, from the counters of a system of
+/// `installation`: how they changed, and how they are `now`. `seconds`: how long it had the load,
+/// and how long its counters counted.
+pub fn figures(
+    installation: &Installation,
+    changed: &[Counter],
+    now: &Snapshot,
+    seconds: [f64; 2],
+) -> Vec<(&'static str, f64)> {
+    systems::of(installation).map_or(Vec::new(), |kind| kind.figures(changed, now, seconds))
+}
+
+/// What the files of `directory`, the data directory of a system of `installation`, hold besides
+/// `tables`: bytes by name, such as `wal` or `undo`, and `other`. `disk` is all files; the rest and
+/// the `total` of the tables add up to it.
+pub fn rest_of_disk(
+    installation: &Installation,
+    directory: &Path,
+    tables: &[Footprint],
+) -> Option<Footprint> {
+    systems::of(installation).ok().map(|kind| disk::rest(kind, directory, tables))
+}
+
+/// Most clients that can be connected at the same time to a server of `installation` with these
+/// settings and this configuration file; `None`: as many as the machine allows.
+pub fn most_clients(
+    installation: &Installation,
+    settings: &BTreeMap<String, String>,
+    file: Option<&str>,
+) -> Option<u32> {
+    systems::of(installation).ok()?.most_clients(settings, file)
+}
+
+/// Whether servers of `installation` have this storage engine, as far as that is known before a
+/// start.
+///
+/// # Errors
+/// [`Error::Unsupported`] names those that they have.
+pub fn check_engine(installation: &Installation, engine: Option<&str>) -> Result<(), Error> {
+    systems::of(installation)?.check_engine(engine)
+}
+
+/// The settings with which servers of `installation` have this durability, for tables of `engine`
+/// (as in [`crate::ServerSpec::engine`]). What a plan sets otherwise comes on top.
+///
+/// # Errors
+/// [`Error::Unsupported`] if the system has no such engine, or nothing to translate it to.
+pub fn durability(
+    installation: &Installation,
+    engine: Option<&str>,
+    level: Durability,
+) -> Result<BTreeMap<String, String>, Error> {
+    check_engine(installation, engine)?;
+    systems::of(installation)?.durability(installation, engine, level)
+}
+
+/// Whether an installation's servers take two names for the same setting.
+pub fn same_setting(installation: &Installation, one: &str, other: &str) -> bool {
+    systems::of(installation).is_ok_and(|kind| kind.plain_name(one) == kind.plain_name(other))
+}
+
+/// How to count instructions on servers of an installation.
+///
+/// # Errors
+/// [`Error::Unsupported`] for a running server, and for a system that can't be counted.
+pub fn count_method(installation: &Installation) -> Result<CountMethod, Error> {
+    if installation.is_ours() {
+        return systems::of(installation)?.count_method(installation);
+    }
+    Err(Error::unsupported(
+        "counting instructions of a server that is already running",
+        format!("have steelyard start it (dbms = \"{}@VERSION\" or \"path:…\")", installation.dbms),
+    ))
+}

@@ -1,0 +1,266 @@
+//! Builds that machines share: one builds and pushes, others obtain the result. Where they are kept
+//! is not known here; see [`BuildSource`].
+
+use std::fs::{self, File};
+use std::io::{BufReader, BufWriter, Seek, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use flate2::bufread::GzDecoder;
+use flate2::{Compression, GzBuilder};
+use tar::{EntryType, Header};
+
+use super::key::BuildKey;
+use crate::api::builds::{OBTAINED, SERVER_HASH};
+use crate::data::place;
+use crate::obtain::installed::{self, DESCRIPTION};
+use crate::obtain::unpack::{self, Modes};
+use crate::process::identity;
+use crate::{Cache, Error, Installation, Kind, ServerUser};
+
+/// The place of work. Whoever uses it holds the lock of all builds.
+const WORKSHOP: &str = "obtained";
+
+/// A place from which finished builds can be obtained.
+pub trait BuildSource: Send + Sync {
+    /// Its address, for messages.
+    fn address(&self) -> String;
+
+    /// Writes the packed build that fits `wanted` ([`BuildKey::fits`]) into the new file `to`, with
+    /// size and hash verified; `None` if there is none, or if several fit.
+    ///
+    /// # Errors
+    /// If it cannot be reached, or what it has is damaged.
+    fn fetch(&self, wanted: &BuildKey, to: &Path) -> Result<Option<BuildOffer>, BuildSourceError>;
+}
+
+/// A build from another machine.
+#[derive(Clone, Debug)]
+pub struct BuildOffer {
+    /// Its key.
+    pub key: BuildKey,
+    /// The address of the object, for messages.
+    pub object: String,
+}
+
+/// Why a build could not be obtained.
+#[derive(Debug, thiserror::Error)]
+pub enum BuildSourceError {
+    /// It cannot be reached: the build is made here instead.
+    #[error("{0}")]
+    Unreachable(String),
+    /// What is there is not what it should be: a person must look at it.
+    #[error("{object}: {problem}")]
+    Damaged {
+        /// The address of the object.
+        object: String,
+        /// What is wrong.
+        problem: String,
+    },
+}
+
+/// Where to obtain builds.
+static SOURCE: RwLock<Option<Arc<dyn BuildSource>>> = RwLock::new(None);
+
+/// From now on, whatever has to be built is first looked for there.
+pub fn obtain_builds_from(source: Arc<dyn BuildSource>) {
+    *SOURCE.write().unwrap_or_else(PoisonError::into_inner) = Some(source);
+}
+
+/// The build for `key` from the shared place, published in the cache; `None`, with the reason told,
+/// if it has to be made here. The caller holds the lock of all builds.
+///
+/// # Errors
+/// [`Error::SharedBuild`], [`Error::Unpack`]: what is there is not what it should be.
+/// [`Error::Unreachable`], [`Error::Io`].
+pub(super) fn obtain(
+    kind: &dyn Kind,
+    key: &BuildKey,
+    cache: &Cache,
+    user: &ServerUser,
+    what: &str,
+    progress: &dyn Fn(&str),
+) -> Result<Option<Installation>, Error> {
+    let Some(source) = SOURCE.read().unwrap_or_else(PoisonError::into_inner).clone() else {
+        return Ok(None);
+    };
+    let address = source.address();
+    if let Some(why) = key.unshareable() {
+        progress(&format!("{what} is not obtained from {address}: {why}"));
+        return Ok(None);
+    }
+    user.check_reach(cache.path())?;
+    let workshop = cache.workshop(WORKSHOP)?;
+    let packed = workshop.path().join("packed");
+    let BuildOffer { key: found, object } = match source.fetch(key, &packed) {
+        Ok(Some(offer)) => offer,
+        Ok(None) => {
+            let (none, by) = match key.compiler_version {
+                Some(_) => ("no build", " by this compiler"),
+                None => ("no build, or several by different compilers,", ""),
+            };
+            let (dbms, short, platform) = (&key.dbms, key.short(), &key.platform);
+            progress(&format!(
+                "{address} has {none} of {dbms} {short} with these options{by} for {platform}"
+            ));
+            return Ok(None);
+        }
+        Err(BuildSourceError::Unreachable(problem)) => {
+            progress(&format!("cannot obtain builds from {address}: {problem}"));
+            return Ok(None);
+        }
+        Err(BuildSourceError::Damaged { object, problem }) => {
+            return Err(Error::SharedBuild { object, problem });
+        }
+    };
+    let wrong = |problem: String| Error::SharedBuild { object: object.clone(), problem };
+    let (unpacked, made) = (workshop.path().join("unpacked"), workshop.path().join("made"));
+    place::make_private(&unpacked, user)?;
+    let mut archive = File::open(&packed).map_err(Error::io("open", &packed))?;
+    let megabytes = archive.metadata().map_err(Error::io("read", &packed))?.len() as f64 / 1e6;
+    identity::as_user(user, || {
+        unpack::check(GzDecoder::new(BufReader::new(&archive)), &object)?;
+        archive.rewind().map_err(Error::io("read", &packed))?;
+        unpack::unpack(GzDecoder::new(BufReader::new(&archive)), &unpacked, Modes::Open, &object)
+    })?;
+    identity::take_over(user, &unpacked, &made, Modes::Open)?;
+    if !found.fits(key) || BuildKey::read(&made).as_ref() != Some(&found) {
+        let problem = "it is another build than its name and description say";
+        return Err(wrong(problem.to_owned()));
+    }
+    let described = fs::read(made.join(DESCRIPTION)).map_err(|error| error.to_string());
+    let described: Installation = described
+        .and_then(|text| serde_json::from_slice(&text).map_err(|error| error.to_string()))
+        .map_err(|problem| wrong(format!("its {DESCRIPTION} cannot be read ({problem})")))?;
+    // It may need libraries that this machine does not have.
+    let mut installation = match kind.describe(&made, what.to_owned(), user) {
+        Ok(installation) => installation,
+        Err(error) => {
+            progress(&format!("the build {object} does not run on this machine: {error}"));
+            return Ok(None);
+        }
+    };
+    let [expected, found_hash] =
+        [&described, &installation].map(|one| one.build.get(SERVER_HASH).cloned());
+    if expected != found_hash {
+        return Err(wrong(format!("expected {SERVER_HASH} {expected:?}, found {found_hash:?}")));
+    }
+    installation.build.extend(described.build);
+    installation.build.insert(OBTAINED.to_owned(), object.clone());
+    let name = found.name();
+    installed::publish(cache, &name, &made, &mut installation)?;
+    progress(&format!(
+        "obtained {} {} from {object}: {megabytes:.1} MB, unpacked into {}",
+        kind.name(),
+        installation.version,
+        cache.finished(&name).display()
+    ));
+    Ok(Some(installation))
+}
+
+/// The only build in the cache that fits a key without a compiler.
+pub(super) fn only_one(
+    kind: &dyn Kind,
+    key: &BuildKey,
+    cache: &Cache,
+    user: &ServerUser,
+) -> Result<Option<Installation>, Error> {
+    let mut names = cache.names(&key.prefix());
+    names.retain(|name| {
+        let found = BuildKey::read(&cache.finished(name));
+        found.is_some_and(|found| found.fits(key)) && installed::is_complete(cache, name)
+    });
+    match names.as_slice() {
+        [name] => installed::find(kind, cache, name, user),
+        _ => Ok(None),
+    }
+}
+
+/// A finished build in a cache.
+#[derive(Clone, Debug)]
+pub struct FinishedBuild {
+    /// Its directory.
+    pub directory: PathBuf,
+    /// Its key; `None` if an earlier steelyard built it.
+    pub key: Option<BuildKey>,
+}
+
+/// All finished builds in a cache, in order of their names.
+pub fn finished_builds(cache: &Cache) -> Vec<FinishedBuild> {
+    let mut names = cache.names("");
+    names.retain(|name| {
+        let built = ["-git-", "-src-"].iter().any(|kind| name.contains(kind));
+        built && !name.starts_with('.') && installed::is_complete(cache, name)
+    });
+    names.sort();
+    let finished = |name: &String| {
+        let directory = cache.finished(name);
+        FinishedBuild { key: BuildKey::read(&directory), directory }
+    };
+    names.iter().map(finished).collect()
+}
+
+impl FinishedBuild {
+    /// Packs it into the new file `to`: a tar archive compressed with gzip. The same build gives
+    /// the same bytes; nothing in it says where it was built.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn pack(&self, to: &Path) -> Result<(), Error> {
+        let wrap = || Error::io("write", to);
+        let file = File::create_new(to).map_err(wrap())?;
+        let compressed = GzBuilder::new()
+            .operating_system(3)
+            .write(BufWriter::new(file), Compression::default());
+        let mut tar = tar::Builder::new(compressed);
+        place::walk(&self.directory, &mut |path, metadata| {
+            let Ok(name) = path.strip_prefix(&self.directory) else { return Ok(()) };
+            if name.as_os_str().is_empty() {
+                return Ok(());
+            }
+            let mut header = Header::new_gnu();
+            header.set_mtime(0);
+            let executable = metadata.is_dir() || metadata.is_symlink();
+            let executable = executable || metadata.permissions().mode() & 0o111 != 0;
+            header.set_mode(place::open_mode(executable));
+            header.set_size(0);
+            if metadata.is_symlink() {
+                header.set_entry_type(EntryType::Symlink);
+                let target = fs::read_link(path).map_err(Error::io("read", path))?;
+                return tar.append_link(&mut header, name, target).map_err(wrap());
+            }
+            if metadata.is_dir() {
+                header.set_entry_type(EntryType::Directory);
+                return tar.append_data(&mut header, name, std::io::empty()).map_err(wrap());
+            }
+            header.set_entry_type(EntryType::Regular);
+            if name == Path::new(DESCRIPTION) {
+                let text = self.description(path)?;
+                header.set_size(text.len() as u64);
+                return tar.append_data(&mut header, name, text.as_slice()).map_err(wrap());
+            }
+            header.set_size(metadata.len());
+            let content = File::open(path).map_err(Error::io("read", path))?;
+            tar.append_data(&mut header, name, content).map_err(wrap())
+        })?;
+        let finish = || {
+            let mut buffered = tar.into_inner()?.finish()?;
+            buffered.flush()?;
+            buffered.get_ref().sync_all()
+        };
+        finish().map_err(wrap())
+    }
+
+    /// The build's description without what only its machine knows.
+    fn description(&self, path: &Path) -> Result<Vec<u8>, Error> {
+        let text = fs::read(path).map_err(Error::io("read", path))?;
+        let unreadable = |error| Error::answer("a description of a build", error);
+        let mut described: Installation = serde_json::from_slice(&text).map_err(unreadable)?;
+        described.bin_dir = None;
+        described.source =
+            self.key.as_ref().map_or(String::new(), |key| format!("{} {}", key.kind, key.source));
+        described.build.remove(OBTAINED);
+        serde_json::to_vec_pretty(&described).map_err(unreadable)
+    }
+}

@@ -1,0 +1,65 @@
+//! Obtaining binaries: from the cache, an archive, a source, or where they are.
+//!
+//! A `release` is fetched (`fetch`), a `source` is built (`build`). What comes of it is `installed`
+//! in the `cache`. `unpack` reads what archives contain, `elf` what a binary says of its build.
+
+pub(crate) mod build;
+pub(crate) mod cache;
+pub(crate) mod elf;
+pub(crate) mod fetch;
+pub(crate) mod installed;
+pub(crate) mod release;
+pub(crate) mod source;
+pub(crate) mod unpack;
+
+use std::sync::atomic::AtomicBool;
+
+use crate::data::place;
+use crate::named::Form;
+use crate::{Cache, Error, Installation, Reference, ServerUser};
+
+/// Obtains the binaries that `reference` names: from the cache if possible, by building a source or
+/// from where builds are shared ([`crate::obtain_builds_from`]), or, for a running server, by
+/// asking it. `progress` gets lines for people.
+///
+/// # Errors
+/// [`Error::VersionNotFound`] names the closest existing versions; [`Error::Archive`],
+/// [`Error::Digest`], [`Error::Replaced`], [`Error::Unpack`], [`Error::Installation`],
+/// [`Error::User`], [`Error::Unreachable`], [`Error::Source`], [`Error::Tools`], [`Error::Build`],
+/// [`Error::SharedBuild`], [`Error::Connect`], [`Error::Io`].
+pub fn obtain(
+    reference: &Reference,
+    cache: &Cache,
+    progress: &dyn Fn(&str),
+) -> Result<Installation, Error> {
+    obtain_interruptible(reference, cache, None, &AtomicBool::new(false), progress)
+}
+
+/// The same, but a build, which may take minutes, is aborted once `interrupted` is set. If the
+/// caller is root, `server_user` unpacks archives, compiles sources and runs programs to ask for
+/// their version; see [`ServerUser::choose`].
+///
+/// # Errors
+/// As [`obtain()`]; [`Error::Interrupted`].
+pub fn obtain_interruptible(
+    reference: &Reference,
+    cache: &Cache,
+    server_user: Option<&str>,
+    interrupted: &AtomicBool,
+    progress: &dyn Fn(&str),
+) -> Result<Installation, Error> {
+    let user = || ServerUser::choose(server_user);
+    let kind = reference.kind;
+    match &reference.form {
+        Form::Alone => kind.describe("".as_ref(), reference.to_string(), &user()?),
+        Form::Release(release) => fetch::released::obtain(kind, release, cache, &user()?, progress),
+        Form::Path(path) => {
+            let root = place::expand_home(path);
+            // A missing path is reported later.
+            let root = std::fs::canonicalize(&root).unwrap_or(root);
+            kind.describe(&root, format!("path:{}", root.display()), &user()?)
+        }
+        Form::Source(source) => build::obtain(kind, source, cache, &user()?, interrupted, progress),
+        Form::Running(endpoint) => kind.describe_running(endpoint),
+    }
+}

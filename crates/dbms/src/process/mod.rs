@@ -1,0 +1,17 @@
+//! Processes of other users: started, recorded, found and ended.
+//!
+//! `launch` runs a program as a `user`; `identity` acts as that user in this process. Whatever is
+//! started is first recorded in the `ledger`, so that a later steelyard can end it by what `proc`
+//! says, and remove its `ipc`. A `server` is started in a `site`, a directory with all that it
+//! needs, perhaps in a `network` of its own. `still` stops processes for a while.
+
+pub(crate) mod identity;
+pub(crate) mod ipc;
+pub(crate) mod launch;
+pub(crate) mod ledger;
+pub(crate) mod network;
+pub(crate) mod proc;
+pub(crate) mod server;
+pub(crate) mod site;
+pub(crate) mod still;
+pub(crate) mod user;

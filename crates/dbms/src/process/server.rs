@@ -1,0 +1,223 @@
+//! The life of a server process: started, watched, ended, cleaned up.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Child;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use super::launch::{end_of, last_lines};
+use crate::process::ipc;
+use crate::process::ledger::{self, Remains};
+use crate::process::proc::wait_until;
+use crate::{Ending, Error, Interrupter, ProcessId, ServerSpec, Stopped};
+
+/// How long a server gets in each stage if nobody waits for a graceful end.
+const DROP_LIMIT: Duration = Duration::from_secs(10);
+
+/// Number of log lines to show if a start failed.
+const LOG_LINES: usize = 20;
+/// Number of log lines to search for the reason.
+const REASON_LINES: usize = 200;
+/// How much of a log to read for its last lines.
+const LOG_BYTES: u64 = 64 * 1024;
+
+/// How much of it to read to find all that is in it.
+const WHOLE_LOG: u64 = 32 * 1024 * 1024;
+
+/// Signals that end a server cleanly, and at once (the last resort before `SIGKILL`).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Signals {
+    pub(crate) graceful: i32,
+    pub(crate) immediate: i32,
+}
+
+/// A started server process and its belongings. Dropping it ends the process and removes what it
+/// left.
+#[derive(Debug)]
+pub(crate) struct ServerProcess {
+    name: String,
+    child: Child,
+    /// Empty once `stop` has returned it.
+    remains: Remains,
+    log: PathBuf,
+    signals: Signals,
+    stop_limit: Duration,
+    ended: Option<String>,
+}
+
+impl ServerProcess {
+    /// A server that was started, and the entry it belongs to.
+    pub(super) fn of(
+        spec: &ServerSpec<'_>,
+        child: Child,
+        remains: Remains,
+        log: PathBuf,
+        signals: Signals,
+    ) -> Result<Self, Error> {
+        let (name, stop_limit) = (spec.name.to_owned(), spec.stop_limit);
+        // From here on, dropping it ends the process and removes the directory.
+        let mut process = Self { name, child, remains, log, signals, stop_limit, ended: None };
+        let pid = process.pid();
+        process.remains.update(|record| record.process = ProcessId::of(pid))?;
+        Ok(process)
+    }
+
+    /// Asks `ready` until it succeeds. If the server ends, `rejection` looks in the log for
+    /// complaints about its configuration.
+    pub(crate) fn wait_ready(
+        &mut self,
+        spec: &ServerSpec<'_>,
+        mut ready: impl FnMut() -> Result<(), String>,
+        rejection: impl Fn(&str) -> Option<Error>,
+    ) -> Result<(), Error> {
+        let begin = Instant::now();
+        let failed = |problem: String, log: String| Error::Start {
+            variant: spec.name.to_owned(),
+            problem,
+            log,
+        };
+        loop {
+            if !self.alive() {
+                // A server may say a lot after the reason, while it ends.
+                return Err(rejection(&self.log_tail(REASON_LINES)).unwrap_or_else(|| {
+                    let problem = format!("it ended ({})", self.died().unwrap_or_default());
+                    failed(problem, self.log_tail(LOG_LINES))
+                }));
+            }
+            let Err(problem) = ready() else { break };
+            if begin.elapsed() >= spec.start_limit {
+                let limit = spec.start_limit.as_secs_f64();
+                let problem = format!("no answer within {limit} s ({problem})");
+                return Err(failed(problem, self.log_tail(LOG_LINES)));
+            }
+            sleep(Duration::from_millis(20));
+        }
+        // Objects that only a kill -9 would leave behind.
+        let pid = self.pid();
+        self.remains.update(|record| record.ipc = ipc::of_process(pid))?;
+        if !spec.wrapper.is_empty() {
+            // The running program is the wrapper's, or one that it became.
+            let running = fs::read_link(format!("/proc/{pid}/exe")).ok();
+            self.remains.update(|record| record.program = running.or(record.program.take()))?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Its working directory, which is its data directory.
+    pub(crate) fn data_directory(&self) -> Option<PathBuf> {
+        self.remains.0.as_ref()?.record().work_directory.clone()
+    }
+
+    /// Its log, of a very long one the end.
+    pub(crate) fn log(&self) -> String {
+        end_of(&self.log, WHOLE_LOG)
+    }
+
+    pub(crate) fn log_tail(&self, lines: usize) -> String {
+        last_lines(&end_of(&self.log, LOG_BYTES), lines)
+    }
+
+    /// Is it running? If not, reaps it.
+    pub(crate) fn alive(&mut self) -> bool {
+        if self.ended.is_none() {
+            match self.child.try_wait() {
+                Ok(None) => return true,
+                Ok(Some(status)) => self.ended = Some(status.to_string()),
+                Err(error) => {
+                    self.ended = Some(format!("no longer a child of this process: {error}"))
+                }
+            }
+        }
+        false
+    }
+
+    pub(crate) fn died(&self) -> Option<&str> {
+        self.ended.as_deref()
+    }
+
+    /// Waits for the process itself to end.
+    fn wait(&mut self, limit: Duration) -> bool {
+        wait_until(limit, || !self.alive())
+    }
+
+    /// Sends it a signal, from any thread and whatever has become of it.
+    pub(crate) fn interrupter(&self, signal: i32) -> Option<Interrupter> {
+        let process = ProcessId::of(self.pid())?;
+        Some(Box::new(move || {
+            let _ = process.signal(signal);
+        }))
+    }
+
+    fn signal(&self, signal: i32) {
+        // Not reaped yet, so the pid is still this child's.
+        if self.ended.is_none()
+            && let Some(process) = ProcessId::of(self.child.id())
+        {
+            let _ = process.signal(signal);
+        }
+    }
+
+    /// Ends it: cleanly if `gracefully`, then at once, then by SIGKILL to each of its processes.
+    fn end(&mut self, gracefully: bool, limit: Duration) -> Result<Ending, Error> {
+        let mut ending = match (self.alive(), &self.ended) {
+            (false, Some(how)) => Some(Ending::Died(how.clone())),
+            _ => None,
+        };
+        let Some(entry) = &self.remains.0 else { return Ok(ending.unwrap_or(Ending::Graceful)) };
+        let record = entry.record().clone();
+        let mut shared = record.ipc.clone();
+        let Signals { graceful, immediate } = self.signals;
+        // Where nothing else ends a server at once, it was killed if it had been asked before.
+        let killed = gracefully && immediate == libc::SIGKILL;
+        let insisted = if killed { Ending::Killed } else { Ending::Immediate };
+        for (signal, result, wanted) in
+            [(graceful, Ending::Graceful, gracefully), (immediate, insisted, true)]
+        {
+            if ending.is_none() && wanted {
+                self.signal(signal);
+                if self.wait(limit) {
+                    ending = Some(result);
+                }
+            }
+        }
+        let ending = ending.unwrap_or(Ending::Killed);
+        // Its children notice its end themselves, most of them at once.
+        let orphans_go = ending != Ending::Killed
+            && wait_until(Duration::from_secs(2), || ledger::processes(&record).is_empty());
+        if !orphans_go {
+            for process in ledger::processes(&record) {
+                shared.add(&ipc::of_process(process.pid));
+            }
+            let left = ledger::kill_all(&record, limit.max(DROP_LIMIT));
+            if !left.is_empty() {
+                return Err(Error::Stuck { name: self.name.clone(), pids: left });
+            }
+            self.wait(limit);
+        }
+        shared.remove();
+        Ok(ending)
+    }
+
+    /// Stops it and returns what it left.
+    pub(crate) fn stop(mut self, gracefully: bool) -> Result<Stopped, Error> {
+        let begin = Instant::now();
+        let ending = self.end(gracefully, self.stop_limit)?;
+        self.remains.disconnect()?;
+        let (seconds, log) = (begin.elapsed().as_secs_f64(), Some(self.log.clone()));
+        Ok(Stopped::new(seconds, ending, log, self.remains.0.take()))
+    }
+}
+
+impl Drop for ServerProcess {
+    fn drop(&mut self) {
+        // After an error the entry stays in the ledger, and the next sweep tries again.
+        if self.remains.0.is_some() && self.end(false, DROP_LIMIT).is_err() {
+            self.remains.0 = None;
+        }
+    }
+}
