@@ -46,7 +46,7 @@ pub const SUBJECTS: &[Subject] = &[
     subject!(designed),
     subject!(many),
     subject!(twins),
-    subject!(slices, "slices/zeros.rs"),
+    subject!(slices, "slices/experiment.rs", "slices/zeros.rs"),
     subject!(stalls),
     subject!(history),
     subject!(levels),
