@@ -141,8 +141,8 @@ impl Comparison {
         sheet.render(format, &self.document)
     }
 
-    /// A table as people read it has no columns without a figure, except those of variants. Programs
-    /// get all columns.
+    /// A table as people read it has no columns without a figure, except those of variants.
+    /// Programs get all columns.
     fn laid_out(&self, table: &Table, format: Format) -> Part {
         Part::Table(match format {
             Format::Csv | Format::Json => table.clone(),

@@ -71,8 +71,8 @@ fn head(plan: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// The `sh` blocks of a document, then the commands in its sentences. One that only names a subcommand
-/// or leaves something out (`…`) is none.
+/// The `sh` blocks of a document, then the commands in its sentences. One that only names a
+/// subcommand or leaves something out (`…`) is none.
 fn examples_of(document: &str, text: &str) -> Vec<Example> {
     let example = |marked, text: String| Example { document: document.to_owned(), marked, text };
     let (mut found, mut sentences, mut marked) = (Vec::new(), String::new(), false);

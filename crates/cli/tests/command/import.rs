@@ -142,6 +142,13 @@ fn commands_of_hyperfine_are_compared_as_variants() {
     }
     let compared = json(&place.steelyard(&["compare", "--format", "json"]));
     assert_eq!(compared["steps"].as_array().unwrap().len(), 1, "{compared}");
+    let brief = place.steelyard(&["compare", "--brief"]);
+    brief.expect(0, &[]);
+    assert!(brief.stdout.contains("\n! imported: "), "{}", brief.stdout);
+    // Of single values nothing is decided, and one note says so.
+    for absent in ["(…)", "inconclusive"] {
+        assert!(!brief.stdout.contains(absent), "{}", brief.stdout);
+    }
     let other = file(&place, "a.txt", &pgbench(1000.0));
     let refused = place.steelyard(&["import", "--variant-from", "command", &other]);
     refused.expect(2, &["a.txt: --variant-from command is for output of hyperfine, found pgbench"]);

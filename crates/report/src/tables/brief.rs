@@ -35,8 +35,9 @@ pub(crate) fn tables(view: View<'_>, warnings: &[WarningDocument], width: usize)
         1..=LINES => vec![lines(view, &findings, width)],
         _ => vec![cells(view, &findings)],
     };
-    let single = |finding: &Finding<'_>| finding.comparison.is_none() && finding.ratio.is_some();
-    if let Some(table) = tables.first_mut().filter(|_| findings.iter().any(single)) {
+    if let Some(table) = tables.first_mut().filter(|_| findings.iter().any(is_single))
+        && !view.results.is_imported()
+    {
         table.notes.push(SINGLE.to_owned());
     }
     for mut table in sweeps::tables(view) {
@@ -63,6 +64,11 @@ pub(crate) fn tables(view: View<'_>, warnings: &[WarningDocument], width: usize)
     said.notes = notes(view, warnings, width);
     narrow.extend((!said.notes.is_empty()).then_some(said));
     narrow
+}
+
+/// Whether a ratio stands alone: it has neither an interval nor a verdict.
+fn is_single(finding: &Finding<'_>) -> bool {
+    finding.comparison.is_none() && finding.ratio.is_some()
 }
 
 /// Throughput of what is not compared, and what the figures are. If there are more steps than
@@ -115,7 +121,7 @@ fn lines(view: View<'_>, findings: &[Finding<'_>], width: usize) -> Table {
             interval.map_or_else(String::new, |(low, high)| {
                 format!("{} to {}", relative(low), relative(high))
             }),
-            finding.verdict.map_or("", Verdict::as_str).to_owned(),
+            finding.verdict.filter(|_| !is_single(finding)).map_or("", Verdict::as_str).to_owned(),
         ];
         let row = Row::new(label_with_unit(view, step), cells);
         Some(row.of_kind(kind(view, view.judged, finding)))
@@ -142,9 +148,11 @@ fn cells(view: View<'_>, findings: &[Finding<'_>]) -> Table {
         let (mut cells, mut verdicts) = (Vec::new(), Vec::new());
         for variant in &variants {
             let of = |finding: &&Finding<'_>| (finding.step, finding.variant) == (number, *variant);
-            let verdict = findings.iter().find(of).and_then(|finding| finding.verdict);
+            let of_pair = findings.iter().find(of);
+            let verdict = of_pair.and_then(|finding| finding.verdict);
             let cell = relative_cell(view, number, *variant);
-            let sign = if cell.starts_with('(') { "" } else { sign(verdict) };
+            let judged = of_pair.is_some_and(|finding| finding.comparison.is_some());
+            let sign = if judged { sign(verdict) } else { "" };
             cells.push(format!("{cell}{sign}"));
             verdicts.push(verdict.map_or("", Verdict::as_str).to_owned());
         }
