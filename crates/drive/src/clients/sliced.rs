@@ -12,15 +12,15 @@ use std::time::Duration;
 
 use workload::{Action, End, Role};
 
-use crate::client::{Context, FOLLOW_PAUSE};
+use super::client::{Context, FOLLOW_PAUSE};
+use super::lane::Lane;
+use super::round::Round;
+use super::schedule::Schedule;
 use crate::clock::Moment;
-use crate::cost::ThreadCost;
 use crate::error::Error;
-use crate::lane::Lane;
-use crate::meter::Course;
-use crate::round::Round;
-use crate::schedule::Schedule;
-use crate::timetable::Slices;
+use crate::slices::meter::Course;
+use crate::slices::timetable::Slices;
+use crate::step::cost::ThreadCost;
 
 /// How long a client that completes a target waits before it checks the others again.
 const COMPLETION_PAUSE: Duration = Duration::from_millis(10);

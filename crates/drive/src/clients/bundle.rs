@@ -11,11 +11,11 @@ use std::time::Duration;
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
 use workload::{Action, End, Pace, Rng, Stream};
 
-use crate::client::Context;
+use super::client::Context;
+use super::lane::Lane;
 use crate::clock::Moment;
-use crate::cost::ThreadCost;
 use crate::error::Error;
-use crate::lane::Lane;
+use crate::step::cost::ThreadCost;
 
 /// With more clients than this per core, they share threads, one per core.
 const CLIENTS_PER_CORE: usize = 16;

@@ -5,13 +5,12 @@ use std::time::Duration;
 
 use workload::{Expect, Request, Rng, Sampler, Stream};
 
-use crate::cost::ThreadCost;
+use super::gate::Gate;
+use super::player::Player;
 use crate::error::Error;
-use crate::gate::Gate;
-use crate::player::Player;
-use crate::tally::Tally;
-use crate::target::Connect;
-use crate::wire::{Handle, Session};
+use crate::step::cost::ThreadCost;
+use crate::step::tally::Tally;
+use crate::wire::{Connect, Handle, Session};
 
 /// A session that has prepared all of a stream's requests.
 struct Prepared {

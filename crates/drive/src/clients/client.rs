@@ -1,19 +1,19 @@
 //! One client: a stream's loop over its session with one target, and code shared with the loop over
-//! several ([`crate::sliced`]).
+//! several ([`super::sliced`]).
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use workload::{Action, Cell, End, Expect, Pace, Refresh, Rng, Role, Source, Stream};
 
-use crate::check::check;
+use super::check::check;
+use super::gate::Gate;
+use super::lane::Lane;
+use super::round::Round;
+use super::schedule::Schedule;
 use crate::clock::Moment;
-use crate::cost::ThreadCost;
 use crate::error::{Error, ErrorKind};
-use crate::gate::Gate;
-use crate::lane::Lane;
-use crate::round::Round;
-use crate::schedule::Schedule;
+use crate::step::cost::ThreadCost;
 use crate::wire::Reply;
 
 /// Attempts at one round before a retryable error counts as fatal.
