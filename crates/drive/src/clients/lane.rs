@@ -45,7 +45,7 @@ pub struct Lane {
     /// Rounds done, including those after the step's time.
     pub rounds: u64,
     pub row: Vec<Option<i64>>,
-    /// The scripts that it runs instead of the stream's own.
+    /// Runs the stream's scripts, if it has any.
     pub player: Option<Player>,
     /// How to draw the numbers kept for a round, and those of this round.
     pub keeps: Vec<Sampler>,
