@@ -1,10 +1,10 @@
 //! Decides where a load's clients run.
 
-use crate::engine::Clients;
 use crate::error::Error;
-use crate::load::{Load, Ready, check};
-use crate::remote;
-use crate::target::Target;
+use crate::processes::remote;
+use crate::step::load::{Load, Ready, check};
+use crate::step::target::Target;
+use crate::threads::engine::Clients;
 
 /// Connects all clients and prepares their requests. Nothing is measured yet.
 ///

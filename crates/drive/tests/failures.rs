@@ -29,7 +29,7 @@ fn serialization_failures_are_retried_and_counted() {
             let read = Statement::plain("SELECT sum(v) FROM t", Expect::Rows { min: 1, max: 1 });
             let commit = Statement::plain("COMMIT", Expect::Success);
             stream.requests.extend([read, update, commit].map(Request::from));
-            stream.script = (0..4).map(Action::Run).collect();
+            stream.actions = (0..4).map(Action::Run).collect();
             stream
         })
         .collect();

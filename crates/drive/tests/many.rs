@@ -47,7 +47,7 @@ fn transactions_of_clients_that_share_threads_are_retried_whole() {
         let commit = Statement::plain("COMMIT", Expect::Success);
         let mut stream = stream(client, Class::INSERT, begin, Pace::Free, End::Rounds(2));
         stream.requests.extend([update, commit].map(Request::from));
-        stream.script = (0..3).map(Action::Run).collect();
+        stream.actions = (0..3).map(Action::Run).collect();
         stream
     };
     let streams = (0..many()).map(transaction).collect();

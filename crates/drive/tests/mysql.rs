@@ -273,7 +273,7 @@ fn deadlocks_are_retried_and_counted() {
                 let mut stream = stream(client, Class::INSERT, begin, Pace::Free, End::Rounds(100));
                 let commit = Statement::plain("COMMIT", Expect::Success);
                 stream.requests.extend([update.clone(), commit].map(Request::from));
-                stream.script = [0, 1, 1, 2].map(Action::Run).to_vec();
+                stream.actions = [0, 1, 1, 2].map(Action::Run).to_vec();
                 stream
             })
             .collect();
@@ -303,7 +303,7 @@ fn a_lock_wait_that_times_out_is_retried_whole() {
         };
         let commit = Statement::plain("COMMIT", Expect::Success);
         stream.requests.extend([update(1), update(2), commit].map(Request::from));
-        stream.script = (0..4).map(Action::Run).collect();
+        stream.actions = (0..4).map(Action::Run).collect();
         let load = load(step(Class::INSERT, vec![stream], None), vec![server.target()]);
         let running = drive::prepare(&load).unwrap().go(Instant::now());
         // It waits a second time: the first wait has timed out.

@@ -356,13 +356,13 @@ impl Builder<'_> {
         refresh: Option<Refresh>,
         finds: Option<Finds>,
     ) -> Stream {
-        let script = match statements.len() {
+        let actions = match statements.len() {
             1 => vec![Action::Run(0)],
             count => vec![Action::Choose((0..count).collect())],
         };
         Stream {
             requests: statements.into_iter().map(Request::from).collect(),
-            script,
+            actions,
             refresh,
             finds,
             ..Stream::new(client, Class::QUERY)
@@ -383,7 +383,7 @@ impl Builder<'_> {
                 Statement::plain(snapshot, Expect::Rows { min: 0, max: 1 }).into(),
                 Statement::plain("COMMIT", Expect::Success).into(),
             ],
-            script: vec![
+            actions: vec![
                 Action::Run(0),
                 Action::Run(1),
                 Action::Rest(u64::from(seconds) * 1000),

@@ -117,8 +117,7 @@ pub fn load_all(name: &str, scale: u64, in_server: bool) -> Step {
         let values = generated.split(" FROM ").next().unwrap_or_default().matches(", ").count() + 1;
         format!("INSERT INTO {} ({}) {generated}", table.name, columns[..values].join(", "))
     };
-    let rows = TABLES.iter().map(|table| table.rows * scale).sum();
-    Step::define(name, 1, vec![TABLES.iter().map(fill).collect()], rows)
+    Step::define(name, 1, vec![TABLES.iter().map(fill).collect()], rows(scale))
 }
 
 fn first_word(text: &str) -> &str {

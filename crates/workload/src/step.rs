@@ -73,7 +73,7 @@ impl Step {
             let plain = |text| Statement::plain(text, Expect::Success).into();
             let requests: Vec<Request> = statements.into_iter().map(plain).collect();
             Stream {
-                script: (0..requests.len()).map(Action::Run).collect(),
+                actions: (0..requests.len()).map(Action::Run).collect(),
                 operations_per_round: requests.len() as u64,
                 requests,
                 end: End::Rounds(1),
@@ -114,7 +114,7 @@ pub struct Stream {
     /// Values drawn once for each round, which its requests may share: [`Draw::Kept`].
     pub keeps: Vec<Draw>,
     /// One round of the stream, repeated until its end.
-    pub script: Vec<Action>,
+    pub actions: Vec<Action>,
     /// Operations that one round counts (rows of a multi-row insert, 1 for a query).
     pub operations_per_round: u64,
     /// When the next round may start.
@@ -127,7 +127,7 @@ pub struct Stream {
     pub refresh: Option<Refresh>,
     /// A shared cell to which the operations of each finished round are added.
     pub adds_to: Option<Cell>,
-    /// Scripts that it runs instead of its own.
+    /// pgbench scripts that it runs instead of its actions.
     pub scripts: Option<Arc<Scripts>>,
     /// What its queries must find over the whole step, if fewer rows would mean that they looked in
     /// the wrong place.
@@ -144,7 +144,7 @@ impl Stream {
             role: Role::Lead,
             requests: Vec::new(),
             keeps: Vec::new(),
-            script: Vec::new(),
+            actions: Vec::new(),
             operations_per_round: 1,
             pace: Pace::Free,
             end: End::Time,
@@ -158,8 +158,8 @@ impl Stream {
 
     /// The same with one request, sent once in each round.
     pub fn repeating(client: u32, class: Class, request: impl Into<Request>) -> Stream {
-        let (requests, script) = (vec![request.into()], vec![Action::Run(0)]);
-        Stream { requests, script, ..Stream::new(client, class) }
+        let (requests, actions) = (vec![request.into()], vec![Action::Run(0)]);
+        Stream { requests, actions, ..Stream::new(client, class) }
     }
 }
 
@@ -222,7 +222,7 @@ pub enum Role {
     Background,
 }
 
-/// One action of a script.
+/// One action of a round.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Action {
     /// Send the request with this index.

@@ -66,7 +66,7 @@ impl Builder<'_> {
             let insert = |table: &u32| Request::from(self.insert_rows(*table, batch as u32));
             let count = tables.len() as u64;
             Stream {
-                script: (0..tables.len()).map(Action::Run).collect(),
+                actions: (0..tables.len()).map(Action::Run).collect(),
                 requests: tables.iter().map(insert).collect(),
                 operations_per_round: batch * count,
                 end: End::Rounds(rounds),
@@ -100,12 +100,12 @@ impl Builder<'_> {
         let mut counted = Class::QUERY;
         for client in 0..dop {
             let (class, round) = self.round(test, client, dop).ok_or_else(unknown)?;
-            let Round { keeps, requests, script, finds, operations } = round;
+            let Round { keeps, requests, actions, finds, operations } = round;
             counted = class.clone();
             streams.push(Stream {
                 keeps,
                 requests,
-                script,
+                actions,
                 finds,
                 operations_per_round: operations,
                 reconnect: self.plan.reconnect.map(u64::from),

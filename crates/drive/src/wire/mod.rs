@@ -1,5 +1,6 @@
 //! Protocols and engines: what a client needs from any system under test. Each has a folder here.
 
+use std::fmt;
 use std::os::fd::RawFd;
 
 use workload::{Request, Source};
@@ -25,6 +26,22 @@ const AT_ONCE: &str = "a system that answers at once cannot be sent a request ah
 /// A request prepared by [`Session::prepare`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Handle(pub usize);
+
+/// How clients get sessions with a system: one implementation per protocol or engine.
+pub trait Connect: fmt::Debug + Send + Sync {
+    /// A new session, ready for requests.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Connect`], [`Error::Authentication`], or the system's error.
+    fn connect(&self) -> Result<Box<dyn Session>, Error>;
+
+    /// Whether its sessions have a descriptor to wait for ([`Session::fd`]), which lets many
+    /// clients share a thread.
+    fn shares_threads(&self) -> bool {
+        false
+    }
+}
 
 /// One client's connection to one system under test.
 ///

@@ -1,6 +1,6 @@
 //! What all tests share: their classes, how ids are drawn, how statements are sent.
 
-use plan::SysbenchPlan;
+use plan::{Distribution, SysbenchPlan};
 
 use crate::class::{Class, Effect};
 use crate::draw::{Draw, Skew, Width};
@@ -18,7 +18,7 @@ pub(super) const SCAN: Class = Class::new("scan", "scans", "rows", Effect::Reads
 pub(super) const LOAD_BATCH: u64 = 500;
 
 /// The exponent of zipfian ids: sysbench's default.
-pub(super) const ZIPFIAN: Skew = Skew::Zipfian { exponent: 0.8 };
+const ZIPFIAN: Skew = Skew::Zipfian { exponent: 0.8 };
 /// sysbench's defaults: 1% of the ids in 75% of the draws.
 const SPECIAL: Skew = Skew::Special { ids: 0.01, draws: 0.75 };
 
@@ -42,11 +42,16 @@ impl<'a> Builder<'a> {
 
     /// An id, as the plan draws them.
     pub(super) fn id(&self) -> Draw {
+        self.drawn(self.plan.distribution)
+    }
+
+    /// A number from 1 to the number of rows.
+    pub(super) fn drawn(&self, distribution: Distribution) -> Draw {
         let (low, high, width) = (1, self.plan.rows as i64 + 1, Width::Four);
-        match self.plan.distribution {
-            plan::Distribution::Uniform => Draw::Uniform { low, high, width },
-            plan::Distribution::Zipfian => Draw::Skewed { low, high, by: ZIPFIAN, width },
-            plan::Distribution::Special => Draw::Skewed { low, high, by: SPECIAL, width },
+        match distribution {
+            Distribution::Uniform => Draw::Uniform { low, high, width },
+            Distribution::Zipfian => Draw::Skewed { low, high, by: ZIPFIAN, width },
+            Distribution::Special => Draw::Skewed { low, high, by: SPECIAL, width },
         }
     }
 }

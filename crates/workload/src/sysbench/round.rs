@@ -13,7 +13,7 @@ pub(super) struct Round {
     /// All statements, for all tables.
     pub(super) requests: Vec<Request>,
     /// Which are sent.
-    pub(super) script: Vec<Action>,
+    pub(super) actions: Vec<Action>,
     /// What they have to find.
     pub(super) finds: Option<Finds>,
     /// How many they count.
@@ -24,11 +24,11 @@ impl Round {
     /// A round of one statement, to a table drawn for it.
     pub(super) fn of(tables: u32, statement: impl Fn(u32) -> Statement) -> Self {
         let requests: Vec<Request> = (0..tables).map(|table| statement(table).into()).collect();
-        let script = match requests.len() {
+        let actions = match requests.len() {
             1 => vec![Action::Run(0)],
             count => vec![Action::Choose((0..count).collect())],
         };
-        Round { requests, script, operations: 1, ..Round::default() }
+        Round { requests, actions, operations: 1, ..Round::default() }
     }
 
     /// The same, and it must find so many rows on average.
@@ -59,7 +59,7 @@ impl Round {
         self.requests.extend((0..tables).map(|table| Request::from(statement(table))));
         let among = (first..self.requests.len()).collect();
         let action = Action::Kept { number, among };
-        self.script.extend(std::iter::repeat_n(action, times));
+        self.actions.extend(std::iter::repeat_n(action, times));
         self.operations += times as u64;
     }
 
@@ -68,10 +68,10 @@ impl Round {
         if !builder.plan.transactions {
             return self;
         }
-        for (text, place) in [("BEGIN", 0), ("COMMIT", self.script.len() + 1)] {
+        for (text, place) in [("BEGIN", 0), ("COMMIT", self.actions.len() + 1)] {
             let sent = builder.sent();
             let statement = Statement { sent, ..Statement::plain(text, Expect::Success) };
-            self.script.insert(place, Action::Run(self.requests.len()));
+            self.actions.insert(place, Action::Run(self.requests.len()));
             self.requests.push(statement.into());
             self.operations += 1;
         }

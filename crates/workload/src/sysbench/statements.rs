@@ -1,6 +1,8 @@
 //! The statements of the tests, and the rounds that consist of them.
 
-use super::builder::{Builder, INSERT, SCAN, WRITE, ZIPFIAN};
+use plan::Distribution;
+
+use super::builder::{Builder, INSERT, SCAN, WRITE};
 use super::round::Round;
 use crate::Sql;
 use crate::class::Class;
@@ -95,7 +97,9 @@ impl Builder<'_> {
             "update-index" => one(WRITE, &|table| self.update_index(table, 1)),
             "update-nonindex" => one(WRITE, &|table| self.update_nonindex(table, self.id(), 1)),
             "update-one" => one(WRITE, &|table| self.update_nonindex(table, constant(1), 1)),
-            "update-zipf" => one(WRITE, &|table| self.update_nonindex(table, self.zipfian(), 1)),
+            "update-zipf" => one(WRITE, &|table| {
+                self.update_nonindex(table, self.drawn(Distribution::Zipfian), 1)
+            }),
             "write-only" => {
                 let mut round = Round::default();
                 self.add_writes(&mut round, dop);
@@ -172,7 +176,7 @@ impl Builder<'_> {
     /// So many rows of the load.
     pub(super) fn insert_rows(&self, table: u32, count: u32) -> Statement {
         let comma = || Piece::Text(",".to_owned());
-        let k = Piece::Value(self.uniform());
+        let k = Piece::Value(self.drawn(Distribution::Uniform));
         let row = vec![
             Piece::Text("(".to_owned()),
             k,
@@ -307,19 +311,10 @@ impl Builder<'_> {
 
     /// How many rows a query for so many must find on average.
     fn least(&self, rows: u32) -> Option<f64> {
-        let uniform = self.plan.distribution == plan::Distribution::Uniform;
+        let uniform = self.plan.distribution == Distribution::Uniform;
         // In a table that small, ids are drawn twice, and ranges end early.
         let large = self.plan.rows > 10 * u64::from(rows);
         (uniform && large && !self.deleted).then_some(FOUND * f64::from(rows))
-    }
-
-    /// A value of the indexed column in the load.
-    fn uniform(&self) -> Draw {
-        Draw::Uniform { low: 1, high: self.plan.rows as i64 + 1, width: Width::Four }
-    }
-
-    fn zipfian(&self) -> Draw {
-        Draw::Skewed { low: 1, high: self.plan.rows as i64 + 1, by: ZIPFIAN, width: Width::Four }
     }
 }
 

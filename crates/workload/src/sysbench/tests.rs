@@ -35,7 +35,7 @@ fn every_step_is_made_as_planned() {
         let clients: BTreeSet<u32> = step.streams.iter().map(|stream| stream.client).collect();
         assert_eq!(clients.len() as u32, step.dop, "{}", step.name);
         for stream in &step.streams {
-            for action in &stream.script {
+            for action in &stream.actions {
                 let fits = match action {
                     Action::Run(index) => *index < stream.requests.len(),
                     Action::Choose(among) => among.iter().all(|at| *at < stream.requests.len()),
@@ -77,9 +77,9 @@ fn a_transaction_counts_all_its_statements() {
     let of = |test: &str, transactions: bool| {
         let plan = SysbenchPlan { tables: 1, transactions, ..plan(&[test]) };
         let step = steps(&plan).remove(0);
-        let script = step.streams[0].script.len() as u64;
-        assert_eq!(step.streams[0].operations_per_round, script, "{test}");
-        script
+        let actions = step.streams[0].actions.len() as u64;
+        assert_eq!(step.streams[0].operations_per_round, actions, "{test}");
+        actions
     };
     assert_eq!(of("read-only_range=100", true), 16);
     assert_eq!(of("read-only_range=100", false), 14);
@@ -99,9 +99,9 @@ fn a_transaction_counts_all_its_statements() {
             "COMMIT",
         ]
     );
-    let script = &steps(&plan)[0].streams[0].script;
-    assert_eq!(script.first(), Some(&Action::Run(4)));
-    assert_eq!(script.last(), Some(&Action::Run(5)));
+    let actions = &steps(&plan)[0].streams[0].actions;
+    assert_eq!(actions.first(), Some(&Action::Run(4)));
+    assert_eq!(actions.last(), Some(&Action::Run(5)));
 }
 
 #[test]

@@ -13,8 +13,7 @@ use std::sync::Arc;
 use workload::{KeyAction, KeyValue, Request, Sampler, Scan, Source};
 
 use crate::error::{Error, ServerError};
-use crate::target::Connect;
-use crate::wire::{Breaker, Handle, Reply, Session};
+use crate::wire::{Breaker, Connect, Handle, Reply, Session};
 use key::key;
 use seal::Reader;
 

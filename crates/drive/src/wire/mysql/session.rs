@@ -11,9 +11,8 @@ use super::message::{Template, prepare, query, quit};
 use super::reply::{Form, Receiver};
 use crate::clock::WallClock;
 use crate::error::{Error, ServerError};
-use crate::target::Connect;
 use crate::wire::socket::Socket;
-use crate::wire::{Breaker, Handle, Reply, Session, Source};
+use crate::wire::{Breaker, Connect, Handle, Reply, Session, Source};
 
 /// Length of the part of a statement that an error shows.
 const SHOWN: usize = 120;

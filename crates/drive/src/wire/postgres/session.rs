@@ -14,9 +14,8 @@ use super::reply::{Keep, Receiver};
 use super::sayings::Sayings;
 use crate::clock::WallClock;
 use crate::error::Error;
-use crate::target::Connect;
 use crate::wire::socket::Socket;
-use crate::wire::{Breaker, Handle, Reply, Scripted, Session, Source};
+use crate::wire::{Breaker, Connect, Handle, Reply, Scripted, Session, Source};
 
 /// Length of the part of a statement that an error shows.
 const SHOWN: usize = 120;

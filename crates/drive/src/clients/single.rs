@@ -4,12 +4,12 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use workload::{Cell, Padded, Refresh, Request, Rng, Source, Statement};
 
-use crate::check::check;
+use super::check::check;
+use super::gate::Gate;
+use super::player::Player;
 use crate::error::Error;
-use crate::gate::Gate;
-use crate::player::Player;
-use crate::target::{Connect, Reach, Target};
-use crate::wire::{Handle, Session};
+use crate::step::target::{Reach, Target};
+use crate::wire::{Connect, Handle, Session};
 
 /// A connection that executes requests one by one, as the load engine does.
 ///

@@ -1,19 +1,19 @@
 //! One client: a stream's loop over its session with one target, and code shared with the loop over
-//! several ([`crate::sliced`]).
+//! several ([`super::sliced`]).
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use workload::{Action, Cell, End, Expect, Pace, Refresh, Rng, Role, Source, Stream};
 
-use crate::check::check;
+use super::check::check;
+use super::gate::Gate;
+use super::lane::Lane;
+use super::round::Round;
+use super::schedule::Schedule;
 use crate::clock::Moment;
-use crate::cost::ThreadCost;
 use crate::error::{Error, ErrorKind};
-use crate::gate::Gate;
-use crate::lane::Lane;
-use crate::round::Round;
-use crate::schedule::Schedule;
+use crate::step::cost::ThreadCost;
 use crate::wire::Reply;
 
 /// Attempts at one round before a retryable error counts as fatal.
@@ -216,7 +216,7 @@ impl Context<'_> {
         }
     }
 
-    /// One round of the script.
+    /// One round of the stream.
     #[inline]
     pub fn round(&self, lane: &mut Lane, target: usize) -> Result<Round, Error> {
         self.reconnect(lane)?;
@@ -230,7 +230,7 @@ impl Context<'_> {
             return played;
         }
         let before = lane.rng.clone();
-        self.script(lane, target).or_else(|error| self.again(lane, target, &before, error))
+        self.attempt(lane, target).or_else(|error| self.again(lane, target, &before, error))
     }
 
     /// Repeats a round that failed, until it succeeds or has failed too often.
@@ -249,7 +249,7 @@ impl Context<'_> {
             if self.gate.stopped() {
                 break;
             }
-            match self.script(lane, target) {
+            match self.attempt(lane, target) {
                 Ok(round) => return Ok(round),
                 Err(next) => error = next,
             }
@@ -265,7 +265,7 @@ impl Context<'_> {
         let again = match error.kind {
             ErrorKind::Retryable => true,
             // Another client has removed the row and put it back in the meantime.
-            ErrorKind::Duplicate => self.stream.script.len() > 1,
+            ErrorKind::Duplicate => self.stream.actions.len() > 1,
             _ => false,
         };
         if !again {
@@ -279,10 +279,10 @@ impl Context<'_> {
     }
 
     #[inline(always)]
-    fn script(&self, lane: &mut Lane, target: usize) -> Result<Round, Error> {
+    fn attempt(&self, lane: &mut Lane, target: usize) -> Result<Round, Error> {
         let mut rows = 0;
         self.keep(lane, target);
-        for action in &self.stream.script {
+        for action in &self.stream.actions {
             if let Action::Rest(milliseconds) = action {
                 if self.rest(Duration::from_millis(*milliseconds)) {
                     continue;

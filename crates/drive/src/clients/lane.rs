@@ -5,13 +5,12 @@ use std::time::Duration;
 
 use workload::{Expect, Request, Rng, Sampler, Stream};
 
-use crate::cost::ThreadCost;
+use super::gate::Gate;
+use super::player::Player;
 use crate::error::Error;
-use crate::gate::Gate;
-use crate::player::Player;
-use crate::tally::Tally;
-use crate::target::Connect;
-use crate::wire::{Handle, Session};
+use crate::step::cost::ThreadCost;
+use crate::step::tally::Tally;
+use crate::wire::{Connect, Handle, Session};
 
 /// A session that has prepared all of a stream's requests.
 struct Prepared {
@@ -46,7 +45,7 @@ pub struct Lane {
     /// Rounds done, including those after the step's time.
     pub rounds: u64,
     pub row: Vec<Option<i64>>,
-    /// The scripts that it runs instead of the stream's own.
+    /// Runs the stream's scripts, if it has any.
     pub player: Option<Player>,
     /// How to draw the numbers kept for a round, and those of this round.
     pub keeps: Vec<Sampler>,

@@ -11,11 +11,11 @@ use std::time::Duration;
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
 use workload::{Action, End, Pace, Rng, Stream};
 
-use crate::client::Context;
+use super::client::Context;
+use super::lane::Lane;
 use crate::clock::Moment;
-use crate::cost::ThreadCost;
 use crate::error::Error;
-use crate::lane::Lane;
+use crate::step::cost::ThreadCost;
 
 /// With more clients than this per core, they share threads, one per core.
 const CLIENTS_PER_CORE: usize = 16;
@@ -33,8 +33,8 @@ pub fn threads(streams: &[Stream], apart: bool) -> Vec<Vec<usize>> {
             && stream.end != End::CaughtUp
             && stream.refresh.is_none()
             && stream.reconnect.is_none()
-            && !stream.script.is_empty()
-            && !stream.script.iter().any(rests)
+            && !stream.actions.is_empty()
+            && !stream.actions.iter().any(rests)
     };
     let (shared, own): (Vec<usize>, Vec<usize>) =
         (0..streams.len()).partition(|index| !apart && together(&streams[*index]));
@@ -179,11 +179,11 @@ impl Seat<'_> {
         }
         (self.begin, self.attempts) = (now, 0);
         self.before = self.lane.rng.clone();
-        self.script()
+        self.attempt()
     }
 
-    /// Begins the script of a round.
-    fn script(&mut self) -> Result<bool, Error> {
+    /// Begins an attempt at a round.
+    fn attempt(&mut self) -> Result<bool, Error> {
         (self.at, self.rows) = (0, 0);
         self.context.keep(self.lane, 0);
         self.ask()?;
@@ -191,7 +191,7 @@ impl Seat<'_> {
     }
 
     fn ask(&mut self) -> Result<(), Error> {
-        if let Some(action) = self.context.stream.script.get(self.at) {
+        if let Some(action) = self.context.stream.actions.get(self.at) {
             self.asked = self.context.ask(self.lane, action, 0)?;
         }
         Ok(())
@@ -210,11 +210,11 @@ impl Seat<'_> {
                 }
                 // The same parameters again.
                 self.lane.rng = self.before.clone();
-                return self.script();
+                return self.attempt();
             }
         }
         self.at += 1;
-        if self.at < context.stream.script.len() {
+        if self.at < context.stream.actions.len() {
             self.ask()?;
             return Ok(true);
         }
@@ -248,8 +248,8 @@ mod tests {
 
     fn stream(pace: Pace) -> Stream {
         let requests = vec![Statement::plain("SELECT 1", Expect::Success).into()];
-        let script = vec![Action::Run(0)];
-        Stream { requests, script, pace, ..Stream::new(0, Class::QUERY) }
+        let actions = vec![Action::Run(0)];
+        Stream { requests, actions, pace, ..Stream::new(0, Class::QUERY) }
     }
 
     #[test]

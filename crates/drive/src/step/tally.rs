@@ -6,7 +6,7 @@ use hdrhistogram::Histogram;
 
 use crate::clock::{SECOND, nanos};
 use crate::error::Error;
-use crate::slice::Measured;
+use crate::slices::slice::Measured;
 
 /// Highest latency that a histogram distinguishes, in nanoseconds: an hour.
 const HIGHEST: u64 = 3_600_000_000_000;

@@ -1,11 +1,9 @@
 //! Where the load goes.
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::error::Error;
-use crate::wire::Session;
+use crate::wire::Connect;
 
 /// A system under test that clients connect to.
 #[derive(Debug, Clone)]
@@ -38,21 +36,5 @@ impl Target {
             Reach::Process(socket) => Some(socket),
             Reach::Sessions(_) => None,
         }
-    }
-}
-
-/// How clients get sessions with a system: one implementation per protocol or engine.
-pub trait Connect: fmt::Debug + Send + Sync {
-    /// A new session, ready for requests.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Connect`], [`Error::Authentication`], or the system's error.
-    fn connect(&self) -> Result<Box<dyn Session>, Error>;
-
-    /// Whether its sessions have a descriptor to wait for ([`Session::fd`]), which lets many
-    /// clients share a thread.
-    fn shares_threads(&self) -> bool {
-        false
     }
 }

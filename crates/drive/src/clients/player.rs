@@ -9,11 +9,11 @@ use std::time::Duration;
 use script::{Action, Command, EvalError, Expr, Host, Results, Script, Slot, Sql, Store, Value};
 use workload::{Rng, Scripts};
 
+use super::gate::Gate;
+use super::round::Round;
 use crate::clock::Moment;
 use crate::error::{Error, ErrorKind};
-use crate::gate::Gate;
-use crate::round::Round;
-use crate::tally::Tally;
+use crate::step::tally::Tally;
 use crate::wire::{Kept, Scripted, Session};
 
 /// A client's scripts, with the state of its variables.

@@ -5,7 +5,7 @@ use nix::sched::{CpuSet, sched_setaffinity};
 use nix::unistd::Pid;
 
 use crate::error::Error;
-use crate::load::Seat;
+use crate::step::load::Seat;
 
 /// The calling thread.
 const OWN: Pid = Pid::from_raw(0);

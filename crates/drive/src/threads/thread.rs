@@ -5,17 +5,17 @@ use std::time::Duration;
 
 use workload::{Class, Role, Step, stream_seed};
 
-use crate::bundle;
-use crate::client::Context;
-use crate::cost::ThreadCost;
+use super::seat;
+use crate::clients::bundle;
+use crate::clients::client::Context;
+use crate::clients::gate::Gate;
+use crate::clients::lane::Lane;
+use crate::clients::sliced::Tour;
 use crate::error::{Error, ErrorKind};
-use crate::gate::Gate;
-use crate::lane::Lane;
-use crate::load::Load;
-use crate::seat;
-use crate::sliced::Tour;
-use crate::tally::Tally;
-use crate::target::Reach;
+use crate::step::cost::ThreadCost;
+use crate::step::load::Load;
+use crate::step::tally::Tally;
+use crate::step::target::Reach;
 use crate::wire::Breaker;
 
 /// The result of a client thread.

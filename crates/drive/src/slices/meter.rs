@@ -1,10 +1,10 @@
-//! Follows a timetable for one client and measures what it does in each slot; see [`crate::slice`].
+//! Follows a timetable for one client and measures what it does in each slot; see [`super::slice`].
 
 use std::time::Duration;
 
+use super::slice::Measured;
+use super::timetable::{Slices, Slot, Timetable};
 use crate::clock::Moment;
-use crate::slice::Measured;
-use crate::timetable::{Slices, Slot, Timetable};
 
 /// One client on its way through the slots of a timetable. It is told about every round and reads
 /// no clock, so made-up times can drive it too.

@@ -5,22 +5,22 @@
 //! target that holds it beyond its slot takes that time from the others' slots, never the reverse,
 //! and rounds do not drift.
 //!
-//! Time stands still for a target while the client is away: schedules and rests of a stream's
-//! script continue where they stopped. How late a round is depends only on its own target.
+//! Time stands still for a target while the client is away: schedules and rests continue where they
+//! stopped. How late a round is depends only on its own target.
 
 use std::time::Duration;
 
 use workload::{Action, End, Role};
 
-use crate::client::{Context, FOLLOW_PAUSE};
+use super::client::{Context, FOLLOW_PAUSE};
+use super::lane::Lane;
+use super::round::Round;
+use super::schedule::Schedule;
 use crate::clock::Moment;
-use crate::cost::ThreadCost;
 use crate::error::Error;
-use crate::lane::Lane;
-use crate::meter::Course;
-use crate::round::Round;
-use crate::schedule::Schedule;
-use crate::timetable::Slices;
+use crate::slices::meter::Course;
+use crate::slices::timetable::Slices;
+use crate::step::cost::ThreadCost;
 
 /// How long a client that completes a target waits before it checks the others again.
 const COMPLETION_PAUSE: Duration = Duration::from_millis(10);
@@ -30,7 +30,7 @@ struct Stay {
     schedule: Option<Schedule>,
     /// When the client left.
     left: Moment,
-    /// The next action of a script that rests.
+    /// The next action of a round that rests.
     at: usize,
     /// When its rest is over.
     rest: Option<Moment>,
@@ -56,7 +56,7 @@ pub struct Tour<'a> {
     lanes: &'a mut [Lane],
     stays: Vec<Stay>,
     course: Course,
-    /// The stream's script rests.
+    /// The stream's rounds rest.
     rests: bool,
     start: Moment,
     /// The target the client is at.
@@ -99,7 +99,7 @@ impl<'a> Tour<'a> {
             here: None,
             now: start,
             begun: start,
-            rests: context.stream.script.iter().any(|a| matches!(a, Action::Rest(_))),
+            rests: context.stream.actions.iter().any(|a| matches!(a, Action::Rest(_))),
             since: ThreadCost::default(),
             completing: false,
             ended: start,
@@ -312,7 +312,7 @@ impl<'a> Tour<'a> {
         Ok(Did::Round(self.now.nanos_since(begin)))
     }
 
-    /// Continues a script that rests, until its next rest or its end. A transaction that it holds
+    /// Continues a round that rests, until its next rest or its end. A transaction that it holds
     /// open stays open while the client is away.
     fn resume(&mut self, target: usize, until: Moment) -> Result<Did, Error> {
         let context = self.context;
@@ -320,7 +320,7 @@ impl<'a> Tour<'a> {
             self.stays[target].begun = Some(self.now);
             context.keep(&mut self.lanes[target], target);
         }
-        while let Some(action) = context.stream.script.get(self.stays[target].at) {
+        while let Some(action) = context.stream.actions.get(self.stays[target].at) {
             if let Action::Rest(milliseconds) = action {
                 let over = self.now + Duration::from_millis(*milliseconds);
                 let over = *self.stays[target].rest.get_or_insert(over);

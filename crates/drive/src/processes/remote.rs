@@ -15,15 +15,15 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use workload::{Class, Request, Source, Step};
 
+use super::script::Script;
 use crate::clock::Moment;
-use crate::engine::Clients;
 use crate::error::Error;
-use crate::load::{Load, Ready, Running};
-use crate::outcome::Outcome;
-use crate::script::Script;
-use crate::target::{Connect, Reach, Target};
-use crate::timetable::Slices;
-use crate::wire::{Breaker, Handle, Reply, Session};
+use crate::slices::timetable::Slices;
+use crate::step::load::{Load, Ready, Running};
+use crate::step::outcome::Outcome;
+use crate::step::target::{Reach, Target};
+use crate::threads::engine::Clients;
+use crate::wire::{Breaker, Connect, Handle, Reply, Session};
 
 /// How often the other process reports progress.
 const NEWS: Duration = Duration::from_millis(50);

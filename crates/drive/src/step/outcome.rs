@@ -8,9 +8,9 @@ use hdrhistogram::serialization::{Serializer, V2Serializer};
 use serde::{Deserialize, Serialize};
 use workload::Class;
 
+use super::tally::{Tally, histogram};
 use crate::error::ErrorKind;
-use crate::slice::Slice;
-use crate::tally::{Tally, histogram};
+use crate::slices::slice::Slice;
 
 /// The outcome of a step on one target, over all its clients.
 #[derive(Debug, Serialize, Deserialize)]

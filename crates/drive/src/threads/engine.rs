@@ -8,16 +8,16 @@ use std::time::{Duration, Instant};
 
 use workload::{Class, Role};
 
-use crate::bundle;
+use super::thread::{self, Failed, Finished, counted};
+use crate::clients::bundle;
+use crate::clients::gate::Gate;
 use crate::clock::Moment;
 use crate::error::Error;
-use crate::gate::Gate;
-use crate::load::{Load, Ready, Running};
-use crate::outcome::{ClassOutcome, Failure, Outcome, failures, sum};
-use crate::slice::{self, Slice};
-use crate::target::{Reach, Target};
-use crate::thread::{self, Failed, Finished, counted};
-use crate::timetable::Timetable;
+use crate::slices::slice::{self, Slice};
+use crate::slices::timetable::Timetable;
+use crate::step::load::{Load, Ready, Running};
+use crate::step::outcome::{ClassOutcome, Failure, Outcome, failures, sum};
+use crate::step::target::{Reach, Target};
 use crate::wire::Breaker;
 
 /// Stack of a client thread. Only the pages it touches take memory.

@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 use workload::{Cell, Request};
 
+use crate::clients::single::Single;
 use crate::error::Error;
-use crate::single::Single;
-use crate::target::Connect;
+use crate::wire::Connect;
 
 /// One request, again and again, and marks. Everything follows from the seed, as in a [`Single`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -12,13 +12,13 @@ use nix::sys::resource::UsageWho;
 use nix::sys::signal::Signal;
 use workload::{Figures, Program};
 
-use crate::cost::ThreadCost;
+use super::process::{Runner, Said, with_output};
 use crate::error::Error;
-use crate::load::{Load, Ready, Running, check};
-use crate::outcome::{ClassOutcome, Outcome, Reported};
-use crate::process::{Runner, Said, with_output};
-use crate::slice::Slice;
-use crate::timetable::{Slot, Timetable};
+use crate::slices::slice::Slice;
+use crate::slices::timetable::{Slot, Timetable};
+use crate::step::cost::ThreadCost;
+use crate::step::load::{Load, Ready, Running, check};
+use crate::step::outcome::{ClassOutcome, Outcome, Reported};
 
 /// Prepares a program as the load of a step on `target`; `command` is its command, filled in.
 /// `then` runs after it, uncounted, to observe the target under this load at any cost.
@@ -247,8 +247,8 @@ impl Drop for Turns {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::target::{Reach, Target};
-    use crate::timetable::Slices;
+    use crate::slices::timetable::Slices;
+    use crate::step::target::{Reach, Target};
     use workload::{Class, Output, Step};
 
     fn of(parse: &str) -> Program {

@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use workload::Step;
 
+use super::outcome::Outcome;
+use super::target::Target;
 use crate::error::Error;
-use crate::outcome::Outcome;
-use crate::target::Target;
-use crate::timetable::{Slices, Timetable};
+use crate::slices::timetable::{Slices, Timetable};
 
 /// A step and where to run it.
 #[derive(Debug, Clone)]

@@ -36,7 +36,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::timetable::{Slot, Timetable};
+use super::timetable::{Slot, Timetable};
 
 /// One client's measurement of one slot. Kept for every round: 16 bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -135,7 +135,7 @@ fn together(clients: &[&[Measured]], slot: Slot) -> Slice {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::timetable::Slices;
+    use crate::slices::timetable::Slices;
 
     const MS: fn(u64) -> Duration = Duration::from_millis;
 

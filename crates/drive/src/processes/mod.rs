@@ -1,0 +1,7 @@
+//! Loads in other processes: clients in the process of a system, and other programs.
+
+pub mod idle;
+pub mod process;
+pub mod program;
+pub mod remote;
+pub mod script;
