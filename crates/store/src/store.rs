@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
 use crate::error::{Result, StoreError};
-use crate::schema::{APPLICATION_ID, MIGRATIONS, OLDEST_READABLE, VIEWS, migrate, user_version};
+use crate::schema::{APPLICATION_ID, VERSION, create, user_version};
 
 /// Name of the database in a results directory.
 pub const DATABASE: &str = "steelyard.db";
@@ -31,12 +31,11 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens the store in a directory for writing and reading. Creates what is missing, and
-    /// upgrades an older schema.
+    /// Opens the store in a directory for writing and reading. Creates what is missing.
     ///
     /// # Errors
-    /// If the directory cannot be created or written, or `steelyard.db` is something else or has a
-    /// newer schema.
+    /// If the directory cannot be created or written, or `steelyard.db` is something else or has
+    /// another version of the schema.
     pub fn open(directory: &Path) -> Result<Store> {
         Store::check_writable(directory)?;
         let wrap = |source| StoreError::Directory { path: directory.to_owned(), source };
@@ -47,7 +46,7 @@ impl Store {
         let store = Store::connect(directory, flags, database.as_os_str())?;
         store.check(true)?;
         store.wrap(store.prepare_writing())?;
-        store.wrap(migrate(&store.connection, &MIGRATIONS))?;
+        store.wrap(create(&store.connection))?;
         store.sweep_incoming();
         if new {
             // The names of the new files must also survive a power failure.
@@ -105,7 +104,7 @@ impl Store {
         }
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY;
         let store = Store::connect(directory, flags, database.as_os_str())?;
-        let store = match store.check(false) {
+        match store.check(false) {
             // Reading in WAL mode needs two files next to the database, which SQLite cannot create
             // in a read-only directory. Without a WAL, no data can be missed and there is no
             // writer, so the file can be opened as immutable.
@@ -114,15 +113,10 @@ impl Store {
                 let flags = flags | OpenFlags::SQLITE_OPEN_URI;
                 let store = Store::connect(directory, flags, uri.as_ref())?;
                 store.check(false)?;
-                store
+                Ok(store)
             }
-            checked => checked.map(|()| store)?,
-        };
-        let version = store.wrap(user_version(&store.connection))?;
-        for (_, sql) in VIEWS.iter().filter(|(since, _)| version < *since) {
-            store.wrap(store.connection.execute_batch(sql))?;
+            checked => checked.map(|()| store),
         }
-        Ok(store)
     }
 
     fn connect(directory: &Path, flags: OpenFlags, name: &std::ffi::OsStr) -> Result<Store> {
@@ -140,9 +134,11 @@ impl Store {
         Ok(Store { connection, directory: directory.to_owned(), database })
     }
 
-    /// Checks that the file is steelyard's and has a known version, before changing anything in it.
+    /// Checks that the file is steelyard's and has this version, before changing anything in it.
     fn check(&self, writing: bool) -> Result<()> {
         let look = || -> rusqlite::Result<(i64, i64, i64)> {
+            // As it was at one moment, since another process may be creating the tables.
+            let _moment = self.connection.unchecked_transaction()?;
             let pragma = |name| self.connection.pragma_query_value(None, name, |row| row.get(0));
             let objects = "SELECT count(*) FROM sqlite_schema";
             let objects = self.connection.query_row(objects, [], |row| row.get(0))?;
@@ -150,7 +146,7 @@ impl Store {
         };
         let (application, found, objects) = self.wrap(look())?;
         let path = self.database.clone();
-        let known = MIGRATIONS.len() as i64;
+        let known = i64::from(VERSION);
         if objects == 0 && application == 0 && found == 0 {
             // An empty file is new, or was left by a process killed while creating the store.
             return if writing { Ok(()) } else { Err(StoreError::Missing(self.directory.clone())) };
@@ -164,7 +160,7 @@ impl Store {
         if found > known {
             return Err(StoreError::Newer { path, found, known });
         }
-        if found < OLDEST_READABLE && !writing {
+        if found < known {
             return Err(StoreError::Older { path, found, known });
         }
         Ok(())
@@ -177,12 +173,13 @@ impl Store {
             connection.pragma_update_and_check(None, "journal_mode", "wal", |_| Ok(()))?;
         }
         // FULL syncs the WAL at every commit: a step reported as stored survives a power failure.
-        connection.pragma_update(None, "synchronous", "FULL")
+        connection.pragma_update(None, "synchronous", "FULL")?;
+        connection.pragma_update(None, "foreign_keys", true)
     }
 
-    /// The newest version of the schema, which this crate writes.
+    /// The version of the schema, the only one that this crate reads and writes.
     pub fn schema() -> u32 {
-        MIGRATIONS.len() as u32
+        VERSION
     }
 
     /// Closes a store that nobody else has open, leaving a single file without a write-ahead log.
