@@ -37,14 +37,14 @@ impl Store {
     /// If the directory cannot be created or written, or `steelyard.db` is something else or has
     /// another version of the schema.
     pub fn open(directory: &Path) -> Result<Store> {
-        Store::check_writable(directory)?;
+        let existing = Store::writable(directory)?;
         let wrap = |source| StoreError::Directory { path: directory.to_owned(), source };
         fs::create_dir_all(directory.join(ARTIFACTS)).map_err(wrap)?;
-        let database = directory.join(DATABASE);
-        let new = !database.exists();
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
-        let store = Store::connect(directory, flags, database.as_os_str())?;
-        store.check(true)?;
+        let new = existing.is_none();
+        let store = match existing {
+            Some(store) => store,
+            None => Store::connect_writing(directory, OpenFlags::SQLITE_OPEN_CREATE)?,
+        };
         store.wrap(store.prepare_writing())?;
         store.wrap(create(&store.connection))?;
         store.sweep_incoming();
@@ -64,21 +64,7 @@ impl Store {
     /// # Errors
     /// As [`Store::open`].
     pub fn check_writable(directory: &Path) -> Result<()> {
-        let refused = |source| StoreError::from_io(directory, source);
-        let directory = std::path::absolute(directory).map_err(refused)?;
-        for folder in [directory.clone(), directory.join(ARTIFACTS)] {
-            // What is missing is made in the nearest directory that exists.
-            let place = folder.ancestors().find(|way| way.exists()).unwrap_or(&folder);
-            tempfile::tempfile_in(place).map_err(|source| StoreError::from_io(&folder, source))?;
-        }
-        let database = directory.join(DATABASE);
-        if database.exists() {
-            let opened = File::options().write(true).open(&database);
-            opened.map_err(|source| StoreError::from_io(&database, source))?;
-            let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
-            Store::connect(&directory, flags, database.as_os_str())?.check(true)?;
-        }
-        Ok(())
+        Store::writable(directory).map(drop)
     }
 
     /// The same for a store that must already exist, as for `run --resume`.
@@ -117,6 +103,33 @@ impl Store {
             }
             checked => checked.map(|()| store),
         }
+    }
+
+    /// The store in a directory where [`Store::open`] can write; `None` if it has to be created.
+    /// Creates nothing.
+    fn writable(directory: &Path) -> Result<Option<Store>> {
+        let refused = |source| StoreError::from_io(directory, source);
+        let absolute = std::path::absolute(directory).map_err(refused)?;
+        for folder in [absolute.clone(), absolute.join(ARTIFACTS)] {
+            // What is missing is made in the nearest directory that exists.
+            let place = folder.ancestors().find(|way| way.exists()).unwrap_or(&folder);
+            tempfile::tempfile_in(place).map_err(|source| StoreError::from_io(&folder, source))?;
+        }
+        let database = directory.join(DATABASE);
+        if !database.exists() {
+            return Ok(None);
+        }
+        let opened = File::options().write(true).open(&database);
+        opened.map_err(|source| StoreError::from_io(&database, source))?;
+        Store::connect_writing(directory, OpenFlags::empty()).map(Some)
+    }
+
+    /// Connects with these flags and those for writing. Changes nothing.
+    fn connect_writing(directory: &Path, flags: OpenFlags) -> Result<Store> {
+        let flags = flags | OpenFlags::SQLITE_OPEN_READ_WRITE;
+        let store = Store::connect(directory, flags, directory.join(DATABASE).as_os_str())?;
+        store.check(true)?;
+        Ok(store)
     }
 
     fn connect(directory: &Path, flags: OpenFlags, name: &std::ffi::OsStr) -> Result<Store> {

@@ -48,6 +48,7 @@ fn a_database_of_another_program_is_left_alone() {
         assert!(error.to_string().contains("another program"), "{error}");
     }
     assert_eq!(fs::read(&file).unwrap(), before);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is made beside it");
 }
 
 #[test]
