@@ -11,7 +11,7 @@ use crate::Error;
 use crate::bounded::largest;
 use crate::export::pack_in;
 use crate::import::{Imported, import_named};
-use crate::manifest::{FORMAT, Summary, is_hash};
+use crate::manifest::{FORMAT, Summary, check_version, is_hash};
 use crate::remote::{Address, Objects};
 use crate::workshop::Workshop;
 
@@ -168,8 +168,8 @@ impl Archive {
     /// Adds an experiment from the address to a results directory.
     ///
     /// # Errors
-    /// If it cannot be read, is damaged or from a newer steelyard, or the directory cannot be
-    /// written; the directory is as before then.
+    /// If it cannot be read, is damaged or from another version of steelyard, or the directory
+    /// cannot be written; the directory is as before then.
     pub fn pull(&self, archived: &Archived, results: &Path) -> Result<Imported, Error> {
         self.pull_as(archived, results, None)
     }
@@ -182,15 +182,7 @@ impl Archive {
         number: Option<i64>,
     ) -> Result<Imported, Error> {
         let name = format!("{}/{}", self.address(), object(&archived.content));
-        let known = Store::schema();
-        if archived.format > FORMAT || archived.schema > known {
-            return Err(Error::Newer {
-                name,
-                steelyard: archived.steelyard.clone(),
-                found: format!("format {}, schema {}", archived.format, archived.schema),
-                known: format!("format {FORMAT}, schema {known}"),
-            });
-        }
+        check_version(&name, archived.format, archived.schema, &archived.steelyard)?;
         let workshop = Workshop::open(&self.cache)?;
         let file = workshop.path().join("pulled");
         let largest = largest()?;

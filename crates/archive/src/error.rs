@@ -68,6 +68,20 @@ pub enum Error {
         /// The newest known.
         known: String,
     },
+    /// An earlier development version of steelyard wrote it.
+    #[error(
+        "{name} was written by an earlier development version of steelyard ({steelyard}): expected schema {known}, found {found}; measure again, or read it with that version"
+    )]
+    Older {
+        /// The file or object.
+        name: String,
+        /// Version of the steelyard that wrote it.
+        steelyard: String,
+        /// Version of the schema found.
+        found: u32,
+        /// This steelyard's.
+        known: u32,
+    },
     /// The results directory has the same experiment in another state.
     #[error(
         "experiment {here} in {results} is the same experiment in another state: {here_state} there, {state} in {name}; both together would count its trials twice; name another directory with --results"
@@ -135,6 +149,7 @@ impl Error {
             | Error::TooLarge { .. }
             | Error::Largest { .. }
             | Error::Newer { .. }
+            | Error::Older { .. }
             | Error::OtherState { .. }
             | Error::Address { .. }
             | Error::NoCredentials(_) => true,
@@ -152,6 +167,7 @@ impl Error {
                 | Error::Damaged { .. }
                 | Error::TooLarge { .. }
                 | Error::Newer { .. }
+                | Error::Older { .. }
                 | Error::OtherState { .. }
         )
     }

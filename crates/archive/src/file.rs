@@ -90,8 +90,8 @@ pub(crate) fn is_archive(path: &Path) -> io::Result<bool> {
 /// It ends as soon as more than `largest` bytes come out of it.
 ///
 /// # Errors
-/// [`Error::NotAnArchive`], [`Error::Damaged`], [`Error::Newer`], [`Error::TooLarge`]; or if a file
-/// cannot be written.
+/// [`Error::NotAnArchive`], [`Error::Damaged`], [`Error::Newer`], [`Error::Older`],
+/// [`Error::TooLarge`]; or if a file cannot be written.
 pub(crate) fn read(
     path: &Path,
     name: &str,
@@ -258,7 +258,7 @@ mod tests {
         let whole = describe(folder, "zeros").unwrap();
         let file = |path: &str, bytes| Entry { path: path.to_owned(), bytes, ..whole.clone() };
         let manifest = serde_json::json!({
-            "format": crate::FORMAT, "schema": 1, "steelyard": "0.1.0",
+            "format": crate::FORMAT, "schema": store::Store::schema(), "steelyard": "0.1.0",
             "content": whole.sha256, "files": [file(store::DATABASE, claimed)],
             "experiment": newer_manifest(br#"{"format": 99, "steelyard": "1"}"#).unwrap().experiment,
         });

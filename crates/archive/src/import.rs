@@ -29,7 +29,7 @@ pub fn is_archive(path: &Path) -> Result<bool, Error> {
 /// Reads an archive file to its end and checks all of it.
 ///
 /// # Errors
-/// If it is damaged, something else, too large, or was written by a newer steelyard.
+/// If it is damaged, something else, too large, or was written by another version of steelyard.
 pub fn verify(path: &Path) -> Result<Manifest, Error> {
     file::read(path, &path.display().to_string(), largest()?, None)
 }
@@ -71,8 +71,7 @@ pub fn import_named(
         return Err(damaged(format!("expected one experiment, found {}", all.len())));
     };
     let found = content(&copy, experiment.id)?;
-    // An older schema may give another hash; the files' own hashes were right.
-    if manifest.schema == Store::schema() && found != manifest.content {
+    if found != manifest.content {
         let expected = &manifest.content;
         return Err(damaged(format!("expected the content hash {expected}, found {found}")));
     }

@@ -106,21 +106,12 @@ impl Summary {
 }
 
 impl Manifest {
-    /// Refuses what a newer steelyard wrote, and paths that lead anywhere else.
+    /// Refuses what another version of steelyard wrote, and paths that lead anywhere else.
     ///
     /// # Errors
-    /// [`Error::Newer`] or [`Error::Damaged`]; `name` says which file it is.
+    /// [`Error::Newer`], [`Error::Older`] or [`Error::Damaged`]; `name` says which file it is.
     pub(crate) fn check(&self, name: &str) -> Result<(), Error> {
-        let known = Store::schema();
-        if self.format > FORMAT || self.schema > known {
-            let found = format!("format {}, schema {}", self.format, self.schema);
-            return Err(Error::Newer {
-                name: name.to_owned(),
-                steelyard: self.steelyard.clone(),
-                found,
-                known: format!("format {FORMAT}, schema {known}"),
-            });
-        }
+        check_version(name, self.format, self.schema, &self.steelyard)?;
         let damaged = |problem: String| Error::Damaged { name: name.to_owned(), problem };
         if self.files.first().is_none_or(|entry| entry.path != DATABASE) {
             return Err(damaged(format!("its first file is not {DATABASE}")));
@@ -136,6 +127,29 @@ impl Manifest {
         }
         Ok(())
     }
+}
+
+/// Refuses another version of the schema, and a newer format.
+///
+/// # Errors
+/// [`Error::Newer`] or [`Error::Older`]; `name` says which file or object it is.
+pub(crate) fn check_version(
+    name: &str,
+    format: u32,
+    schema: u32,
+    steelyard: &str,
+) -> Result<(), Error> {
+    let known = Store::schema();
+    let (name, steelyard) = (name.to_owned(), steelyard.to_owned());
+    if format > FORMAT || schema > known {
+        let found = format!("format {format}, schema {schema}");
+        let known = format!("format {FORMAT}, schema {known}");
+        return Err(Error::Newer { name, steelyard, found, known });
+    }
+    if schema < known {
+        return Err(Error::Older { name, steelyard, found: schema, known });
+    }
+    Ok(())
 }
 
 /// Whether a text is a content hash.

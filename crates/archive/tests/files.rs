@@ -172,6 +172,20 @@ fn what_a_newer_steelyard_wrote_is_refused() {
 }
 
 #[test]
+fn what_an_earlier_version_wrote_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut older = archive::verify(&exported(folder.path())).unwrap();
+    let known = older.schema;
+    older.schema -= 1;
+    let file = folder.path().join("older");
+    packed(&serde_json::to_string(&older).unwrap(), &[], &file);
+    let error = refused(&file);
+    assert!(matches!(error, Error::Older { .. }) && error.is_request(), "{error}");
+    let said = format!("expected schema {known}, found {}; measure again", older.schema);
+    assert!(error.to_string().contains(&said), "{error}");
+}
+
+#[test]
 fn files_that_lead_elsewhere_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let manifest = archive::verify(&exported(folder.path())).unwrap();

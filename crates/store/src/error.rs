@@ -35,26 +35,26 @@ pub enum StoreError {
     },
     /// A newer steelyard wrote it.
     #[error(
-        "{path} has schema version {found}, but this steelyard supports versions up to {known}; update steelyard, or choose another directory with --results"
+        "{path} was written by a newer steelyard: expected schema version {known}, found {found}; update steelyard, or choose another directory with --results"
     )]
     Newer {
         /// The file.
         path: PathBuf,
         /// Its schema version.
         found: i64,
-        /// The newest known version.
+        /// This steelyard's.
         known: i64,
     },
-    /// An older steelyard wrote it, and it was opened for reading only.
+    /// An earlier development version of steelyard wrote it.
     #[error(
-        "{path} has schema version {found}, this steelyard reads version {known}; make the directory writable and try again, which upgrades the database"
+        "{path} was written by an earlier development version of steelyard: expected schema version {known}, found {found}; measure again into another directory with --results, or read these results with that version"
     )]
     Older {
         /// The file.
         path: PathBuf,
         /// Its schema version.
         found: i64,
-        /// The version needed.
+        /// This steelyard's.
         known: i64,
     },
     /// No space left.

@@ -1,4 +1,4 @@
-//! Results on disk: schema, migrations, reading and writing.
+//! Results on disk: schema, reading and writing.
 //!
 //! A results directory contains `steelyard.db` (SQLite) and `artifacts/` (files such as server
 //! logs). A [`Store`] is written during a run: each finished step is one durable transaction, so

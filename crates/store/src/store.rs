@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
 use crate::error::{Result, StoreError};
-use crate::schema::{APPLICATION_ID, MIGRATIONS, OLDEST_READABLE, VIEWS, migrate, user_version};
+use crate::schema::{APPLICATION_ID, VERSION, create, user_version};
 
 /// Name of the database in a results directory.
 pub const DATABASE: &str = "steelyard.db";
@@ -31,23 +31,22 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens the store in a directory for writing and reading. Creates what is missing, and
-    /// upgrades an older schema.
+    /// Opens the store in a directory for writing and reading. Creates what is missing.
     ///
     /// # Errors
-    /// If the directory cannot be created or written, or `steelyard.db` is something else or has a
-    /// newer schema.
+    /// If the directory cannot be created or written, or `steelyard.db` is something else or has
+    /// another version of the schema.
     pub fn open(directory: &Path) -> Result<Store> {
-        Store::check_writable(directory)?;
+        let existing = Store::writable(directory)?;
         let wrap = |source| StoreError::Directory { path: directory.to_owned(), source };
         fs::create_dir_all(directory.join(ARTIFACTS)).map_err(wrap)?;
-        let database = directory.join(DATABASE);
-        let new = !database.exists();
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
-        let store = Store::connect(directory, flags, database.as_os_str())?;
-        store.check(true)?;
+        let new = existing.is_none();
+        let store = match existing {
+            Some(store) => store,
+            None => Store::connect_writing(directory, OpenFlags::SQLITE_OPEN_CREATE)?,
+        };
         store.wrap(store.prepare_writing())?;
-        store.wrap(migrate(&store.connection, &MIGRATIONS))?;
+        store.wrap(create(&store.connection))?;
         store.sweep_incoming();
         if new {
             // The names of the new files must also survive a power failure.
@@ -65,21 +64,7 @@ impl Store {
     /// # Errors
     /// As [`Store::open`].
     pub fn check_writable(directory: &Path) -> Result<()> {
-        let refused = |source| StoreError::from_io(directory, source);
-        let directory = std::path::absolute(directory).map_err(refused)?;
-        for folder in [directory.clone(), directory.join(ARTIFACTS)] {
-            // What is missing is made in the nearest directory that exists.
-            let place = folder.ancestors().find(|way| way.exists()).unwrap_or(&folder);
-            tempfile::tempfile_in(place).map_err(|source| StoreError::from_io(&folder, source))?;
-        }
-        let database = directory.join(DATABASE);
-        if database.exists() {
-            let opened = File::options().write(true).open(&database);
-            opened.map_err(|source| StoreError::from_io(&database, source))?;
-            let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
-            Store::connect(&directory, flags, database.as_os_str())?.check(true)?;
-        }
-        Ok(())
+        Store::writable(directory).map(drop)
     }
 
     /// The same for a store that must already exist, as for `run --resume`.
@@ -105,7 +90,7 @@ impl Store {
         }
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY;
         let store = Store::connect(directory, flags, database.as_os_str())?;
-        let store = match store.check(false) {
+        match store.check(false) {
             // Reading in WAL mode needs two files next to the database, which SQLite cannot create
             // in a read-only directory. Without a WAL, no data can be missed and there is no
             // writer, so the file can be opened as immutable.
@@ -114,14 +99,36 @@ impl Store {
                 let flags = flags | OpenFlags::SQLITE_OPEN_URI;
                 let store = Store::connect(directory, flags, uri.as_ref())?;
                 store.check(false)?;
-                store
+                Ok(store)
             }
-            checked => checked.map(|()| store)?,
-        };
-        let version = store.wrap(user_version(&store.connection))?;
-        for (_, sql) in VIEWS.iter().filter(|(since, _)| version < *since) {
-            store.wrap(store.connection.execute_batch(sql))?;
+            checked => checked.map(|()| store),
         }
+    }
+
+    /// The store in a directory where [`Store::open`] can write; `None` if it has to be created.
+    /// Creates nothing.
+    fn writable(directory: &Path) -> Result<Option<Store>> {
+        let refused = |source| StoreError::from_io(directory, source);
+        let absolute = std::path::absolute(directory).map_err(refused)?;
+        for folder in [absolute.clone(), absolute.join(ARTIFACTS)] {
+            // What is missing is made in the nearest directory that exists.
+            let place = folder.ancestors().find(|way| way.exists()).unwrap_or(&folder);
+            tempfile::tempfile_in(place).map_err(|source| StoreError::from_io(&folder, source))?;
+        }
+        let database = directory.join(DATABASE);
+        if !database.exists() {
+            return Ok(None);
+        }
+        let opened = File::options().write(true).open(&database);
+        opened.map_err(|source| StoreError::from_io(&database, source))?;
+        Store::connect_writing(directory, OpenFlags::empty()).map(Some)
+    }
+
+    /// Connects with these flags and those for writing. Changes nothing.
+    fn connect_writing(directory: &Path, flags: OpenFlags) -> Result<Store> {
+        let flags = flags | OpenFlags::SQLITE_OPEN_READ_WRITE;
+        let store = Store::connect(directory, flags, directory.join(DATABASE).as_os_str())?;
+        store.check(true)?;
         Ok(store)
     }
 
@@ -140,9 +147,11 @@ impl Store {
         Ok(Store { connection, directory: directory.to_owned(), database })
     }
 
-    /// Checks that the file is steelyard's and has a known version, before changing anything in it.
+    /// Checks that the file is steelyard's and has this version, before changing anything in it.
     fn check(&self, writing: bool) -> Result<()> {
         let look = || -> rusqlite::Result<(i64, i64, i64)> {
+            // As it was at one moment, since another process may be creating the tables.
+            let _moment = self.connection.unchecked_transaction()?;
             let pragma = |name| self.connection.pragma_query_value(None, name, |row| row.get(0));
             let objects = "SELECT count(*) FROM sqlite_schema";
             let objects = self.connection.query_row(objects, [], |row| row.get(0))?;
@@ -150,7 +159,7 @@ impl Store {
         };
         let (application, found, objects) = self.wrap(look())?;
         let path = self.database.clone();
-        let known = MIGRATIONS.len() as i64;
+        let known = i64::from(VERSION);
         if objects == 0 && application == 0 && found == 0 {
             // An empty file is new, or was left by a process killed while creating the store.
             return if writing { Ok(()) } else { Err(StoreError::Missing(self.directory.clone())) };
@@ -164,7 +173,7 @@ impl Store {
         if found > known {
             return Err(StoreError::Newer { path, found, known });
         }
-        if found < OLDEST_READABLE && !writing {
+        if found < known {
             return Err(StoreError::Older { path, found, known });
         }
         Ok(())
@@ -177,12 +186,13 @@ impl Store {
             connection.pragma_update_and_check(None, "journal_mode", "wal", |_| Ok(()))?;
         }
         // FULL syncs the WAL at every commit: a step reported as stored survives a power failure.
-        connection.pragma_update(None, "synchronous", "FULL")
+        connection.pragma_update(None, "synchronous", "FULL")?;
+        connection.pragma_update(None, "foreign_keys", true)
     }
 
-    /// The newest version of the schema, which this crate writes.
+    /// The version of the schema, the only one that this crate reads and writes.
     pub fn schema() -> u32 {
-        MIGRATIONS.len() as u32
+        VERSION
     }
 
     /// Closes a store that nobody else has open, leaving a single file without a write-ahead log.

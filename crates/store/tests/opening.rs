@@ -6,8 +6,8 @@ use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::Command;
 
-use crate::common::{begin, begin_trial, count_of, full_step, latest_unfinished};
-use store::{Purpose, Scope, Store, StoreError};
+use crate::common::{begin, begin_trial, full_step};
+use store::{Scope, Store, StoreError};
 
 fn refused(folder: &Path) -> [StoreError; 2] {
     [Store::open(folder).unwrap_err(), Store::open_read_only(folder).unwrap_err()]
@@ -48,85 +48,27 @@ fn a_database_of_another_program_is_left_alone() {
         assert!(error.to_string().contains("another program"), "{error}");
     }
     assert_eq!(fs::read(&file).unwrap(), before);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is made beside it");
 }
 
 #[test]
-fn a_newer_schema_is_refused_with_both_versions() {
-    let folder = tempfile::tempdir().unwrap();
-    drop(Store::open(folder.path()).unwrap());
-    let connection = rusqlite::Connection::open(folder.path().join("steelyard.db")).unwrap();
-    connection.pragma_update(None, "user_version", 7).unwrap();
-    drop(connection);
-    for error in refused(folder.path()) {
-        assert!(matches!(error, StoreError::Newer { found: 7, known: 6, .. }), "{error}");
-        let text = error.to_string();
-        assert!(
-            text.contains("version 7") && text.contains("up to 6") && text.contains("update"),
-            "{text}"
-        );
-    }
-}
-
-/// Version 1, as created by the first release: read as it is, upgraded when written.
-#[test]
-fn an_older_schema_is_read_and_brought_up_to_date() {
-    let folder = tempfile::tempdir().unwrap();
-    let connection = rusqlite::Connection::open(folder.path().join("steelyard.db")).unwrap();
-    connection.execute_batch(include_str!("../src/migrations/001.sql")).unwrap();
-    connection.pragma_update(None, "application_id", 0x5354_4C59).unwrap();
-    connection.pragma_update(None, "user_version", 1).unwrap();
-    drop(connection);
-    let version = || {
-        let connection = rusqlite::Connection::open(folder.path().join("steelyard.db")).unwrap();
-        connection.pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0)).unwrap()
-    };
-    assert!(Store::open_read_only(folder.path()).unwrap().experiments().unwrap().is_empty());
-    assert_eq!(version(), 1);
-    let store = Store::open(folder.path()).unwrap();
-    assert_eq!(version(), 6);
-    let (experiment, [variant, _]) = begin(&store);
-    let trial = begin_trial(&store, experiment, variant, 1);
-    store.pollute_trials(&[trial], "steal").unwrap();
-}
-
-/// Experiments in an older database are runs, whether it is read as it is or upgraded.
-#[test]
-fn experiments_of_older_schemas_are_runs() {
-    let migrations =
-        [include_str!("../src/migrations/001.sql"), include_str!("../src/migrations/002.sql")];
-    for version in 1..=migrations.len() {
+fn another_version_of_the_schema_is_refused_with_both_versions() {
+    let known = i64::from(Store::schema());
+    for (found, said) in [(known + 1, "update steelyard"), (known - 1, "measure again")] {
         let folder = tempfile::tempdir().unwrap();
-        let connection = rusqlite::Connection::open(folder.path().join("steelyard.db")).unwrap();
-        for sql in migrations.iter().take(version) {
-            connection.execute_batch(sql).unwrap();
-        }
-        connection.pragma_update(None, "application_id", 0x5354_4C59).unwrap();
-        connection.pragma_update(None, "user_version", version as i64).unwrap();
-        connection
-            .execute_batch(
-                "INSERT INTO experiment (id, name, workload, base, seed, blocks, margin, plan, steelyard, created_ms, state) \
-                 VALUES (3, 'old', 'insert', 'a', 1, 1, 0.02, '', '0', 0, 'interrupted'); \
-                 INSERT INTO variant (id, experiment_id, position, name, dbms, source, version, build, config) \
-                 VALUES (4, 3, 0, 'a', 'postgres@14', '', '14', '{}', '{}')",
-            )
-            .unwrap();
+        drop(Store::open(folder.path()).unwrap());
+        let file = folder.path().join("steelyard.db");
+        let connection = rusqlite::Connection::open(&file).unwrap();
+        connection.pragma_update(None, "user_version", found).unwrap();
         drop(connection);
-        let check = |store: &Store| {
-            let stored = store.experiment(store::ExperimentId(3)).unwrap();
-            assert_eq!((stored.purpose, stored.name.as_str()), (Purpose::Run, "old"));
-            for found in [store.latest(), latest_unfinished(store), store.experiment_named("old")] {
-                assert_eq!(found.unwrap().as_ref(), Some(&stored));
-            }
-            assert_eq!(store.experiments().unwrap(), std::slice::from_ref(&stored));
-            assert_eq!(store.all_experiments().unwrap(), [stored]);
-            assert_eq!(store.latest_count().unwrap(), None);
-            assert!(store.counts(store::ExperimentId(3)).unwrap().is_empty());
-        };
-        check(&Store::open_read_only(folder.path()).unwrap());
-        let store = Store::open(folder.path()).unwrap();
-        check(&store);
-        store.record_count(store::VariantId(4), &count_of("point", 10, 7)).unwrap();
-        assert_eq!(store.counts(store::ExperimentId(3)).unwrap().len(), 1);
+        let before = fs::read(&file).unwrap();
+        for error in refused(folder.path()) {
+            assert!(error.is_request(), "{error}");
+            let text = error.to_string();
+            let versions = format!("expected schema version {known}, found {found}");
+            assert!(text.contains(&versions) && text.contains(said), "{text}");
+        }
+        assert_eq!(fs::read(&file).unwrap(), before);
     }
 }
 
@@ -231,74 +173,4 @@ fn a_directory_closed_to_us_can_only_be_read() {
     let output = child.output().unwrap();
     mode(&results, 0o755);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
-}
-
-/// Version 3 kept two counts. They are read as they are, and stay when the database is upgraded.
-#[test]
-fn the_two_counts_of_an_older_schema_are_read() {
-    let folder = tempfile::tempdir().unwrap();
-    let connection = rusqlite::Connection::open(folder.path().join("steelyard.db")).unwrap();
-    for sql in [
-        include_str!("../src/migrations/001.sql"),
-        include_str!("../src/migrations/002.sql"),
-        include_str!("../src/migrations/003.sql"),
-        "PRAGMA application_id = 0x53544C59; PRAGMA user_version = 3; \
-         INSERT INTO experiment (id, name, workload, base, seed, blocks, margin, plan, steelyard, created_ms, state, purpose) \
-         VALUES (3, 'old', 'insert', 'a', 1, 1, 0.02, '', '0', 0, 'finished', 'count'); \
-         INSERT INTO variant (id, experiment_id, position, name, dbms, source, version, build, config) \
-         VALUES (4, 3, 0, 'a', 'postgres@14', '', '14', '{}', '{}'); \
-         INSERT INTO name (id, text) VALUES (1, 'point'); \
-         INSERT INTO count (id, variant_id, kind_id, protocol, place, statements, row_count, instructions, repeated) \
-         VALUES (7, 4, 1, 'simple', 'backend', 10, 0, 1000, 1003)",
-    ] {
-        connection.execute_batch(sql).unwrap();
-    }
-    drop(connection);
-    let check = |store: &Store| {
-        let counts = store.counts(store::ExperimentId(3)).unwrap();
-        let [(_, count)] = &counts[..] else { panic!("{counts:?}") };
-        assert_eq!((count.instructions, &count.counts[..]), (1000, &[1000, 1003][..]));
-    };
-    check(&Store::open_read_only(folder.path()).unwrap());
-    check(&Store::open(folder.path()).unwrap());
-}
-
-/// A version 4 database of two real trials per variant reads the same before and after the upgrade.
-#[test]
-fn results_of_version_4_are_read_as_they_are_and_migrated() {
-    use store::Scope;
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("steelyard.db"), include_bytes!("fixtures/version4.db")).unwrap();
-    let read = |store: &Store| {
-        let experiment = store.latest().unwrap().unwrap().id;
-        let trials = store.trials(experiment).unwrap();
-        assert!(trials.len() == 4 && trials.iter().all(|trial| trial.sequence == 1));
-        let steps = store.steps(experiment, Scope::Results).unwrap();
-        let of_trial = steps.iter().filter(|step| step.trial == trials[0].id);
-        let measures: Vec<_> = of_trial
-            .map(|step| {
-                let m = &step.measure;
-                (&*step.name, &*m.class, &*m.unit, m.better.as_str(), m.timed)
-            })
-            .collect();
-        assert_eq!(
-            measures,
-            [
-                ("l.i0", "insert", "rows", "more", false),
-                ("l.x", "define", "rows", "more", false),
-                ("l.i1", "insert", "rows", "more", false),
-                ("qr100", "query", "queries", "more", true),
-            ]
-        );
-        let values = store.step_values(experiment, &["o/s"], Scope::Results).unwrap();
-        assert!(values.iter().all(|v| v.values[0] > 0.0 && v.measure.labels.is_empty()));
-        let sizes = store.sizes(steps[0].id).unwrap();
-        let names: Vec<_> = sizes.iter().map(|s| (&*s.object, &*s.name)).collect();
-        assert_eq!(names, [("pi1", "index"), ("pi1", "rel"), ("pi1", "total")]);
-        assert!(sizes[2].bytes >= sizes[0].bytes + sizes[1].bytes);
-        assert!(steps.iter().all(|step| store.failures(step.id).unwrap().is_empty()));
-        (trials, steps, sizes)
-    };
-    let before = read(&Store::open_read_only(folder.path()).unwrap());
-    assert_eq!(before, read(&Store::open(folder.path()).unwrap()));
 }

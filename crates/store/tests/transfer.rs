@@ -226,30 +226,6 @@ fn return_to(store: &Store, connection: &Connection, table: &str, column: &str) 
 }
 
 #[test]
-fn an_older_database_is_copied_as_it_would_be_after_an_upgrade() {
-    let (old, new, to) =
-        (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    for folder in [&old, &new] {
-        fs::copy(
-            concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/version4.db"),
-            folder.path().join("steelyard.db"),
-        )
-        .unwrap();
-    }
-    let upgraded = open(&new);
-    let old = Store::open_read_only(old.path()).unwrap();
-    let to = open(&to);
-    let all = upgraded.all_experiments().unwrap();
-    assert!(!all.is_empty());
-    for experiment in all {
-        let hash = upgraded.content_hash(experiment.id).unwrap();
-        assert_eq!(old.content_hash(experiment.id).unwrap(), hash);
-        let ids = old.copy_experiment(experiment.id, &to, None).unwrap();
-        assert_eq!(to.content_hash(ids.experiment.1).unwrap(), hash);
-    }
-}
-
-#[test]
 fn what_is_damaged_is_not_copied() {
     let folders = [(); 2].map(|()| tempfile::tempdir().unwrap());
     let [from, to] = folders.each_ref().map(open);

@@ -160,22 +160,25 @@ fn what_one_variant_refuses_loses_nothing_of_the_other() {
 }
 
 #[test]
-fn results_of_a_newer_steelyard_are_left_alone() {
+fn results_of_another_version_are_left_alone() {
     let place = Place::new();
     let file = place.plan(&plan(ONE, "", QUICK));
     place.run(&[&file]).expect(0, &[]);
-    let database = Database::of(&place.results());
-    database.0.pragma_update(None, "user_version", 99).unwrap();
-    drop(database);
-    let parts = ["steelyard.db", "99", "update steelyard"];
-    for arguments in [&["compare"][..], &["list"], &["report"]] {
-        place.steelyard(arguments).expect(2, &parts);
+    for (version, remedy) in [(99, "update steelyard"), (1, "measure again")] {
+        let database = Database::of(&place.results());
+        database.0.pragma_update(None, "user_version", version).unwrap();
+        drop(database);
+        let found = format!("found {version}");
+        let parts = ["steelyard.db", found.as_str(), remedy];
+        for arguments in [&["compare"][..], &["list"], &["report"]] {
+            place.steelyard(arguments).expect(2, &parts);
+        }
+        place.run(&[&file]).expect(2, &parts);
+        place.run(&["--resume"]).expect(2, &parts);
+        let database = Database::of(&place.results());
+        assert_eq!(database.number("SELECT count(*) FROM trial"), 1);
+        assert_eq!(database.number("PRAGMA user_version"), version);
     }
-    place.run(&[&file]).expect(2, &parts);
-    place.run(&["--resume"]).expect(2, &parts);
-    let database = Database::of(&place.results());
-    assert_eq!(database.number("SELECT count(*) FROM trial"), 1);
-    assert_eq!(database.number("PRAGMA user_version"), 99);
 }
 
 #[test]

@@ -162,7 +162,7 @@ fn object(moto: &Moto, ending: &str) -> (String, Vec<u8>) {
 }
 
 #[test]
-fn objects_that_are_damaged_or_newer_are_not_pulled() {
+fn objects_that_are_damaged_or_of_another_version_are_not_pulled() {
     let Some(moto) = Moto::start(None) else { return };
     let place = Place::new();
     add(&place.results(), "load", 1_000, 100_000);
@@ -194,12 +194,18 @@ fn objects_that_are_damaged_or_newer_are_not_pulled() {
     let (path, entry) = object(&moto, ".json");
     let entry = String::from_utf8(entry).unwrap();
     let schema = format!("\"schema\": {}", Store::schema());
-    let newer = entry.replace(&schema, "\"schema\": 99").replace("0.1.0", "9.0.0");
-    assert_ne!(newer, entry);
-    moto.http("PUT", &path, newer.as_bytes());
-    // What was read of the index before would be taken from the cache.
-    fs::remove_dir_all(place.path().join("cache")).unwrap();
-    pull(&["newer steelyard (9.0.0; format 1, schema 99)", "update steelyard"]);
+    for (version, said) in [
+        ("99", ["newer steelyard (9.0.0; format 1, schema 99)", "update steelyard"]),
+        ("1", ["earlier development version of steelyard (9.0.0)", "measure again"]),
+    ] {
+        let other = entry.replace(&schema, &format!("\"schema\": {version}"));
+        let other = other.replace("0.1.0", "9.0.0");
+        assert_ne!(other, entry);
+        moto.http("PUT", &path, other.as_bytes());
+        // What was read of the index before would be taken from the cache.
+        fs::remove_dir_all(place.path().join("cache")).unwrap();
+        pull(&said);
+    }
     moto.http("PUT", &path, b"{");
     fs::remove_dir_all(place.path().join("cache")).unwrap();
     pull(&["is damaged", "index entry"]);

@@ -6,7 +6,7 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params_from_iter};
 
 use super::NewIds;
-use super::shape::{Column, Kind, Shape, Table, is_table, names};
+use super::shape::{Column, Kind, Shape, Table, names};
 use crate::error::{Result, StoreError};
 use crate::records::{ExperimentId, TrialId};
 use crate::store::Store;
@@ -37,7 +37,7 @@ impl Store {
         wanted: Option<ExperimentId>,
         last: impl FnOnce(&NewIds) -> Result<()>,
     ) -> Result<NewIds> {
-        let shape = to.wrap(Shape::newest())?;
+        let shape = to.wrap(Shape::current())?;
         // All of it is read as it was at one moment.
         let behavior = TransactionBehavior::Deferred;
         let reading = self.wrap(Transaction::new_unchecked(&self.connection, behavior))?;
@@ -164,7 +164,10 @@ impl Copier<'_> {
     }
 
     fn require_table(&self, name: &str) -> Result<()> {
-        if self.from.wrap(is_table(self.reading, name))? {
+        let sql = "SELECT 1 FROM sqlite_schema WHERE name = ?1 AND type = 'table'";
+        let found =
+            self.reading.prepare_cached(sql).and_then(|mut statement| statement.exists([name]));
+        if self.from.wrap(found)? {
             return Ok(());
         }
         Err(self.damaged(format!("it has no table `{name}`")))

@@ -23,8 +23,8 @@ type Sum = [u8; 32];
 impl Store {
     /// SHA-256, as 64 hexadecimal digits, of all that is stored about an experiment, with its
     /// artifacts: the same on every machine, whatever ids it has there. A column that has its
-    /// default, or a table without rows, adds nothing to it, so it also survives migrations that
-    /// only add columns and tables.
+    /// default, or a table without rows, adds nothing to it, so a new column or table does not
+    /// change it.
     ///
     /// # Errors
     /// If the experiment does not exist, or its rows or artifacts cannot be read.
@@ -32,7 +32,7 @@ impl Store {
         let behavior = TransactionBehavior::Deferred;
         let reading = self.wrap(Transaction::new_unchecked(&self.connection, behavior))?;
         self.require(&reading, "experiment", experiment.0)?;
-        let shape = self.wrap(Shape::newest())?;
+        let shape = self.wrap(Shape::current())?;
         let mut hasher = Hasher {
             store: self,
             reading: &reading,

@@ -4,14 +4,14 @@
 //! that must not be NULL refers, with `ON DELETE CASCADE`, to `experiment` or to a table that
 //! belongs to it. A table that refers to nothing is shared by experiments (`name`, `host_set`, …).
 //! A table whose key begins with a reference to a shared one holds its parts (`host_fact`, …). A
-//! migration that adds a table of another kind fails this crate's tests.
+//! table of another kind fails this crate's tests.
 
 use std::collections::BTreeMap;
 
+use rusqlite::Connection;
 use rusqlite::types::Value;
-use rusqlite::{Connection, OptionalExtension};
 
-use crate::schema::{MIGRATIONS, migrate};
+use crate::schema;
 
 /// The table of experiments.
 const ROOT: &str = "experiment";
@@ -46,7 +46,7 @@ pub(super) enum Kind {
 #[derive(Debug, Clone)]
 pub(super) struct Column {
     pub(super) name: String,
-    /// The value of a row that does not mention it, such as one older than the column.
+    /// The value of a row that does not mention it.
     pub(super) default: Value,
     /// Index in [`Shape::tables`] of the table whose `id` it holds.
     pub(super) refers: Option<usize>,
@@ -68,10 +68,10 @@ struct Declared {
 }
 
 impl Shape {
-    /// The newest schema's.
-    pub(super) fn newest() -> rusqlite::Result<Self> {
+    /// The shape of the schema that this crate writes.
+    pub(super) fn current() -> rusqlite::Result<Self> {
         let connection = Connection::open_in_memory()?;
-        migrate(&connection, &MIGRATIONS)?;
+        schema::create(&connection)?;
         Self::of(&connection)
     }
 
@@ -241,20 +241,13 @@ fn unknown(what: &str) -> rusqlite::Error {
     rusqlite::Error::ToSqlConversionFailure(what.to_owned().into())
 }
 
-/// Whether a table exists, as a table or as the view of one in an older database.
-pub(super) fn is_table(connection: &Connection, table: &str) -> rusqlite::Result<bool> {
-    let sql = "SELECT 1 FROM temp.sqlite_schema WHERE name = ?1 \
-               UNION SELECT 1 FROM main.sqlite_schema WHERE name = ?1 AND type = 'table'";
-    connection.query_row(sql, [table], |_| Ok(())).optional().map(|found| found.is_some())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn every_table_has_a_place() {
-        let shape = Shape::newest().unwrap();
+        let shape = Shape::current().unwrap();
         let kind = |name: &str| shape.tables[shape.place(name).unwrap()].kind.clone();
         assert_eq!(kind("experiment"), Kind::Root);
         assert!(matches!(kind("count_total"), Kind::Owned(_)));
@@ -270,7 +263,7 @@ mod tests {
     #[test]
     fn a_table_that_belongs_nowhere_is_refused() {
         let connection = Connection::open_in_memory().unwrap();
-        migrate(&connection, &MIGRATIONS).unwrap();
+        schema::create(&connection).unwrap();
         let lost = "CREATE TABLE lost (step_id INTEGER REFERENCES step (id), x TEXT)";
         connection.execute_batch(lost).unwrap();
         let said = Shape::of(&connection).unwrap_err().to_string();

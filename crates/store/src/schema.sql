@@ -38,6 +38,7 @@ CREATE TABLE setting (
     PRIMARY KEY (set_id, ordinal)
 ) STRICT, WITHOUT ROWID;
 
+-- A run or a count. A purpose that is the default adds nothing to the content hash.
 CREATE TABLE experiment (
     id          INTEGER PRIMARY KEY,
     name        TEXT NOT NULL,
@@ -51,7 +52,8 @@ CREATE TABLE experiment (
     created_ms  INTEGER NOT NULL,
     ended_ms    INTEGER,
     state       TEXT NOT NULL CHECK (state IN ('running', 'finished', 'interrupted')),
-    host_set_id INTEGER REFERENCES host_set (id)
+    host_set_id INTEGER REFERENCES host_set (id),
+    purpose     TEXT NOT NULL DEFAULT 'run' CHECK (purpose IN ('run', 'count'))
 ) STRICT;
 
 CREATE TABLE variant (
@@ -73,18 +75,29 @@ CREATE TABLE trial (
     variant_id     INTEGER NOT NULL REFERENCES variant (id),
     block          INTEGER NOT NULL,
     position       INTEGER NOT NULL,
-    dop            INTEGER NOT NULL,
+    sequence       INTEGER NOT NULL,
     attempt        INTEGER NOT NULL,
-    state          TEXT NOT NULL CHECK (state IN ('running', 'finished', 'failed', 'abandoned')),
+    state          TEXT NOT NULL CHECK (state IN ('running', 'finished', 'failed', 'abandoned', 'polluted')),
     started_ms     INTEGER NOT NULL,
     ended_ms       INTEGER,
     error          TEXT,
     host_set_id    INTEGER REFERENCES host_set (id),
     setting_set_id INTEGER REFERENCES setting_set (id),
-    UNIQUE (experiment_id, variant_id, block, dop, attempt)
+    UNIQUE (experiment_id, variant_id, block, sequence, attempt)
 ) STRICT;
--- A variant has one result per block and dop, however often it was tried.
-CREATE UNIQUE INDEX trial_result ON trial (experiment_id, variant_id, block, dop) WHERE state = 'finished';
+-- A variant has one result per block and sequence, however often it was tried.
+CREATE UNIQUE INDEX trial_result ON trial (experiment_id, variant_id, block, sequence) WHERE state = 'finished';
+
+-- What steps count. Steps that count the same share a row.
+CREATE TABLE measure (
+    id     INTEGER PRIMARY KEY,
+    class  TEXT NOT NULL,
+    unit   TEXT NOT NULL,
+    better TEXT NOT NULL CHECK (better IN ('more', 'less')),
+    timed  INTEGER NOT NULL CHECK (timed IN (0, 1)),
+    labels TEXT NOT NULL,
+    UNIQUE (class, unit, better, timed, labels)
+) STRICT;
 
 CREATE TABLE step (
     id         INTEGER PRIMARY KEY,
@@ -97,7 +110,7 @@ CREATE TABLE step (
     started_ms INTEGER NOT NULL,
     seconds    REAL NOT NULL,
     operations INTEGER NOT NULL,
-    unit       TEXT NOT NULL,
+    measure_id INTEGER NOT NULL REFERENCES measure (id),
     absent     TEXT NOT NULL,
     notes      TEXT NOT NULL,
     UNIQUE (trial_id, ordinal)
@@ -140,13 +153,32 @@ CREATE TABLE counter (
     PRIMARY KEY (step_id, ordinal)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE table_size (
-    step_id     INTEGER NOT NULL REFERENCES step (id) ON DELETE CASCADE,
-    ordinal     INTEGER NOT NULL,
-    table_id    INTEGER NOT NULL REFERENCES name (id),
-    index_bytes INTEGER NOT NULL,
-    rel_bytes   INTEGER NOT NULL,
-    total_bytes INTEGER NOT NULL,
+-- Sizes have names, which differ between systems.
+CREATE TABLE size (
+    step_id   INTEGER NOT NULL REFERENCES step (id) ON DELETE CASCADE,
+    ordinal   INTEGER NOT NULL,
+    object_id INTEGER NOT NULL REFERENCES name (id),
+    name      TEXT NOT NULL,
+    bytes     INTEGER NOT NULL,
+    PRIMARY KEY (step_id, ordinal)
+) STRICT, WITHOUT ROWID;
+
+-- How the DBMS would execute the statements of a step.
+CREATE TABLE query_plan (
+    step_id      INTEGER NOT NULL REFERENCES step (id) ON DELETE CASCADE,
+    ordinal      INTEGER NOT NULL,
+    statement_id INTEGER NOT NULL REFERENCES name (id),
+    plan_id      INTEGER NOT NULL REFERENCES name (id),
+    PRIMARY KEY (step_id, ordinal)
+) STRICT, WITHOUT ROWID;
+
+-- What the DBMS did by itself during a step.
+CREATE TABLE event (
+    step_id INTEGER NOT NULL REFERENCES step (id) ON DELETE CASCADE,
+    ordinal INTEGER NOT NULL,
+    at_ms   INTEGER NOT NULL,
+    kind    TEXT NOT NULL,
+    text    TEXT NOT NULL,
     PRIMARY KEY (step_id, ordinal)
 ) STRICT, WITHOUT ROWID;
 
@@ -163,12 +195,52 @@ CREATE INDEX warning_trial ON warning (trial_id);
 CREATE INDEX warning_step ON warning (step_id);
 
 CREATE TABLE failure (
-    id       INTEGER PRIMARY KEY,
-    step_id  INTEGER NOT NULL REFERENCES step (id) ON DELETE CASCADE,
-    class    TEXT NOT NULL,
-    sqlstate TEXT NOT NULL,
-    message  TEXT NOT NULL,
-    count    INTEGER NOT NULL,
-    retried  INTEGER NOT NULL CHECK (retried IN (0, 1))
+    id      INTEGER PRIMARY KEY,
+    step_id INTEGER NOT NULL REFERENCES step (id) ON DELETE CASCADE,
+    class   TEXT NOT NULL,
+    code    TEXT NOT NULL,
+    message TEXT NOT NULL,
+    count   INTEGER NOT NULL,
+    retried INTEGER NOT NULL CHECK (retried IN (0, 1))
 ) STRICT;
 CREATE INDEX failure_step ON failure (step_id);
+
+-- Exact numbers of instructions of statements of one kind.
+CREATE TABLE count (
+    id           INTEGER PRIMARY KEY,
+    variant_id   INTEGER NOT NULL REFERENCES variant (id) ON DELETE CASCADE,
+    kind_id      INTEGER NOT NULL REFERENCES name (id),
+    protocol     TEXT NOT NULL,
+    place        TEXT NOT NULL,
+    statements   INTEGER NOT NULL CHECK (statements > 0),
+    row_count    INTEGER NOT NULL,
+    instructions INTEGER NOT NULL,
+    UNIQUE (variant_id, kind_id, protocol, place)
+) STRICT;
+
+-- Everything is counted at least twice.
+CREATE TABLE count_total (
+    count_id     INTEGER NOT NULL REFERENCES count (id) ON DELETE CASCADE,
+    ordinal      INTEGER NOT NULL,
+    instructions INTEGER NOT NULL,
+    PRIMARY KEY (count_id, ordinal)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE count_phase (
+    count_id     INTEGER NOT NULL REFERENCES count (id) ON DELETE CASCADE,
+    ordinal      INTEGER NOT NULL,
+    name_id      INTEGER NOT NULL REFERENCES name (id),
+    instructions INTEGER NOT NULL,
+    PRIMARY KEY (count_id, ordinal)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE count_function (
+    count_id  INTEGER NOT NULL REFERENCES count (id) ON DELETE CASCADE,
+    ordinal   INTEGER NOT NULL,
+    name_id   INTEGER NOT NULL REFERENCES name (id),
+    object_id INTEGER NOT NULL REFERENCES name (id),
+    own       INTEGER NOT NULL,
+    inclusive INTEGER NOT NULL,
+    calls     INTEGER NOT NULL,
+    PRIMARY KEY (count_id, ordinal)
+) STRICT, WITHOUT ROWID;
