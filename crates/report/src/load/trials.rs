@@ -2,6 +2,7 @@
 //! `advise` to group in their own ways.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
 
 use metrics::{SLICE_MS, STEAL};
 use plan::{Plan, Sequence};
@@ -25,7 +26,7 @@ pub(crate) struct Trials {
     /// Names of the machines that they ran on; of two trials on one machine, the same.
     pub(crate) machines: Vec<String>,
     /// Steps in the order in which they first ran.
-    pub(crate) steps: Vec<StepKey>,
+    pub(crate) steps: Vec<WorkloadStep>,
     /// A value per step of each finished trial, if the metric is known.
     pub(crate) values: Vec<Value>,
 }
@@ -81,12 +82,12 @@ pub(crate) struct Configuration {
 
 /// Which step of which workload.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct StepKey {
+pub(crate) struct WorkloadStep {
     pub(crate) workload: usize,
     pub(crate) name: String,
     pub(crate) dop: u32,
     /// What is counted, and what distinguishes it from steps of the same name.
-    pub(crate) measure: Measure,
+    pub(crate) measure: Arc<Measure>,
     /// The steps before it in the plan, because they create its data.
     before: Vec<String>,
     /// Whether the load moved between variants in slices.
@@ -173,11 +174,6 @@ impl Trials {
             .filter(|trial| trial.state == TrialState::Finished)
             .filter_map(|trial| Some((trial.id, (trial.started_ms, trial.ended_ms?))))
             .collect();
-        let measures: HashMap<StepId, Measure> = store
-            .steps(experiment.id, Scope::Results)?
-            .into_iter()
-            .map(|step| (step.id, step.measure))
-            .collect();
         let place = self.experiments.len();
         let sequences = plan.map(|plan| plan.workload.sequences()).unwrap_or_default();
         for row in store.step_values(
@@ -194,16 +190,16 @@ impl Trials {
             if row.kind != StepKind::Measured || value.is_nan() {
                 continue;
             }
-            let mut key = StepKey {
+            let mut key = WorkloadStep {
                 workload,
                 name: row.name.to_string(),
                 dop: row.dop,
-                measure: measures.get(&row.step).cloned().unwrap_or_default(),
+                measure: row.measure,
                 before: Vec::new(),
                 sliced: !slice.is_nan(),
             };
             key.before = before(&sequences, &key);
-            let step = place_of(&mut self.steps, key, StepKey::eq);
+            let step = place_of(&mut self.steps, key, WorkloadStep::eq);
             self.values.push(Value {
                 experiment: place,
                 machine: *machine,
@@ -290,7 +286,7 @@ impl Trials {
     }
 
     /// The step of a value.
-    pub(crate) fn step(&self, value: &Value) -> &StepKey {
+    pub(crate) fn step(&self, value: &Value) -> &WorkloadStep {
         &self.steps[value.step]
     }
 
@@ -331,7 +327,7 @@ fn names(places: &[Place]) -> Vec<String> {
 }
 
 /// The steps before one in a plan.
-fn before(sequences: &[Sequence], key: &StepKey) -> Vec<String> {
+fn before(sequences: &[Sequence], key: &WorkloadStep) -> Vec<String> {
     let steps = |sequence: &Sequence| Some(sequence.steps[..key.place(sequence)?].to_vec());
     let steps = sequences.iter().find_map(steps).unwrap_or_default();
     steps.into_iter().map(|step| step.name).collect()
@@ -394,7 +390,7 @@ fn family(dbms: &str) -> String {
     }
 }
 
-impl StepKey {
+impl WorkloadStep {
     /// Its index in a sequence of a plan.
     pub(crate) fn place(&self, sequence: &Sequence) -> Option<usize> {
         sequence.place(&self.name, self.dop, &self.measure.labels)
