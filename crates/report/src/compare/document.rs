@@ -5,13 +5,17 @@
 
 use std::collections::BTreeMap;
 
-use metrics::{COSTS, OPS};
+use metrics::{COSTS, OPS, STALL_SHARE};
 use serde::{Deserialize, Serialize};
 
-use crate::judging::sliced::Slicing;
-use crate::load::latency::Latency;
-use crate::load::model::Labels;
-use crate::sweep::SweepDocument;
+use crate::judging::figures::absolute;
+use crate::judging::judged::{Finding, Judged};
+use crate::judging::sliced::{Slicing, slicing_of};
+use crate::load::latency::{Latency, Pooled};
+use crate::load::model::{Labels, Noted, Results, VariantStep};
+use crate::output::table::distinct;
+use crate::output::time::rfc3339;
+use crate::sweep::{self, Sweep, SweepDocument};
 
 /// Version of the shape; it grows when a key is removed or changes its meaning.
 pub const FORMAT: u32 = 3;
@@ -295,4 +299,203 @@ pub struct WarningDocument {
     pub code: String,
     /// A sentence.
     pub text: String,
+}
+
+/// The comparison by throughput, and the verdicts by every metric.
+pub(super) fn document(
+    results: &Results,
+    judged: &Judged,
+    verdicts: &[Judged],
+    sweeps: &[Sweep],
+) -> Document {
+    Document {
+        format: FORMAT,
+        experiment: results.experiment.name.clone(),
+        workload: results.experiment.workload.clone(),
+        base: judged.base_name(results).to_owned(),
+        margin: judged.margin,
+        blocks: results.experiment.blocks,
+        started: rfc3339(results.experiment.created_ms),
+        finished: results.is_finished(),
+        variants: results.variants.iter().map(|v| v.variant.name.clone()).collect(),
+        steps: (0..results.steps.len()).filter_map(|n| step(results, judged, n)).collect(),
+        metrics: verdicts.iter().map(|judged| metric(results, judged)).collect(),
+        sweeps: sweep::documents(results, sweeps),
+        twins: twins(results, judged),
+        warnings: results.warnings.iter().map(|noted| warning_document(results, noted)).collect(),
+    }
+}
+
+fn step(results: &Results, judged: &Judged, number: usize) -> Option<StepDocument> {
+    let step = results.steps.get(number)?;
+    let variants = step.variants.iter().enumerate();
+    Some(StepDocument {
+        name: step.key.name.clone(),
+        dop: step.key.dop,
+        labels: step.key.labels.clone(),
+        unit: step.unit.clone(),
+        better: step.better.as_str().to_owned(),
+        loaded_once: step.loaded_once,
+        variants: variants
+            .map(|(place, figures)| VariantDocument {
+                name: results.variant_name(place).to_owned(),
+                twin_of: results.twin_of(place).map(|of| results.variant_name(of).to_owned()),
+                blocks: figures.samples.len(),
+                absolute: costs(|metric| Figure {
+                    mean: absolute(step, judged.base, place, metric),
+                    values: figures.values(metric).into_iter().map(|(_, value)| value).collect(),
+                }),
+                relative: relative(results, judged, number, place),
+                slices: slicing_of(results, step, judged.base_of(place), place),
+                latency: latency(figures),
+                rates: step.paced().into_iter().map(|class| rate(figures, class)).collect(),
+                size: figures.sizes.clone(),
+                stall_share: figures.median(STALL_SHARE.name),
+                failures: figures.failures.iter().map(|failure| failure.count).sum(),
+                warnings: warnings_of(results, judged, number, place),
+            })
+            .collect(),
+    })
+}
+
+fn relative(results: &Results, judged: &Judged, number: usize, place: usize) -> RelativeFigures {
+    let step = &results.steps[number];
+    let ratio = |metric: &str| judged.ratio_of(results, number, place, metric);
+    let costs = costs(|metric| ratio(metric).map(|ratio| ratio.value));
+    match judged.finding(results, number, place) {
+        Some(finding) => judgement(&finding, costs),
+        None if place == judged.base => RelativeFigures {
+            ratio: step.variants[place].values(OPS.name).first().map(|_| 1.0),
+            blocks: step.variants[place].samples.len(),
+            costs,
+            ..RelativeFigures::default()
+        },
+        // A twin is not judged, but its ratio is known.
+        None => RelativeFigures {
+            ratio: costs.get(OPS.name).copied().flatten(),
+            costs,
+            ..RelativeFigures::default()
+        },
+    }
+}
+
+pub(crate) fn judgement<T: Default>(finding: &Finding<'_>, costs: T) -> RelativeFigures<T> {
+    let told = RelativeFigures {
+        verdict: finding.verdict.map(|verdict| verdict.to_string()),
+        reason: finding.reason.as_deref().map(str::to_owned),
+        sentence: Some(finding.sentence.clone()),
+        ratio: finding.ratio.map(|ratio| ratio.value),
+        blocks: finding.blocks,
+        costs,
+        ..RelativeFigures::default()
+    };
+    let Some(found) = finding.comparison else { return told };
+    RelativeFigures {
+        low: found.low,
+        high: found.high,
+        confidence: Some(found.confidence),
+        pairing: Some(found.method.as_str().to_owned()),
+        p: found.sign_flip_p,
+        confirmed: Some(found.confirmed()),
+        detectable: found.detectable,
+        further_blocks: found.further_blocks,
+        ..told
+    }
+}
+
+/// The verdicts by one metric.
+fn metric(results: &Results, judged: &Judged) -> MetricDocument {
+    let asked = judged.asked();
+    let comparison = |finding: &Finding<'_>| {
+        let step = results.steps.get(finding.step)?;
+        let base = judged.base_of(finding.variant);
+        let mean = |place: usize| absolute(step, base, place, judged.metric_in(step)?.name);
+        let means = BothMeans { base_mean: mean(base), mean: mean(finding.variant) };
+        Some(MetricComparison {
+            step: step.key.name.clone(),
+            dop: step.key.dop,
+            labels: step.key.labels.clone(),
+            variant: results.variant_name(finding.variant).to_owned(),
+            relative: judgement(finding, means),
+        })
+    };
+    MetricDocument {
+        metric: judged.metric.clone(),
+        unit: asked.map_or("", |metric| metric.unit).to_owned(),
+        better: asked.map_or("", |metric| metric.better.as_str()).to_owned(),
+        meaning: judged.meaning(),
+        comparisons: judged.findings(results).iter().filter_map(comparison).collect(),
+    }
+}
+
+fn twins(results: &Results, judged: &Judged) -> Option<TwinsDocument> {
+    if judged.twins.is_empty() {
+        return None;
+    }
+    let alarms = judged.false_alarms();
+    let pairs = judged.twins.iter().filter_map(|twin| {
+        let step = results.steps.get(twin.step)?;
+        Some(TwinDocument {
+            step: step.key.name.clone(),
+            dop: step.key.dop,
+            labels: step.key.labels.clone(),
+            variant: results.variant_name(twin.original).to_owned(),
+            twin: results.variant_name(twin.twin).to_owned(),
+            ratio: twin.comparison.ratio,
+            low: twin.comparison.low,
+            high: twin.comparison.high,
+            blocks: twin.comparison.blocks,
+            false_alarm: twin.comparison.excludes_one(),
+        })
+    });
+    Some(TwinsDocument {
+        comparisons: alarms.map_or(0, |alarms| alarms.comparisons),
+        false_alarms: alarms.map_or(0, |alarms| alarms.alarms),
+        rate: alarms.map(|alarms| alarms.rate),
+        rate_low: alarms.map(|alarms| alarms.low),
+        rate_high: alarms.map(|alarms| alarms.high),
+        pairs: pairs.collect(),
+        noise_floors: judged.noise_floors.clone(),
+    })
+}
+
+fn rate(figures: &VariantStep, class: &str) -> (String, RateFigures) {
+    let rates = RateFigures {
+        target: figures.median(&metrics::TARGET.of(class)),
+        rate: figures.median(&metrics::RATE.of(class)),
+        held: !figures.not_held().contains(class),
+    };
+    (class.to_owned(), rates)
+}
+
+fn latency(figures: &VariantStep) -> BTreeMap<String, LatencyFigures> {
+    let of_class = |pooled: &Pooled| {
+        let figures = LatencyFigures { times: pooled.latency(), buckets: pooled.shares() };
+        (pooled.class.clone(), figures)
+    };
+    figures.latency.iter().map(of_class).collect()
+}
+
+fn warnings_of(results: &Results, judged: &Judged, number: usize, place: usize) -> Vec<String> {
+    let key = &results.steps[number].key;
+    let judged = judged.of(number, place).map(|comparison| comparison.warnings.as_slice());
+    let of_step = results
+        .warnings
+        .iter()
+        .filter(|noted| noted.variant == Some(place) && noted.step.as_ref() == Some(key));
+    let texts = judged.unwrap_or_default().iter().map(ToString::to_string);
+    distinct(texts.chain(of_step.map(|noted| noted.warning.text.clone())))
+}
+
+pub(crate) fn warning_document(results: &Results, noted: &Noted) -> WarningDocument {
+    let step = noted.step.as_ref();
+    WarningDocument {
+        step: step.map(|step| step.name.clone()),
+        dop: step.map(|step| step.dop),
+        labels: step.map(|step| step.labels.clone()).unwrap_or_default(),
+        variant: noted.variant.map(|place| results.variant_name(place).to_owned()),
+        block: noted.block,
+        code: noted.warning.code.clone(),
+        text: noted.warning.text.clone(),
+    }
 }
