@@ -69,14 +69,13 @@ pub fn compare(results: &Results, options: &CompareOptions) -> Result<Comparison
     if verdicts.is_empty() {
         verdicts.push(judged.clone());
     }
-    let rows_are_steps = options.rows == Rows::Steps;
     let sweeps = sweeps(results);
     let view = View {
         results,
         judged: &judged,
         verdicts: &verdicts,
         sweeps: &sweeps,
-        rows_are_steps,
+        rows_are_steps: options.rows == Rows::Steps,
         sections: options.sections.as_deref(),
     };
     let document = document(results, &judged, &verdicts, &sweeps);

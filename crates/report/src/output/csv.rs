@@ -4,7 +4,7 @@ use super::table::Table;
 
 /// One line per cell, with the columns table, step, part, row, column, value. Quoted as in RFC
 /// 4180; lines end with a line feed.
-pub(crate) fn csv(tables: &[&Table]) -> String {
+pub(crate) fn csv(tables: &[Table]) -> String {
     let mut out = String::from("table,step,part,row,column,value\n");
     for table in tables {
         for row in &table.rows {
@@ -44,7 +44,7 @@ mod tests {
         table.columns = vec!["code".to_owned(), "text".to_owned()];
         table.rows = vec![Row::new("x", vec!["he said \"no\", twice".to_owned()])];
         assert_eq!(
-            csv(&[&table]),
+            csv(&[table]),
             "table,step,part,row,column,value\nwarnings,,,x,text,\"he said \"\"no\"\", twice\"\n"
         );
     }

@@ -136,7 +136,7 @@ impl Sheet {
             Part::Verbatim { .. } | Part::Notes(_) => None,
         };
         let tables: Vec<Table> = self.parts.iter().filter_map(of_part).collect();
-        csv(&tables.iter().collect::<Vec<_>>())
+        csv(&tables)
     }
 }
 
