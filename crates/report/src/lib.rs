@@ -6,6 +6,10 @@
 //! [`write_html`] puts the same tables, the series and the recorded environment into one
 //! self-contained page.
 //!
+//! Folders use those below them: `output` (tables and how they are written), `load` (what was
+//! measured), `judging` (what that says of each variant), then one per topic, such as `compare` and
+//! `sweep`, and last `page`, which shows all of it.
+//!
 //! [`count`](fn@count) lays out exact instruction counts, which need no trials: kinds of
 //! statements, phases, functions.
 //!
@@ -15,62 +19,29 @@
 //! decides on verdicts; what can't be judged is shown with the reason.
 
 mod advise;
-mod by_cpu;
-mod chosen;
 mod compare;
 mod count;
-mod csv;
-mod document;
 mod error;
 mod explain;
 mod export;
-mod figures;
-mod gate;
 mod history;
-mod html;
-mod judged;
 mod judging;
-mod latency;
 mod load;
-mod machine;
-mod model;
-mod number;
+mod output;
 mod page;
-mod page_data;
-mod page_number;
-mod page_slices;
-#[cfg(test)]
-mod page_types_tests;
-mod panels;
-mod plans;
 mod profiles;
-mod renames;
-mod rounds;
-mod sentence;
-mod sheet;
-mod sliced;
-mod starts;
 mod sweep;
-mod table;
-mod tables;
-mod text;
-mod time;
-mod trials;
-mod unjudged;
-mod used;
 mod variance;
-mod waits;
 
 pub use advise::{Advice, AdviseDocument, AdviseOptions, AdvisedStep, advise};
-pub use chosen::{Chosen, Source};
+pub use compare::document::{
+    Costs, Document, Figure, LatencyFigures, RateFigures, RelativeFigures, StepDocument,
+    VariantDocument, WarningDocument,
+};
 pub use compare::{CompareOptions, Comparison, Rows, compare};
 pub use count::{
     CountDocument, CountOptions, CountReport, CountedVariant, FunctionDocument, KindDocument,
     LEAST_DIFFERENCE, PhaseDocument, SentenceDocument, Spread, WorkDocument, count,
-};
-pub use document::{
-    Costs, Document, Figure, LatencyFigures, RateFigures, RelativeFigures, StepDocument,
-    VariantDocument, WarningDocument,
 };
 pub use error::ReportError;
 pub use explain::{
@@ -78,35 +49,36 @@ pub use explain::{
     ExplainedVariant, Explanation, explain,
 };
 pub use export::{benchstat, bmf, long_csv};
-pub use gate::Gate;
 pub use history::{
     ChangeDocument, History, HistoryDocument, HistoryOptions, HistoryPoint, HistoryRun,
     HistoryStep, LineDocument, Order, history,
 };
-pub use html::{has_page, html, write_html};
-pub use judged::{Gap, Judged, Outcome, Twin};
-pub use judging::{judge_metric, judge_results};
-pub use latency::{BUCKETS, Latency};
-pub use load::{Which, load};
-pub use machine::Machine;
-pub use model::{
+pub use judging::gate::Gate;
+pub use judging::judged::{Gap, Judged, Outcome, Twin};
+pub use judging::sliced::{Scatter, Slicing, scatter};
+pub use judging::steps::{judge_metric, judge_results};
+pub use judging::unjudged::Unjudged;
+pub use load::chosen::{Chosen, Source};
+pub use load::experiment::{Which, load};
+pub use load::latency::{BUCKETS, Latency};
+pub use load::machine::Machine;
+pub use load::model::{
     CounterFigure, FailedTrial, Labels, Noted, Results, Sample, StepKey, StepResults,
     VariantResults, VariantStep, labelled,
 };
-pub use page_data::Page;
-pub use panels::{Panel, Panels};
-pub use plans::ExplainedPlan;
+pub use load::plans::ExplainedPlan;
+pub use load::slices::Slices;
+pub use load::used::{covered, looks, time_used};
+pub use output::panels::{Panel, Panels};
+pub use output::sheet::{Format, Printable};
+pub use output::table::{Row, RowKind, Section, Table};
+pub use page::data::Page;
+pub use page::html::{has_page, html, write_html};
 pub use profiles::{ExplainedMove, Folded, draw_flamegraphs, folded_file, profiles_directory};
-pub use rounds::Slices;
-pub use sheet::{Format, Printable};
-pub use sliced::{Scatter, Slicing, scatter};
 pub use sweep::{
     CliffDocument, DimensionDocument, SweepDocument, SweepFigure, SweepLineDocument,
     SweepPointDocument,
 };
-pub use table::{Row, RowKind, Section, Table};
-pub use unjudged::Unjudged;
-pub use used::{covered, looks, time_used};
 pub use variance::{
     ChosenSetup, DEFAULT_LIMIT, Deviation, SetupDocument, SetupStep, Variance, VarianceDocument,
     VarianceOptions, WithinDocument, WorkloadVariance, variance,

@@ -28,7 +28,12 @@ fn fill(folder: &std::path::Path, steps: usize) -> store::ExperimentId {
     let (other, [other_variant, _]) = begin(&store);
     let connection = rusqlite::Connection::open(folder.join("steelyard.db")).unwrap();
     // Written directly, because the store would wait for the disk at every step.
-    connection.execute_batch("BEGIN; INSERT INTO name (id, text) VALUES (1000, 'l.i0')").unwrap();
+    connection
+        .execute_batch(
+            "BEGIN; INSERT INTO name (id, text) VALUES (1000, 'l.i0');
+             INSERT INTO measure VALUES (1, 'insert', 'rows/s', 'more', 1, '{}')",
+        )
+        .unwrap();
     let metrics = METRICS.iter().copied().chain(["more", "and more"]);
     for (name, id) in metrics.clone().zip(1i64..) {
         connection
@@ -39,7 +44,7 @@ fn fill(folder: &std::path::Path, steps: usize) -> store::ExperimentId {
         .prepare("INSERT INTO trial VALUES (?1, ?2, ?3, ?4, 1, 1, 1, 'finished', 0, 1, NULL, NULL, NULL)")
         .unwrap();
     let mut step = connection
-        .prepare("INSERT INTO step VALUES (?1, ?2, ?3, 1000, 1, 'measured', 'finished', 0, 1.5, 7, '[]', '[]', 4)")
+        .prepare("INSERT INTO step VALUES (?1, ?2, ?3, 1000, 1, 'measured', 'finished', 0, 1.5, 7, 1, '[]', '[]')")
         .unwrap();
     let mut metric = connection.prepare("INSERT INTO metric VALUES (?1, ?2, ?3)").unwrap();
     for i in 0..(steps as i64 * 2) {

@@ -6,9 +6,9 @@ use judge::{LevelsError, StepVariance, TrialSeconds};
 use plan::{Plan, Sequence, SequenceKey, WorkloadPlan};
 
 use crate::ReportError;
-use crate::chosen::{Chosen, Shape, Source};
-use crate::table::place_of;
-use crate::trials::{System, Trials, Value};
+use crate::load::chosen::{Chosen, Shape, Source};
+use crate::load::trials::{System, Trials, Value};
+use crate::output::table::place_of;
 
 /// With fewer trials than this, a deviation may well be off by a third: with 10 degrees of freedom
 /// its 95% interval reaches from 0.70 to 1.75 times the estimate (chi-squared distribution).

@@ -16,9 +16,9 @@ use std::time::Duration;
 use plan::Plan;
 
 use crate::ReportError;
-use crate::chosen::{Chosen, Source};
-use crate::judging::fraction;
-use crate::sheet::Printable;
+use crate::judging::steps::fraction;
+use crate::load::chosen::{Chosen, Source};
+use crate::output::sheet::Printable;
 
 pub use document::{AdviseDocument, AdvisedStep};
 

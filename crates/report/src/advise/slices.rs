@@ -8,9 +8,9 @@ use store::Store;
 
 use super::evidence::{Evidence, KnownStep};
 use crate::ReportError;
-use crate::chosen::Source;
-use crate::load::{Which, load};
-use crate::sliced::{Scatter, scatter};
+use crate::judging::sliced::{Scatter, scatter};
+use crate::load::chosen::Source;
+use crate::load::experiment::{Which, load};
 
 /// Assumed deviation of the log ratio within a restart for one second of load on each server, where
 /// nothing is stored: about what Postgres has (VALIDATION.md, "On real servers").

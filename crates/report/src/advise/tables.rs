@@ -2,10 +2,10 @@
 
 use super::document::{AdviseDocument, AdvisedStep};
 use super::search::duration;
-use crate::number::or_unknown;
-use crate::sheet::{Part, Sheet};
-use crate::table::{Row, RowKind, Section, Table, texts};
-use crate::trials::named;
+use crate::load::trials::named;
+use crate::output::number::or_unknown;
+use crate::output::sheet::{Part, Sheet};
+use crate::output::table::{Row, RowKind, Section, Table, texts};
 
 pub(super) fn sheet(document: &AdviseDocument) -> Sheet {
     let mut sheet = Sheet::default();

@@ -3,8 +3,8 @@
 
 use super::counted::noun;
 use super::document::{CountDocument, CountedVariant, KindDocument};
-use crate::panels::{Panel, Panels};
-use crate::table::distinct;
+use crate::output::panels::{Panel, Panels};
+use crate::output::table::distinct;
 
 /// As many as can be told apart.
 const MOST_LINES: usize = 4;

@@ -7,9 +7,9 @@ use store::{CountRecord, Experiment, ExperimentId, Store, Variant, Warning};
 use super::namesakes;
 use super::spread::Spread;
 use crate::ReportError;
-use crate::judging::fraction;
-use crate::renames::Renames;
-use crate::table::{distinct, place_of};
+use crate::judging::steps::fraction;
+use crate::load::renames::Renames;
+use crate::output::table::{distinct, place_of};
 
 /// The counts of an experiment.
 #[derive(Debug, Clone)]

@@ -7,7 +7,7 @@ use super::counted::{Counted, Kind, in_phase, per_row, per_statement};
 use super::functions::{FunctionDocument, functions, matched};
 use super::spread::Spread;
 use super::words::{self, SentenceDocument};
-use crate::time::rfc3339;
+use crate::output::time::rfc3339;
 
 /// Version of the shape; it grows when a key is removed or changes its meaning.
 const FORMAT: u32 = 2;

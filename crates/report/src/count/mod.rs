@@ -2,26 +2,24 @@
 //! functions moved.
 
 mod chart;
-mod counted;
+pub(crate) mod counted;
 mod document;
 mod functions;
 mod namesakes;
 mod options;
-mod page;
 mod spread;
 mod tables;
-mod words;
+pub(crate) mod words;
 
 use store::{ExperimentId, Store};
 
 use crate::ReportError;
-use crate::sheet::Printable;
+use crate::output::sheet::Printable;
 
-pub(crate) use counted::Counted;
+use counted::Counted;
 pub use document::{CountDocument, CountedVariant, KindDocument, PhaseDocument};
 pub use functions::{FunctionDocument, WorkDocument};
 pub use options::CountOptions;
-pub(crate) use page::{PageCounts, latest};
 pub use spread::{LEAST as LEAST_DIFFERENCE, Spread};
 pub use words::SentenceDocument;
 

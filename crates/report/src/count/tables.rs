@@ -7,11 +7,11 @@ use super::document::{CountDocument, CountedVariant};
 use super::functions::{FunctionDocument, WorkDocument};
 use super::options::CountOptions;
 use super::spread::{LEAST, Spread};
-use crate::number::{
+use crate::output::number::{
     UNKNOWN, exact_change, exact_relative, or_unknown, percent, repeated, signed_work, work,
 };
-use crate::sheet::{List, Part, Sheet};
-use crate::table::{RELATIVE, Row, RowKind, Section, Table, distinct, one_line, texts};
+use crate::output::sheet::{List, Part, Sheet};
+use crate::output::table::{RELATIVE, Row, RowKind, Section, Table, distinct, one_line, texts};
 
 /// A table wider than this has kinds as rows.
 const WIDTH: usize = 100;

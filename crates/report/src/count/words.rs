@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::counted::{Counted, Difference, Group, Kind, in_phase, per_statement};
 use super::functions::matched;
 use super::spread::LEAST;
-use crate::number::{digits, repeated};
+use crate::output::number::{digits, repeated};
 
 /// What changed in a variant.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,7 +23,7 @@ const NAMED_SHARE: f64 = 0.02;
 const NAMED: usize = 3;
 
 /// A sentence about the kind that moved most, for each variant with a count except the base.
-pub(super) fn sentences(counted: &Counted) -> Vec<SentenceDocument> {
+pub(crate) fn sentences(counted: &Counted) -> Vec<SentenceDocument> {
     counted
         .counted(&counted.kinds)
         .into_iter()

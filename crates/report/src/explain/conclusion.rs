@@ -6,8 +6,8 @@ use metrics::{
 };
 
 use super::shifts::ExplainedShift;
-use crate::number::{percent, signed};
-use crate::sentence::{confidence, direction};
+use crate::judging::sentence::{confidence, direction};
+use crate::output::number::{percent, signed};
 
 /// The costs that may explain a difference in throughput, in the order in which they are told.
 pub(super) const COSTS: [&Metric; 5] = [&DBMS_CPU, &READS, &READ_KB, &WRITTEN_KB, &SWITCHES];

@@ -10,10 +10,10 @@ use metrics::{EVENT, EVENTS};
 
 use super::options::ExplainOptions;
 use super::shifts::ExplainedShift;
-use crate::document::{Costs, costs};
-use crate::figures::absolute;
-use crate::model::{Labels, Results};
-use crate::plans::ExplainedPlan;
+use crate::compare::document::{Costs, costs};
+use crate::judging::figures::absolute;
+use crate::load::model::{Labels, Results};
+use crate::load::plans::ExplainedPlan;
 use crate::profiles::{Children, ExplainedMove, Folded, StepProfiles, children, facts, moved};
 
 /// Version of the shape; it grows when a key is removed or changes its meaning.
@@ -70,7 +70,7 @@ pub struct ExplainedStep {
 
 impl ExplainedStep {
     /// What there is of each variant, in their order.
-    pub(super) fn in_order<'a, T>(
+    pub(crate) fn in_order<'a, T>(
         &'a self,
         all: &'a BTreeMap<String, T>,
     ) -> impl Iterator<Item = (&'a str, &'a T)> {
@@ -126,7 +126,7 @@ pub(super) fn document(
     }
 }
 
-pub(super) fn step(
+pub(crate) fn step(
     results: &Results,
     profiles: &StepProfiles,
     base: usize,
@@ -188,7 +188,7 @@ pub(super) fn step(
 }
 
 /// The function whose callees are shown; by default the one in which the base works.
-pub(super) fn parent(results: &Results, base: usize, options: &ExplainOptions) -> String {
+pub(crate) fn parent(results: &Results, base: usize, options: &ExplainOptions) -> String {
     let worker = || facts(results, base).map_or("main", |facts| facts.worker).to_owned();
     options.parent.clone().unwrap_or_else(worker)
 }

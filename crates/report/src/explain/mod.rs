@@ -2,15 +2,13 @@
 //! events and functions behind them, and what moved.
 
 mod conclusion;
-mod document;
+pub(crate) mod document;
 mod options;
-mod page;
 mod shifts;
-mod tables;
+pub(crate) mod tables;
 
 pub use document::{ExplainDocument, ExplainedChild, ExplainedStep, ExplainedVariant};
 pub use options::ExplainOptions;
-pub(crate) use page::{PageWhy, step_tables};
 pub use shifts::ExplainedShift;
 
 use std::collections::HashMap;
@@ -20,13 +18,13 @@ use store::{Scope, StepId, Store};
 
 use crate::ReportError;
 use crate::compare::{CompareOptions, compare};
-use crate::judged::Judged;
-use crate::judging::{judge_metric, judge_results};
-use crate::model::{Results, StepResults};
-use crate::plans;
+use crate::judging::judged::Judged;
+use crate::judging::steps::{judge_metric, judge_results};
+use crate::load::model::{Results, StepResults};
+use crate::load::plans;
+use crate::output::sheet::Printable;
+use crate::output::table::Section;
 use crate::profiles::{self, StepProfiles, facts};
-use crate::sheet::Printable;
-use crate::table::Section;
 use shifts::Counted;
 
 /// An explanation, ready to be printed.
@@ -73,8 +71,8 @@ pub fn explain(
 /// All steps, judged by throughput and by what may explain it.
 pub(crate) struct Explainer<'a> {
     store: &'a Store,
-    results: &'a Results,
-    throughput: &'a Judged,
+    pub(crate) results: &'a Results,
+    pub(crate) throughput: &'a Judged,
     costs: Vec<(&'static Metric, Judged)>,
     /// How many each step did.
     operations: HashMap<StepId, u64>,
@@ -102,7 +100,11 @@ impl<'a> Explainer<'a> {
     }
 
     /// Adds to a step what it began with, the counters, and what all of it comes to.
-    fn explain(&self, explained: &mut ExplainedStep, number: usize) -> Result<(), ReportError> {
+    pub(crate) fn explain(
+        &self,
+        explained: &mut ExplainedStep,
+        number: usize,
+    ) -> Result<(), ReportError> {
         let (results, base) = (self.results, self.throughput.base);
         let Some(step) = results.steps.get(number) else { return Ok(()) };
         let counted = Counted::read(self.store, &self.operations, step)?;

@@ -11,9 +11,9 @@ use serde::{Deserialize, Serialize};
 use store::{StepId, Store};
 
 use crate::ReportError;
-use crate::figures::paired;
-use crate::model::StepResults;
-use crate::waits::spellings;
+use crate::judging::figures::paired;
+use crate::load::model::StepResults;
+use crate::output::waits::spellings;
 
 /// Figures of the state in which a step began.
 const START: [&Metric; 6] =

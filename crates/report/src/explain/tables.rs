@@ -7,11 +7,11 @@ use dbms::ProfileFacts;
 
 use super::document::{ExplainDocument, ExplainedStep, ExplainedVariant};
 use super::shifts::ExplainedShift;
-use crate::number::{UNKNOWN, cost, digits, or_unknown, relative};
-use crate::plans::ExplainedPlan;
+use crate::load::plans::ExplainedPlan;
+use crate::output::number::{UNKNOWN, cost, digits, or_unknown, relative};
+use crate::output::sheet::{Part, Sheet};
+use crate::output::table::{Row, Section, Table, texts};
 use crate::profiles::{ExplainedMove, OTHER};
-use crate::sheet::{Part, Sheet};
-use crate::table::{Row, Section, Table, texts};
 
 /// All tables, step by step; `costs` are the tables of costs and events of all steps. Lists of what
 /// moved have at most `rows`.
@@ -43,7 +43,7 @@ pub(super) fn sheet(
 }
 
 /// What a step began with, and the DBMS's counters: at most `rows` that differ, for each variant.
-pub(super) fn why(step: &ExplainedStep, rows: usize) -> Vec<Table> {
+pub(crate) fn why(step: &ExplainedStep, rows: usize) -> Vec<Table> {
     let tables = |all: &BTreeMap<String, Vec<ExplainedShift>>, kind: Shifts| {
         let ordered =
             step.in_order(all).map(|(name, shifts)| shifted(step, name, shifts, kind, rows));
@@ -53,7 +53,7 @@ pub(super) fn why(step: &ExplainedStep, rows: usize) -> Vec<Table> {
 }
 
 /// The statements with other plans than in the base, and these plans.
-pub(super) fn plans(step: &ExplainedStep) -> impl Iterator<Item = String> {
+pub(crate) fn plans(step: &ExplainedStep) -> impl Iterator<Item = String> {
     let all = step.in_order(&step.plans);
     all.flat_map(move |(name, plans)| plans.iter().map(move |one| plan_of(step, name, one)))
 }
@@ -114,7 +114,7 @@ fn shifted(
 }
 
 /// The tables of one step's profiles.
-pub(super) fn of_step(
+pub(crate) fn of_step(
     step: &ExplainedStep,
     parent: &str,
     facts: Option<&ProfileFacts>,

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use metrics::Better;
 
-use crate::model::{Results, StepKey};
+use crate::load::model::{Results, StepKey};
 
 use super::{labels, rows};
 

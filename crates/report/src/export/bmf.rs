@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use metrics::Better;
 use serde::Serialize;
 
-use crate::model::{Results, labelled};
+use crate::load::model::{Results, labelled};
 
 use super::rows;
 

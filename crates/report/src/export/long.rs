@@ -1,7 +1,7 @@
 //! One long table, for notebooks.
 
-use crate::csv::quoted;
-use crate::model::Results;
+use crate::load::model::Results;
+use crate::output::csv::quoted;
 
 use super::{labels, rows};
 

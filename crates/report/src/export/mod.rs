@@ -7,7 +7,7 @@ mod long;
 
 use metrics::{Better, Metric};
 
-use crate::model::{Results, StepKey};
+use crate::load::model::{Results, StepKey};
 
 pub use benchstat::benchstat;
 pub use bmf::bmf;

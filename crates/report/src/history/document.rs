@@ -9,9 +9,9 @@ use judge::{ChangePoint, ChangeSearch, Changes, ENOUGH_UNITS, Exchangeable, chan
 
 use super::lines::{Lines, StepLine};
 use super::order::Order;
-use crate::number::{percent, signed};
-use crate::time::rfc3339;
-use crate::trials::{Trials, Value};
+use crate::load::trials::{Trials, Value};
+use crate::output::number::{percent, signed};
+use crate::output::time::rfc3339;
 
 /// Version of the shape; it grows when a key is removed or changes its meaning.
 const FORMAT: u32 = 1;

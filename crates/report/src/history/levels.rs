@@ -5,19 +5,20 @@ use std::collections::HashMap;
 use metrics::OPS;
 use store::StepId;
 
-use crate::chosen::Source;
-use crate::figures::paired;
-use crate::judged::Judged;
-use crate::judging::judge_results;
-use crate::load::{Which, load};
-use crate::model::{Results, Sample, StepResults, VariantStep};
-use crate::trials::Trials;
-use crate::{ReportError, by_cpu, sliced};
+use crate::ReportError;
+use crate::judging::figures::paired;
+use crate::judging::judged::Judged;
+use crate::judging::steps::judge_results;
+use crate::judging::{by_cpu, sliced};
+use crate::load::chosen::Source;
+use crate::load::experiment::{Which, load};
+use crate::load::model::{Results, Sample, StepResults, VariantStep};
+use crate::load::trials::Trials;
 
-/// Sets [`crate::trials::Value::level`] so that variants of an experiment have the ratios to its
-/// base that `compare` gives: where the load moved between servers in slices, what disturbed both
-/// of two neighboring slices is in neither; where a hypervisor took much CPU, they are those of the
-/// DBMS's own CPU time. Does nothing for other metrics.
+/// Sets [`crate::load::trials::Value::level`] so that variants of an experiment have the ratios to
+/// its base that `compare` gives: where the load moved between servers in slices, what disturbed
+/// both of two neighboring slices is in neither; where a hypervisor took much CPU, they are those
+/// of the DBMS's own CPU time. Does nothing for other metrics.
 ///
 /// # Errors
 /// When a store cannot be read.

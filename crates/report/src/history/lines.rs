@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::order::{Order, Version, commit, same_commit};
 use crate::ReportError;
-use crate::table::place_of;
-use crate::time::rfc3339;
-use crate::trials::{Configuration, Trials, Value};
+use crate::load::trials::{Configuration, Trials, Value};
+use crate::output::table::place_of;
+use crate::output::time::rfc3339;
 
 /// Lines and the runs they go through.
 pub(super) struct Lines<'a> {

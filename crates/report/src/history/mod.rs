@@ -7,9 +7,9 @@ mod order;
 mod tables;
 
 use crate::ReportError;
-use crate::chosen::{Chosen, Source};
-use crate::sheet::Printable;
-use crate::trials::Trials;
+use crate::load::chosen::{Chosen, Source};
+use crate::load::trials::Trials;
+use crate::output::sheet::Printable;
 
 pub use document::{
     ChangeDocument, HistoryDocument, HistoryPoint, HistoryRun, HistoryStep, LineDocument,

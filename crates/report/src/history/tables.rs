@@ -3,10 +3,10 @@
 use judge::Verdict;
 
 use super::document::{ChangeDocument, HistoryDocument, HistoryStep, LineDocument};
-use crate::model::{Labels, labelled};
-use crate::number::{cost, or_unknown, rate, relative};
-use crate::sheet::{List, Part, Sheet};
-use crate::table::{Row, RowKind, Section, Table, texts};
+use crate::load::model::{Labels, labelled};
+use crate::output::number::{cost, or_unknown, rate, relative};
+use crate::output::sheet::{List, Part, Sheet};
+use crate::output::table::{Row, RowKind, Section, Table, texts};
 
 pub(super) fn sheet(document: &HistoryDocument) -> Sheet {
     let mut sheet = Sheet::default();

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use dbms::ProfileFacts;
 
 use super::Folded;
-use crate::model::Results;
+use crate::load::model::Results;
 
 /// How to read profiles of a variant; `None` if its system is not known.
 pub(crate) fn facts(results: &Results, place: usize) -> Option<&'static ProfileFacts> {

@@ -9,7 +9,6 @@ mod children;
 mod draw;
 mod folded;
 mod moved;
-mod page;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -21,11 +20,10 @@ use draw::{differential, flamegraph};
 pub use folded::Folded;
 pub use moved::ExplainedMove;
 pub(crate) use moved::moved;
-pub(crate) use page::{PageProfile, page_profiles};
 
 use crate::ReportError;
-use crate::model::{Results, StepKey, StepResults};
-use crate::renames::Renames;
+use crate::load::model::{Results, StepKey, StepResults};
+use crate::load::renames::Renames;
 
 /// Directory of an experiment's profiles, in a results directory.
 pub fn profiles_directory(results: &Path, experiment: ExperimentId) -> PathBuf {
@@ -126,14 +124,14 @@ pub fn draw_flamegraphs(store: &Store, results: &Results) -> Result<usize, Repor
 }
 
 /// A flamegraph: of a variant, or of the difference between the base and a variant.
-struct Flame {
-    variant: usize,
-    base: Option<usize>,
-    svg: String,
+pub(crate) struct Flame {
+    pub(crate) variant: usize,
+    pub(crate) base: Option<usize>,
+    pub(crate) svg: String,
 }
 
 /// The flamegraphs of a step: those of the variants, then the differences.
-fn flames(
+pub(crate) fn flames(
     results: &Results,
     step: &StepResults,
     profiles: &StepProfiles,

@@ -4,7 +4,7 @@ use judge::{Margin, SweepPoint};
 use metrics::OPS;
 
 use super::shape::{Cliff, Cliffs, Line, Sweep};
-use crate::model::Results;
+use crate::load::model::Results;
 
 /// Looks for the falls of all lines.
 pub(crate) fn cliffs(results: &Results, sweep: &Sweep) -> Cliffs {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::estimate::Estimate;
 use super::shape::{Cliff, Dimension, Line, Sweep};
-use crate::model::{Labels, Results};
+use crate::load::model::{Labels, Results};
 
 /// Steps of one name, measured with three or more numbers of clients.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -1,6 +1,6 @@
 //! The mean of a point and its interval.
 
-use crate::figures::mean;
+use crate::judging::figures::mean;
 
 /// With fewer blocks than this, Student's t intervals are so wide that they would fill a plot: one
 /// of two blocks is 13 times as wide as their range.

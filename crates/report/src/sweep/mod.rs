@@ -5,13 +5,12 @@
 mod cliffs;
 mod document;
 mod estimate;
-mod page;
 mod shape;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::model::{Labels, Results, StepResults};
-use crate::table::distinct;
+use crate::load::model::{Labels, Results, StepResults};
+use crate::output::table::distinct;
 
 pub use document::{
     CliffDocument, DimensionDocument, SweepDocument, SweepFigure, SweepLineDocument,
@@ -21,7 +20,6 @@ pub use document::{
 use cliffs::cliffs;
 pub(crate) use document::documents;
 pub(crate) use estimate::Estimate;
-pub(crate) use page::{PageSweep, page_sweeps};
 use shape::{Cliffs, Dimension};
 pub(crate) use shape::{Line, Subject, Sweep};
 

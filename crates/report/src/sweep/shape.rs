@@ -6,8 +6,8 @@ use judge::median;
 use metrics::{COSTS, EVENTS, LATENCIES, Metric, OPS};
 
 use super::estimate::{Estimate, estimate};
-use crate::model::{Labels, Results, VariantStep};
-use crate::number::signed;
+use crate::load::model::{Labels, Results, VariantStep};
+use crate::output::number::signed;
 
 /// The events that come first: more clients are mostly more work for the scheduler.
 const SCHEDULER: [&str; 5] = [

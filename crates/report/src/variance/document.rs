@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 use super::options::{Deviation, VarianceOptions};
 use super::setups::{Setup, StepValues};
 use crate::ReportError;
-use crate::chosen::Source;
-use crate::table::{distinct, place_of};
-use crate::trials::{Conducted, Trials, Value};
+use crate::load::chosen::Source;
+use crate::load::trials::{Conducted, Trials, Value};
+use crate::output::table::{distinct, place_of};
 
 /// Version of the shape; it grows when a key is removed or changes its meaning.
 const FORMAT: u32 = 1;

@@ -7,10 +7,10 @@ mod setups;
 mod tables;
 
 use crate::ReportError;
-use crate::chosen::Source;
-use crate::judging::fraction;
-use crate::sheet::Printable;
-use crate::trials::Trials;
+use crate::judging::steps::fraction;
+use crate::load::chosen::Source;
+use crate::load::trials::Trials;
+use crate::output::sheet::Printable;
 use setups::setups;
 
 pub use document::{

@@ -1,6 +1,6 @@
 //! What is asked of variances.
 
-use crate::chosen::Chosen;
+use crate::load::chosen::Chosen;
 
 /// The divisor of a standard deviation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -1,7 +1,7 @@
 //! The trials by setup.
 
-use crate::table::place_of;
-use crate::trials::{System, Trials, Value};
+use crate::load::trials::{System, Trials, Value};
+use crate::output::table::place_of;
 
 /// Machine, configuration and number of clients, with the trials of each step.
 pub(super) struct Setup<'a> {

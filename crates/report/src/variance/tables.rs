@@ -4,10 +4,10 @@
 use std::collections::BTreeSet;
 
 use super::document::{SetupDocument, VarianceDocument, WorkloadVariance};
-use crate::number::{or_unknown, relative};
-use crate::sheet::{List, Part, Sheet};
-use crate::table::{Row, Section, Table, distinct, texts};
-use crate::trials::named;
+use crate::load::trials::named;
+use crate::output::number::{or_unknown, relative};
+use crate::output::sheet::{List, Part, Sheet};
+use crate::output::table::{Row, Section, Table, distinct, texts};
 
 /// A figure over the steps of a setup: for ids, for titles, and where it is.
 type Over = (&'static str, &'static str, fn(&SetupDocument) -> Option<f64>);

@@ -1,0 +1,151 @@
+//! The comparison of an experiment's variants: tables and a document, and how to print them.
+
+pub(crate) mod document;
+pub(crate) mod tables;
+
+use crate::ReportError;
+use crate::judging::gate::{Gate, Reasons, reasons};
+use crate::judging::judged::Judged;
+use crate::judging::steps::{judge_metric, judge_results};
+use crate::load::model::Results;
+use crate::output::sheet::{Format, Part, Sheet};
+use crate::output::table::{Section, Table, distinct, one_line};
+use crate::sweep::sweeps;
+use document::{Document, WarningDocument, document};
+use tables::View;
+
+/// Which rows the tables over all steps have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Rows {
+    /// Variants; steps are columns, as in the published tables.
+    #[default]
+    Variants,
+    /// Steps; variants are columns.
+    Steps,
+}
+
+/// What to compare, and how to lay it out.
+#[derive(Debug, Clone, Default)]
+pub struct CompareOptions {
+    /// Which rows the tables over all steps have.
+    pub rows: Rows,
+    /// Name of the variant to compare with; the plan's base when `None`.
+    pub base: Option<String>,
+    /// δ as a fraction; the plan's when `None`.
+    pub margin: Option<f64>,
+    /// The metrics to judge and gate; throughput when empty.
+    pub metrics: Vec<String>,
+    /// Which tables to print; `None`: all except the DBMS's counters, which are long.
+    pub sections: Option<Vec<Section>>,
+    /// Instead of all tables, only what is read first, for a terminal of so many columns.
+    pub brief: Option<usize>,
+}
+
+/// A comparison, ready to be printed.
+#[derive(Debug, Clone)]
+pub struct Comparison {
+    /// All tables that apply, including those of sections that are not printed; or the brief ones.
+    pub tables: Vec<Table>,
+    /// The same as data.
+    pub document: Document,
+    /// All steps, judged by throughput.
+    pub judged: Judged,
+    pub(crate) reasons: Reasons,
+    sections: Option<Vec<Section>>,
+    /// Why there is no table of a kind that was asked for.
+    missing: Vec<String>,
+}
+
+/// Judges every step and lays everything out.
+///
+/// # Errors
+/// When the base is not a variant, the margin is not between 0 and 1, or a metric does not exist.
+pub fn compare(results: &Results, options: &CompareOptions) -> Result<Comparison, ReportError> {
+    let judged = judge_results(results, options.base.as_deref(), options.margin)?;
+    let metrics = distinct(&options.metrics).into_iter();
+    let mut verdicts = metrics
+        .map(|metric| judge_metric(results, metric, options.base.as_deref(), options.margin))
+        .collect::<Result<Vec<Judged>, _>>()?;
+    if verdicts.is_empty() {
+        verdicts.push(judged.clone());
+    }
+    let sweeps = sweeps(results);
+    let view = View {
+        results,
+        judged: &judged,
+        verdicts: &verdicts,
+        sweeps: &sweeps,
+        rows_are_steps: options.rows == Rows::Steps,
+        sections: options.sections.as_deref(),
+    };
+    let document = document(results, &judged, &verdicts, &sweeps);
+    let tables = match options.brief {
+        Some(width) => tables::brief::tables(view, &document.warnings, width),
+        None => tables::all(view),
+    };
+    let missing = tables::missing(view, &tables);
+    let reasons = reasons(results, &verdicts);
+    let sections = options.sections.clone();
+    Ok(Comparison { tables, document, judged, reasons, sections, missing })
+}
+
+impl Comparison {
+    /// The tables that were asked for.
+    pub fn shown(&self) -> Vec<&Table> {
+        let wanted = |table: &&Table| match &self.sections {
+            Some(sections) => sections.contains(&table.section),
+            None => table.section != Section::Counters,
+        };
+        self.tables.iter().filter(wanted).collect()
+    }
+
+    /// Renders the comparison as text that ends with a line feed.
+    ///
+    /// # Errors
+    /// When it cannot be written as JSON, which no stored result should cause.
+    pub fn render(&self, format: Format) -> Result<String, ReportError> {
+        let parts = self.shown().into_iter().map(|table| self.laid_out(table, format)).collect();
+        let mut sheet = Sheet { parts };
+        sheet.notes(self.missing.clone());
+        sheet.render(format, &self.document)
+    }
+
+    /// The text printed at the end of a run: warnings about all of it, verdicts, then throughput
+    /// and how paced streams went.
+    ///
+    /// # Errors
+    /// As [`Self::render`].
+    pub fn summary(&self, format: Format) -> Result<String, ReportError> {
+        let sections = [Section::Absolute, Section::Relative, Section::Rates];
+        let mut tables: Vec<&Table> =
+            self.tables.iter().filter(|table| sections.contains(&table.section)).collect();
+        tables.sort_by_key(|table| !table.id.starts_with("verdicts"));
+        let mut sheet = Sheet::default();
+        let whole = |w: &&WarningDocument| w.step.is_none() && w.variant.is_none();
+        let said = self.document.warnings.iter().filter(whole);
+        sheet.notes(said.map(|w| format!("{}: {}", w.code, one_line(&w.text))).collect());
+        sheet.parts.extend(tables.into_iter().map(|table| self.laid_out(table, format)));
+        sheet.render(format, &self.document)
+    }
+
+    /// A table as people read it has no columns without a figure, except those of variants.
+    /// Programs get all columns.
+    fn laid_out(&self, table: &Table, format: Format) -> Part {
+        Part::Table(match format {
+            Format::Csv | Format::Json => table.clone(),
+            Format::Text | Format::Terminal | Format::Markdown => {
+                table.without_empty_columns(&self.document.variants)
+            }
+        })
+    }
+
+    /// The reasons why the gate fails, one sentence each with its step; empty when it passes.
+    pub fn gate(&self, gate: Gate) -> Vec<String> {
+        self.reasons.of(gate)
+    }
+
+    /// The sentences of all regressions with their steps.
+    pub fn regressions(&self) -> &[String] {
+        &self.reasons.regressions
+    }
+}

@@ -1,0 +1,221 @@
+//! What is read first, as narrow as a terminal: the verdicts alone, and what to know about them.
+
+use judge::Verdict;
+use metrics::OPS;
+use store::Better;
+use textwrap::Options;
+
+use super::sweeps::{SIGNS, sign};
+use super::throughput::{SINGLE, label_with_unit, relative_cell};
+use super::verdicts::{intervals, kind};
+use super::view::{VARIANT, View};
+use super::{other, sweeps, throughput};
+use crate::compare::document::WarningDocument;
+use crate::judging::figures::absolute;
+use crate::judging::gate::unfinished;
+use crate::judging::judged::Finding;
+use crate::output::number::{percent, rate, relative};
+use crate::output::table::{Row, Section, Table, one_line, texts};
+
+/// So many comparisons get a line each; more of them a cell each.
+const LINES: usize = 48;
+/// Ids of the tables of what failed.
+const FAILURES: [&str; 2] = ["failures", "trials"];
+/// Id of the table of verdicts.
+const BRIEF: &str = "brief";
+
+/// Verdicts on throughput and throughput over clients; without variants to compare, throughput.
+/// Then warnings, those of one kind together. Nothing is wider than `width` characters, as far as
+/// names allow.
+pub(crate) fn tables(view: View<'_>, warnings: &[WarningDocument], width: usize) -> Vec<Table> {
+    let mut findings = view.judged.findings(view.results);
+    findings.retain(|finding| view.sweep_of(finding.step).is_none());
+    let mut tables = match findings.len() {
+        0 => alone(view),
+        1..=LINES => vec![lines(view, &findings, width)],
+        _ => vec![cells(view, &findings)],
+    };
+    if let Some(table) = tables.first_mut().filter(|_| findings.iter().any(is_single))
+        && !view.results.is_imported()
+    {
+        table.notes.push(SINGLE.to_owned());
+    }
+    for mut table in sweeps::tables(view) {
+        // What the last column of cliffs says in words is in the others.
+        let cliffs = table.id.starts_with("cliffs");
+        if cliffs {
+            table.columns.pop();
+            table.rows.iter_mut().for_each(|row| drop(row.cells.pop()));
+        }
+        if cliffs || table.id.ends_with(".absolute") {
+            tables.push(table);
+        }
+    }
+    let tables = tables.iter().map(|table| table.without_empty_columns(&[]));
+    let mut narrow: Vec<Table> = tables.flat_map(|table| table.in_columns(width)).collect();
+    for table in &mut narrow {
+        if table.id != BRIEF {
+            table.legend.clear();
+        }
+        table.part.clear();
+        table.notes = table.notes.iter().flat_map(|note| wrapped(note, width)).collect();
+    }
+    let mut said = Table::new(Section::Other, "notes", "Notes");
+    said.notes = notes(view, warnings, width);
+    narrow.extend((!said.notes.is_empty()).then_some(said));
+    narrow
+}
+
+/// Whether a ratio stands alone: it has neither an interval nor a verdict.
+fn is_single(finding: &Finding<'_>) -> bool {
+    finding.comparison.is_none() && finding.ratio.is_some()
+}
+
+/// Throughput of what is not compared, and what the figures are. If there are more steps than
+/// variants, a row for each step.
+fn alone(view: View<'_>) -> Vec<Table> {
+    let rows_are_steps = view.rows_are_steps || view.results.variants.len() < view.steps().count();
+    let mut tables = throughput::tables(View { rows_are_steps, ..view });
+    tables.retain(|table| table.part == "absolute");
+    for table in &mut tables {
+        if let Some(what) = table.legend.first() {
+            table.notes.insert(0, what.clone());
+        }
+    }
+    tables
+}
+
+fn title(view: View<'_>, findings: &[Finding<'_>]) -> String {
+    let blocks = view.counted(findings.iter().map(|finding| finding.blocks));
+    let what = if findings.iter().all(|it| is_cost(view, it)) { "Costs" } else { "Throughput" };
+    let base = view.judged.base_name(view.results);
+    if findings.iter().all(|finding| finding.comparison.is_none()) {
+        return format!("{what} relative to {base}: {blocks}");
+    }
+    let (intervals, margin) = (intervals(view.judged), percent(view.judged.margin));
+    format!("{what} relative to {base}: {intervals} intervals, {blocks}, margin {margin}")
+}
+
+/// Whether less of what a finding compares is better.
+fn is_cost(view: View<'_>, finding: &Finding<'_>) -> bool {
+    view.results.steps.get(finding.step).is_some_and(|step| step.better == Better::Less)
+}
+
+fn lines(view: View<'_>, findings: &[Finding<'_>], width: usize) -> Table {
+    let mut table = Table::new(Section::Relative, BRIEF, title(view, findings));
+    // The unit of a cost is with its step.
+    let unit = if findings.iter().any(|it| is_cost(view, it)) { "" } else { OPS.name };
+    let of = |base: &str| format!("{base} {unit}").trim_end().to_owned();
+    let base = view.judged.base_name(view.results);
+    table.columns = texts(["step", &of(base), VARIANT, "ratio", "interval", "verdict"]);
+    let row = |finding: &Finding<'_>| {
+        let step = view.results.steps.get(finding.step)?;
+        let found = finding.comparison;
+        let interval = found.and_then(|found| found.low.zip(found.high));
+        let base = view.judged.base_of(finding.variant);
+        let rate = absolute(step, base, base, OPS.name).map(rate);
+        let cells = vec![
+            rate.unwrap_or_default(),
+            view.results.variant_name(finding.variant).to_owned(),
+            relative_cell(view, finding.step, finding.variant),
+            interval.map_or_else(String::new, |(low, high)| {
+                format!("{} to {}", relative(low), relative(high))
+            }),
+            finding.verdict.filter(|_| !is_single(finding)).map_or("", Verdict::as_str).to_owned(),
+        ];
+        let row = Row::new(label_with_unit(view, step), cells);
+        Some(row.of_kind(kind(view, view.judged, finding)))
+    };
+    table.rows = findings.iter().filter_map(row).collect();
+    // The title names the base, too.
+    if table.without_empty_columns(&[]).in_columns(width).len() > 1
+        && let Some(head) = table.columns.get_mut(1)
+    {
+        *head = of("base");
+    }
+    table
+}
+
+fn cells(view: View<'_>, findings: &[Finding<'_>]) -> Table {
+    let mut table = Table::new(Section::Relative, BRIEF, title(view, findings));
+    table.legend = texts([SIGNS]);
+    let mut variants: Vec<usize> = findings.iter().map(|finding| finding.variant).collect();
+    variants.sort_unstable();
+    variants.dedup();
+    let names = variants.iter().map(|variant| view.results.variant_name(*variant));
+    table.columns = texts(std::iter::once("step").chain(names));
+    for (number, _, label) in view.steps() {
+        let (mut cells, mut verdicts) = (Vec::new(), Vec::new());
+        for variant in &variants {
+            let of = |finding: &&Finding<'_>| (finding.step, finding.variant) == (number, *variant);
+            let of_pair = findings.iter().find(of);
+            let verdict = of_pair.and_then(|finding| finding.verdict);
+            let cell = relative_cell(view, number, *variant);
+            let judged = of_pair.is_some_and(|finding| finding.comparison.is_some());
+            let sign = if judged { sign(verdict) } else { "" };
+            cells.push(format!("{cell}{sign}"));
+            verdicts.push(verdict.map_or("", Verdict::as_str).to_owned());
+        }
+        if verdicts.iter().any(|verdict| !verdict.is_empty()) {
+            table.rows.push(Row { verdicts, ..Row::new(label, cells) });
+        }
+    }
+    // As published, versions are rows where they are more.
+    if variants.len() > table.rows.len() { table.transposed(VARIANT) } else { table }
+}
+
+/// What to know about the verdicts: of each kind of warning the first, and how many more there are.
+fn notes(view: View<'_>, warnings: &[WarningDocument], width: usize) -> Vec<String> {
+    let mut all: Vec<(String, String)> = Vec::new();
+    let label =
+        |step: usize| view.results.steps.get(step).map(|step| view.results.step_label(step));
+    let about = |(step, variant): (usize, usize)| {
+        Some(format!("{} {}: ", label(step)?, view.results.variant_name(variant)))
+    };
+    for finding in view.judged.findings(view.results) {
+        // Of a single block, a warning says so.
+        let unknown = finding.comparison.is_none() && finding.ratio.is_none();
+        if let Some(reason) = finding.reason.as_deref().filter(|_| unknown) {
+            let step = label(finding.step).unwrap_or_default();
+            all.push(("not judged".to_owned(), format!("{step}: {reason}")));
+        }
+    }
+    for (place, warning) in view.judged.warnings() {
+        let about = place.and_then(about).unwrap_or_default();
+        all.push((warning.code().to_owned(), format!("{about}{warning}")));
+    }
+    all.extend(unfinished(view.results).map(|text| ("not finished".to_owned(), text)));
+    for table in other::tables(view).iter().filter(|table| FAILURES.contains(&table.id.as_str())) {
+        let said = |row| table.line(row).collect::<Vec<_>>().join(", ");
+        all.extend(table.rows.iter().map(|row| (table.title.clone(), said(row))));
+    }
+    let gaps = view.judged.gaps.iter();
+    all.extend(
+        gaps.filter_map(|gap| {
+            Some(("gap".to_owned(), format!("{}: {}", label(gap.step)?, gap.text)))
+        }),
+    );
+    for warning in warnings {
+        let about: Vec<&str> =
+            [&warning.step, &warning.variant].into_iter().flatten().map(String::as_str).collect();
+        let about = if about.is_empty() { String::new() } else { about.join(" ") + ": " };
+        all.push((warning.code.clone(), format!("{about}{}", one_line(&warning.text))));
+    }
+    let mut kinds: Vec<(String, String, usize)> = Vec::new();
+    for (code, text) in all {
+        match kinds.iter_mut().find(|(known, ..)| *known == code) {
+            Some((.., more)) => *more += 1,
+            None => kinds.push((code, text, 0)),
+        }
+    }
+    let said = |(code, text, more): (String, String, usize)| match more {
+        0 => format!("{code}: {text}"),
+        more => format!("{code}: {text} (and {more} more)"),
+    };
+    kinds.into_iter().map(said).flat_map(|text| wrapped(&format!("! {text}"), width)).collect()
+}
+
+fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let options = Options::new(width).subsequent_indent("  ").break_words(false);
+    textwrap::wrap(text, options).into_iter().map(|line| line.into_owned()).collect()
+}

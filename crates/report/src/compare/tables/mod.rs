@@ -1,0 +1,62 @@
+//! The tables of a comparison, one kind per file.
+
+pub(crate) mod brief;
+mod counters;
+mod empty;
+mod hardware;
+mod latency;
+mod other;
+mod rates;
+mod sizes;
+mod slices;
+mod summary;
+mod sweeps;
+mod throughput;
+mod twins;
+mod verdicts;
+mod view;
+
+use crate::output::table::{RELATIVE, Section, Table};
+
+pub(crate) use view::View;
+
+/// Why there is no table of some of the kinds that were asked for, a sentence each.
+pub(crate) fn missing(view: View<'_>, tables: &[Table]) -> Vec<String> {
+    let asked = view.sections.unwrap_or_default().iter();
+    let lacking = asked.filter(|asked| tables.iter().all(|table| table.section != **asked));
+    lacking.map(|section| empty::why(view.results, *section)).collect()
+}
+
+/// All tables that apply, in reading order.
+pub(crate) fn all(view: View<'_>) -> Vec<Table> {
+    let mut tables = throughput::tables(view);
+    tables.extend(sweeps::tables(view));
+    tables.extend(verdicts::tables(view));
+    tables.extend(slices::table(view));
+    tables.extend(twins::table(view));
+    tables.extend(summary::tables(view));
+    tables.extend(rates::tables(view));
+    tables.extend(hardware::tables(view));
+    tables.extend(latency::tables(view));
+    tables.extend(sweeps::figures(view));
+    tables.extend(sizes::tables(view));
+    tables.extend(counters::tables(view));
+    tables.extend(other::tables(view));
+    tables.retain(|table| table.rows.is_empty() || table.says_something());
+    let ratios = |it: &&mut Table| it.section == Section::Relative || it.part == RELATIVE;
+    for table in tables.iter_mut().filter(ratios) {
+        let single = |cell: &String| {
+            cell.strip_prefix('(')
+                .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+        };
+        if table.rows.iter().flat_map(|row| &row.cells).any(single) {
+            table.notes.push(throughput::SINGLE.to_owned());
+        }
+    }
+    if view.judged.bases.iter().any(|base| *base != view.judged.base) {
+        for table in tables.iter_mut().filter(|table| table.part == RELATIVE) {
+            table.part = "relative to previous".to_owned();
+        }
+    }
+    tables
+}

@@ -1,0 +1,135 @@
+//! What the tables are made from.
+
+use judge::Method;
+
+use crate::judging::judged::Judged;
+use crate::load::model::{Results, StepResults, VariantStep};
+use crate::output::table::{RowKind, Section, Table};
+use crate::sweep::Sweep;
+
+/// Heading of the label column if rows are variants.
+pub(crate) const VARIANT: &str = "version";
+
+/// The source of the tables.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct View<'a> {
+    pub(crate) results: &'a Results,
+    /// By throughput.
+    pub(crate) judged: &'a Judged,
+    /// What the tables of verdicts judge.
+    pub(crate) verdicts: &'a [Judged],
+    pub(crate) sweeps: &'a [Sweep],
+    pub(crate) rows_are_steps: bool,
+    /// The kinds of tables that were asked for; `None`: no particular ones.
+    pub(crate) sections: Option<&'a [Section]>,
+}
+
+impl<'a> View<'a> {
+    /// Whether tables of this kind are among those to be printed.
+    pub(crate) fn shows(&self, section: Section) -> bool {
+        self.sections.is_none_or(|asked| asked.contains(&section))
+    }
+
+    /// The steps with their indexes and labels, without the points of sweeps: hundreds of columns
+    /// or tables would say less than the tables of [`super::sweeps`].
+    pub(crate) fn steps(&self) -> impl Iterator<Item = (usize, &'a StepResults, String)> {
+        let (results, view) = (self.results, *self);
+        let ordinary = move |(number, _): &(usize, _)| view.sweep_of(*number).is_none();
+        let steps = results.steps.iter().enumerate().filter(ordinary);
+        steps.map(|(number, step)| (number, step, results.step_label(step)))
+    }
+
+    /// All steps, including the points of sweeps.
+    pub(crate) fn every_step(&self) -> impl Iterator<Item = (usize, &'a StepResults, String)> {
+        let results = self.results;
+        let steps = results.steps.iter().enumerate();
+        steps.map(|(number, step)| (number, step, results.step_label(step)))
+    }
+
+    /// The sweep that shows a step instead of the tables over all steps.
+    pub(crate) fn sweep_of(&self, step: usize) -> Option<&'a Sweep> {
+        self.sweeps.iter().find(|sweep| sweep.one_server && sweep.has(step))
+    }
+
+    /// Headings of a table with a column for each of these steps.
+    pub(crate) fn step_columns(&self, steps: &[&StepResults]) -> Vec<String> {
+        let labels = steps.iter().map(|step| self.results.step_label(step));
+        std::iter::once(VARIANT.to_owned()).chain(labels).collect()
+    }
+
+    /// A table of all steps in the requested orientation.
+    pub(crate) fn turned(&self, table: Table) -> Table {
+        if self.rows_are_steps { table.transposed("step") } else { table }
+    }
+
+    /// Name and figures of a step's variants, base first.
+    pub(crate) fn variants(&self, step: usize) -> Vec<(usize, &'a str, &'a VariantStep)> {
+        let Some(step) = self.results.steps.get(step) else { return Vec::new() };
+        let variant = |place| Some((place, self.results.variant_name(place), step.variant(place)?));
+        self.judged.order(self.results).into_iter().filter_map(variant).collect()
+    }
+
+    /// The kind of a base's row.
+    pub(crate) fn kind(&self, variant: usize) -> Option<RowKind> {
+        (variant == self.judged.base).then_some(RowKind::Base)
+    }
+
+    /// What a variant has of each step: blocks, or restarts where all were compared in slices.
+    pub(crate) fn unit(&self) -> [&'static str; 2] {
+        let mut compared = self.judged.comparisons().peekable();
+        let sliced = compared.peek().is_some() && compared.all(|it| it.method == Method::Slices);
+        if sliced { ["restart", "restarts"] } else { ["block", "blocks"] }
+    }
+
+    /// `1 block`, `6 blocks`, `3 to 6 restarts`.
+    pub(crate) fn counted(&self, counts: impl Iterator<Item = usize>) -> String {
+        let [one, many] = self.unit();
+        let counts: Vec<usize> = counts.filter(|count| *count > 0).collect();
+        match (counts.iter().min(), counts.iter().max()) {
+            (Some(1), Some(1)) => format!("1 {one}"),
+            (Some(low), Some(high)) if low == high => format!("{low} {many}"),
+            (Some(low), Some(high)) => format!("{low} to {high} {many}"),
+            _ => format!("no finished {one}"),
+        }
+    }
+
+    /// `medians over 6 blocks` or similar; `geometric means` for figures that also have relative
+    /// ones.
+    pub(crate) fn over_blocks(&self, what: &str) -> String {
+        let variants = self.results.steps.iter().flat_map(|step| &step.variants);
+        let counts = || variants.clone().map(|variant| variant.samples.len());
+        let counted = self.counted(counts());
+        if counts().any(|count| count > 1) { format!("{what} over {counted}") } else { counted }
+    }
+
+    /// The definition of a relative value.
+    pub(crate) fn relative_legend(&self) -> Vec<String> {
+        let base = self.judged.base_name(self.results);
+        let mut legend = vec![format!(
+            "relative: value of the version / value of {base}, geometric mean over paired blocks"
+        )];
+        let differ = |step: &StepResults| {
+            let counts = || step.variants.iter().map(|v| v.samples.len()).filter(|n| *n > 0);
+            counts().min() != counts().max()
+        };
+        if self.results.variants.len() > 2 && self.results.steps.iter().any(differ) {
+            legend.push(format!(
+                "if versions have different blocks in a step: absolute figures of {base} are over the blocks that any other version has"
+            ));
+        }
+        if self.judged.comparisons().any(|found| found.method == Method::Slices) {
+            legend.push(
+                "steps in slices: from the middle half of the paired slices, while absolute figures are from all slices"
+                    .to_owned(),
+            );
+        }
+        legend
+    }
+
+    /// The note that replaces the verdicts on a single block.
+    pub(crate) fn too_few(&self) -> Option<String> {
+        let most = self.results.steps.iter().flat_map(|step| &step.variants);
+        let one = most.map(|variant| variant.samples.len()).max() == Some(1);
+        one.then(|| format!("1 {}: too few for a verdict", self.unit()[0]))
+    }
+}

@@ -1,0 +1,104 @@
+//! What makes a gate fail.
+
+use judge::Verdict;
+
+use super::judged::Judged;
+use crate::load::model::{Results, VariantStep};
+
+/// How strict a gate is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Gate {
+    /// Fails on a confirmed regression and on anything inconclusive by absence: an unfinished
+    /// experiment, missing results, steps that can't be judged.
+    #[default]
+    Regressions,
+    /// Also fails on a step that is judged but undecided.
+    Undecided,
+}
+
+/// Sentences with their steps, by the gate they make fail.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Reasons {
+    pub(crate) regressions: Vec<String>,
+    /// Results that are missing or can't be judged.
+    missing: Vec<String>,
+    undecided: Vec<String>,
+}
+
+impl Reasons {
+    /// Those that make a gate fail.
+    pub(crate) fn of(&self, gate: Gate) -> Vec<String> {
+        let undecided = self.undecided.iter().filter(|_| gate == Gate::Undecided);
+        self.regressions.iter().chain(&self.missing).chain(undecided).cloned().collect()
+    }
+}
+
+/// Everything gates may fail on, over all requested metrics.
+pub(crate) fn reasons(results: &Results, verdicts: &[Judged]) -> Reasons {
+    let mut found = Reasons::default();
+    found.missing.extend(unfinished(results));
+    for judged in verdicts {
+        let findings = judged.findings(results);
+        if findings.is_empty() {
+            let metric = &judged.metric;
+            found
+                .missing
+                .push(format!("nothing was compared by {metric}: no step has two variants"));
+        }
+        for finding in findings {
+            let Some(step) = results.steps.get(finding.step) else { continue };
+            let said = format!("{}: {}", results.step_label(step), finding.sentence);
+            match finding.verdict {
+                Some(Verdict::Regression) => found.regressions.push(said),
+                _ if finding.fails => found.missing.push(said),
+                Some(Verdict::Inconclusive) => found.undecided.push(said),
+                _ => {}
+            }
+        }
+        for gap in &judged.gaps {
+            let Some(step) = results.steps.get(gap.step) else { continue };
+            found.missing.push(format!("{}: {}", results.step_label(step), gap.text));
+        }
+    }
+    if let Some(judged) = verdicts.first() {
+        found.missing.extend(easier(results, judged));
+    }
+    found
+}
+
+/// Some trials are still to come.
+pub(crate) fn unfinished(results: &Results) -> Option<String> {
+    if results.is_finished() {
+        return None;
+    }
+    let failed = results.failed.iter().filter(|trial| trial.state == "failed").count();
+    let failed = match failed {
+        0 => String::new(),
+        1 => ", 1 of its trials failed".to_owned(),
+        many => format!(", {many} of its trials failed"),
+    };
+    Some(format!(
+        "the experiment is not finished{failed}; resume its run, or correct the plan and run it again"
+    ))
+}
+
+/// Variants that did not hold a rate that the base held, which made the rest of their work easier.
+fn easier(results: &Results, judged: &Judged) -> Vec<String> {
+    let mut found = Vec::new();
+    for step in &results.steps {
+        for (place, figures) in step.variants.iter().enumerate() {
+            let base = judged.base_of(place);
+            let Some(lost) = step.variant(base).map(VariantStep::not_held) else { continue };
+            let twin = results.twin_of(place).is_some();
+            let not_held = figures.not_held();
+            for class in not_held.difference(&lost).filter(|_| !twin) {
+                let (label, name) = (results.step_label(step), results.variant_name(place));
+                let base = results.variant_name(base);
+                found.push(format!(
+                    "{label}: {name} did not hold its {class} rate, but {base} did; the rest of its work can't be compared"
+                ));
+            }
+        }
+    }
+    found
+}

@@ -1,0 +1,370 @@
+//! From a store to [`Results`].
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+use hdrhistogram::serialization::Deserializer;
+use store::{
+    Experiment, ExperimentId, Failure, Purpose, Scope, Step, StepKind, Store, Trial, TrialState,
+    Warning,
+};
+
+use super::latency::Pooled;
+use super::machine;
+use super::model::{
+    CounterFigure, FailedTrial, Noted, Results, Sample, StepKey, StepResults, VariantResults,
+    VariantStep,
+};
+use super::plans;
+use super::slices::Slices;
+use super::starts::differing;
+use super::used::looks;
+use crate::ReportError;
+use crate::output::table::place_of;
+
+/// With more steps than this in one experiment, only throughput, rates and costs are read, and a
+/// warning says so. Reading response times, sizes and counters of more steps would take seconds.
+const DETAILED_STEPS: usize = 20_000;
+
+/// Which experiment of a store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Which<'a> {
+    /// The newest run.
+    #[default]
+    Latest,
+    /// The newest run or, if there is none, the newest count: results without steps, for a page
+    /// that shows counts.
+    LatestOrCount,
+    /// The one with this id.
+    Id(ExperimentId),
+    /// The newest with this name; if there is none and the name is a number, the one with that id.
+    Named(&'a str),
+}
+
+/// Reads an experiment: the finished steps of its finished trials.
+///
+/// # Errors
+/// When the experiment does not exist, the store cannot be read, or a histogram is damaged.
+pub fn load(store: &Store, which: Which<'_>) -> Result<Results, ReportError> {
+    let mut experiment = find(store, which)?;
+    let trials = store.trials(experiment.id)?;
+    let variants = store.variants(experiment.id)?;
+    let places: HashMap<_, _> =
+        variants.iter().enumerate().map(|(place, variant)| (variant.id, place)).collect();
+    // Without a plan that this steelyard can read, there are still the figures.
+    let plan = match experiment.purpose {
+        Purpose::Run => plan::Plan::parse(&experiment.plan, None, "the stored plan").ok(),
+        // A count runs no steps of the plan.
+        Purpose::Count => None,
+    };
+    let twins = twins(plan.as_ref(), &variants);
+    let variants = variants
+        .into_iter()
+        .zip(twins)
+        .map(|(variant, twin_of)| {
+            let settings = store.variant_settings(variant.id)?;
+            Ok(VariantResults { settings, variant, twin_of })
+        })
+        .collect::<Result<Vec<_>, ReportError>>()?;
+    let mut loader = Loader {
+        store,
+        places,
+        steps: planned(plan.as_ref(), variants.len()),
+        warnings: Vec::new(),
+        reader: Deserializer::new(),
+    };
+    loader.read(experiment.id)?;
+    let warnings = loader.noted(experiment.id, &trials)?;
+    let failed = failed(&trials, &loader.places);
+    if plan.as_ref().is_some_and(plan::Plan::designs_itself) {
+        // Nobody planned them; those that there are count.
+        experiment.blocks = trials.iter().map(|trial| trial.block).max().unwrap_or(0);
+    }
+    let open = |plan: &plan::Plan| plan.budget.is_some() || plan.designs_itself();
+    let open = plan.as_ref().is_some_and(open);
+    let mut results = Results {
+        least_blocks: if open { 0 } else { experiment.blocks },
+        host: store.host_facts(experiment.id)?,
+        variants,
+        steps: loader.steps,
+        looks: plan.map_or_else(|| judge::Looks::new(&[]), |plan| looks(&plan, &trials)),
+        warnings,
+        failed,
+        experiment,
+    };
+    let changed = machine::changed(&store.trial_hosts(results.experiment.id)?, &trials);
+    let whole = |warning| Noted { step: None, variant: None, block: None, warning };
+    results.warnings.extend(changed.map(whole));
+    results.warnings.extend(differing(&results));
+    results.warnings.extend(plans::warnings(&results));
+    Ok(results)
+}
+
+fn find(store: &Store, which: Which<'_>) -> Result<Experiment, ReportError> {
+    match which {
+        Which::Latest => store.latest()?.ok_or(ReportError::NoExperiment),
+        Which::LatestOrCount => match store.latest()? {
+            Some(run) => Ok(run),
+            None => store.latest_count()?.ok_or(ReportError::NoExperiment),
+        },
+        Which::Id(id) => {
+            let experiment = store.experiment(id)?;
+            match experiment.purpose {
+                Purpose::Run => Ok(experiment),
+                Purpose::Count => Err(ReportError::NotARun(experiment.name)),
+            }
+        }
+        Which::Named(name) => {
+            if let Some(experiment) = store.experiment_named(name)? {
+                return Ok(experiment);
+            }
+            let all = store.all_experiments()?;
+            let id = name.parse().ok().map(ExperimentId);
+            let is = |purpose: Purpose| move |e: &&Experiment| e.purpose == purpose;
+            if let Some(run) = all.iter().filter(is(Purpose::Run)).find(|e| Some(e.id) == id) {
+                return Ok(run.clone());
+            }
+            let mut counts = all.iter().filter(is(Purpose::Count));
+            if let Some(count) = counts.find(|e| e.name == name || Some(e.id) == id) {
+                return Err(ReportError::NotARun(count.name.clone()));
+            }
+            let known = all.iter().filter(is(Purpose::Run)).map(|e| e.name.clone());
+            Err(unknown_experiment(name, known))
+        }
+    }
+}
+
+/// The error for an unknown experiment.
+pub(crate) fn unknown_experiment(asked: &str, known: impl Iterator<Item = String>) -> ReportError {
+    let known = known.collect::<BTreeSet<_>>().into_iter().collect();
+    ReportError::UnknownExperiment { asked: asked.to_owned(), known }
+}
+
+/// For each variant, the index of the one that the plan calls the same system.
+fn twins(plan: Option<&plan::Plan>, variants: &[store::Variant]) -> Vec<Option<usize>> {
+    let twin = |variant: &store::Variant| {
+        let planned = plan?.variants.iter().find(|planned| planned.name == variant.name)?;
+        let original = planned.twin_of.as_ref()?;
+        variants.iter().position(|other| other.name == *original)
+    };
+    variants.iter().map(twin).collect()
+}
+
+/// The steps of the plan, without figures; without a plan, the stored steps.
+fn planned(plan: Option<&plan::Plan>, variants: usize) -> Vec<StepResults> {
+    let Some(plan) = plan else { return Vec::new() };
+    let of = |sequence: plan::Sequence| {
+        let (loaded, key) = (plan.loaded_steps(&sequence), sequence.key);
+        sequence.steps.into_iter().enumerate().map(move |(place, step)| StepResults {
+            key: StepKey { name: step.name, dop: step.dop, labels: step.labels },
+            sequence: Some(key.number()),
+            loaded_once: place < loaded,
+            warm_up: step.warm_up,
+            group: step.group.to_owned(),
+            variants: vec![VariantStep::default(); variants],
+            ..StepResults::default()
+        })
+    };
+    plan.workload.sequences().into_iter().flat_map(of).collect()
+}
+
+/// What is collected per step and variant until all blocks are there, because medians need all.
+#[derive(Default)]
+struct Gathered {
+    sizes: BTreeMap<String, Vec<f64>>,
+    counters: BTreeMap<(String, String), Vec<f64>>,
+}
+
+struct Loader<'a> {
+    store: &'a Store,
+    places: HashMap<store::VariantId, usize>,
+    steps: Vec<StepResults>,
+    warnings: Vec<Noted>,
+    reader: Deserializer,
+}
+
+impl Loader<'_> {
+    fn read(&mut self, experiment: ExperimentId) -> Result<(), ReportError> {
+        let described: HashMap<_, _> = self
+            .store
+            .steps(experiment, Scope::Results)?
+            .into_iter()
+            .map(|step| (step.id, step))
+            .collect();
+        let mut names = self.store.names()?;
+        names.retain(|name| metrics::find(name).is_some());
+        names.sort_unstable();
+        let wanted: Vec<&str> = names.iter().map(String::as_str).collect();
+        let values = self.store.step_values(experiment, &wanted, Scope::Results)?;
+        let names: Arc<[String]> = names.into();
+        let detailed = values.len() <= DETAILED_STEPS;
+        if !detailed {
+            let text = format!(
+                "the experiment has {} steps: response times, sizes and counters are shown only up to {DETAILED_STEPS} steps",
+                values.len()
+            );
+            let warning = Warning { code: "details-left-out".to_owned(), text };
+            self.warnings.push(Noted { step: None, variant: None, block: None, warning });
+        }
+        let planned = self.steps.iter().enumerate();
+        let mut index: HashMap<StepKey, usize> =
+            planned.map(|(place, step)| (step.key.clone(), place)).collect();
+        let mut gathered: BTreeMap<(usize, usize), Gathered> = BTreeMap::new();
+        for row in values {
+            let (Some(variant), Some(step)) =
+                (self.places.get(&row.variant).copied(), described.get(&row.step))
+            else {
+                continue;
+            };
+            if row.kind != StepKind::Measured {
+                continue;
+            }
+            let labels = step.measure.labels.clone();
+            let key = StepKey { name: step.name.clone(), dop: step.dop, labels };
+            let place = *index.entry(key).or_insert_with_key(|key| {
+                self.steps.push(StepResults {
+                    key: key.clone(),
+                    variants: vec![VariantStep::default(); self.places.len()],
+                    ..StepResults::default()
+                });
+                self.steps.len() - 1
+            });
+            let Some(target) = self.steps.get_mut(place) else { continue };
+            if target.unit.is_empty() {
+                target.unit.clone_from(&step.measure.unit);
+                target.class.clone_from(&step.measure.class);
+                target.better = step.measure.better;
+            }
+            let Some(figures) = target.variants.get_mut(variant) else { continue };
+            let mut sample = Sample {
+                block: row.block,
+                trial: row.trial,
+                step: row.step,
+                started_ms: step.started_ms,
+                values: row.values,
+                slices: None,
+            };
+            figures.metrics = Arc::clone(&names);
+            if let Some(length_ms) = figures.value(&sample, metrics::SLICE_MS.name) {
+                sample.slices = Slices::read(self.store, row.step, length_ms)?;
+            }
+            figures.samples.push(sample);
+            figures.absent.extend(step.absent.iter().cloned());
+            figures.notes.extend(step.notes.iter().cloned());
+            if detailed {
+                let gathered = gathered.entry((place, variant)).or_default();
+                detail(self.store, &mut self.reader, step, figures, gathered)?;
+            }
+        }
+        for ((step, variant), gathered) in gathered {
+            settle(&mut self.steps[step].variants[variant], gathered);
+        }
+        for figures in self.steps.iter_mut().flat_map(|step| &mut step.variants) {
+            figures.samples.sort_by_key(|sample| sample.block);
+        }
+        Ok(())
+    }
+
+    /// The warnings of the experiment and of trials that are results.
+    fn noted(
+        &mut self,
+        experiment: ExperimentId,
+        trials: &[Trial],
+    ) -> Result<Vec<Noted>, ReportError> {
+        let trials: HashMap<_, _> = trials.iter().map(|trial| (trial.id, trial)).collect();
+        let mut steps = HashMap::new();
+        for step in &self.steps {
+            for sample in step.variants.iter().flat_map(|variant| &variant.samples) {
+                steps.insert(sample.step, step.key.clone());
+            }
+        }
+        let mut noted = std::mem::take(&mut self.warnings);
+        for stored in self.store.warnings(experiment)? {
+            let trial = stored.trial.and_then(|id| trials.get(&id));
+            if trial.is_some_and(|trial| trial.state != TrialState::Finished) {
+                continue;
+            }
+            noted.push(Noted {
+                step: stored.step.and_then(|id| steps.get(&id).cloned()),
+                variant: trial.and_then(|trial| self.places.get(&trial.variant).copied()),
+                block: trial.map(|trial| trial.block),
+                warning: stored.warning,
+            });
+        }
+        Ok(noted)
+    }
+}
+
+/// Reads everything stored with a single step.
+fn detail(
+    store: &Store,
+    reader: &mut Deserializer,
+    step: &Step,
+    figures: &mut VariantStep,
+    gathered: &mut Gathered,
+) -> Result<(), ReportError> {
+    for histogram in store.histograms(step.id)? {
+        if histogram.count == 0 {
+            continue;
+        }
+        let pooled = Pooled::read(&histogram.class, &histogram.hdr, &step.name, reader)?;
+        match figures.latency.iter_mut().find(|known| known.class == pooled.class) {
+            Some(known) => known.add(&pooled, &step.name)?,
+            None => figures.latency.push(pooled),
+        }
+    }
+    let sizes = store.sizes(step.id)?.into_iter();
+    gather(&mut gathered.sizes, sizes.map(|size| (size.name, size.bytes as f64)));
+    let counters = store.counters(step.id)?.into_iter();
+    gather(&mut gathered.counters, counters.map(|it| ((it.view, it.name), it.value)));
+    for chosen in store.plans(step.id)? {
+        figures.plans.entry(chosen.statement).or_default().insert(chosen.plan);
+    }
+    for failure in store.failures(step.id)? {
+        let (count, new) = (failure.count, Failure { count: 0, ..failure });
+        let place = place_of(&mut figures.failures, new, |known, new| {
+            known.class == new.class && known.code == new.code && known.retried == new.retried
+        });
+        figures.failures[place].count += count;
+    }
+    Ok(())
+}
+
+/// Adds up the step's values of each, over all objects.
+fn gather<K: Ord>(all: &mut BTreeMap<K, Vec<f64>>, figures: impl Iterator<Item = (K, f64)>) {
+    let mut sums: BTreeMap<K, f64> = BTreeMap::new();
+    figures.for_each(|(key, figure)| *sums.entry(key).or_default() += figure);
+    for (key, sum) in sums {
+        all.entry(key).or_default().push(sum);
+    }
+}
+
+fn settle(figures: &mut VariantStep, gathered: Gathered) {
+    let median = |(name, values): (String, Vec<f64>)| {
+        judge::median(&values).map(|bytes| (name, bytes.round() as u64))
+    };
+    figures.sizes = gathered.sizes.into_iter().filter_map(median).collect();
+    figures.counters = gathered
+        .counters
+        .into_iter()
+        .filter_map(|((view, name), values)| {
+            judge::median(&values).map(|value| CounterFigure { view, name, value })
+        })
+        .collect();
+}
+
+fn failed(trials: &[Trial], places: &HashMap<store::VariantId, usize>) -> Vec<FailedTrial> {
+    trials
+        .iter()
+        .filter(|trial| trial.state != TrialState::Finished)
+        .filter_map(|trial| {
+            Some(FailedTrial {
+                variant: *places.get(&trial.variant)?,
+                block: trial.block,
+                sequence: trial.sequence,
+                state: trial.state.as_str(),
+                error: trial.error.clone().unwrap_or_default(),
+            })
+        })
+        .collect()
+}

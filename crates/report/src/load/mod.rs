@@ -1,0 +1,17 @@
+//! What was measured, read from results directories.
+//!
+//! `experiment` reads one experiment into the `model`, with its response times (`latency`) and
+//! `slices`. It warns about trials of another `machine`, `starts` from another page cache, and
+//! other `plans`. `trials` reads one metric of the `chosen` experiments of several directories.
+
+pub(crate) mod chosen;
+pub(crate) mod experiment;
+pub(crate) mod latency;
+pub(crate) mod machine;
+pub(crate) mod model;
+pub(crate) mod plans;
+pub(crate) mod renames;
+pub(crate) mod slices;
+pub(crate) mod starts;
+pub(crate) mod trials;
+pub(crate) mod used;

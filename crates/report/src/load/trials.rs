@@ -1,0 +1,404 @@
+//! The finished trials of several experiments, with one metric each, for `variance`, `history` and
+//! `advise` to group in their own ways.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+use metrics::{SLICE_MS, STEAL};
+use plan::{Plan, Sequence};
+use store::{Experiment, Measure, Scope, StepId, StepKind, TrialId, TrialState};
+
+use super::chosen::{Chosen, Shape, Source, Workload, experiments};
+use super::machine::{self, Machine};
+use super::model::labelled;
+use crate::ReportError;
+use crate::output::table::{distinct, place_of};
+
+/// Trials of experiments, with one metric for each of their steps.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Trials {
+    /// Name of the metric.
+    pub(crate) metric: String,
+    /// In the order in which they began.
+    pub(crate) experiments: Vec<Conducted>,
+    /// What they ran, each once.
+    pub(crate) workloads: Vec<Workload>,
+    /// Names of the machines that they ran on; of two trials on one machine, the same.
+    pub(crate) machines: Vec<String>,
+    /// Steps in the order in which they first ran.
+    pub(crate) steps: Vec<WorkloadStep>,
+    /// A value per step of each finished trial, if the metric is known.
+    pub(crate) values: Vec<Value>,
+}
+
+/// An experiment.
+#[derive(Debug, Clone)]
+pub(crate) struct Conducted {
+    /// Index of its results directory.
+    pub(crate) source: usize,
+    pub(crate) experiment: Experiment,
+    /// Place in [`Trials::workloads`].
+    pub(crate) workload: usize,
+    pub(crate) systems: Vec<System>,
+    /// Begin and end of the finished trials, milliseconds since 1970.
+    pub(crate) durations: HashMap<TrialId, (i64, i64)>,
+}
+
+/// Where trials ran, while they are read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Place {
+    /// The user named it.
+    Named(String),
+    /// Recorded with the trial.
+    Recorded(Machine),
+}
+
+/// A system under test.
+#[derive(Debug, Clone)]
+pub(crate) struct System {
+    /// Name; for a twin, that of the variant it duplicates.
+    pub(crate) name: String,
+    /// From the plan, such as `postgres@13.7`.
+    pub(crate) dbms: String,
+    /// As the DBMS reports it, such as `13.7`.
+    pub(crate) version: String,
+    /// Facts of the build.
+    pub(crate) build: BTreeMap<String, String>,
+    pub(crate) configuration: Configuration,
+}
+
+/// The settings of a system, whatever its version.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Configuration {
+    /// Which DBMS: `postgres`.
+    pub(crate) family: String,
+    pub(crate) config: BTreeMap<String, String>,
+    config_text: Option<String>,
+    initdb: Vec<String>,
+    memory_limit: Option<u64>,
+    engine: Option<String>,
+    durability: Option<plan::Durability>,
+}
+
+/// Which step of which workload.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct WorkloadStep {
+    pub(crate) workload: usize,
+    pub(crate) name: String,
+    pub(crate) dop: u32,
+    /// What is counted, and what distinguishes it from steps of the same name.
+    pub(crate) measure: Arc<Measure>,
+    /// The steps before it in the plan, because they create its data.
+    before: Vec<String>,
+    /// Whether the load moved between variants in slices.
+    pub(crate) sliced: bool,
+}
+
+/// One step of one trial.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Value {
+    /// Place in [`Trials::experiments`].
+    pub(crate) experiment: usize,
+    /// Place in [`Trials::machines`].
+    machine: usize,
+    /// Place in [`Conducted::systems`].
+    pub(crate) system: usize,
+    /// Place in [`Trials::steps`].
+    pub(crate) step: usize,
+    pub(crate) block: u32,
+    pub(crate) trial: TrialId,
+    pub(crate) id: StepId,
+    /// The metric.
+    pub(crate) value: f64,
+    /// What runs are compared by: the metric, or throughput that has the ratio to the base's that
+    /// `compare` gives.
+    pub(crate) level: f64,
+    /// Whether a hypervisor took more CPU than a plan allows by default.
+    pub(crate) disturbed: bool,
+    /// Duration of the step.
+    pub(crate) seconds: f64,
+}
+
+impl Trials {
+    /// Reads the finished trials of the chosen experiments.
+    ///
+    /// # Errors
+    /// When a store cannot be read, a requested experiment is in none of them, no step has the
+    /// metric, or there is no finished trial.
+    pub(crate) fn read(
+        sources: &[Source<'_>],
+        chosen: &Chosen,
+        metric: &str,
+    ) -> Result<Self, ReportError> {
+        let mut trials = Self { metric: metric.to_owned(), ..Self::default() };
+        let mut places = Vec::new();
+        for (source, experiment, plan) in experiments(sources, chosen)? {
+            trials.add(sources, source, experiment, plan.as_ref(), &mut places)?;
+        }
+        if trials.experiments.is_empty() {
+            return Err(ReportError::NoExperiment);
+        }
+        if trials.values.is_empty() {
+            return Err(trials.without_values(sources)?);
+        }
+        trials.machines = names(&places);
+        trials.name_workloads();
+        Ok(trials)
+    }
+
+    fn add(
+        &mut self,
+        sources: &[Source<'_>],
+        source: usize,
+        experiment: Experiment,
+        plan: Option<&Plan>,
+        machines: &mut Vec<Place>,
+    ) -> Result<(), ReportError> {
+        let Source { store, machine, .. } = &sources[source];
+        let mut ran_on: HashMap<TrialId, usize> = HashMap::new();
+        for (facts, trials) in store.trial_hosts(experiment.id)? {
+            let machine = match machine {
+                Some(name) => Place::Named(name.clone()),
+                None => Place::Recorded(Machine::of(&facts)),
+            };
+            let machine = place_of(machines, machine, Place::eq);
+            ran_on.extend(trials.into_iter().map(|trial| (trial, machine)));
+        }
+        let workload = self.workload(&experiment, plan);
+        let variants = store.variants(experiment.id)?;
+        let places: HashMap<_, _> =
+            variants.iter().enumerate().map(|(place, variant)| (variant.id, place)).collect();
+        let durations = store
+            .trials(experiment.id)?
+            .into_iter()
+            .filter(|trial| trial.state == TrialState::Finished)
+            .filter_map(|trial| Some((trial.id, (trial.started_ms, trial.ended_ms?))))
+            .collect();
+        let place = self.experiments.len();
+        let sequences = plan.map(|plan| plan.workload.sequences()).unwrap_or_default();
+        for row in store.step_values(
+            experiment.id,
+            &[&self.metric, SLICE_MS.name, STEAL.name],
+            Scope::Results,
+        )? {
+            let (Some(system), [value, slice, stolen]) =
+                (places.get(&row.variant), &row.values[..])
+            else {
+                continue;
+            };
+            let Some(machine) = ran_on.get(&row.trial) else { continue };
+            if row.kind != StepKind::Measured || value.is_nan() {
+                continue;
+            }
+            let mut key = WorkloadStep {
+                workload,
+                name: row.name.to_string(),
+                dop: row.dop,
+                measure: row.measure,
+                before: Vec::new(),
+                sliced: !slice.is_nan(),
+            };
+            key.before = before(&sequences, &key);
+            let step = place_of(&mut self.steps, key, WorkloadStep::eq);
+            self.values.push(Value {
+                experiment: place,
+                machine: *machine,
+                system: *system,
+                step,
+                block: row.block,
+                trial: row.trial,
+                id: row.step,
+                value: *value,
+                level: *value,
+                disturbed: *stolen > plan::DEFAULT_STEAL_LIMIT,
+                seconds: row.seconds,
+            });
+        }
+        let systems = variants.into_iter().map(|v| System::of(v, plan)).collect();
+        self.experiments.push(Conducted { source, experiment, workload, systems, durations });
+        Ok(())
+    }
+
+    fn workload(&mut self, experiment: &Experiment, plan: Option<&Plan>) -> usize {
+        let shape = Shape::of(experiment, plan);
+        let workload = Workload { label: shape.label(experiment), shape };
+        place_of(&mut self.workloads, workload, |known, new| known.shape == new.shape)
+    }
+
+    fn without_values(&self, sources: &[Source<'_>]) -> Result<ReportError, ReportError> {
+        let mut known = BTreeSet::new();
+        for conducted in &self.experiments {
+            known.extend(sources[conducted.source].store.metric_names(conducted.experiment.id)?);
+        }
+        Ok(if known.is_empty() || known.contains(&self.metric) {
+            ReportError::NoTrials
+        } else {
+            let known = known.into_iter().collect();
+            ReportError::UnknownMetric { asked: self.metric.clone(), known }
+        })
+    }
+
+    /// Appends the names of their experiments to the labels of different workloads with the same
+    /// label.
+    fn name_workloads(&mut self) {
+        let labels: Vec<String> = self.workloads.iter().map(|w| w.label.clone()).collect();
+        for (place, workload) in self.workloads.iter_mut().enumerate() {
+            if labels.iter().filter(|label| **label == workload.label).count() > 1 {
+                let of = self.experiments.iter().filter(|conducted| conducted.workload == place);
+                let names: Vec<String> = of.map(Conducted::name).collect();
+                workload.label = format!("{} ({})", workload.label, names.join(", "));
+            }
+        }
+    }
+
+    /// Leaves only the steps of these names; all if there are none.
+    ///
+    /// # Errors
+    /// When one is not among them.
+    pub(crate) fn only(&mut self, names: &[String]) -> Result<(), ReportError> {
+        if names.is_empty() {
+            return Ok(());
+        }
+        for asked in names {
+            if !self.steps.iter().any(|step| step.name == *asked) {
+                let known = distinct(self.steps.iter().map(|step| step.name.clone()));
+                return Err(ReportError::UnknownStep { asked: asked.clone(), known });
+            }
+        }
+        let Self { steps, values, .. } = self;
+        values.retain(|value| names.contains(&steps[value.step].name));
+        Ok(())
+    }
+
+    /// The experiment of a value.
+    pub(crate) fn conducted(&self, value: &Value) -> &Conducted {
+        &self.experiments[value.experiment]
+    }
+
+    /// The name of the machine of a value.
+    pub(crate) fn machine(&self, value: &Value) -> &str {
+        &self.machines[value.machine]
+    }
+
+    /// The system of a value.
+    pub(crate) fn system(&self, value: &Value) -> &System {
+        &self.experiments[value.experiment].systems[value.system]
+    }
+
+    /// The step of a value.
+    pub(crate) fn step(&self, value: &Value) -> &WorkloadStep {
+        &self.steps[value.step]
+    }
+
+    /// Throughput in the whole seconds of a value's step; empty if it has none, as for the creation
+    /// of an index.
+    pub(crate) fn seconds(
+        &self,
+        sources: &[Source<'_>],
+        value: &Value,
+    ) -> Result<Vec<f64>, ReportError> {
+        let name = metrics::throughput_of(&self.step(value).measure.class);
+        let store = sources[self.conducted(value).source].store;
+        let series = store.series(value.id)?.into_iter().find(|series| series.name == name);
+        let mut values = series.map(|series| series.values).unwrap_or_default();
+        values.truncate(value.seconds.floor().max(0.0) as usize);
+        Ok(values)
+    }
+
+    /// Whether there are trials of more than one machine.
+    pub(crate) fn has_machines(&self) -> bool {
+        self.values.windows(2).any(|pair| self.machine(&pair[0]) != self.machine(&pair[1]))
+    }
+}
+
+/// The names of machines in tables.
+fn names(places: &[Place]) -> Vec<String> {
+    let recorded = places.iter().filter_map(|place| match place {
+        Place::Recorded(machine) => Some(machine.clone()),
+        Place::Named(_) => None,
+    });
+    let recorded: Vec<Machine> = recorded.collect();
+    let mut names = machine::names(&recorded).into_iter();
+    let name = |place: &Place| match place {
+        Place::Named(name) => name.clone(),
+        Place::Recorded(_) => names.next().unwrap_or_default(),
+    };
+    places.iter().map(name).collect()
+}
+
+/// The steps before one in a plan.
+fn before(sequences: &[Sequence], key: &WorkloadStep) -> Vec<String> {
+    let steps = |sequence: &Sequence| Some(sequence.steps[..key.place(sequence)?].to_vec());
+    let steps = sequences.iter().find_map(steps).unwrap_or_default();
+    steps.into_iter().map(|step| step.name).collect()
+}
+
+/// The names of experiments in legends.
+pub(crate) fn named(experiments: &[String]) -> String {
+    match experiments {
+        [one] => format!("experiment {one}"),
+        several => format!("experiments {}", several.join(", ")),
+    }
+}
+
+impl Conducted {
+    /// Number and name of the experiment.
+    pub(crate) fn name(&self) -> String {
+        format!("{} {}", self.experiment.id, self.experiment.name)
+    }
+}
+
+impl System {
+    fn of(variant: store::Variant, plan: Option<&Plan>) -> Self {
+        let planned = plan.and_then(|plan| plan.variant(&variant.name));
+        let family = family(&variant.dbms);
+        Self {
+            name: planned
+                .and_then(|planned| planned.twin_of.clone())
+                .unwrap_or_else(|| variant.name.clone()),
+            configuration: Configuration {
+                family,
+                config: variant.config,
+                config_text: planned.and_then(|planned| planned.config_text.clone()),
+                initdb: planned.map(|planned| planned.initdb.clone()).unwrap_or_default(),
+                memory_limit: planned.and_then(|planned| planned.memory_limit),
+                engine: planned.and_then(|planned| planned.engine.clone()),
+                durability: planned.and_then(|planned| planned.durability),
+            },
+            dbms: variant.dbms,
+            version: variant.version,
+            build: variant.build,
+        }
+    }
+
+    /// Whether both are the same in every setting.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        self.name == other.name
+            && self.dbms == other.dbms
+            && self.version == other.version
+            && self.configuration == other.configuration
+    }
+}
+
+/// Which DBMS a reference from a plan means: `postgres@13.7` and `postgres://…` say it; `path:…`
+/// does not and stands for the only supported one.
+fn family(dbms: &str) -> String {
+    match dbms.parse::<reference::Reference>() {
+        Ok(named) => named.system,
+        // `imported:sysbench`.
+        Err(_) => dbms.split(':').next().unwrap_or_default().to_owned(),
+    }
+}
+
+impl WorkloadStep {
+    /// Its index in a sequence of a plan.
+    pub(crate) fn place(&self, sequence: &Sequence) -> Option<usize> {
+        sequence.place(&self.name, self.dop, &self.measure.labels)
+    }
+
+    /// Its name in tables if all have the same number of clients.
+    pub(crate) fn label(&self) -> String {
+        let name = labelled(&self.name, None, &self.measure.labels);
+        if self.sliced { format!("{name} (slices)") } else { name }
+    }
+}
