@@ -1,4 +1,4 @@
-//! What depends on the system in counting the instructions of single requests.
+//! The parts of counting the instructions of single requests that depend on the system.
 
 use crate::{Error, Sql};
 
@@ -13,7 +13,7 @@ pub struct CountMethod {
     /// three kinds, so it should count several. But repeating a count also repeats everything
     /// before it on the same server, so there should not be too many.
     pub kinds: usize,
-    /// What is counted, in tables: `backend`, `library`.
+    /// The counted place, in tables: `backend`, `library`.
     pub place: &'static str,
     /// The function at whose entry Callgrind writes its counts. Only the mark calls it.
     pub mark_function: &'static str,
@@ -31,10 +31,10 @@ pub struct CountMethod {
     pub sql: Option<SqlCount>,
 }
 
-/// What is done with the database of a name.
+/// A step that is applied to the database with the given name.
 pub type OnDatabase = fn(&mut dyn Sql, &str) -> Result<(), Error>;
 
-/// What is needed to count statements.
+/// Everything that counting statements requires.
 #[derive(Debug)]
 pub struct SqlCount {
     /// SQL after which the loaded tables have no work left for whoever first reads a page, and
@@ -52,8 +52,8 @@ pub struct SqlCount {
     /// The query for a row of pids of processes to stop: those that periodically do work that the
     /// session's own process would otherwise do. NULL for one that has not started.
     pub periodic: Option<&'static str>,
-    /// What a session of its own executes before the others, to hold back work in the background
-    /// for as long as it stays open.
+    /// A statement for a separate session that starts before the others. It holds back work in the
+    /// background while that session is open.
     pub bystander: Option<&'static str>,
     /// Reads all tables and indexes of the database of this name into the server's memory, before
     /// requests that write are counted.
@@ -63,6 +63,7 @@ pub struct SqlCount {
     pub warm_up: u32,
     /// A cheap statement that separates stretches to count.
     pub mark: &'static str,
-    /// What a session executes before its first mark, to do nothing by the clock for a while.
+    /// A statement that a session executes before its first mark, so that no periodic work runs for
+    /// a while.
     pub before_mark: Option<&'static str>,
 }

@@ -86,7 +86,7 @@ impl Endpoint {
         Err(Error::transport(transport, problem))
     }
 
-    /// What placeholders in a program's arguments stand for: `port` for 5432.
+    /// The values of placeholders in a program's arguments: `port` for 5432.
     pub fn places(&self) -> BTreeMap<String, String> {
         match self {
             Self::Process(_) => BTreeMap::new(),

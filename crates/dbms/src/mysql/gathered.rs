@@ -93,7 +93,7 @@ impl Gathered {
         }
     }
 
-    /// All of it; views in `absent` are those that the server lacks.
+    /// Everything gathered; views in `absent` are those that the server lacks.
     pub(super) fn into_snapshot(self, absent: Vec<String>) -> Snapshot {
         let [rows, state] = [self.rows, self.state].map(into_counters);
         Snapshot { rows, state, absent }

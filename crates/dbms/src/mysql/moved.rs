@@ -116,13 +116,13 @@ const COUNTING: [&str; 10] = [
     "uptime",
 ];
 
-/// Whether a figure counts up, by its name of today, although its version takes it for a value.
+/// True if a figure, by its current name, counts up although its version declares it as a value.
 pub(super) fn counts_up(view: &str, name: &str) -> bool {
     let known = [(INNODB, "lsn"), (INNODB, "checkpoint_lsn"), (METRICS, "lock_deadlocks")];
     known.contains(&(view, name))
 }
 
-/// Whether a status variable says how things are; otherwise it counts up.
+/// True if a status variable describes a state; false if it counts up.
 pub(super) fn is_state(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     let inside = ["_pending_", "_current_waits"].iter().any(|part| name.contains(part));

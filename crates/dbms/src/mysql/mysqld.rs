@@ -97,7 +97,7 @@ pub(super) fn start(
     }
 }
 
-/// The version of what is to be started.
+/// The version of the server to start.
 fn version(flavor: &'static Flavor, spec: &ServerSpec<'_>) -> Result<Version, Error> {
     let text = &spec.installation.version;
     let read = Version::read(text).map(|it| Version { mariadb: flavor.name == "mariadb", ..it });

@@ -202,7 +202,7 @@ fn counters_count_what_was_done() {
             let index = "table_io_waits_summary_by_index_usage";
             assert!(figure(&changes, index, "k1/pdc", "count_fetch") >= 1.0);
         }
-        // What counts up does not fall.
+        // Counters do not fall.
         let fell: Vec<&Counter> = changes.iter().filter(|row| row.value < 0.0).collect();
         assert!(fell.is_empty(), "{fell:?}");
         control.execute("drop table k1; drop table k2").unwrap();

@@ -2,7 +2,7 @@
 
 use crate::ProfileFacts;
 
-/// What a client's thread does. The names are those of MySQL 5.6 to 8.0 and MariaDB 10.1 to 11.4,
+/// The work of a client's thread. The names are those of MySQL 5.6 to 8.0 and MariaDB 10.1 to 11.4,
 /// whose binaries have them in their symbol tables, or at least as dynamic symbols.
 ///
 /// Opening tables is a phase of its own: it is neither resolving nor optimizing, and with prepared

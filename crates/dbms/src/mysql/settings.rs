@@ -98,7 +98,7 @@ fn unsourced(control: &mut Control, configured: &[String]) -> Result<Vec<Setting
     Ok(named.map(|(name, value)| setting(&name, value, source, None)).collect())
 }
 
-/// Whether an option of the configuration is this variable: in options, dashes are underscores, and
+/// True if an option of the configuration is this variable: in options, dashes are underscores, and
 /// `loose_` may come before them.
 fn same_name(option: &str, variable: &str) -> bool {
     let option = option.to_ascii_lowercase().replace('-', "_");

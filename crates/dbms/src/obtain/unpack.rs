@@ -29,7 +29,7 @@ pub(crate) const LARGEST: u64 = 4 << 30;
 
 /// A reader that fails after so many bytes, unless it is at its end then.
 pub(crate) struct Limited<'a, R> {
-    /// What it reads.
+    /// The underlying reader.
     pub(crate) inner: R,
     /// How many bytes may still come.
     pub(crate) left: &'a Cell<u64>,

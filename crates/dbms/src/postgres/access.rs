@@ -61,7 +61,7 @@ struct Tcp {
 }
 
 impl Access {
-    /// Chooses addresses, and makes the network namespace, if there is to be one.
+    /// Chooses addresses, and makes the network namespace if one is needed.
     pub(super) fn make(spec: &ServerSpec<'_>, site: &mut Site<'_>) -> Result<Self, Error> {
         let wanted = |transport| spec.transports.contains(&transport);
         // SCRAM exists since 10.
@@ -110,7 +110,7 @@ impl Access {
         site.write(hba_file, text.as_bytes())
     }
 
-    /// What `listen_addresses` is, and further settings.
+    /// The value of `listen_addresses`, and further settings.
     pub(super) fn settings(&self) -> (String, Vec<(&'static str, String)>) {
         let Some(tcp) = &self.tcp else { return (String::new(), Vec::new()) };
         let hba_file = tcp.hba_file.to_string_lossy().into_owned();

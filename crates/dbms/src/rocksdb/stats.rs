@@ -1,5 +1,5 @@
-//! What the text of the property `rocksdb.stats` says. Its layout varies between versions, so
-//! figures are found by the words before and after them.
+//! The text of the property `rocksdb.stats`. Its layout varies between versions, so figures are
+//! found by the words before and after them.
 
 use crate::{Counter, Snapshot};
 
@@ -80,7 +80,7 @@ impl Stats {
     }
 }
 
-/// Whether this counts a cause of stalls, rather than some of those again or the sum of all.
+/// True if this counts a cause of stalls, not repeats of one and not a total.
 fn is_cause(part: &str) -> bool {
     let again = ["with_compaction", "with-ongoing-compaction"].iter().any(|it| part.contains(it));
     !again && !part.starts_with("total-") && !part.starts_with("interval")

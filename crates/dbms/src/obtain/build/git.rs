@@ -131,7 +131,7 @@ impl Commit {
     }
 }
 
-/// What was exported.
+/// An exported source.
 pub(super) struct Exported {
     pub(super) tar: PathBuf,
     /// When it was committed, ISO 8601; empty if unknown.

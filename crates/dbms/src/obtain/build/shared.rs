@@ -50,12 +50,12 @@ pub enum BuildSourceError {
     /// It cannot be reached: the build is made here instead.
     #[error("{0}")]
     Unreachable(String),
-    /// What is there is not what it should be: a person must look at it.
+    /// The build found there is not the expected one: a person must look at it.
     #[error("{object}: {problem}")]
     Damaged {
         /// The address of the object.
         object: String,
-        /// What is wrong.
+        /// The problem.
         problem: String,
     },
 }

@@ -116,7 +116,7 @@ fn namespace() -> Result<File, Error> {
     })
 }
 
-/// What all routing tables of this machine name.
+/// The networks in all routing tables of this machine.
 fn routes() -> Result<Vec<Net>, Error> {
     #[derive(serde::Deserialize)]
     struct Route {
@@ -128,7 +128,7 @@ fn routes() -> Result<Vec<Net>, Error> {
     Ok(routes.iter().filter_map(|route| Net::read(&route.dst)).collect())
 }
 
-/// What comes from the server's end goes to this machine and no further, even if this machine is a
+/// Packets from the server's end go to this machine and no further, even if this machine is a
 /// router.
 fn forward_nothing(name: &str) -> Result<(), Error> {
     let file = format!("/proc/sys/net/ipv4/conf/{name}/forwarding");
