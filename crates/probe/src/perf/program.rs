@@ -20,7 +20,7 @@ pub struct Perf {
     /// code that runs with interrupts off; the time of such code is charged to whatever enables
     /// them again.
     pub event: &'static str,
-    /// Whether only user mode is visible: without root if `kernel.perf_event_paranoid` is 2.
+    /// True if only user mode is visible: without root if `kernel.perf_event_paranoid` is 2.
     pub user_only: bool,
     /// The events of [`COUNTERS`] that this machine counts, in that order.
     pub counters: Vec<String>,
