@@ -60,7 +60,7 @@ impl StepNoise {
     }
 }
 
-/// What to do with the remaining time.
+/// A plan for the remaining time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Design {
     /// Further restarts.

@@ -48,7 +48,7 @@ const ROUNDS_OF_A_LENGTH: usize = 12;
 /// Stretches of the step within which lengths are compared, at most.
 const STRETCHES: usize = 20;
 
-/// What was measured with one length.
+/// A measurement with one length.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LengthTrial {
     /// The length in seconds.
@@ -72,7 +72,7 @@ pub struct Bias {
 }
 
 impl Bias {
-    /// Whether it is at most [`LEVEL_TOLERANCE`], or no more than chance at `confidence`.
+    /// True if it is at most [`LEVEL_TOLERANCE`], or no more than chance at `confidence`.
     fn allowed(&self, confidence: f64) -> bool {
         self.log.abs() <= LEVEL_TOLERANCE || self.log.abs() <= self.chance(confidence)
     }
@@ -82,7 +82,7 @@ impl Bias {
     }
 }
 
-/// What is known of one length.
+/// The known facts about one length.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LengthFigures {
     /// The length in seconds.
@@ -142,8 +142,8 @@ impl fmt::Display for RuledOut {
 pub struct LengthChoice {
     /// The length in seconds.
     pub seconds: f64,
-    /// Whether a shorter length than the longest was allowed, so that there is reason to believe
-    /// that the longest has no more bias itself. If not, longer ones should be tried.
+    /// True if a length shorter than the longest was allowed, which suggests that the longest has
+    /// no more bias itself. If false, longer ones should be tried.
     pub settled: bool,
     /// All lengths, by length.
     pub lengths: Vec<LengthFigures>,
@@ -325,7 +325,7 @@ impl fmt::Display for LengthChoice {
                 }
             }
             if let Some(cost) = length.cost {
-                // What a minute of the machine would give, all variants together.
+                // The gain from a minute of the machine, all variants together.
                 let half = 1.96 * (cost / 60.0).sqrt();
                 write!(f, ", ratio within ±{:.2}% in a minute", half * 100.0)?;
             }

@@ -69,17 +69,17 @@ impl Looks {
                 planned.push((place as u32 + 1, error));
             }
         }
-        // What has more blocks is on its way to the next look.
+        // A comparison with more blocks is on its way to the next look.
         planned.extend(shares.next().map(|(_, error)| (u32::MAX, error)));
         Self { planned }
     }
 
-    /// Whether a look is due after this number of blocks.
+    /// True if a look is due after this number of blocks.
     pub fn is_due(&self, blocks: u32) -> bool {
         self.planned.iter().any(|(planned, _)| *planned == blocks)
     }
 
-    /// Whether no look comes after this number of blocks: all of the error is used, and the
+    /// True if no look comes after this number of blocks: all of the error is used, and the
     /// experiment has to end.
     pub fn is_over(&self, blocks: u32) -> bool {
         self.planned.last().is_some_and(|(last, _)| *last <= blocks)
@@ -101,7 +101,7 @@ impl Looks {
     }
 }
 
-/// Whether a comparison needs no further blocks: it has a verdict, or its interval is at most
+/// True if a comparison needs no further blocks: it has a verdict, or its interval is at most
 /// `precision` to either side (a fraction of the base's throughput: 0.02 is ±2%, see
 /// [`Comparison::half_width`]). Never with fewer than [`ENOUGH_BLOCKS`].
 pub fn decided(comparison: &Comparison, precision: Option<f64>) -> bool {
@@ -169,8 +169,8 @@ mod tests {
         assert!(few.half_width() == Some(0.0) && !decided(&few, Some(0.5)));
     }
 
-    /// What the interval of its look decides alone, the correction for many comparisons must not
-    /// take back.
+    /// The correction for many comparisons must not overturn a verdict that the interval of its
+    /// look supports alone.
     #[test]
     fn a_look_has_its_own_level() {
         let looks = Looks::new(&[6, 8, 11]);

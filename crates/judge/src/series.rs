@@ -15,7 +15,7 @@ pub struct Trend {
 }
 
 impl Trend {
-    /// Whether the interval excludes a level line.
+    /// True if the interval excludes a level line.
     pub fn is_sure(&self) -> bool {
         self.error.is_some_and(|error| self.total.abs() > error)
     }

@@ -10,7 +10,7 @@ pub const DEFAULT_MARGIN: f64 = 0.02;
 /// Never proposes more further blocks than this: the difference is on the edge of the margin.
 pub const MAX_FURTHER_BLOCKS: u32 = 1000;
 
-/// What a comparison with the base says about the throughput of a variant.
+/// The verdict on the throughput of a variant compared with the base.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Verdict {
     /// Slower by more than the margin and the noise floor: the whole interval lies below 1-δ.
@@ -79,7 +79,7 @@ impl Margin {
         (below.exp(), above.exp())
     }
 
-    /// Whether the noise floor lies outside the margin.
+    /// True if the noise floor lies outside the margin.
     pub fn is_below_noise(&self) -> bool {
         self.outer_log_edges() != self.log_edges()
     }

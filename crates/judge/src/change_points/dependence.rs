@@ -1,4 +1,4 @@
-//! What a best cut is worth when neighboring values depend on each other.
+//! The expected value of a best cut when neighboring values depend on each other.
 //!
 //! Exchanging values at random takes for granted that their order means nothing. Where a slow
 //! machine stays slow for a while (a first-order autoregression), plain noise wanders like a series
@@ -47,8 +47,8 @@ pub(super) fn persistence(values: &[f64], cuts: &Cuts, splits: usize, seed: u64)
             .collect();
         quantile(&estimates, CAREFUL).unwrap_or_default()
     };
-    // What is expected rises with the strength: the point after the last one that expects less than
-    // what is seen.
+    // The expectation rises with the strength: find the point after the last one that expects less
+    // than was seen.
     let (mut from, mut to) = (0, GRID.len());
     let mut below = None;
     let mut above = None;
