@@ -295,7 +295,7 @@ pub enum Error {
     Start {
         /// The variant's name.
         variant: String,
-        /// The event.
+        /// The reason.
         problem: String,
         /// The tail of its log.
         log: String,
@@ -331,9 +331,9 @@ pub enum Error {
     /// A server answered something other than what was asked for.
     #[error("unexpected answer from the server: expected {expected}, found {found}")]
     Answer {
-        /// The expectation.
+        /// The expected answer.
         expected: String,
-        /// The reason why it is not private.
+        /// The answer.
         found: String,
     },
     /// A server could not be ended.
