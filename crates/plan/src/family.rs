@@ -1,4 +1,4 @@
-//! What a workload declares about itself.
+//! Declarations that a workload makes about itself.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,14 +10,14 @@ use crate::problem::Problems;
 /// block and variant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sequence {
-    /// What distinguishes it from the workload's other sequences.
+    /// The key that distinguishes it from the workload's other sequences.
     pub key: SequenceKey,
     /// In the order in which they run.
     pub steps: Vec<PlannedStep>,
 }
 
-/// What distinguishes a sequence from the workload's others. It says nothing about the clients of
-/// its steps: for those, see [`Sequence::clients`].
+/// Distinguishes a sequence from the workload's others. It says nothing about the clients of its
+/// steps: for those, see [`Sequence::clients`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SequenceKey(u32);
 
@@ -73,13 +73,13 @@ pub struct PlannedStep {
     pub name: String,
     /// Number of clients.
     pub dop: u32,
-    /// What else distinguishes it from steps of the same name, such as a protocol.
+    /// Further labels, such as a protocol, that distinguish it from steps of the same name.
     pub labels: BTreeMap<String, String>,
-    /// Whether it ends by time; otherwise it ends when its work is done.
+    /// True if it ends by time; otherwise it ends when its work is done.
     pub timed: bool,
-    /// Whether it only warms up caches: it runs and is recorded, but gets no verdict.
+    /// True if it only warms up caches: it runs and is recorded, but gets no verdict.
     pub warm_up: bool,
-    /// What it is shown with, such as `writes`; empty where the workload has no such groups.
+    /// The group it is shown in, such as `writes`; empty where the workload has no such groups.
     pub group: &'static str,
 }
 
@@ -102,9 +102,9 @@ impl Sequence {
 pub(crate) struct NamedFile<'a> {
     /// The key, and the one of the text.
     pub(crate) keys: (&'static str, &'static str),
-    /// What is given as the file.
+    /// The given file.
     pub(crate) file: &'a Option<String>,
-    /// What is given as its text.
+    /// The text of that file.
     pub(crate) text: &'a mut Option<String>,
 }
 
@@ -130,7 +130,7 @@ pub(crate) trait Family: Keyed {
         1.0
     }
 
-    /// The files that its keys name, read beside the plan.
+    /// The files that its keys name, read relative to the plan.
     fn files(&mut self) -> Vec<NamedFile<'_>> {
         Vec::new()
     }
@@ -143,7 +143,7 @@ pub(crate) trait Family: Keyed {
         &[]
     }
 
-    /// Whether its requests are statements, which can be sent in several ways.
+    /// True if its requests are statements, which can be sent in several ways.
     fn has_statements(&self) -> bool {
         true
     }
@@ -153,17 +153,17 @@ pub(crate) trait Family: Keyed {
         None
     }
 
-    /// The steps that a step needs, in their order, as the first of all. What a plan lacks of them
-    /// is added.
+    /// The steps that a step needs, in their order, as the first of all. Those missing from a plan
+    /// are added.
     fn needs(&self, _step: &str) -> &'static [&'static str] {
         &[]
     }
 
-    /// What runs.
+    /// The sequences to run.
     fn sequences(&self) -> Vec<Sequence>;
 
-    /// Removes the list of steps and numbers of clients. What remains has to be equal for results
-    /// of different experiments to be comparable.
+    /// Removes the list of steps and numbers of clients. The rest must be equal for results of
+    /// different experiments to be comparable.
     fn clear_steps(&mut self);
 
     /// The numbers of rows to which durations of steps are in proportion.

@@ -72,7 +72,7 @@ impl Default for InsertPlan {
     }
 }
 
-/// Whether a step needs the secondary indexes: without them every range query would sort the whole
+/// True if a step needs the secondary indexes: without them every range query would sort the whole
 /// table; l.i1 and l.i2 are defined with indexes.
 pub(super) fn needs_index(step: &str) -> bool {
     step == "l.i1" || step == "l.i2" || step.starts_with("qr")

@@ -65,7 +65,7 @@ pub struct KvPlan {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum KvMode {
-    /// In the engine's cache, which holds all of it.
+    /// In the engine's cache, which holds all data.
     #[default]
     Byrx,
     /// In the page cache of the operating system; the engine's own is small.

@@ -53,7 +53,7 @@ pub struct Source {
     pub name: Option<String>,
     /// How often it is chosen in relation to the others.
     pub weight: u32,
-    /// Whether it comes with pgbench.
+    /// True if it comes with pgbench.
     pub built_in: bool,
     /// Its text, once it was read.
     pub text: Option<String>,

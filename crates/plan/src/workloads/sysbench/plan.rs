@@ -27,7 +27,7 @@ pub struct SysbenchPlan {
     pub before: BTreeMap<String, Vec<String>>,
     /// Steps to run directly after a step.
     pub after: BTreeMap<String, Vec<String>>,
-    /// What `drop`, `before` and `after` name but is not among the steps.
+    /// Steps that `drop`, `before` and `after` name but that do not exist.
     pub missing: Vec<String>,
     /// Duration of each test that only reads, in seconds, ≥ 1.
     pub read_seconds: u32,
