@@ -77,8 +77,8 @@ pub fn benchmark(
     }
 }
 
-/// What `steelyard count` counts: the user's own statements if there are any, otherwise the
-/// workload's.
+/// The requests that `steelyard count` counts: the user's own statements if there are any,
+/// otherwise the workload's.
 ///
 /// # Errors
 /// As [`benchmark`].

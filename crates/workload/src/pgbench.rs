@@ -202,7 +202,7 @@ fn batches(table: &Table, scale: u64) -> u64 {
 
 /// Clients that fit in a server as it comes.
 const USUAL_CLIENTS: u32 = 80;
-/// Connections beside those of the clients.
+/// Connections in addition to those of the clients.
 const OTHERS: u32 = 20;
 
 /// The setting that makes room for so many clients, if they need it.

@@ -10,9 +10,9 @@ pub struct Terms {
     pub pinning: Option<Pinning>,
     /// How clients reach the server; `None`: as usual.
     pub transport: Option<Transport>,
-    /// Idle-priority processes beside the load.
+    /// Idle-priority processes that run alongside the load.
     pub idle: Option<Idle>,
-    /// Whether the scheduler's events are counted.
+    /// The scheduler's events to count, if any.
     pub counters: Option<Counters>,
 }
 
@@ -21,7 +21,7 @@ pub struct Terms {
 pub struct Counters {
     /// For so many seconds.
     pub seconds: u32,
-    /// Whether the step can't do without.
+    /// True if the step can't run without them.
     pub required: bool,
 }
 

@@ -7,7 +7,7 @@ use crate::command::{Output, Program};
 use crate::phase::{Benchmark, Phase};
 use crate::step::Step;
 
-/// What the operations of a program are, whatever they are called.
+/// The class of a program's operations, whatever their name.
 pub const OPERATION: Class = Class::new("op", "operations", "operations", Effect::Reads);
 /// One whole run, of which the time is taken.
 const RUN: Class = Class::new("run", "runs", "s", Effect::Defines);

@@ -84,7 +84,7 @@ fn scripts(plan: &ScriptPlan, dialect: Dialect) -> Result<Scripts, Error> {
     })
 }
 
-/// What creates the tables.
+/// The statements that create the tables.
 fn setup(plan: &ScriptPlan, sql: Sql) -> Vec<String> {
     let tables = if plan.init.contains('t') { pgbench::create_all(sql) } else { Vec::new() };
     tables.into_iter().chain(plan.setup_text.clone()).collect()
@@ -103,7 +103,8 @@ fn init(plan: &ScriptPlan) -> impl Iterator<Item = Step> {
     })
 }
 
-/// What `steelyard count` counts: a run of each script, on tables about as large as `count` says.
+/// The requests that `steelyard count` counts: a run of each script, on tables about as large as
+/// `count` says.
 ///
 /// # Errors
 /// As [`benchmark`].

@@ -5,7 +5,7 @@ use crate::draw::{Draw, Width};
 use crate::request::{Expect, Request, Statement};
 use crate::step::{Action, Finds};
 
-/// What a client does again and again.
+/// The requests that a client repeats.
 #[derive(Debug, Default)]
 pub(super) struct Round {
     /// Numbers drawn once for the round: which table, which id.
@@ -14,7 +14,7 @@ pub(super) struct Round {
     pub(super) requests: Vec<Request>,
     /// Which are sent.
     pub(super) script: Vec<Action>,
-    /// What they have to find.
+    /// The rows that they have to find.
     pub(super) finds: Option<Finds>,
     /// How many they count.
     pub(super) operations: u64,

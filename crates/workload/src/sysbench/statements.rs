@@ -16,7 +16,7 @@ const POINTS: u32 = 100;
 const RANGE: u32 = 100;
 /// Range of the tests with one aggregate each.
 const AGGREGATE_RANGE: u32 = 1000;
-/// A query has to find this part of the rows expected of it, on average. Ids drawn twice are found
+/// A query has to find this share of the rows expected of it, on average. Ids drawn twice are found
 /// once, and ranges end with the table.
 const FOUND: f64 = 0.5;
 
@@ -30,7 +30,7 @@ pub(super) fn table_name(table: u32) -> String {
 pub(super) struct Ranged {
     columns: &'static str,
     end: &'static str,
-    /// Whether it returns one row.
+    /// True if it returns one row.
     sums: bool,
 }
 
@@ -47,7 +47,7 @@ fn range_of(test: &str) -> Option<u32> {
 }
 
 impl Builder<'_> {
-    /// What a client of a test does, and what it counts as.
+    /// The requests of a client of a test, and the class that they count as.
     pub(super) fn round(&self, test: &str, client: u32, dop: u32) -> Option<(Class, Round)> {
         let tables = self.plan.tables;
         let one = |class: Class, statement: &dyn Fn(u32) -> Statement| {
