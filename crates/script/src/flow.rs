@@ -1,4 +1,4 @@
-//! Whether commands are in an order that makes sense: nesting of `\if`, pipelines, variables.
+//! Checks that commands are in an order that makes sense: nesting of `\if`, pipelines, variables.
 
 use crate::error::nearest;
 use crate::{Action, Command, Place, Problem, Script, ScriptError, Symbols};
@@ -82,7 +82,7 @@ fn land(commands: &mut [Command], command: Option<usize>, to: usize) {
     }
 }
 
-/// Whether a pipeline may be open or may be closed before a command.
+/// The state of a pipeline before a command: it may be open, may be closed, or both.
 #[derive(Debug, Clone, Copy, Default)]
 struct Pipeline {
     open: bool,

@@ -251,7 +251,7 @@ impl<'a> Parser<'a, '_> {
         }
     }
 
-    /// What starts with this word, which is passed already.
+    /// Parses the expression that starts with this word, which is already passed.
     fn name(&mut self, name: &str, at: usize) -> Result<Parsed, Fault> {
         match &*name.to_ascii_lowercase() {
             "null" => Ok(Scalar::Null.into()),
