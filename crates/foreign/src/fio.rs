@@ -145,7 +145,7 @@ impl<'a> Job<'a> {
         part.and_then(Value::as_f64).filter(|value| value.is_finite()).unwrap_or(0.0)
     }
 
-    /// Whether it ran as long as its option `runtime` says, give or take a hundredth.
+    /// True if it ran as long as its option `runtime` says, give or take a hundredth.
     fn has_run_its_time(&self) -> bool {
         let options = [self.job.get("job options"), self.global];
         let runtime = options.into_iter().flatten().find_map(|options| options.get("runtime"));

@@ -43,7 +43,7 @@ pub(crate) fn detect(text: &str) -> bool {
     })
 }
 
-/// What is known of a run before its last line.
+/// The facts about a run before its last line.
 #[derive(Default)]
 struct Run {
     /// A line of it was there.
