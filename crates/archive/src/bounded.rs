@@ -45,7 +45,7 @@ impl Left {
         Self(Cell::new(bytes))
     }
 
-    /// Whether all has been read that may be.
+    /// True if everything that may be read has been read.
     pub(crate) fn is_used_up(&self) -> bool {
         self.0.get() == 0
     }
@@ -75,7 +75,7 @@ impl<'a, R> Bounded<'a, R> {
         Self { inner, left }
     }
 
-    /// What it reads.
+    /// Returns the underlying reader.
     pub(crate) fn into_inner(self) -> R {
         self.inner
     }

@@ -1,4 +1,4 @@
-//! What can go wrong with archives.
+//! Errors of archives.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ pub enum Error {
     NotAnArchive {
         /// The file.
         name: String,
-        /// What its beginning looks like.
+        /// The beginning of its text.
         found: String,
     },
     /// The file is cut off or was changed.
@@ -23,7 +23,7 @@ pub enum Error {
     Damaged {
         /// The file.
         name: String,
-        /// What is wrong with it.
+        /// The problem with it.
         problem: String,
     },
     /// More comes out of the file than may.
@@ -43,7 +43,7 @@ pub enum Error {
     Largest {
         /// The environment variable.
         variable: &'static str,
-        /// What it contains.
+        /// The content found.
         found: String,
     },
     /// A build at an address is not what its entry says.
@@ -51,7 +51,7 @@ pub enum Error {
     DamagedBuild {
         /// The object.
         name: String,
-        /// What was expected and found.
+        /// The problem: what was expected and found.
         problem: String,
     },
     /// A newer steelyard wrote it.
@@ -89,7 +89,7 @@ pub enum Error {
     Address {
         /// The address, without what may be a password.
         address: String,
-        /// What is wrong with it.
+        /// The problem with it.
         problem: String,
     },
     /// There are no credentials.
@@ -100,11 +100,11 @@ pub enum Error {
     Remote {
         /// Where.
         address: String,
-        /// What was tried.
+        /// The attempted action.
         action: String,
-        /// What it said.
+        /// The message.
         problem: String,
-        /// What to do.
+        /// The remedy.
         remedy: &'static str,
     },
     /// No space left.
@@ -113,11 +113,11 @@ pub enum Error {
     /// A file or directory cannot be read or written.
     #[error("cannot {action} {}: {source}", path.display())]
     Io {
-        /// What was tried.
+        /// The attempted action.
         action: &'static str,
         /// The file or directory.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// The results cannot be read or written.
@@ -126,7 +126,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Whether the request was wrong, in which case a retry can't help.
+    /// True if the request was wrong, in which case a retry can't help.
     pub fn is_request(&self) -> bool {
         match self {
             Error::NotAnArchive { .. }
@@ -144,7 +144,7 @@ impl Error {
         }
     }
 
-    /// Whether it is about a single experiment, so that others can still be read and written.
+    /// True if it is about a single experiment, so that others can still be read and written.
     pub fn is_about_one(&self) -> bool {
         matches!(
             self,
@@ -171,7 +171,7 @@ impl Error {
 impl From<StoreError> for Error {
     fn from(error: StoreError) -> Self {
         match error {
-            // What it says of steps and resuming is about runs.
+            // Its advice on steps and resuming applies to runs.
             StoreError::Full(path) => {
                 let path = path.parent().unwrap_or(&path).to_owned();
                 Error::Full(path)

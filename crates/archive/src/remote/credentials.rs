@@ -53,7 +53,7 @@ pub(super) fn s3(bucket: &str) -> Result<AmazonS3Builder, Error> {
     Ok(builder)
 }
 
-/// Whether this machine has Amazon's metadata service.
+/// True if this machine has Amazon's metadata service.
 fn on_ec2() -> bool {
     let vendor = fs::read_to_string("/sys/class/dmi/id/sys_vendor").unwrap_or_default();
     vendor.contains("Amazon")

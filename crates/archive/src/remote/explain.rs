@@ -1,4 +1,4 @@
-//! What went wrong with object storage, in words: what was expected, what was found, what to do.
+//! Explains errors of object storage in words: what was expected, what was found, what to do.
 
 use super::credentials::without_secrets;
 use crate::{Address, Error};
@@ -16,7 +16,7 @@ pub(super) fn failed(address: &Address, action: &str) -> impl FnOnce(object_stor
     }
 }
 
-/// Whether there is no such object, in a bucket that exists.
+/// True if the bucket exists but the object does not.
 pub(super) fn is_missing_object(error: &object_store::Error) -> bool {
     let code = || element(&chain(error), "Code");
     matches!(error, object_store::Error::NotFound { .. })
