@@ -11,9 +11,9 @@ pub enum Error {
     Value {
         /// The option.
         option: &'static str,
-        /// What it takes.
+        /// The accepted values.
         expected: &'static str,
-        /// What was given.
+        /// The given value.
         found: String,
     },
     /// An option without which nothing can be written.
@@ -21,7 +21,7 @@ pub enum Error {
     Missing {
         /// The option.
         option: &'static str,
-        /// What it is needed for, with an example.
+        /// The reason it is needed, with an example.
         why: &'static str,
     },
     /// An option that has no meaning there.

@@ -1,4 +1,4 @@
-//! What can be asked for.
+//! The options of a setup.
 
 /// Where the server is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -68,7 +68,7 @@ pub struct Request {
     pub data_dir: String,
     /// The data disk as the server sees it: `none`, `auto`, or a path or pattern below `/dev`.
     pub device: Option<String>,
-    /// What an empty data disk is formatted with.
+    /// The filesystem for an empty data disk.
     pub filesystem: Filesystem,
     /// Files that a process may have open.
     pub nofile: u32,
