@@ -1,4 +1,4 @@
-//! What others do on the machine for some seconds: the hypervisor, and other processes.
+//! Watches for some seconds what others do on the machine: the hypervisor, and other processes.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -121,7 +121,7 @@ fn parse(stat: &str) -> Option<Process> {
     Some(Process { name, began: field(22)?, used: field(14)? + field(15)? })
 }
 
-/// What processes used in between, as shares of one CPU, the busiest first.
+/// The CPU time that processes used in between, as shares of one CPU, the busiest first.
 fn others(
     before: &BTreeMap<u32, Process>,
     after: &BTreeMap<u32, Process>,
