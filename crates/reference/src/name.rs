@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::{Form, Host, Reference, SourceTree};
 
-/// What names of variants begin with.
+/// The beginnings of variants' names.
 const SHORT: [(&str, &str); 4] =
     [("postgres", "pg"), ("mysql", "my"), ("mariadb", "ma"), ("rocksdb", "rx")];
 

@@ -1,5 +1,4 @@
-//! What a plan's `dbms = "…"` names: a system, and a release, an installation, a source or a
-//! running server of it.
+//! Reads a plan's `dbms = "…"`: a system, and its release, installation, source or running server.
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -11,7 +10,7 @@ use crate::{Repository, Server, SourceTree, running};
 /// The system that a text means if it names none.
 const USUAL: &str = "postgres";
 
-/// What a text names. Whether there is such a system, the caller knows.
+/// The system that a text names. Only the caller knows if there is such a system.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reference {
     /// The system's name.
@@ -41,7 +40,7 @@ pub enum Form {
 pub struct ParseError {
     /// So much of the text as certainly is no password.
     pub given: String,
-    /// What is wrong with it.
+    /// The problem with it.
     pub problem: String,
 }
 

@@ -14,7 +14,7 @@ pub struct Password {
     allowed: Disclosure,
 }
 
-/// What a user allows a server on another machine to learn.
+/// How much of a password a user allows a server on another machine to learn.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Disclosure {
     /// That the client knows the password.
@@ -35,7 +35,7 @@ pub enum Withheld {
     Cleartext,
     /// The server wants it encrypted with a key that it would send.
     SentKey,
-    /// What a program does with it is unknown.
+    /// A program is given the password, and its use of it is unknown.
     Program,
 }
 
@@ -56,7 +56,7 @@ impl Password {
         &self.text
     }
 
-    /// What servers on other machines may learn.
+    /// How much servers on other machines may learn.
     pub fn allowed(&self) -> &Disclosure {
         &self.allowed
     }

@@ -84,9 +84,9 @@ fn is_remote(place: &str) -> bool {
     place.contains("://") || place.find(':').is_some_and(|colon| !place[..colon].contains('/'))
 }
 
-/// Whether the part of a URL before the host contains more than a user name. Over HTTP, even a name
-/// may be a token. A careless password may contain what ends that part, also a `#`, so of the
-/// `whole` text nothing that follows a colon may have an `@` after it.
+/// True if the part of a URL before the host contains more than a user name. Over HTTP, even a name
+/// may be a token. A careless password may contain characters that end that part, also a `#`, so in
+/// the `whole` text nothing that follows a colon may have an `@` after it.
 fn has_secret(url: &str, whole: &str) -> bool {
     let Some((scheme, rest)) = url.split_once("://") else { return false };
     let authority = rest.split('/').next().unwrap_or_default();
