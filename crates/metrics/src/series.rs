@@ -30,7 +30,7 @@ pub fn longest_of(class: &str) -> String {
     format!("lat.{class}")
 }
 
-/// Whether a slice has a rate, and if not, why.
+/// Says if a slice has a rate, and if not, why.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SliceReason {
     /// It was measured.
