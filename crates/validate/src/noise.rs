@@ -1,4 +1,4 @@
-//! What makes two trials of the same system differ.
+//! The reasons why two trials of the same system differ.
 
 use crate::Random;
 

@@ -137,7 +137,7 @@ pub struct OnlyRelative {
 pub struct Relative {
     /// The post.
     pub post: String,
-    /// What the figures are relative to.
+    /// The value that the figures are relative to.
     pub base: String,
     /// The steps.
     pub columns: Vec<String>,

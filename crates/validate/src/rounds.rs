@@ -2,7 +2,7 @@
 
 use crate::Random;
 
-/// What makes slices of the same server differ.
+/// The reasons why slices of the same server differ.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rounds {
     /// Its name in the tables.
@@ -11,7 +11,7 @@ pub struct Rounds {
     pub slice: f64,
     /// Autocorrelation of neighboring slices of the same server: AR(1).
     pub autocorrelation: f64,
-    /// Whether a slice's deviation has the tails of Student's t with 3 degrees of freedom.
+    /// True if a slice's deviation has the tails of Student's t with 3 degrees of freedom.
     pub heavy: bool,
     /// Chance that a slice is disturbed: it then loses up to 80% of its operations.
     pub disturbed: f64,

@@ -15,7 +15,7 @@ const TRUTHS: [f64; 3] = [-0.01, -0.02, -0.05];
 /// Lengths of a trial in the last table, in seconds.
 const LENGTHS: [usize; 4] = [15, 60, 300, 1200];
 
-/// What happened in the experiments of one noise and one number of blocks.
+/// Counts of what happened in the experiments of one noise and one number of blocks.
 struct Counts {
     /// Truth 0: the interval excludes 1.
     excludes_one: Rate,

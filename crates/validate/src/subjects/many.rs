@@ -17,7 +17,7 @@ const SHARED: f64 = 0.5;
 /// Numbers of comparisons in an experiment.
 const AMONG: [usize; 3] = [1, 6, 30];
 
-/// What one experiment said.
+/// The result of one experiment.
 struct Said {
     /// Regressions and improvements, corrected for their number.
     claims: usize,
@@ -96,7 +96,7 @@ pub fn run(size: Size) -> Findings {
     findings
 }
 
-/// Whether the detectable effect is confirmed as often as it says, by the next experiment.
+/// Checks that the next experiment confirms the detectable effect as often as promised.
 fn detectable(size: Size, findings: &mut Findings) {
     let mut table = Table::new(
         "**Detectable among many**: an experiment without any difference prints the detectable slowdown of a step; in the next \

@@ -60,7 +60,7 @@ const SCENARIOS: [Scenario; 9] = [
     by_work("100 ms, by work, 4 clients", 4, 0.1),
 ];
 
-/// What one experiment found: the part that the variant loses beside the base.
+/// The result of one experiment: the part that the variant loses compared with the base.
 struct Lost {
     /// By the sums of operations and seconds.
     rate: f64,
@@ -114,7 +114,7 @@ fn percent(part: f64) -> String {
 }
 
 impl Scenario {
-    /// What stalls cost a server that has the load all the time.
+    /// The cost of stalls for a server that has the load all the time.
     fn truth(&self) -> f64 {
         match self.stalls {
             Stalls::Never => 0.0,
@@ -190,7 +190,7 @@ impl Scenario {
         spans
     }
 
-    /// What a client measures on its way.
+    /// The measurements of one client.
     fn client(
         &self,
         mut course: Course,
@@ -209,7 +209,7 @@ impl Scenario {
                     took += self.length;
                 }
                 while spans.next_if(|(_, end)| *end <= now).is_some() {}
-                // What is under way goes on when the stall is over.
+                // Operations under way go on when the stall is over.
                 let mut ahead = spans.clone();
                 while let Some((begin, end)) = ahead.next_if(|(begin, _)| *begin < now + took) {
                     took += end - begin.max(now);

@@ -22,7 +22,7 @@ struct Stalls {
 
 const NONE: Stalls = Stalls { name: "nobody", base: 0.0, variant: 0.0, machine: 0.0, longest: 5 };
 
-/// What a variant may lose at most to be equivalent at the default margin.
+/// The largest loss of a variant that is equivalent at the default margin.
 const SMALL: f64 = 0.02;
 
 const STALLS: [Stalls; 10] = [
