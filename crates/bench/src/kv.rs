@@ -1,4 +1,5 @@
-//! readrandom in the engine's process beside db_bench's, with the same library file and settings.
+//! readrandom in the engine's process compared with db_bench's, with the same library file and
+//! settings.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

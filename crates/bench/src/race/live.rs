@@ -17,7 +17,7 @@ use super::contenders::Call;
 use super::plans;
 use super::steelyard::Steelyard;
 
-/// What a run came to.
+/// The outcome of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Run {
     pub condition: Condition,
@@ -64,7 +64,7 @@ pub fn live(
     }
 }
 
-/// What the newest run of a store came to.
+/// The outcome of the newest run of a store.
 fn latest(results: &Path, condition: Condition, build: usize, budget: Duration) -> Result<Run> {
     let store = Store::open_read_only(results)?;
     let loaded = report::load(&store, Which::Latest)?;

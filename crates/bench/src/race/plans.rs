@@ -30,7 +30,7 @@ pub fn count(directory: &Path) -> String {
     plan("race-count", directory, "", &BUILDS, ROWS) + count
 }
 
-/// The base, and beside it `builds`.
+/// A plan with the base and `builds`.
 fn plan(name: &str, directory: &Path, whole: &str, builds: &[Build], rows: u64) -> String {
     let mut plan = format!(
         "name = \"{name}\"\nbase = \"same\"\nsettle_seconds_scale = 0\nsteal_limit = 1\n{whole}\n\
