@@ -40,8 +40,8 @@ pub struct ServerSpec<'a> {
     /// A program to run the server under, such as Valgrind: its full path and arguments, to which
     /// the server's command line is appended. Empty: none.
     pub wrapper: Vec<OsString>,
-    /// How clients can reach it besides the unix socket, which every server has: at most one of
-    /// [`Transport::Loopback`] and [`Transport::Veth`]. Over TCP it asks for a password that is
+    /// How clients can reach it in addition to the unix socket, which every server has: at most one
+    /// of [`Transport::Loopback`] and [`Transport::Veth`]. Over TCP it asks for a password that is
     /// made for this server.
     pub transports: &'a [Transport],
     /// The user to run as.
@@ -160,7 +160,7 @@ pub trait Waits: Send {
     fn look(&mut self) -> Result<Vec<(String, u32)>, Error>;
 }
 
-/// Looks at what a system says of itself each second, from a connection of its own.
+/// Reads what a system reports about itself each second, from a connection of its own.
 pub trait Gauges: Send {
     /// The gauges now.
     ///
@@ -274,12 +274,12 @@ pub trait System: Send {
         Ok(Debt::default())
     }
 
-    /// To look at what its clients wait for; `None` where it doesn't say.
+    /// Watches what its clients wait for; `None` if it doesn't tell.
     fn waits(&mut self) -> Result<Option<Box<dyn Waits>>, Error> {
         Ok(None)
     }
 
-    /// To look at what it says of itself over time; `None` where it doesn't say.
+    /// Watches what it reports about itself over time; `None` if it doesn't tell.
     fn gauges(&mut self) -> Result<Option<Box<dyn Gauges>>, Error> {
         Ok(None)
     }
@@ -329,8 +329,8 @@ pub trait System: Send {
     /// [`Error::Stuck`] if processes survive even that.
     fn stop(self: Box<Self>) -> Result<Stopped, Error>;
 
-    /// Ends it at once: what it holds back in memory is not written, and its data is not to be
-    /// used again. A system that was not started by us is left running.
+    /// Ends it at once: data that it holds back in memory is not written, so its data must not be
+    /// used again. A system that steelyard did not start is left running.
     ///
     /// # Errors
     /// As [`System::stop`].

@@ -70,7 +70,7 @@ impl Loaded {
         data: PathBuf,
         manifest: Manifest,
     ) -> Result<Self, Error> {
-        // Its processes are gone, and no other must be mistaken for one of them.
+        // Its processes are gone, and no other process must be mistaken for one of them.
         remains.update(|record| {
             record.process = None;
             record.program = None;

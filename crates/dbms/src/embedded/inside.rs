@@ -72,7 +72,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// In a process started by [`super::start`]: what it was given.
+    /// Returns the place that [`super::start`] gave to this process.
     pub fn given() -> Option<Place> {
         serde_json::from_str(&std::env::var(GIVEN).ok()?).ok()
     }

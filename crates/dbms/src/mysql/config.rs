@@ -229,8 +229,8 @@ pub(super) fn most_clients(settings: &BTreeMap<String, String>, file: Option<&st
     value.unwrap_or(DEFAULT_CONNECTIONS).saturating_sub(OWN_CONNECTIONS)
 }
 
-/// Finds complaints about a setting in what a server wrote; a value that it only adjusted is one if
-/// the setting is in `names`, the plain names of what the plan sets.
+/// Finds complaints about a setting in a server's output. A value that the server only adjusted is
+/// one if the setting is in `names`, the plain names of the plan's settings.
 pub(super) fn rejection(spec: &ServerSpec<'_>, names: &[String], output: &str) -> Option<Error> {
     let adjusts = |line: &str| {
         line.contains(" adjusted to ") && named(line).is_some_and(|it| names.contains(&plain(&it)))

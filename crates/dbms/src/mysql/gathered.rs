@@ -17,7 +17,7 @@ pub(super) struct Gathered {
 }
 
 impl Gathered {
-    /// Takes a figure under its name of today; what isn't a number is left out.
+    /// Takes a figure under its current name; text that isn't a number is left out.
     pub(super) fn add(&mut self, view: &str, object: &str, name: &str, value: &str, state: bool) {
         let Some(value) = value.parse::<f64>().ok().filter(|value| value.is_finite()) else {
             return;

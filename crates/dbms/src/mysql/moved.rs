@@ -5,7 +5,7 @@
 pub(super) const STATUS: &str = "global_status";
 /// The view of information_schema.innodb_metrics.
 pub(super) const METRICS: &str = "innodb_metrics";
-/// The view of what InnoDB's monitor says.
+/// The view of InnoDB's monitor.
 pub(super) const INNODB: &str = "innodb";
 
 /// View, name, and the view and name under which it is known here.

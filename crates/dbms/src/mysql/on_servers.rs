@@ -1,4 +1,4 @@
-//! Tests on servers, of what only this folder sees.
+//! Tests on servers, of the parts that only this folder sees.
 
 #![allow(clippy::float_cmp)] // counts are exact
 
@@ -14,7 +14,8 @@ use crate::{
     Waits,
 };
 
-/// The servers to test, besides MariaDB with MyRocks in the folder that `DBMS_TEST_MYROCKS` names.
+/// The servers to test, in addition to MariaDB with MyRocks in the folder that `DBMS_TEST_MYROCKS`
+/// names.
 const SERVERS: [&str; 3] = ["mysql@5.6.24", "mysql@8.0.31", "mariadb@10.11.5"];
 
 /// Runs a test on every server and engine.

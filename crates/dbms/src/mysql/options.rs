@@ -1,4 +1,4 @@
-//! Option files in the server's own format: what they set, and how values are written.
+//! Option files in the server's own format: their settings, and how values are written.
 
 /// A setting: its name as given, and its value; `None` for a name alone.
 pub(super) type Given = (String, Option<String>);

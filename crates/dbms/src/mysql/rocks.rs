@@ -11,7 +11,7 @@ use crate::{Error, Sql};
 pub(super) const DDL: &str = "ROCKSDB_DDL";
 
 /// Which rows of a table are counters: table, columns of the object, column of the name (empty: all
-/// columns of numbers are figures), whether they say how things are.
+/// columns of numbers are figures), true if they describe a state.
 const VIEWS: [(&str, &[&str], &str, bool); 6] = [
     ("ROCKSDB_CFSTATS", &["CF_NAME"], "STAT_TYPE", true),
     ("ROCKSDB_COMPACTION_STATS", &["CF_NAME", "LEVEL"], "TYPE", false),

@@ -23,8 +23,8 @@ const SOURCES: [(&str, &str); 15] = [
     ("DYNAMIC", "SET GLOBAL"),
 ];
 
-/// Settings that decide about performance: what is asked of a server that was not started here and
-/// can't say what was configured (MySQL before 8.0).
+/// Settings that decide about performance. They are asked of a server that was not started here and
+/// can't say which settings were configured (MySQL before 8.0).
 const DECISIVE: [&str; 24] = [
     "binlog_format",
     "innodb_adaptive_hash_index",

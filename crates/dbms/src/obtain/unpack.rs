@@ -27,7 +27,7 @@ pub(crate) enum Modes {
 /// MariaDB 11.4 has 360 MB.
 pub(crate) const LARGEST: u64 = 4 << 30;
 
-/// A reader that fails after so many bytes, unless it is at its end then.
+/// A reader that fails after this many bytes, unless it has reached its end by then.
 pub(crate) struct Limited<'a, R> {
     /// The underlying reader.
     pub(crate) inner: R,
@@ -366,7 +366,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever the names and links, what an archive writes is under its directory.
+        /// Whatever its names and links, an archive writes only below its directory.
         #[test]
         fn any_archive(entries in proptest::collection::vec(
             ("(/|\\./|\\.\\./)?([ab]/|\\.\\./|\\./){0,3}[abc]", 0..3, "(/|\\.\\./)?([ab]/|\\.\\./){0,3}[abc]"), 1..8,

@@ -1,4 +1,4 @@
-//! How clients reach a server besides its unix socket: addresses, the file that says who may
+//! How clients reach a server in addition to its unix socket: addresses, the file that says who may
 //! connect, and a password that is made for this one server.
 //!
 //! Every user of the machine can connect to an address on it, so a server that clients reach over

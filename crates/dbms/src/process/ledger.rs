@@ -62,7 +62,7 @@ pub struct Record {
 /// The findings and actions of a sweep for one entry.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Swept {
-    /// Name of what had been started.
+    /// Name of the started program.
     pub name: String,
     /// Processes that were still running and were ended.
     pub ended: Vec<u32>,

@@ -18,7 +18,7 @@ const NO_COUNTERS: i32 = 1;
 /// How often to ask whether compactions have ended.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// Compactions have ended if so many looks in a row find none: one may just be about to begin.
+/// Compactions have ended if this many looks in a row find none: one may just be about to begin.
 const QUIET: u32 = 5;
 
 /// Properties that are zero when no work is left.
@@ -226,7 +226,7 @@ impl Database {
         })
     }
 
-    /// Seeks to a key and shows at most so many pairs from there, towards smaller keys if
+    /// Seeks to a key and shows at most this many pairs from there, towards smaller keys if
     /// `reverse`.
     ///
     /// # Errors

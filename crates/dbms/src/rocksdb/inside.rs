@@ -20,7 +20,7 @@ pub(super) const LIBRARY: &str = "STEELYARD_ROCKSDB";
 /// The only column family, which takes the place of a table.
 pub(super) const FAMILY: &str = "default";
 
-/// The view of its properties, besides those of [`stats`].
+/// The view of its properties other than those of [`stats`].
 const PROPERTIES: &str = "rocksdb.properties";
 
 /// 2^20 bytes, which RocksDB calls MB.

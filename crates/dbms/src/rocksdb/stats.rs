@@ -3,7 +3,7 @@
 
 use crate::{Counter, Snapshot};
 
-/// Views of its counters: what its statistics say, the files of each level, and its process.
+/// Views of its counters: its statistics, the files of each level, and its process.
 pub(super) const STATS: &str = "rocksdb.stats";
 pub(super) const LEVELS: &str = "rocksdb.levels";
 pub(super) const PROCESS: &str = "process";

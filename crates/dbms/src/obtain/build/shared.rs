@@ -72,7 +72,7 @@ pub fn obtain_builds_from(source: Arc<dyn BuildSource>) {
 /// if it has to be made here. The caller holds the lock of all builds.
 ///
 /// # Errors
-/// [`Error::SharedBuild`], [`Error::Unpack`]: what is there is not what it should be.
+/// [`Error::SharedBuild`], [`Error::Unpack`]: the build found there is not the expected one.
 /// [`Error::Unreachable`], [`Error::Io`].
 pub(super) fn obtain(
     kind: &dyn Kind,

@@ -1,4 +1,4 @@
-//! Ways to reach a server over TCP, besides its unix socket.
+//! Ways to reach a server over TCP, in addition to its unix socket.
 //!
 //! `veth` gives a server its own network namespace, `route` finds addresses for it, and `link` is
 //! its record in the ledger. Both run the program `ip`.
