@@ -66,7 +66,7 @@ pub enum Uncountable {
         /// The event.
         event: String,
     },
-    /// It is a tracepoint, and this user cannot read what the kernel says of it.
+    /// It is a tracepoint, and this user cannot read the kernel's description of it.
     #[error(
         "event {event} is a tracepoint, and this user cannot read /sys/kernel/tracing; run as \
          root, or as root: mount -o remount,mode=755 /sys/kernel/tracing"
@@ -94,7 +94,7 @@ pub enum Uncountable {
     Failed {
         /// The event.
         event: String,
-        /// The end of what `perf` said.
+        /// The end of the output of `perf`.
         said: String,
     },
 }

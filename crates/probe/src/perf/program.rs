@@ -62,8 +62,8 @@ impl Perf {
         Ok(perf)
     }
 
-    /// A command with what all have in common: no network requests (debuginfod), and numbers with
-    /// decimal points.
+    /// A command with the options that all have in common: no network requests (debuginfod), and
+    /// numbers with decimal points.
     pub(super) fn command(&self, subcommand: &str) -> Command {
         let mut command = Command::new(&self.path);
         command.arg(subcommand).env("LC_ALL", "C").env_remove("DEBUGINFOD_URLS");
