@@ -104,8 +104,8 @@ pub struct Changes {
     pub doubtful: Vec<ChangePoint>,
     /// Number of units (trials or runs): under [`ENOUGH_UNITS`] nothing can be found.
     pub units: usize,
-    /// Lag-1 autocorrelation of what is left of the history without its changes, as estimated where
-    /// a cut was tested. The intervals are widened by it.
+    /// Lag-1 autocorrelation of the history after its changes are removed, as estimated where a cut
+    /// was tested. It widens the intervals.
     pub persistence: Option<f64>,
 }
 
@@ -310,8 +310,8 @@ fn spread(values: &[f64]) -> bool {
 }
 
 /// Mean after minus mean before, and half its 95% interval by Welch's t (*Biometrika* 34, 1947),
-/// the variance of each mean raised and its degrees of freedom lowered by what dependence `rho`
-/// takes from the values.
+/// the variance of each mean raised and its degrees of freedom lowered by the dependence `rho` of
+/// the values.
 fn difference(before: &[f64], after: &[f64], rho: f64) -> (f64, f64) {
     let side = |values: &[f64]| {
         let n = values.len() as f64;

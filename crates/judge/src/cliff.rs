@@ -15,9 +15,9 @@
 use crate::student::t_quantile;
 use crate::{CONFIDENCE, Margin, quantile};
 
-/// The share of points that may scatter more than what is taken for the worst. Our own choice: with
-/// a fifth of the points at four times the scatter of the others, it keeps the promised error from
-/// two blocks on (`validate`).
+/// The share of points that may scatter more than the quantile taken for the worst. Our own choice:
+/// with a fifth of the points at four times the scatter of the others, it keeps the promised error
+/// from two blocks on (`validate`).
 const WORST: f64 = 0.99;
 /// By how much smaller the error is with two blocks, which say least of which points scatter most.
 const STRICTER: f64 = 4.0;
@@ -130,7 +130,7 @@ impl Curve {
 
 /// The standard deviation of the points that scatter most, if some do so more than others: the
 /// [`WORST`] quantile of the points' own, divided by where it would be if all were alike. `squares`
-/// are the points' sums of squared residuals, with so many degrees of freedom each.
+/// are the points' sums of squared residuals, each with `freedom` degrees of freedom.
 fn of_the_worst(squares: &[f64], freedom: f64) -> f64 {
     let own: Vec<f64> = squares.iter().map(|sum| (sum / freedom).sqrt()).collect();
     // Wilson and Hilferty, "The distribution of chi-square" (1931).

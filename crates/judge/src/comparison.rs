@@ -102,10 +102,9 @@ impl Comparison {
             && self.mean_log.abs() > self.margin.noise_floor.ln_1p()
     }
 
-    /// Sets [`Self::detectable`] as one of so many comparisons. A slowdown that is alone among
-    /// equals is confirmed when its p value is at most `α/comparisons`, where α is 1 - confidence:
-    /// Benjamini and Hochberg's procedure asks that of the smallest p value, and less of the
-    /// others.
+    /// Sets [`Self::detectable`] as one of `comparisons`. A slowdown that is alone among equals is
+    /// confirmed when its p value is at most `α/comparisons`, where α is 1 - confidence: Benjamini
+    /// and Hochberg's procedure asks that of the smallest p value, and less of the others.
     pub(crate) fn detect_among(&mut self, comparisons: usize) {
         let level = (1.0 - self.confidence) / comparisons.max(1) as f64;
         self.detectable = self

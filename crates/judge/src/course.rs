@@ -70,7 +70,8 @@ pub struct Course {
 }
 
 impl Course {
-    /// Of an experiment with this margin and precision, in which so many servers share a step.
+    /// The course of an experiment with this margin and precision, in which `servers` servers share
+    /// a step.
     pub fn new(margin: f64, precision: Option<f64>, servers: usize) -> Course {
         Course { margin, precision, servers: servers as f64, costs: Vec::new() }
     }

@@ -1,10 +1,10 @@
 //! How long slices should be, by measurement: rounds of several lengths mixed in one step.
 //!
-//! Short slices follow each other closely, so that neighbors share what the machine does; but
-//! their begin is colored by what the others left behind (caches, sleeping processes), and an
-//! operation may hardly fit in. Long ones have less of that and fewer rounds in the same time. So
-//! two things are measured for every length: its *bias* against the longest, and what the log
-//! ratio's *variance* would be after the same machine time.
+//! Short slices follow each other closely, so that neighbors see the same state of the machine. But
+//! their beginning is affected by the remains of the others (caches, sleeping processes), and an
+//! operation may hardly fit in. Long ones suffer less from that and have fewer rounds in the same
+//! time. So two things are measured for every length: its *bias* against the longest, and the
+//! *variance* that the log ratio would have after the same machine time.
 
 use std::fmt;
 

@@ -216,9 +216,9 @@ pub struct Allocation {
 ///
 /// Every number of blocks is tried. For one, each step needs a certain number of seconds; as all
 /// steps count the same, those that need least are served first, and no other choice serves more.
-/// If all are served, the cheapest number of blocks is taken. If not, what is left goes to the
-/// others by the square root of their variance, and of the numbers of blocks that serve as many the
-/// one with the smallest detectable effects of the others is taken.
+/// If all are served, the cheapest number of blocks is taken. If not, the rest of the time goes to
+/// the others by the square root of their variance. Of the numbers of blocks that serve as many
+/// steps, the one with the smallest detectable effects of the others is taken.
 pub fn allocate(steps: &[StepVariance], effect: f64, spending: &Spending) -> Option<Allocation> {
     (spending.least_blocks.max(2)..=spending.most_blocks)
         .map_while(|blocks| allocate_to(steps, effect, spending, blocks))

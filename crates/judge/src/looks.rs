@@ -44,13 +44,13 @@ impl Looks {
         Self { planned: planned.into_iter().map(|blocks| (blocks, error)).collect() }
     }
 
-    /// The looks of an experiment with a budget of so many seconds, of which `used` were gone at
-    /// the end of each of its blocks so far.
+    /// The looks of an experiment with this budget in seconds; `used` were gone at the end of each
+    /// of its blocks so far.
     ///
     /// A look is due after the first block that ends beyond its share of the budget. Looks that
-    /// fall on the same block are one, with the error of all. After a block that leaves no time for
-    /// another one like it comes the last. All of this follows from times, never from what was
-    /// measured, so each look has its part of the error whatever it finds.
+    /// fall on the same block are one, with the error of all. The last look comes after a block
+    /// that leaves no time for another one like it. All of this follows from times, never from
+    /// results, so each look has its part of the error whatever it finds.
     pub fn within(budget: f64, used: &[f64]) -> Self {
         let mut planned = Vec::new();
         let mut shares = SHARES.into_iter().peekable();
@@ -87,9 +87,9 @@ impl Looks {
 
     /// Confidence, as a fraction, of the interval of a comparison that has `blocks` blocks.
     ///
-    /// That of the first look at so many. When a trial failed or the budget ended a run between two
-    /// looks, the comparison thus takes the place of the later one, and beyond the last look that
-    /// of the last. Each planned look must be used once at most.
+    /// It is that of the first look at this many blocks or more. If a trial failed or the budget
+    /// ended a run between two looks, the comparison takes the place of the later one; beyond the
+    /// last look, it takes the place of the last. Each planned look must be used once at most.
     pub fn confidence_at(&self, blocks: u32) -> f64 {
         let next = self.planned.iter().find(|(planned, _)| *planned >= blocks);
         next.or(self.planned.last()).map_or(CONFIDENCE, |(_, error)| 1.0 - error)

@@ -107,10 +107,10 @@ pub fn compare_slices(
     Ok(outcome)
 }
 
-/// The restarts by what decides: their typical slices, as they are, or all of their operations,
-/// with the reason. That is [`Warning::Stalled`] if one of the two did nothing in more than a
-/// quarter of its slices in some restart, so that there is no typical slice, or
-/// [`Warning::RareSlices`] if all operations are sure to have another ratio.
+/// The restarts, by the figures that decide: their typical slices, as they are, or all of their
+/// operations, with the reason. That is [`Warning::Stalled`] if one of the two did nothing in more
+/// than a quarter of its slices in some restart, so that a typical slice does not exist, or
+/// [`Warning::RareSlices`] if all operations certainly have another ratio.
 pub fn deciding(restarts: &[RestartRatio]) -> (Cow<'_, [RestartRatio]>, Option<Warning>) {
     let stalled = restarts.iter().find_map(|restart| restart.stalled);
     let reason = stalled.map(|side| Warning::Stalled { side }).or_else(|| tails(restarts));

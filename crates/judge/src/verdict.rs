@@ -65,8 +65,8 @@ impl Margin {
         Self { asked, noise_floor: 0.0 }
     }
 
-    /// The ratios between which the whole interval of what is equivalent lies: `1-δ` and `1+δ`. The
-    /// lower one is 0 from a margin of 100% on.
+    /// The ratios between which the whole interval of an equivalent variant lies: `1-δ` and `1+δ`.
+    /// The lower one is 0 from a margin of 100% on.
     pub fn edges(&self) -> (f64, f64) {
         let (below, above) = self.log_edges();
         (below.exp(), above.exp())

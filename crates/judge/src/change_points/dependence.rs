@@ -27,9 +27,9 @@ const CAREFUL: f64 = 0.35;
 /// Simulated series that only wander.
 const WANDERING: usize = 399;
 
-/// The lag-1 autocorrelation of what is left of `values` when its `splits` best cuts are taken out,
-/// freed from its bias: the strength at which simulated series without changes, treated the same
-/// way, show less in [`CAREFUL`] of all cases. At least 0.
+/// The lag-1 autocorrelation of `values` after its `splits` best cuts are taken out, freed from its
+/// bias: the strength at which simulated series without changes, treated the same way, show less in
+/// [`CAREFUL`] of all cases. At least 0.
 ///
 /// Taking out the best cuts first keeps real changes from passing for dependence; it also eats much
 /// of real dependence, which no formula tells, hence the simulation (indirect inference:
