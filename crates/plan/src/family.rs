@@ -138,7 +138,7 @@ pub(crate) trait Family: Keyed {
     /// Reports inconsistencies between values that are valid one by one.
     fn check(&self, problems: &mut Problems);
 
-    /// Older names of steps: what is written, what it means.
+    /// Older names of steps, each with its current name.
     fn aliases(&self) -> &'static [(&'static str, &'static str)] {
         &[]
     }

@@ -1,4 +1,4 @@
-//! Keeps passwords in a plan out of what is stored.
+//! Keeps passwords in a plan out of the results.
 
 use reference::{
     configuration_without_passwords, hidden, setting_without_passwords, without_passwords,

@@ -174,7 +174,7 @@ pub(crate) fn warms_up(step: &str) -> bool {
 pub(crate) struct StepNames {
     /// Those that there are.
     pub(crate) known: &'static [&'static str],
-    /// Other names: what is written, what it means.
+    /// Other names, each with its meaning.
     pub(crate) aliases: &'static [(&'static str, &'static str)],
     /// True if a step may run again under its name and a suffix: `scan.2`.
     pub(crate) suffixes: bool,

@@ -23,7 +23,7 @@ pub struct ProgramPlan {
     pub init: Option<String>,
     /// Settings of steps that don't set their own.
     pub all: Run,
-    /// The steps in order. Without any there is one, with what `all` says.
+    /// The steps in order. Without any there is one, as `all` says.
     pub steps: Vec<ProgramStep>,
 }
 
@@ -36,7 +36,7 @@ pub struct ProgramStep {
     pub run: Run,
 }
 
-/// A program to run; what is `None` is said elsewhere or has a default.
+/// A program to run; fields that are `None` are set elsewhere or have a default.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Run {
     /// The program and its arguments, with placeholders.
@@ -77,7 +77,7 @@ impl ProgramPlan {
 }
 
 impl Run {
-    /// The same, with what `other` says where this says nothing.
+    /// The same, with the fields of `other` where this has none.
     fn or(self, other: &Run) -> Run {
         Run {
             command: self.command.or_else(|| other.command.clone()),

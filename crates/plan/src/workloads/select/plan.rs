@@ -124,7 +124,7 @@ pub enum IdleThreads {
 }
 
 impl IdleThreads {
-    /// How many they are on a machine with so many CPUs.
+    /// Their number on a machine with this many CPUs.
     pub fn on(self, cpus: usize) -> usize {
         match self {
             IdleThreads::Number(threads) => threads as usize,

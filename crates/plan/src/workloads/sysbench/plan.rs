@@ -44,7 +44,7 @@ pub struct SysbenchPlan {
     pub transactions: bool,
     /// A secondary index on `id` instead of a primary key.
     pub secondary: bool,
-    /// Replace a client's connection after so many rounds; `None`: never.
+    /// Replace a client's connection after this many rounds; `None`: never.
     pub reconnect: Option<u32>,
 }
 
