@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// A kind of requests that is counted separately: its name, what its operations are, and their
+/// A kind of requests that is counted separately: its name, the name of its operations, and their
 /// effect on the data. Several workloads use the ones below; a workload may have others.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Class {

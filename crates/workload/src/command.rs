@@ -149,7 +149,7 @@ fn per_second(series: &[foreign::Interval]) -> Vec<f64> {
     rates
 }
 
-/// Replaces placeholders: `{port}` by what `places` has under that name, `{{` and `}}` by a brace.
+/// Replaces placeholders: `{port}` by the value of that name in `places`, `{{` and `}}` by a brace.
 /// A brace that is neither is kept.
 ///
 /// # Errors

@@ -1,4 +1,5 @@
-//! How systems differ in what they accept, as far as a benchmark's requests differ.
+//! Differences between systems in the SQL that they accept, as far as a benchmark's requests
+//! differ.
 
 use crate::Error;
 

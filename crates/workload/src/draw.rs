@@ -156,7 +156,7 @@ impl Source<'_> {
     }
 }
 
-/// A prepared [`Draw`]: what its distribution needs is computed once.
+/// A prepared [`Draw`]: the constants of its distribution are computed once.
 #[derive(Debug, Clone)]
 pub struct Sampler {
     /// The draw.

@@ -1,8 +1,8 @@
 //! The key-value steps of db_bench, for engines in their clients' process.
 //!
-//! fillseq writes all keys, so each read must find what it asks for. Before a step that reads,
-//! after steps that write, what is in memory is flushed and compactions are waited for: no read
-//! runs on a tree whose shape was left to chance.
+//! fillseq writes all keys, so each read must find its key. Before a step that reads, after steps
+//! that write, memory is flushed and compactions finish, so no read runs on a tree whose shape was
+//! left to chance.
 
 mod kinds;
 

@@ -1,7 +1,7 @@
 //! The benchmarks as data: tables, steps, statements and how their parameters are drawn.
 //!
-//! This crate turns the workload part of a plan into a [`Benchmark`]. It says what to create, and
-//! then, [`Phase`] after phase, what each client sends, how fast, until when, and which answer is
+//! This crate turns the workload part of a plan into a [`Benchmark`]. It says what to create and
+//! then, for each [`Phase`], what each client sends, how fast, until when, and which answer is
 //! right. It opens no socket and reads no clock. The load engine does that, and doesn't know the
 //! benchmarks' names.
 //!

@@ -19,7 +19,7 @@ pub struct Terms {
 /// Events of the scheduler are counted after a step, while its load goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counters {
-    /// For so many seconds.
+    /// For this many seconds.
     pub seconds: u32,
     /// True if the step can't run without them.
     pub required: bool,

@@ -18,7 +18,7 @@ use crate::{Dialect, Error, Sql};
 const TRANSACTION: Class =
     Class::new("transaction", "transactions", "transactions", Effect::Changes);
 
-/// The benchmark of `plan` for so many clients.
+/// The benchmark of `plan` for this many clients.
 ///
 /// # Errors
 /// [`Error::Unfit`] if the system does not speak SQL, [`Error::Script`] for a mistake in a script.

@@ -31,7 +31,7 @@ impl Round {
         Round { requests, script, operations: 1, ..Round::default() }
     }
 
-    /// The same, and it must find so many rows on average.
+    /// The same, and it must find this many rows on average.
     pub(super) fn finding(self, rows: Option<f64>) -> Self {
         Round { finds: rows.map(Finds::Mean), ..self }
     }
@@ -48,7 +48,7 @@ impl Round {
         self.keep(Draw::Uniform { low, high, width })
     }
 
-    /// Adds a statement to the table that was drawn, so many times.
+    /// Adds a statement to the table that was drawn, this many times.
     pub(super) fn add(
         &mut self,
         (tables, number): (u32, usize),

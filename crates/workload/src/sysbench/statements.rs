@@ -237,7 +237,7 @@ impl Builder<'_> {
         self.sql(&text, vec![self.id(), above(RANGE)], rows)
     }
 
-    /// One of the range queries that transactions have: so many ids from a drawn one on.
+    /// One of the range queries that transactions have: this many ids, starting with a drawn one.
     pub(super) fn ranged(&self, table: u32, ranged: Ranged, size: u32) -> Statement {
         let Ranged { columns, end, sums } = ranged;
         let name = table_name(table);
@@ -305,7 +305,7 @@ impl Builder<'_> {
         Expect::Affected { min: min.into(), max: max.into() }
     }
 
-    /// How many rows a query for so many must find on average.
+    /// How many rows a query for this many must find on average.
     fn least(&self, rows: u32) -> Option<f64> {
         let uniform = self.plan.distribution == plan::Distribution::Uniform;
         // In a table that small, ids are drawn twice, and ranges end early.
