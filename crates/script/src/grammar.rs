@@ -14,7 +14,7 @@ const DEEPEST: usize = 32;
 /// How deep parentheses and the like may be nested while parsing.
 const DEEPEST_PARSE: usize = 100;
 
-/// Precedences, from what binds least to what binds most.
+/// Precedences, from the loosest to the tightest.
 mod level {
     pub(super) const OR: u8 = 1;
     pub(super) const AND: u8 = 2;

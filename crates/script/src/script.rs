@@ -82,8 +82,8 @@ impl Sleep {
     /// How long to sleep, in microseconds.
     ///
     /// # Errors
-    /// [`EvalError::Undefined`] and [`EvalError::Sleep`] if the variable holds no number. As in
-    /// pgbench, what follows a number doesn't count: 1.9 is one.
+    /// [`EvalError::Undefined`] and [`EvalError::Sleep`] if the variable does not hold a number. As
+    /// in pgbench, text after a number doesn't count: 1.9 is one.
     pub fn micros(&self, variables: &[Value]) -> Result<u64, EvalError> {
         let number = match self.time {
             Time::Constant(number) => number,
@@ -194,7 +194,7 @@ impl Sql {
 
     /// The text for the extended protocol and for prepared statements.
     ///
-    /// pgbench also makes parameters of what is inside quotes and comments, which servers then
+    /// pgbench also makes parameters of names inside quotes and comments, which servers then
     /// refuse. Here, comments and names that nothing sets stay as they are.
     ///
     /// # Errors
