@@ -68,7 +68,7 @@ fn part(text: &str, from: usize, to: usize) -> String {
     std::iter::repeat_n("\n", from - 1).chain(lines).collect()
 }
 
-/// Reads the one report in a text; `last`: whether it must be the last of several.
+/// Reads the only report in a text. `last`: it must be the last of several.
 fn report(text: &str, last: bool) -> Result<Reading, ForeignError> {
     let places = || text.lines().enumerate().map(|(place, line)| (place + 1, line));
     let expected = "fio's JSON, which begins with \"fio version\"";

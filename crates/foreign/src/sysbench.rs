@@ -187,7 +187,7 @@ impl Run {
         Ok(())
     }
 
-    /// Keeps what a line before the start says of how the test is run.
+    /// Keeps a setting of the test from a line before the start.
     fn setting(&mut self, text: &str) {
         self.started = text.starts_with("Initializing worker threads");
         let begun =
