@@ -1,5 +1,5 @@
-//! How much may come out of an archive: a few kilobytes can unpack to terabytes, and what an
-//! archive says of its size proves nothing.
+//! How much may come out of an archive: a few kilobytes can unpack to terabytes, and the size in an
+//! archive proves nothing.
 
 use std::cell::Cell;
 use std::io::{self, Read};
@@ -50,7 +50,7 @@ impl Left {
         self.0.get() == 0
     }
 
-    /// Does something that may read only so many of them; `None` if that needs more.
+    /// Does something that may read only this many of them; `None` if that needs more.
     pub(crate) fn at_most<T>(&self, bytes: u64, read: impl FnOnce() -> T) -> Option<T> {
         let all = self.0.get();
         let allowed = all.min(bytes);

@@ -38,7 +38,7 @@ pub enum Error {
         /// The environment variable that sets it.
         variable: &'static str,
     },
-    /// The limit of what may come out of a file makes no sense.
+    /// The limit of the bytes that may come out of a file makes no sense.
     #[error("expected a number of GB in the environment variable {variable}, found `{found}`")]
     Largest {
         /// The environment variable.

@@ -1,4 +1,4 @@
-//! The first entry of an archive file: what the file is and contains.
+//! The first entry of an archive file: its description and contents.
 
 use std::path::{Component, Path};
 

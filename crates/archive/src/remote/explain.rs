@@ -29,7 +29,7 @@ fn chain(error: &dyn std::error::Error) -> String {
     let mut cause = error.source();
     while let Some(error) = cause {
         let next = error.to_string();
-        // Most causes are already in the text of what they caused.
+        // Most causes are already in the text of the error that they caused.
         if !text.contains(&next) {
             text = format!("{text}: {next}");
         }

@@ -1,4 +1,4 @@
-//! Object storage: experiments by content hash, builds by what they depend on.
+//! Object storage: experiments by content hash, builds by their keys.
 //!
 //! ```text
 //! PREFIX/experiments/HASH.steelyard   an archive file
