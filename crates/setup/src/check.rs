@@ -143,7 +143,7 @@ fn within(
     Err(Error::Value { option, expected, found: number.to_string() })
 }
 
-/// Checks everything and fills in what depends on the cloud.
+/// Checks everything and fills in the values that depend on the cloud.
 pub(crate) fn check(mut request: Request) -> Result<Request, Error> {
     words(&request)?;
     within("--nofile", request.nofile, &NOFILE, "a number from 65536 to 524288")?;

@@ -37,7 +37,7 @@ pub use request::{Cloud, Filesystem, Request, Ubuntu};
 pub struct Setup(Request);
 
 impl Setup {
-    /// Checks a description and fills in what depends on the cloud.
+    /// Checks a description and fills in the values that depend on the cloud.
     ///
     /// # Errors
     /// If a value could not be one of its kind, or is missing, or has no meaning there.
