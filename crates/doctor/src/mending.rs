@@ -57,7 +57,7 @@ pub fn mend(
             };
             let before = fs::read_to_string(file).map_err(failed("read"))?;
             let before = probe::chosen(before.trim());
-            // A try that failed has set it already; what it was before is in the script.
+            // A try that failed has set it already; its value before is in the script.
             if before == fix.value {
                 continue;
             }

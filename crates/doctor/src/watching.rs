@@ -29,7 +29,7 @@ pub fn watch(data_dir: &Path, length: Duration) -> Vec<Finding> {
     sleep(length);
     let totals = sampler.stop().totals;
     let seconds = begin.elapsed().as_secs_f64();
-    // A limit on this process's CPU time has nothing to do with what the machine lost.
+    // A limit on this process's CPU time has nothing to do with time lost by the machine.
     let cpus = Topology::here().map_or(1, |topology| topology.cpus().len()) as f64;
     let steal = totals.host.as_ref().map(|host| host.steal_s / seconds / cpus);
     let busy = others(&before, &processes(), seconds);
