@@ -14,7 +14,8 @@ pub use place::HIDDEN;
 /// Whatever ends in one of these is followed by a password: PGPASSWORD too.
 const KEYS: [&str; 3] = ["password", "passwd", "mysql_pwd"];
 
-/// Schemes of what is no database server. Their URLs are in many texts, and no careless ones.
+/// Schemes that are not database servers. Their URLs are in many texts, and none of them is
+/// careless.
 const OTHERS: [&str; 10] =
     ["http", "https", "ssh", "git", "git+ssh", "file", "ftp", "s3", "gs", "az"];
 
