@@ -93,7 +93,7 @@ pub struct Server {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Postgres {
-    /// The post, where a table has no other.
+    /// The post, for tables that name no other.
     pub post: String,
     /// Averages and the same per query.
     pub per_query: PerQuery,

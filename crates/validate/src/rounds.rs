@@ -31,8 +31,8 @@ pub const MODELS: [Rounds; 6] = [
     Rounds { name: "all together", autocorrelation: 0.5, heavy: true, disturbed: 0.05, ..PLAIN },
 ];
 
-/// Standard deviation and autocorrelation, from slice to slice, of what the machine does slowly and
-/// to both servers.
+/// Standard deviation and autocorrelation, from slice to slice, of the machine's slow changes,
+/// which affect both servers.
 const MACHINE: (f64, f64) = (0.05, 0.99);
 
 /// Change of the machine's level from the first to the last round.

@@ -226,7 +226,7 @@ fn lengths(size: Size, findings: &mut Findings) {
 fn skew(size: Size, findings: &mut Findings) {
     let stalling = Noise { stalls: 1.0 / 100.0, ..PLAIN };
     let tries = experiments(size);
-    // The truth: what the estimate tends to with endless blocks.
+    // The truth: the limit of the estimate for endless blocks.
     let logs = in_parallel(size.pick(4_000, 500_000), |number| {
         stalling.throughput(SECONDS, &mut Random::new(90, number)).ln()
     });

@@ -1,5 +1,5 @@
-//! Runs that design themselves within a budget: restarts and lengths follow from what was seen, and
-//! the run ends when it is decided. Does that raise false alarms?
+//! Runs that design themselves within a budget: restarts and lengths follow from the results so
+//! far, and the run ends when it is decided. Does that raise false alarms?
 
 use judge::{
     Comparison, Course, Looks, Margin, RestartRatio, Verdict, Watched, compare_at, compare_slices,

@@ -218,7 +218,7 @@ fn budgets(size: Size, findings: &mut Findings) {
         let step = truth(noise);
         let Some(known) = allocate(&[step], wanted, &spending) else { continue };
         let best = optimal_seconds(&[step], COST)[0].clamp(10.0, f64::from(LONGEST));
-        // Error of a ratio for a fixed time: deviation of a trial × √ of what it costs.
+        // Error of a ratio for a fixed time: deviation of a trial × √ of its cost.
         let error = |seconds: f64| step.of_trial(seconds) * (COST.trial + seconds).sqrt();
         let pilots = in_parallel(tries, |n| {
             let found = pilot(noise, &mut Random::new(820 + number as u64, n));

@@ -162,7 +162,7 @@ fn experiment(slower: usize, random: &mut Random) -> Said {
 /// The comparisons of one experiment whose steps truly have these ratios.
 fn steps_of(ratios: &[f64], blocks: usize, random: &mut Random) -> Vec<Comparison> {
     let (own, common) = ((1.0 - SHARED).sqrt() * CV, SHARED.sqrt() * CV);
-    // [variant][block]: what the steps of a trial have in common.
+    // [variant][block]: the part that the steps of a trial have in common.
     let trials: Vec<Vec<f64>> =
         (0..2).map(|_| (0..blocks).map(|_| common * random.normal()).collect()).collect();
     let compared = |ratio: &f64| {

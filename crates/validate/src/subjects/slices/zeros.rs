@@ -9,7 +9,7 @@ use crate::{Findings, Random, Rate, Size, Table, in_parallel};
 /// Restarts of an experiment.
 const RESTARTS: usize = judge::ENOUGH_BLOCKS;
 
-/// Who stalls, and in what share of its slices.
+/// The variant that stalls, and the share of its slices.
 struct Stalls {
     name: &'static str,
     base: f64,
