@@ -153,7 +153,7 @@ pub fn complete(recording: &Recording) -> Result<()> {
     Ok(())
 }
 
-/// All tables as Markdown, with what they rest on.
+/// All tables as Markdown, with the recordings that they rest on.
 pub fn document(recordings: &[Recording], live: &[Run]) -> String {
     let mut text = String::new();
     if !live.is_empty() {

@@ -1,5 +1,4 @@
-//! Usual practice: what it would have said of experiments cut from recorded trials. And whether a
-//! call is right.
+//! Usual practice: its calls on experiments cut from recorded trials. And the scoring of calls.
 
 use judge::{Comparison, Margin, Verdict, compare};
 
@@ -29,7 +28,7 @@ pub struct Call {
 }
 
 impl Call {
-    /// The call of a comparison that took so many seconds.
+    /// The call of a comparison that took this many seconds.
     pub fn of(comparison: &Comparison, seconds: f64) -> Self {
         let Comparison { verdict, ratio, .. } = *comparison;
         Self { verdict, ratio, confirmed: comparison.confirmed(), seconds }
@@ -70,8 +69,8 @@ impl Practice {
         (budget / (2 * self.trials()) as f64 - recording.fixed).floor().max(0.0) as usize
     }
 
-    /// Its calls on a build within so many seconds, one for each experiment that the recording
-    /// holds: no trial is in two of them. Empty if no trial was recorded for so long.
+    /// Its calls on a build within this many seconds, one for each experiment that the recording
+    /// holds: no trial is in two of them. Empty if no trial was recorded for that long.
     pub fn calls(
         self,
         recording: &Recording,
@@ -108,7 +107,7 @@ impl Practice {
     }
 }
 
-/// Usual practice: what is off by more than the threshold has changed.
+/// Usual practice: a ratio that is off by more than the threshold is a change.
 fn by_threshold(ratio: f64, threshold: f64) -> Verdict {
     if ratio < 1.0 - threshold {
         Verdict::Regression
@@ -138,7 +137,8 @@ mod tests {
     use super::super::builds::{BUILDS, Condition};
     use super::*;
 
-    /// A recording of so many blocks of trials with this deviation, around what was planted.
+    /// A recording of this many blocks of trials with this deviation, around the planted
+    /// difference.
     fn recording(count: usize, deviation: f64) -> Recording {
         let mut bits = Xoshiro256PlusPlus::seed_from_u64(7);
         // Nearly normal: twelve uniform numbers.

@@ -34,7 +34,7 @@ pub struct Run {
 const HEADER: &str =
     "condition\tbuild\tbudget\tverdict\tratio\tlow\thigh\texcludes 1\trestarts\tseconds";
 
-/// Runs until `live.tsv` has so many lines of this build, budget and condition.
+/// Runs until `live.tsv` has this many lines of this build, budget and condition.
 pub fn live(
     directory: &Path,
     steelyard: &Steelyard,

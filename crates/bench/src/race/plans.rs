@@ -9,7 +9,7 @@ use super::builds::{BUILDS, Build, STATEMENT_ROWS, STATEMENT_US, variant_of};
 /// Rows of l.i0 in a restart: what `steelyard run insert` has by default.
 const ROWS: u64 = 200_000;
 
-/// Trials of all builds, each with so many seconds of l.i0.
+/// Trials of all builds, each with this many seconds of l.i0.
 pub fn trials(directory: &Path, blocks: u32, seconds: f64) -> String {
     let statements = (seconds * 1e6 / STATEMENT_US).round() as u64;
     let whole = format!("pairing = \"blocks\"\nblocks = {blocks}\n");

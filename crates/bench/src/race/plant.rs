@@ -72,8 +72,8 @@ fn branch_off(tree: &Path) -> Result<()> {
     Ok(())
 }
 
-/// `source` with a loop of so many rounds at the begin of each statement. The number is read from
-/// memory: the code is the same whatever it is, to the place of every function.
+/// `source` with a loop of this many rounds at the beginning of each statement. The number is read
+/// from memory: the code is the same for every number, down to the place of every function.
 fn with_loop(source: &str, rounds: u32) -> Result<String> {
     let planted = format!(
         "/* Planted: each round is a multiplication and an addition that wait for each other. */\n\
