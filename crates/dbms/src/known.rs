@@ -66,7 +66,8 @@ pub fn check_engine(installation: &Installation, engine: Option<&str>) -> Result
 /// (as in [`crate::ServerSpec::engine`]). A plan's own settings override them.
 ///
 /// # Errors
-/// [`Error::Unsupported`] if the system has no such engine, or nothing to translate it to.
+/// [`Error::Unsupported`] if the system does not have this engine, or no setting to translate it
+/// to.
 pub fn durability(
     installation: &Installation,
     engine: Option<&str>,

@@ -23,9 +23,9 @@ pub struct CountMethod {
     /// Functions that run by the clock and not for a request; their cost is not counted.
     pub by_the_clock: &'static [&'static str],
     /// The phases of a request, in order, with groups of functions. The group with the most
-    /// instructions counts: one may be called by another, which the compiler may have inlined into
-    /// its caller, and kinds of requests may have groups of their own. The functions of a group
-    /// don't call each other; many are one thing's names in different versions.
+    /// instructions counts: one group may be called by another, the compiler may have inlined it
+    /// into its caller, and kinds of requests may have groups of their own. The functions of a
+    /// group don't call each other; many are names of the same function in different versions.
     pub phases: &'static [(&'static str, &'static [&'static [&'static str]])],
     /// How to count statements. Systems without SQL execute scripts in their own process instead.
     pub sql: Option<SqlCount>,
@@ -37,7 +37,7 @@ pub type OnDatabase = fn(&mut dyn Sql, &str) -> Result<(), Error>;
 /// Everything that counting statements requires.
 #[derive(Debug)]
 pub struct SqlCount {
-    /// SQL after which the loaded tables have no work left for whoever first reads a page, and
+    /// SQL after which the loaded tables leave no work for the first reader of a page, and
     /// statistics don't depend on chance.
     pub freeze: Option<&'static str>,
     /// Copies the loaded and frozen data into a new database of this name.

@@ -161,8 +161,8 @@ fn shared_places(
     .into()
 }
 
-/// A host as MySQL's programs want it: its name, which is `localhost` for a socket, and the
-/// socket's file, which is empty over TCP.
+/// A host in the form that MySQL's programs take: its name, which is `localhost` for a socket, and
+/// the socket's file, which is empty over TCP.
 fn mysql_host(host: &Host) -> (String, String) {
     match host {
         Host::Socket(file) => ("localhost".to_owned(), file.display().to_string()),

@@ -93,7 +93,7 @@ pub trait Kind: fmt::Debug + Sync {
         Err(Error::unsupported(format!("the engine {engine} for {}", self.name()), remedy))
     }
 
-    /// A setting's name in the way in which the system compares names.
+    /// A setting's name in the form in which the system compares names.
     fn plain_name(&self, setting: &str) -> String {
         setting.to_ascii_lowercase()
     }
@@ -228,7 +228,8 @@ pub trait Recipe {
     /// A text that changes whenever builds come out differently than before.
     fn form(&self) -> &'static str;
 
-    /// Checks that a tree is the system's source; otherwise a sentence says what is missing.
+    /// Checks that a tree is the system's source; the error is a sentence that says what is
+    /// missing.
     fn check(&self, tree: &Path) -> Result<(), String>;
 
     /// Configures, compiles and installs as `options` say, and returns the facts to keep with the

@@ -376,7 +376,7 @@ pub trait Sql {
     /// marks them for [`Sql::drop_marked`].
     fn create_marked(&mut self, setup: &[String], tables: &[String]) -> Result<(), Error>;
 
-    /// Drops those of `tables` that [`Sql::create_marked`] created, in whichever run. Returns the
-    /// first that somebody else created; that one stays.
+    /// Drops those of `tables` that [`Sql::create_marked`] created, in this or an earlier run.
+    /// Returns the first table that somebody else created, which stays.
     fn drop_marked(&mut self, tables: &[String]) -> Result<Option<String>, Error>;
 }

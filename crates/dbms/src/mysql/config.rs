@@ -155,7 +155,7 @@ impl Settings {
         let logs =
             spec.config.iter().any(|(name, value)| plain(name) == "log_bin" && !is_off(value));
         if logs {
-            // With a binary log, newer versions want a number for the server.
+            // Newer versions require a number for a server with a binary log.
             let _ = writeln!(text, "server_id = 1");
         }
         if let Some((file, name)) = &self.file {

@@ -171,7 +171,7 @@ fn wait_for_purge(control: &mut Control) -> Result<(), Error> {
     }
 }
 
-/// Compacts what MyRocks has not compacted yet; returns what was done.
+/// Compacts everything that MyRocks has not compacted yet; returns the actions.
 fn settle_rocks(control: &mut Control, start: Instant) -> Result<Vec<String>, Error> {
     let mut lines = vec![wait_for_compaction(control, start)?];
     let mut commands = vec![FLUSH_MEMTABLES];

@@ -293,7 +293,7 @@ mod tests {
             vec![("link", LINK, "../out"), ("link/new", FILE, "x")],
             vec![("link", LINK, "../out/file"), ("link", FILE, "x")],
             vec![("a/link", LINK, "../../out/file")],
-            // Each looks harmless by itself: a leads to the top, so a/.. is above it.
+            // Each looks harmless alone: a leads to the top, so a/.. is above it.
             vec![("d/a", LINK, ".."), ("b", LINK, "d/a/../out")],
             vec![("link", LINK, "bin"), ("link/new", FILE, "x")],
             vec![("hard", HARD, &out_file)],
@@ -358,7 +358,7 @@ mod tests {
         unpack(&*bytes, &into, Modes::Open, "a").unwrap();
         assert_eq!(fs::read(into.join("share/up")).unwrap(), b"library");
         assert_eq!(fs::read(into.join("share/alias")).unwrap(), b"zone");
-        // Whatever ran as root, no special bit comes out of an archive.
+        // Even if root unpacked it, no special bit comes out of an archive.
         let mode = fs::metadata(into.join("lib/libpq.so.5.13")).unwrap().mode();
         assert_eq!(mode & 0o7777, 0o755);
         assert!(unpack(&*bytes, &into, Modes::Open, "a").is_err(), "nothing is overwritten");

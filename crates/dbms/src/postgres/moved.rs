@@ -38,8 +38,8 @@ pub(super) fn wal_rows() -> String {
     )
 }
 
-/// Where a column is now: its view, its name, and what its value is multiplied by. `block` is the
-/// size of a block of pg_stat_io, where the version says it.
+/// Where a column is now: its view, its name, and the factor of its value. `block` is the size of a
+/// block of pg_stat_io, where the version says it.
 pub(super) fn now<'a>(view: &'a str, name: &'a str, block: Option<f64>) -> (&'a str, &'a str, f64) {
     let (renamed, view_now, times) = match (view, block) {
         ("pg_stat_bgwriter", _) => (&CHECKPOINTS[..], "pg_stat_checkpointer", 1.0),

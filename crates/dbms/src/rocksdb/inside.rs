@@ -66,7 +66,7 @@ pub fn serve(
     database.flush()
 }
 
-/// The first setting that the library refuses by itself.
+/// The first setting that the library itself refuses.
 fn rejected(library: &Path, config: &BTreeMap<String, String>) -> Option<String> {
     let library = Library::load(library).ok()?;
     let refused = |(name, value): &(&String, &String)| {

@@ -1,5 +1,5 @@
-//! The digest of each file without a known one, as it was when it was first fetched. A checksum
-//! that comes from the same place as the file is replaced along with it.
+//! The digest of each file without a known one, as first fetched. A checksum that comes from the
+//! same place as the file is replaced along with it.
 
 use std::fs::{self, File};
 use std::io::{self, Write};

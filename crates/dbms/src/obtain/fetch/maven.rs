@@ -233,7 +233,7 @@ mod tests {
         for _ in 0..2 {
             assert_eq!(fetch_into(&cache, &server, None).unwrap().unwrap(), b"abc");
         }
-        // Whoever deletes the cache has not forgotten it.
+        // Deleting the cache does not delete this record.
         std::fs::remove_dir_all(&path).unwrap();
         let cache = Cache::at(&path).unwrap();
         let error = fetch_into(&cache, &server, None).unwrap_err();

@@ -1,8 +1,8 @@
 //! A network namespace for one server, joined with this machine's by a pair of interfaces.
 //!
 //! The namespace has no name: it exists as long as a process is in it. The kernel then removes it,
-//! and the pair with it, whatever has become of steelyard. Its only routes are those of the pair
-//! and of its own loopback interface, so it reaches nothing but this machine.
+//! and the pair with it, even if steelyard was killed. Its only routes are those of the pair and of
+//! its own loopback interface, so it reaches nothing but this machine.
 
 use std::fs::{self, File};
 use std::net::Ipv4Addr;
