@@ -60,7 +60,7 @@ pub struct Countable {
 /// Why an event cannot be counted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Uncountable {
-    /// The kernel or the processor has no such event.
+    /// The kernel or the processor does not have this event.
     #[error("the kernel has no event {event} on this machine; newer kernels may have it")]
     Unknown {
         /// The event.

@@ -7,7 +7,7 @@ use std::time::Duration;
 /// Why there is no profile or no count.
 #[derive(Debug, thiserror::Error)]
 pub enum PerfError {
-    /// There is no such program.
+    /// The program does not exist.
     #[error(
         "expected the program perf in PATH, found none; install it (Debian: linux-perf, Ubuntu: linux-tools-$(uname -r))"
     )]

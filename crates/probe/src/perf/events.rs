@@ -35,9 +35,9 @@ pub(super) struct Count {
     pub event: String,
     /// True if only user mode was counted (modifier `u`).
     pub user_only: bool,
-    /// The machine has no such counter.
+    /// True if the machine does not have this counter.
     pub unsupported: bool,
-    /// None if the machine has no such counter or it never ran.
+    /// None if the machine does not have this counter or it never ran.
     pub value: Option<f64>,
 }
 
