@@ -3,8 +3,8 @@
 //! A history is a row of runs in order of version, commit or date, each with one trial or several.
 //! E-divisive (Matteson and James, *Journal of the American Statistical Association* 109, 2014; for
 //! histories of performance: Daly et al., *ICPE* 2020) cuts it where the two sides differ most, and
-//! goes on inside the pieces as long as a permutation test says that such a cut is not chance. It
-//! needs no shape of the distribution and no threshold.
+//! continues inside the pieces until a permutation test says that such a cut may be chance. It
+//! assumes no shape of the distribution and needs no threshold.
 //!
 //! Only over trials, never over the seconds of one.
 

@@ -4,13 +4,13 @@
 //! modeled as the sum of a level of the point, a level of the block and noise; the noise is
 //! estimated from all points together (the residuals of a two-way analysis of variance, with
 //! (points − 1)(blocks − 1) degrees of freedom), because a pair of points alone has too few blocks
-//! to say how much it scatters. Where some points scatter more than others, as those do that the
-//! scheduler places by chance, theirs is taken for all; a pair that scatters still more by itself
-//! has its own.
+//! to say how much it scatters. Where some points scatter more than others, such as those that the
+//! scheduler places by chance, their scatter is used for all. A pair that scatters still more has
+//! its own.
 //!
 //! Any pair of points may be a fall, so the error of 5% is shared by all pairs of a line, and by
-//! all lines (Bonferroni). Intervals are then right for whichever pair is chosen. `validate`
-//! simulates how often a fall is claimed that is none.
+//! all lines (Bonferroni). Intervals are then right for any pair that is chosen. `validate`
+//! simulates how often a false fall is claimed.
 
 use crate::student::t_quantile;
 use crate::{CONFIDENCE, Margin, quantile};

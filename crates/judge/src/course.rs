@@ -18,8 +18,8 @@ const USUAL_IN_TURNS: f64 = 0.03;
 /// The weight of that assumption, in degrees of freedom.
 const USUAL_FREEDOM: f64 = 4.0;
 
-/// A comparison gets no time of its own if its interval would stay this many times wider than its
-/// target even with all the remaining time.
+/// A comparison gets no time if its interval would stay this many times wider than its target even
+/// with all the remaining time.
 const OUT_OF_REACH: f64 = 2.5;
 /// No target is narrower than this part of the margin: a difference that close to its edge stays
 /// undecided.

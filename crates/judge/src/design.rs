@@ -18,7 +18,7 @@ pub const LONGEST: f64 = 30.0;
 /// The spread of a step's log ratio, and its target.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StepNoise {
-    /// Variance of the log ratio between restarts, beyond what is within them.
+    /// Variance of the log ratio between restarts, in addition to the variance within them.
     pub between: f64,
     /// Variance of the log ratio of a restart in which the step runs for one second.
     pub within: f64,

@@ -17,13 +17,13 @@ use crate::{CONFIDENCE, TRIMMED, mean, sd_sample, t_quantile};
 pub const ENOUGH_OPERATIONS: f64 = 5.0;
 
 /// A length may read this much slower or faster than the longest: 1%, half of the default margin.
-/// It is the level that is held to this, not only the ratio that a verdict is about: what slows the
-/// slices of both sides alike cancels out of the ratio, but says that something else is measured
-/// than the statement itself.
+/// This applies to the level, not only to the ratio that a verdict is about: a slowdown of both
+/// sides' slices cancels out of the ratio, but shows that something other than the statement itself
+/// is measured.
 pub const LEVEL_TOLERANCE: f64 = 0.01;
 
-/// With a larger standard error of the level than this nothing is known of a length: a bias of 3%
-/// might go unnoticed.
+/// With a larger standard error of the level than this, nothing is known about a length: a bias of
+/// 3% might go unnoticed.
 const LEVEL_UNKNOWN: f64 = 0.015;
 
 /// Where rates scatter too much to tell, slices of this many seconds are believed until something
@@ -37,7 +37,7 @@ const USUAL: f64 = 0.04;
 /// is noisier than the level, and a second length checks it again in later blocks.
 const RATIO_SURE: f64 = 0.99;
 
-/// Among allowed lengths whose variance per machine time is within this factor of the best the
+/// Of the allowed lengths whose variance per machine time is within this factor of the best, the
 /// longest is taken: the estimate is no better than that from a hundred rounds, and longer is never
 /// worse in bias.
 const AS_GOOD: f64 = 1.2;

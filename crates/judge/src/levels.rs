@@ -1,5 +1,5 @@
-//! How much of the scatter lies between trials and how much within them, and what that says about
-//! how many trials of how many seconds to run.
+//! How much of the scatter lies between trials and how much within them, and how many trials of how
+//! many seconds to run.
 //!
 //! A trial's throughput is its own level plus the mean of its seconds around it. More seconds make
 //! only the second part smaller, more trials both; a trial costs a restart, a restore and a load in
@@ -15,7 +15,7 @@ use crate::{CONFIDENCE, detectable_effect, mean, persistence, t_quantile, varian
 /// How a step scatters, as fractions of its throughput.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StepVariance {
-    /// Deviation between trials beyond what their seconds explain: 0.01 is 1%.
+    /// Deviation between trials that their seconds do not explain: 0.01 is 1%.
     pub between: f64,
     /// Deviation of single seconds around the level of their trial.
     pub second: f64,
@@ -167,9 +167,9 @@ pub struct TrialCost {
 ///
 /// For one step `√(c_trial / c_second · σ²_second · τ / σ²_between)` (Kalibera and Jones, with
 /// seconds as the lower level and trials as the upper). For several the sum of their variances for
-/// a given time is smallest at `√(c_trial / c_second · σ²_s · τ_s / Σ σ²_between)`. Infinite where
-/// trials do not differ beyond their seconds: then a single long trial would do, were it not for
-/// the degrees of freedom.
+/// a given time is smallest at `√(c_trial / c_second · σ²_s · τ_s / Σ σ²_between)`. Infinite if
+/// trials differ only by their seconds: then a single long trial would do, except for the degrees
+/// of freedom.
 pub fn optimal_seconds(steps: &[StepVariance], cost: TrialCost) -> Vec<f64> {
     let between: f64 = steps.iter().map(|step| step.between.powi(2)).sum();
     let best = |step: &StepVariance| (cost.trial / cost.second * step.long_run() / between).sqrt();

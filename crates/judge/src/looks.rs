@@ -5,8 +5,8 @@ use crate::{CONFIDENCE, Comparison, ENOUGH_BLOCKS, Verdict};
 /// The planned looks of an adaptive experiment, and how the error rate of 5% is split over them.
 ///
 /// It is split evenly: with n looks every interval has a confidence of `1 - 5%/n`. By Bonferroni's
-/// inequality the intervals of all looks then hold together with 95%, whichever look an experiment
-/// stops at, for whatever reason it stops, and however few blocks there are.
+/// inequality the intervals of all looks then hold together with 95%, regardless of the look at
+/// which an experiment stops, its reason, and the number of blocks.
 ///
 /// The boundaries of group-sequential designs (Pocock, *Biometrika* 64, 1977; O'Brien and Fleming,
 /// *Biometrics* 35, 1979; the spending functions of Lan and DeMets, *Biometrika* 70, 1983) use that
@@ -50,7 +50,7 @@ impl Looks {
     /// A look is due after the first block that ends beyond its share of the budget. Looks that
     /// fall on the same block are one, with the error of all. The last look comes after a block
     /// that leaves no time for another one like it. All of this follows from times, never from
-    /// results, so each look has its part of the error whatever it finds.
+    /// results, so each look has its part of the error, regardless of what it finds.
     pub fn within(budget: f64, used: &[f64]) -> Self {
         let mut planned = Vec::new();
         let mut shares = SHARES.into_iter().peekable();
@@ -139,7 +139,7 @@ mod tests {
         assert!(looks.is_over(20) && !looks.is_over(19));
         assert!((errors(&looks) - 0.05).abs() < 1e-12);
         assert!((looks.confidence_at(20) - Looks::last_confidence()).abs() < 1e-12);
-        // Under way: what comes next is not known, but its part of the error is.
+        // Under way: the next look is not known, but its part of the error is.
         let under_way = Looks::within(100.0, &even[..7]);
         assert!((under_way.confidence_at(7) - 0.9925).abs() < 1e-12);
         assert!(!under_way.is_due(7) && under_way.is_due(6) && !under_way.is_over(7));

@@ -89,10 +89,10 @@ impl RestartRatio {
 /// a slice set aside or not measured.
 ///
 /// The center is the trimmed mean of `d_r` (see [`TRIMMED`]). A slice without a single operation
-/// (rate 0) counts as infinitely slow and so is one of those cut off, as long as there are no more
-/// such slices than are cut off. Otherwise the typical slice has no ratio; the ratio of all
-/// operations is used, and [`RestartRatio::stalled`] says so. A round in which neither did anything
-/// has no ratio: it is left out of the center, adds nothing to the totals, and is counted in
+/// (rate 0) counts as infinitely slow and so is one of those cut off, if there are no more such
+/// slices than are cut off. Otherwise the typical slice has no ratio; the ratio of all operations
+/// is used, and [`RestartRatio::stalled`] says so. A round in which neither did anything has no
+/// ratio: it is left out of the center, adds nothing to the totals, and is counted in
 /// [`RestartRatio::idle`]. The variance of the center allows for the correlation of neighboring
 /// rounds: it comes from the means of batches of them, each six integrated autocorrelation times
 /// long if there are enough rounds for 8 to 30 such batches.
@@ -300,7 +300,7 @@ mod tests {
         let found = restart_ratio(&base, &variant).unwrap();
         assert!(found.stalled.is_none() && found.mean_log.abs() < 1e-12);
         assert!((found.tails_log - 0.8_f64.ln()).abs() < 1e-12, "{found:?}");
-        // One stall of a fifth of the time is no proof that there will be another.
+        // One stall of a fifth of the time does not prove that there will be another.
         assert!(found.tails_variance.sqrt() > 0.05, "{found:?}");
     }
 

@@ -113,9 +113,9 @@ impl Margin {
         }
     }
 
-    /// How many blocks beyond `blocks` it takes until the interval decides, if mean and deviation
-    /// of the log ratios stay what they are: the smallest n with a decided `mean ± t(n-1) · sd/√n`.
-    /// As the mean will move, about half of all experiments need more. `None` above
+    /// The number of blocks in addition to `blocks` that the interval needs to decide, if mean and
+    /// deviation of the log ratios stay the same: the smallest n with a decided `mean ± t(n-1) ·
+    /// sd/√n`. As the mean will move, about half of all experiments need more. `None` above
     /// [`MAX_FURTHER_BLOCKS`].
     pub(crate) fn further_blocks(&self, mean: f64, sd: f64, blocks: usize, p: f64) -> Option<u32> {
         let decided = |further: u32| {

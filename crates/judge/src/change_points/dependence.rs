@@ -17,11 +17,11 @@ const GRID: [f64; 8] = [0.0, 0.2, 0.4, 0.6, 0.75, 0.85, 0.92, 0.97];
 /// Simulated series for each point of [`GRID`].
 const CALIBRATION: usize = 100;
 
-/// A history that shows less dependence than this share of simulated ones of some strength is not
-/// taken to have it. Half would be right on average; as too little dependence raises false alarms
-/// and too much only doubts, a bit less. Chosen by simulation: with 0.35 plain noise of strength
-/// 0.8 raises an alarm in about 6% of histories of 100 runs (with 0.5 in 9%) while a step of three
-/// deviations among 20 independent runs is still found in 87%.
+/// If a history shows less dependence than this share of simulated ones of some strength, that
+/// strength is ruled out. Half would be right on average. Underestimating dependence raises false
+/// alarms and overestimating it only raises doubts, so it is a bit less. Chosen by simulation: with
+/// 0.35 plain noise of strength 0.8 raises an alarm in about 6% of histories of 100 runs (with 0.5
+/// in 9%) while a step of three deviations among 20 independent runs is still found in 87%.
 const CAREFUL: f64 = 0.35;
 
 /// Simulated series that only wander.
