@@ -6,8 +6,7 @@ use std::fmt;
 use crate::key::{CommandOption, Keyed};
 use crate::problem::Problems;
 
-/// Steps that need a system of their own to go through, from a known state: one trial each per
-/// block and variant.
+/// Steps that need their own system in a known state: one trial each per block and variant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sequence {
     /// The key that distinguishes it from the workload's other sequences.
@@ -116,8 +115,8 @@ pub(crate) trait Family: Keyed {
     /// The options of its short form, each of which stands for a key.
     fn options(&self) -> &'static [CommandOption];
 
-    /// The extension of files of which one alone names this workload, and the option that it stands
-    /// for: `steelyard run x.sql`.
+    /// The extension of files that name this workload by themselves, and the option that such a
+    /// file stands for: `steelyard run x.sql`.
     fn short_file(&self) -> Option<(&'static str, &'static str)> {
         None
     }

@@ -114,7 +114,7 @@ impl<'t> Problems<'t> {
         self.places.contains_key(&format!("steps.{name}"))
     }
 
-    /// Adds a problem that lies at a span of the text.
+    /// Adds a problem at a span of the text.
     pub(crate) fn at(&mut self, span: Range<usize>, message: impl Into<String>) {
         let place = line_and_column(self.text, span.start);
         self.push(Some(span.start), Some(place), message.into());

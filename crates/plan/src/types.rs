@@ -24,7 +24,7 @@ pub const DEFAULT_REPEATS: u32 = 2;
 /// enough to determine a share of 20% to within 2 points.
 pub const DEFAULT_PROFILE_SECONDS: u32 = 5;
 
-/// An experiment as its author wants it: variants, workload, repetitions.
+/// An experiment as its author describes it: variants, workload, repetitions.
 ///
 /// The fields hold what the plan *means*: defaults are filled in, settings given for all variants
 /// are copied to each variant, and the text of a configuration file replaces its name. The original

@@ -215,8 +215,8 @@ impl WorkloadPlan {
         section.is_some_and(|section| keys.iter().any(|key| section.contains_key(*key)))
     }
 
-    /// Reads `[workload]`, and the files that it names from `folder`. Without one nothing is said
-    /// of its steps.
+    /// Reads `[workload]`, and the files that it names from `folder`. Without a workload, problems
+    /// in its steps are not reported.
     pub(crate) fn read(
         p: &mut Problems,
         table: Option<&DeTable>,

@@ -97,7 +97,7 @@ impl ScriptPlan {
     /// The one that runs the scripts.
     pub const SCRIPT: &str = "script";
 
-    /// The step of a letter of [`ScriptPlan::init`]; `None`: it is no step of its own.
+    /// The step of a letter of [`ScriptPlan::init`]; `None`: it is not a separate step.
     pub fn init_step(letter: char) -> Option<&'static str> {
         match letter {
             'g' | 'G' => Some(ScriptPlan::LOAD),
