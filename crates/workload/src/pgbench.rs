@@ -200,7 +200,7 @@ fn batches(table: &Table, scale: u64) -> u64 {
     if rows.is_multiple_of(BATCH) { rows / BATCH } else { 1 }
 }
 
-/// Clients that fit in a server as it comes.
+/// Clients that fit in a server with default settings.
 const USUAL_CLIENTS: u32 = 80;
 /// Connections in addition to those of the clients.
 const OTHERS: u32 = 20;

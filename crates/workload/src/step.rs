@@ -230,8 +230,8 @@ pub enum Action {
     Run(usize),
     /// Send one of the requests with these indexes, chosen uniformly.
     Choose(Vec<usize>),
-    /// Send the one of the requests with these indexes that a number kept for the round names, from
-    /// 0: several requests to the same table.
+    /// Send one of the requests with these indexes: a number kept for the round selects it, from 0.
+    /// Several requests to the same table use it.
     Kept {
         /// Which of the numbers kept.
         number: usize,

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// Conditions of a step that are set from outside the load.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Terms {
-    /// Where clients and their servers run; `None`: whoever runs the step decides.
+    /// Where clients and their servers run; `None`: the program that runs the step decides.
     pub pinning: Option<Pinning>,
     /// How clients reach the server; `None`: as usual.
     pub transport: Option<Transport>,

@@ -90,7 +90,7 @@ fn setup(plan: &ScriptPlan, sql: Sql) -> Vec<String> {
     tables.into_iter().chain(plan.setup_text.clone()).collect()
 }
 
-/// The steps of `pgbench -i` that the plan wants.
+/// The steps of `pgbench -i` that the plan includes.
 fn init(plan: &ScriptPlan) -> impl Iterator<Item = Step> {
     plan.init.chars().filter_map(|letter| {
         let name = ScriptPlan::init_step(letter)?;
