@@ -122,7 +122,7 @@ pub enum Problem {
         /// The number.
         found: String,
     },
-    /// A number that is no double.
+    /// A number that a double cannot hold.
     #[error("expected a number that a double can hold, found {found}")]
     DoubleOutOfRange {
         /// The number.

@@ -89,7 +89,7 @@ struct Pipeline {
     closed: bool,
 }
 
-/// Refuses what is wrong with pipelines whichever way conditions turn out. All jumps go forwards,
+/// Refuses pipelines that are wrong on any way through the conditions. All jumps go forwards,
 /// so one pass sees every way.
 pub(crate) fn check_pipelines(script: &Script) -> Result<(), ScriptError> {
     let commands = &script.commands;

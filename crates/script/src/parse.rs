@@ -278,7 +278,7 @@ impl<'a> Parser<'a, '_> {
         Ok(Sleep { time, unit })
     }
 
-    /// `\gset` and `\aset` are no commands of their own, but belong to the one before.
+    /// `\gset` and `\aset` are not commands of their own; they belong to the command before.
     fn store(
         &mut self,
         start: usize,

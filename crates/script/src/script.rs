@@ -72,7 +72,7 @@ pub struct Sleep {
 /// The number behind `\sleep`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Time {
-    /// A number. One below 0 is no sleep.
+    /// A number. A negative one means no sleep.
     Constant(i64),
     /// The value of a variable at that time.
     Variable(Slot),

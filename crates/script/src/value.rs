@@ -158,7 +158,7 @@ impl Value {
     /// The value that an expression sees. `None` if nothing was assigned.
     ///
     /// # Errors
-    /// [`EvalError::Malformed`] for text that is no number, truth value or `NULL`.
+    /// [`EvalError::Malformed`] for text that is not a number, truth value or `NULL`.
     #[inline]
     pub fn scalar(&self) -> Option<Result<Scalar, EvalError>> {
         match self {
