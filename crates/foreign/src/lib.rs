@@ -7,8 +7,8 @@
 //! Only finished output is read. If it ends early, or if the program says that something failed,
 //! the result is a [`ForeignError`] that names the line and what to do, never a part of the tests.
 //! Programs that print one line per finished test and nothing at the end (`db_bench`,
-//! `rocksdb-report`, `vmstat`) can be cut between two lines without a trace; then the tests up to
-//! there are complete ones.
+//! `rocksdb-report`, `vmstat`) can be cut between two lines without a trace; the tests up to there
+//! are then complete.
 //!
 //! ```
 //! let format: foreign::Format = "go".parse().unwrap();

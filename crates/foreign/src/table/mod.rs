@@ -40,7 +40,7 @@ const RATES: [(&str, &str); 14] = [
     ("rows/s", "rows/s"),
 ];
 
-/// Only what has a mark and a table of metrics or a title of its own is recognized.
+/// Recognizes only text with a mark and a table of metrics or with a title of its own.
 pub(crate) fn detect(text: &str) -> bool {
     lines(text).any(|line| is_absolute(line.text))
 }
