@@ -26,7 +26,7 @@ pub enum Error {
         /// The problem with it.
         problem: String,
     },
-    /// More comes out of the file than may.
+    /// More bytes come out of the file than are allowed.
     #[error(
         "{name} unpacks to more than {gigabytes} GB; nothing of it was imported; if you trust where it came from and have the space, set {variable} to more, a number of GB"
     )]
