@@ -36,7 +36,7 @@ pub enum Error {
 
 /// Sizes of disks in GB that both clouds have.
 const SIZES: std::ops::RangeInclusive<u32> = 10..=65_536;
-/// Doctor wants at least the first. More than the last, which is what systemd allows at most
+/// Doctor expects at least the first. More than the last, which is what systemd allows at most
 /// unless told otherwise, could lock everybody out.
 const NOFILE: std::ops::RangeInclusive<u32> = 65_536..=524_288;
 
@@ -89,7 +89,7 @@ fn package(text: &str) -> bool {
         && text.chars().all(|c| lower(c) || "+-.".contains(c))
 }
 
-/// A directory of its own that isn't part of the system.
+/// A directory that is its own, and not part of the system.
 fn data_dir(text: &str) -> bool {
     const SYSTEM: [&str; 14] = [
         "bin", "boot", "dev", "etc", "lib", "lib64", "proc", "root", "run", "sbin", "sys", "tmp",

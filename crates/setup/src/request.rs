@@ -48,7 +48,7 @@ pub struct Request {
     pub zone: Option<String>,
     /// Its system.
     pub ubuntu: Ubuntu,
-    /// Type of its data disk; `none` for no such disk.
+    /// Type of its data disk; `none` if it has none.
     pub disk: Option<String>,
     /// Size of its data disk in GB.
     pub disk_size: Option<u32>,
