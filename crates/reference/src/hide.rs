@@ -14,8 +14,7 @@ pub use place::HIDDEN;
 /// Whatever ends in one of these is followed by a password: PGPASSWORD too.
 const KEYS: [&str; 3] = ["password", "passwd", "mysql_pwd"];
 
-/// Schemes that are not database servers. Their URLs are in many texts, and none of them is
-/// careless.
+/// Schemes that are not database servers. Many texts contain their URLs, without careless passwords.
 const OTHERS: [&str; 10] =
     ["http", "https", "ssh", "git", "git+ssh", "file", "ftp", "s3", "gs", "az"];
 
@@ -147,8 +146,8 @@ fn ends_url(c: char) -> bool {
 }
 
 /// Finds the passwords of a server's URL, whose scheme ends at `start`; returns where it ends. A
-/// careless password may contain all that usually ends one, and blanks and quotes. Where there may
-/// be one, the last `@` of the line ends it. If a `/` or `?` comes before that, the `@` may also be
+/// careless password may contain characters that usually end one, and blanks and quotes. In such a
+/// case, the last `@` of the line ends it. If a `/` or `?` comes before that, the `@` may also be
 /// in a parameter, and nothing from the password on is shown.
 fn in_server_url(text: &str, start: usize, alone: bool, found: &mut Vec<Password>) -> usize {
     let text = &text[start..];

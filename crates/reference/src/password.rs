@@ -31,9 +31,9 @@ pub enum Disclosure {
 /// Why a password was not sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Withheld {
-    /// The server wants it in clear text.
+    /// The server asks for it in clear text.
     Cleartext,
-    /// The server wants it encrypted with a key that it would send.
+    /// The server asks for it encrypted with a key that it would send.
     SentKey,
     /// A program is given the password, and its use of it is unknown.
     Program,
