@@ -115,7 +115,7 @@ pub struct PerQuery {
     pub columns: Vec<String>,
     /// By what a quotient was multiplied, as its size tells.
     pub factors: Vec<f64>,
-    /// By what the post says that the last two were.
+    /// The factor by which the last two differ, according to the post.
     pub factor_named: f64,
     /// Averages.
     pub averages: Vec<Row>,

@@ -29,7 +29,7 @@ struct Counts {
     beyond_one: Rate,
     /// Truth -5%: regression at a margin of 2%.
     beyond_two: Rate,
-    /// Truth -2%: regression at a margin of 2%, on whose edge it lies.
+    /// Truth -2%: regression at a margin of 2%, exactly on its edge.
     on_the_edge: Rate,
     /// Median of the minimum detectable effect.
     detectable: f64,
@@ -76,8 +76,7 @@ fn count(design: &Design, noise: &Noise, tries: usize) -> Counts {
         let beyond_one = at(-0.02, 0.01).verdict == Verdict::Regression;
         let on_the_edge = at(-0.02, 0.02).verdict == Verdict::Regression;
         let beyond_two = at(-0.05, 0.02).verdict == Verdict::Regression;
-        // Coverage from experiments of its own; from the same ones it would be the false alarms
-        // once more.
+        // Coverage, from separate experiments; from the same ones it would repeat the false alarms.
         let (base, variant) = design.pair(noise, &mut Random::new(seed + 1000, number));
         let slower = judge(&base, &scaled(&variant, 0.95), 0.02);
         (same, confirmed, beyond_one, on_the_edge, beyond_two, holds(&slower, 0.95))

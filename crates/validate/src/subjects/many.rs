@@ -21,7 +21,7 @@ const AMONG: [usize; 3] = [1, 6, 30];
 struct Said {
     /// Regressions and improvements, corrected for their number.
     claims: usize,
-    /// Those of steps whose true difference is not beyond the margin.
+    /// Claims about steps whose true difference is within the margin.
     false_claims: usize,
     /// Confirmed differences.
     confirmed: usize,

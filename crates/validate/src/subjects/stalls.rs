@@ -1,4 +1,4 @@
-//! Stalls of a server whose load comes in slices: is what they cost in the figures?
+//! Stalls of a server whose load comes in slices: do the figures contain their cost?
 //!
 //! Clients with operations of random length move between two servers by a real timetable, and
 //! [`drive::Course`] measures them, as in a run. One of the servers stalls. The truth is what its
@@ -138,8 +138,8 @@ impl Scenario {
         };
         check("throughput", |lost| lost.rate, 0.95 * truth, 1.05 * truth);
         let long = self.length > SLICE.as_secs_f64();
-        // A stall that its own work brought about takes time from the other server's slots as well,
-        // which no slice of its own can show.
+        // A stall caused by its own work takes time from the other server's slots as well, which
+        // its own slices cannot show.
         let least = if long && matches!(self.stalls, Stalls::ByWork(_)) { 0.5 } else { 0.85 };
         check("all slices", |lost| lost.slices, least * truth, 1.15 * truth);
         if long || self.stalls == Stalls::Never {
