@@ -14,7 +14,8 @@ pub use place::HIDDEN;
 /// Whatever ends in one of these is followed by a password: PGPASSWORD too.
 const KEYS: [&str; 3] = ["password", "passwd", "mysql_pwd"];
 
-/// Schemes that are not database servers. Many texts contain their URLs, without careless passwords.
+/// Schemes that are not database servers. Many texts contain their URLs, without careless
+/// passwords.
 const OTHERS: [&str; 10] =
     ["http", "https", "ssh", "git", "git+ssh", "file", "ftp", "s3", "gs", "az"];
 

@@ -89,7 +89,7 @@ fn package(text: &str) -> bool {
         && text.chars().all(|c| lower(c) || "+-.".contains(c))
 }
 
-/// A directory that is its own, and not part of the system.
+/// True for a separate directory that isn't part of the system.
 fn data_dir(text: &str) -> bool {
     const SYSTEM: [&str; 14] = [
         "bin", "boot", "dev", "etc", "lib", "lib64", "proc", "root", "run", "sbin", "sys", "tmp",

@@ -1,4 +1,4 @@
-//! The parts of counting the instructions of single requests that depend on the system.
+//! The system's part in counting the instructions of single requests.
 
 use crate::{Error, Sql};
 

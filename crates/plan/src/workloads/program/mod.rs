@@ -64,7 +64,7 @@ fn name(value: &DeValue) -> Result<String, String> {
     }
 }
 
-/// The keys of a step, which at the top apply to all of them.
+/// The keys of a step; at the top of the section, they apply to all steps.
 fn run_keys(run: &mut Run) -> Vec<Key<'_>> {
     vec![
         Key::optional("command", &mut run.command, command),
