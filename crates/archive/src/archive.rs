@@ -26,11 +26,11 @@ pub struct Archived {
     pub steelyard: String,
     /// Its content hash.
     pub content: String,
-    /// What `steelyard list` shows of it.
+    /// The summary in `steelyard list`.
     pub experiment: Summary,
 }
 
-/// What became of a push.
+/// The result of a push.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pushed {
     /// It was uploaded.

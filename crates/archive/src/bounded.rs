@@ -1,5 +1,5 @@
-//! How much may come out of an archive: a few kilobytes can unpack to terabytes, and what an
-//! archive says of its size proves nothing.
+//! How much may come out of an archive: a few kilobytes can unpack to terabytes, and the size in an
+//! archive proves nothing.
 
 use std::cell::Cell;
 use std::io::{self, Read};
@@ -45,12 +45,12 @@ impl Left {
         Self(Cell::new(bytes))
     }
 
-    /// Whether all has been read that may be.
+    /// True if everything that may be read has been read.
     pub(crate) fn is_used_up(&self) -> bool {
         self.0.get() == 0
     }
 
-    /// Does something that may read only so many of them; `None` if that needs more.
+    /// Does something that may read only this many of them; `None` if that needs more.
     pub(crate) fn at_most<T>(&self, bytes: u64, read: impl FnOnce() -> T) -> Option<T> {
         let all = self.0.get();
         let allowed = all.min(bytes);
@@ -75,7 +75,7 @@ impl<'a, R> Bounded<'a, R> {
         Self { inner, left }
     }
 
-    /// What it reads.
+    /// Returns the underlying reader.
     pub(crate) fn into_inner(self) -> R {
         self.inner
     }

@@ -1,5 +1,5 @@
-//! Packed builds at an address, each under the name of everything it depends on. What is in them,
-//! and what those things are, is not known here.
+//! Packed builds at an address, each under the name of everything it depends on. This file does not
+//! know their contents or the meaning of the names.
 
 use std::path::{Path, PathBuf};
 
@@ -29,7 +29,7 @@ pub struct SharedBuild {
     pub steelyard: String,
     /// Its name.
     pub name: String,
-    /// What it depends on, as the pusher described it.
+    /// Everything it depends on, as the pusher described it.
     pub build: Value,
     /// Size of the packed build.
     pub bytes: u64,

@@ -1,4 +1,4 @@
-//! What can go wrong with archives.
+//! Errors of archives.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ pub enum Error {
     NotAnArchive {
         /// The file.
         name: String,
-        /// What its beginning looks like.
+        /// The beginning of its text.
         found: String,
     },
     /// The file is cut off or was changed.
@@ -23,10 +23,10 @@ pub enum Error {
     Damaged {
         /// The file.
         name: String,
-        /// What is wrong with it.
+        /// The problem with it.
         problem: String,
     },
-    /// More comes out of the file than may.
+    /// More bytes come out of the file than are allowed.
     #[error(
         "{name} unpacks to more than {gigabytes} GB; nothing of it was imported; if you trust where it came from and have the space, set {variable} to more, a number of GB"
     )]
@@ -38,12 +38,12 @@ pub enum Error {
         /// The environment variable that sets it.
         variable: &'static str,
     },
-    /// The limit of what may come out of a file makes no sense.
+    /// The limit of the bytes that may come out of a file makes no sense.
     #[error("expected a number of GB in the environment variable {variable}, found `{found}`")]
     Largest {
         /// The environment variable.
         variable: &'static str,
-        /// What it contains.
+        /// The content found.
         found: String,
     },
     /// A build at an address is not what its entry says.
@@ -51,7 +51,7 @@ pub enum Error {
     DamagedBuild {
         /// The object.
         name: String,
-        /// What was expected and found.
+        /// The problem: what was expected and found.
         problem: String,
     },
     /// A newer steelyard wrote it.
@@ -103,7 +103,7 @@ pub enum Error {
     Address {
         /// The address, without what may be a password.
         address: String,
-        /// What is wrong with it.
+        /// The problem with it.
         problem: String,
     },
     /// There are no credentials.
@@ -114,11 +114,11 @@ pub enum Error {
     Remote {
         /// Where.
         address: String,
-        /// What was tried.
+        /// The attempted action.
         action: String,
-        /// What it said.
+        /// The message.
         problem: String,
-        /// What to do.
+        /// The remedy.
         remedy: &'static str,
     },
     /// No space left.
@@ -127,11 +127,11 @@ pub enum Error {
     /// A file or directory cannot be read or written.
     #[error("cannot {action} {}: {source}", path.display())]
     Io {
-        /// What was tried.
+        /// The attempted action.
         action: &'static str,
         /// The file or directory.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// The results cannot be read or written.
@@ -140,7 +140,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Whether the request was wrong, in which case a retry can't help.
+    /// True if the request was wrong, in which case a retry can't help.
     pub fn is_request(&self) -> bool {
         match self {
             Error::NotAnArchive { .. }
@@ -159,7 +159,7 @@ impl Error {
         }
     }
 
-    /// Whether it is about a single experiment, so that others can still be read and written.
+    /// True if it is about a single experiment, so that others can still be read and written.
     pub fn is_about_one(&self) -> bool {
         matches!(
             self,
@@ -187,7 +187,7 @@ impl Error {
 impl From<StoreError> for Error {
     fn from(error: StoreError) -> Self {
         match error {
-            // What it says of steps and resuming is about runs.
+            // Its advice on steps and resuming applies to runs.
             StoreError::Full(path) => {
                 let path = path.parent().unwrap_or(&path).to_owned();
                 Error::Full(path)

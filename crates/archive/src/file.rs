@@ -79,15 +79,15 @@ fn append<W: Write>(
     tar.append_data(&mut header, path, content)
 }
 
-/// Whether a file begins like an archive.
+/// True if a file begins like an archive.
 pub(crate) fn is_archive(path: &Path) -> io::Result<bool> {
     let mut begin = Vec::new();
     File::open(path)?.take(MAGIC.len() as u64).read_to_end(&mut begin)?;
     Ok(begin == MAGIC)
 }
 
-/// Reads an archive to its end and checks all of it. With a directory, its files are written there.
-/// It ends as soon as more than `largest` bytes come out of it.
+/// Reads an archive to its end and checks everything in it. With a directory, its files are written
+/// there. It ends as soon as more than `largest` bytes come out of it.
 ///
 /// # Errors
 /// [`Error::NotAnArchive`], [`Error::Damaged`], [`Error::Newer`], [`Error::Older`],
@@ -159,7 +159,7 @@ pub(crate) fn read(
     Ok(manifest)
 }
 
-/// What a manifest of a newer format still says of itself.
+/// Reads the part of a newer format's manifest that all formats share.
 fn newer_manifest(text: &[u8]) -> Option<Manifest> {
     let value: serde_json::Value = serde_json::from_slice(text).ok()?;
     let number = |key: &str| value.get(key)?.as_u64()?.try_into().ok();

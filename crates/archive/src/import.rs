@@ -9,7 +9,7 @@ use crate::bounded::largest;
 use crate::file;
 use crate::manifest::{Manifest, Summary};
 
-/// What became of an archive.
+/// The result of an import.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Imported {
     /// It was added with this number.
@@ -18,7 +18,7 @@ pub enum Imported {
     Present(ExperimentId, Summary),
 }
 
-/// Whether a file is one that [`crate::export`] wrote, by its beginning.
+/// True if the file's beginning is that of a file that [`crate::export`] wrote.
 ///
 /// # Errors
 /// If it cannot be read.
@@ -26,7 +26,7 @@ pub fn is_archive(path: &Path) -> Result<bool, Error> {
     file::is_archive(path).map_err(Error::io("read", path))
 }
 
-/// Reads an archive file to its end and checks all of it.
+/// Reads an archive file to its end and checks everything in it.
 ///
 /// # Errors
 /// If it is damaged, something else, too large, or was written by another version of steelyard.

@@ -1,4 +1,4 @@
-//! The first entry of an archive file: what the file is and contains.
+//! The first entry of an archive file: its description and contents.
 
 use std::path::{Component, Path};
 
@@ -10,7 +10,7 @@ use crate::Error;
 /// The version of the format that this crate writes, and the newest that it reads.
 pub const FORMAT: u32 = 1;
 
-/// What an archive file is and contains.
+/// The description and table of contents of an archive file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
     /// Version of the format.
@@ -21,7 +21,7 @@ pub struct Manifest {
     pub steelyard: String,
     /// [`Store::content_hash`] of the experiment; identifies it everywhere.
     pub content: String,
-    /// What `steelyard list` shows of it.
+    /// The summary in `steelyard list`.
     pub experiment: Summary,
     /// All other entries of the file, in their order; the database is the first.
     pub files: Vec<Entry>,
@@ -38,7 +38,7 @@ pub struct Entry {
     pub sha256: String,
 }
 
-/// What is known of an experiment without its data.
+/// The known facts about an experiment without its data.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Summary {
     /// Its number where it was exported.
@@ -64,9 +64,8 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Reads it from a store. What is stored as running, but could not record its end, is
-    /// interrupted: a copy of it goes on nowhere. Whoever knows of a process that works on it can
-    /// correct that.
+    /// Reads it from a store. An experiment stored as running counts as interrupted: a copy never
+    /// continues. A caller that knows of a process working on it can correct that.
     ///
     /// # Errors
     /// If the store cannot be read.
@@ -94,7 +93,7 @@ impl Summary {
         })
     }
 
-    /// Whether the other is the same experiment, possibly in another state.
+    /// True if the other is the same experiment, possibly in another state.
     pub fn began_like(&self, other: &Summary) -> bool {
         (&self.name, self.seed, self.created_ms) == (&other.name, other.seed, other.created_ms)
     }
@@ -152,13 +151,13 @@ pub(crate) fn check_version(
     Ok(())
 }
 
-/// Whether a text is a content hash.
+/// True if a text is a content hash.
 pub(crate) fn is_hash(text: &str) -> bool {
     let digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
     text.len() == 64 && text.bytes().all(digit)
 }
 
-/// Whether a path is relative, without `.` and `..`, and written in the usual way.
+/// True if a path is relative, without `.` and `..`, and written in the usual way.
 fn is_inside(path: &str) -> bool {
     let parts: Vec<Component<'_>> = Path::new(path).components().collect();
     let normal = parts.iter().all(|part| matches!(part, Component::Normal(_)));

@@ -27,7 +27,7 @@ const CONTENTS: &str = "contents.json";
 
 impl Archive {
     /// A results directory with the wanted experiments, to be opened for reading. They have the
-    /// numbers that [`Archive::list`] gives them, from 1. What was pulled before is not pulled
+    /// numbers that [`Archive::list`] gives them, from 1. Experiments pulled before are not pulled
     /// again.
     ///
     /// # Errors
@@ -84,14 +84,14 @@ impl Wanted<'_> {
 }
 
 impl Archived {
-    /// Whether a user means it by this name, number or beginning of its content hash.
+    /// True if a user means it by this name, number or beginning of its content hash.
     pub fn is_called(&self, name: &str, number: i64) -> bool {
         let hash = name.len() >= 8 && self.content.starts_with(name);
         self.experiment.name == name || name.parse() == Ok(number) || hash
     }
 }
 
-/// What is in a view, if it can be used.
+/// The contents of a view, if it can be used.
 fn contents(results: &Path) -> Option<Contents> {
     let text = fs::read(results.join(CONTENTS)).ok()?;
     let contents: Contents = serde_json::from_slice(&text).ok()?;

@@ -35,7 +35,7 @@ impl Workshop {
     }
 }
 
-/// Removes what killed processes left. What cannot be removed stays for the next one.
+/// Removes what killed processes left. A directory that cannot be removed stays for the next sweep.
 fn sweep(place: &Path) {
     let Ok(listing) = fs::read_dir(place) else { return };
     for entry in listing.flatten() {

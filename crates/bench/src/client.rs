@@ -44,7 +44,7 @@ pub fn load(socket: PathBuf, database: String, rows: u64, prepared: bool) -> Res
     Ok(())
 }
 
-/// A test of the sysbench workload on the table sbtest1, which has so many rows.
+/// A test of the sysbench workload on the table sbtest1, which has this many rows.
 pub fn test(socket: PathBuf, database: String, test: &str, rows: u64, seconds: f64) -> Result<()> {
     let steps = vec![test.to_owned()];
     let plan = plan::SysbenchPlan { tables: 1, rows, steps, ..plan::SysbenchPlan::default() };

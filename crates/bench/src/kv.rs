@@ -1,4 +1,5 @@
-//! readrandom in the engine's process beside db_bench's, with the same library file and settings.
+//! readrandom in the engine's process compared with db_bench's, with the same library file and
+//! settings.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -95,7 +96,7 @@ pub fn side_by_side(rounds: usize, seconds: f64) -> Result<()> {
             operations: plain,
         },
         db_bench("db_bench", &theirs),
-        // Its reads of what was written here: whether the reads differ, or the trees.
+        // Its reads of our database: they tell whether the reads differ, or the trees.
         db_bench("db_bench, our database", &own),
     ];
     let runs = in_turn(&contenders, rounds)?;
@@ -127,7 +128,7 @@ fn gets(text: &str) -> Option<f64> {
     words.get(place.checked_sub(1)?)?.parse().ok()
 }
 
-/// This program as a contender: reads for so many seconds, and prints how many gets it did.
+/// This program as a contender: reads for this many seconds, and prints its number of gets.
 pub fn get(directory: PathBuf, seconds: f64) -> Result<()> {
     println!("{}", run(Path::new(LIBRARY), &directory, "readrandom", Some(seconds))?);
     Ok(())

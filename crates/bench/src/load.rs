@@ -3,7 +3,7 @@
 use anyhow::{Context, Result, bail};
 use workload::{Dialect, Draw, Phase, Piece, Statement, Step, insert};
 
-/// The step, with one client and so many rows.
+/// The step, with one client and this many rows.
 pub fn step(rows: u64, prepared: bool) -> Result<Step> {
     let plan = plan::InsertPlan {
         rows,

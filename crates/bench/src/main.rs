@@ -1,11 +1,10 @@
 //! Side-by-side benchmarks of steelyard's own costs (`make bench`). The driver is compared with a
-//! bare C loop, pgbench and sysbench on one server in turn. Also measured are the cost of a row of
-//! l.i0, beside another bare loop, and the cost of sampling. Each contender runs as its own
+//! bare C loop, pgbench and sysbench on one server in turn. It also measures the cost of a row of
+//! l.i0, compared with another bare loop, and the cost of sampling. Each contender runs as its own
 //! process, and its CPU time is the kernel's figure for that whole process. `bench sysbench`
 //! compares the tests of the sysbench workload with the program's, `bench scripts` pgbench's
 //! scripts with pgbench, `bench mysql` point selects from MySQL with sysbench's, and `bench kv`
-//! gets from RocksDB with db_bench's. `bench race` is about verdicts: how soon planted differences
-//! are found.
+//! gets from RocksDB with db_bench's. `bench race` measures how soon planted differences are found.
 
 mod client;
 mod kv;
@@ -40,13 +39,13 @@ struct Cli {
     role: Option<Role>,
 }
 
-/// What else this program does, some of it when it starts itself.
+/// The other roles of this program, some of them for when it starts itself.
 #[derive(Debug, Subcommand)]
 enum Role {
     Race(race::RaceArgs),
-    /// The tests of the sysbench workload beside those of the program sysbench
+    /// The tests of the sysbench workload compared with the program sysbench
     Sysbench,
-    /// pgbench scripts beside pgbench itself
+    /// pgbench scripts compared with pgbench itself
     Scripts,
     /// A pgbench script by steelyard's engine; prints the number of transactions
     #[command(hide = true)]
@@ -59,9 +58,9 @@ enum Role {
         seconds: f64,
         clients: u32,
     },
-    /// Point selects from MySQL and MariaDB beside those of the program sysbench
+    /// Point selects from MySQL and MariaDB compared with the program sysbench
     Mysql,
-    /// Gets from RocksDB beside those of db_bench, with the same library
+    /// Gets from RocksDB compared with db_bench, with the same library
     Kv,
     /// Gets by steelyard's engine; prints their number
     #[command(hide = true)]

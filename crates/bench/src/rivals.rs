@@ -39,7 +39,7 @@ fn pgbench_with(server: &BenchServer, arguments: &[&str]) -> Vec<String> {
     command
 }
 
-/// A script of sysbench on one table of so many rows.
+/// A script of sysbench on one table of this many rows.
 pub fn sysbench(
     server: &BenchServer,
     script: &str,

@@ -1,5 +1,5 @@
-//! pgbench scripts by steelyard's engine beside pgbench on one server: what a transaction costs the
-//! server, and the client.
+//! pgbench scripts by steelyard's engine, compared with pgbench on one server: the cost of a
+//! transaction for the server, and for the client.
 
 use std::process::Command;
 
@@ -134,7 +134,7 @@ fn print(name: &str, bounded: bool, [ours, theirs]: &[Vec<Both>; 2]) {
     let (_, least, greatest) = by_round(Both::client);
     let (server, client) = (ratio(Both::server), ratio(Both::client));
     let most = if bounded { CLIENT } else { 1.0 };
-    // What no round contradicts is missed; otherwise rounds scatter by more than the difference.
+    // A difference is missed if no round contradicts it; otherwise rounds scatter by more than it.
     let server_is = match (server - 1.0).abs() <= BOUND {
         true => "holds",
         false if low <= 1.0 + BOUND && high >= 1.0 - BOUND => "noise",

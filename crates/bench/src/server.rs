@@ -18,7 +18,7 @@ pub struct BenchServer {
     pub socket: PathBuf,
     pub port: u16,
     pub database: String,
-    /// Whether it is MySQL or MariaDB, otherwise PostgreSQL.
+    /// True for MySQL and MariaDB, false for PostgreSQL.
     pub mysql: bool,
     _directory: tempfile::TempDir,
 }
@@ -38,7 +38,7 @@ impl BenchServer {
         Self::of(text, &config)
     }
 
-    /// What `text` refers to, with these settings.
+    /// The server that `text` refers to, with these settings.
     pub fn of(text: &str, config: &[(&str, &str)]) -> Result<BenchServer> {
         let reference: Reference = text.parse()?;
         let cache = Cache::open_default()?;

@@ -1,5 +1,5 @@
-//! The tests of the sysbench workload beside the program `sysbench` on one server: what a statement
-//! costs the server, and the client.
+//! The tests of the sysbench workload compared with the program `sysbench` on one server: the cost
+//! of a statement for the server, and for the client.
 
 use std::process::Command;
 

@@ -47,7 +47,7 @@ fn ratio(name: &str, ours: &[Run], theirs: &[Run], bound: f64) {
     ratio_of(name, ours, Run::cpu_per_operation, theirs, bound);
 }
 
-/// What `of` says of ours, compared with all CPU of theirs.
+/// Prints `of` ours, compared with all CPU of theirs.
 fn ratio_of(name: &str, ours: &[Run], of: fn(&Run) -> f64, theirs: &[Run], bound: f64) {
     let ratio = spread(ours.iter().map(of)).0 / cpu(theirs).0;
     let pairs = ours.iter().zip(theirs).map(|(a, b)| of(a) / b.cpu_per_operation());

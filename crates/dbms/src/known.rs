@@ -1,4 +1,4 @@
-//! What is known of systems without starting them.
+//! Facts about systems that are known without starting them.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -32,9 +32,9 @@ pub fn figures(
     systems::of(installation).map_or(Vec::new(), |kind| kind.figures(changed, now, seconds))
 }
 
-/// What the files of `directory`, the data directory of a system of `installation`, hold besides
-/// `tables`: bytes by name, such as `wal` or `undo`, and `other`. `disk` is all files; the rest and
-/// the `total` of the tables add up to it.
+/// Bytes by name, such as `wal` or `undo`, of the files in `directory` other than `tables`, and
+/// `other`. `directory` is the data directory of a system of `installation`. `disk` is all files;
+/// the rest and the `total` of the tables add up to it.
 pub fn rest_of_disk(
     installation: &Installation,
     directory: &Path,
@@ -53,7 +53,7 @@ pub fn most_clients(
     systems::of(installation).ok()?.most_clients(settings, file)
 }
 
-/// Whether servers of `installation` have this storage engine, as far as that is known before a
+/// True if servers of `installation` have this storage engine, as far as that is known before a
 /// start.
 ///
 /// # Errors
@@ -63,10 +63,11 @@ pub fn check_engine(installation: &Installation, engine: Option<&str>) -> Result
 }
 
 /// The settings with which servers of `installation` have this durability, for tables of `engine`
-/// (as in [`crate::ServerSpec::engine`]). What a plan sets otherwise comes on top.
+/// (as in [`crate::ServerSpec::engine`]). A plan's own settings override them.
 ///
 /// # Errors
-/// [`Error::Unsupported`] if the system has no such engine, or nothing to translate it to.
+/// [`Error::Unsupported`] if the system does not have this engine, or no setting to translate it
+/// to.
 pub fn durability(
     installation: &Installation,
     engine: Option<&str>,
@@ -76,7 +77,7 @@ pub fn durability(
     systems::of(installation)?.durability(installation, engine, level)
 }
 
-/// Whether an installation's servers take two names for the same setting.
+/// True if an installation's servers take two names for the same setting.
 pub fn same_setting(installation: &Installation, one: &str, other: &str) -> bool {
     systems::of(installation).is_ok_and(|kind| kind.plain_name(one) == kind.plain_name(other))
 }

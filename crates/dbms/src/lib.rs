@@ -6,9 +6,9 @@
 //! about benchmarks. Everything started is first written to a [`Ledger`], so the next steelyard can
 //! end and remove what a killed one left.
 //!
-//! Each system has a folder. What they share is in `api` (what a system is and can do), `obtain`
-//! (binaries), `process`, `data` (on disk) and `embedded` (engines without a server). `systems`
-//! lists them, `named` finds the one that a reference means, and `run` and `known` ask it.
+//! Each system has a folder. They share `api` (what a system is and can do), `obtain` (binaries),
+//! `process`, `data` (on disk) and `embedded` (engines without a server). `systems` lists them,
+//! `named` finds the one that a reference means, and `run` and `known` ask it.
 //!
 //! ```no_run
 //! let reference: dbms::Reference = "postgres@13.7".parse()?;

@@ -1,5 +1,5 @@
-//! What a plan's `dbms = "…"` names: a kind of system, and a release, an installation, a source or
-//! a running server.
+//! Reads a plan's `dbms = "…"`: a kind of system, and a release, an installation, a source or a
+//! running server.
 
 use std::fmt;
 use std::path::PathBuf;

@@ -50,8 +50,8 @@ pub(crate) fn default() -> &'static dyn Kind {
     SYSTEMS[0]
 }
 
-/// What must be shown with a comparison of `variants` because they differ in more than their
-/// versions. A fact known for only one of them is not a difference.
+/// Differences between `variants` other than their versions that must be shown with a comparison. A
+/// fact known for only one of them is not a difference.
 ///
 /// ```
 /// use dbms::{Compared, Installation};
@@ -92,9 +92,9 @@ pub fn differences(variants: &[Compared<'_>]) -> Vec<Difference> {
     found
 }
 
-/// What differs by nature between variants of different systems.
+/// The inherent differences between variants of different systems.
 fn differing_systems(variants: &[Compared<'_>]) -> Option<Difference> {
-    // What is known of each, by the name of its first variant.
+    // The known facts about each, by the name of its first variant.
     let mut natures: Vec<(&str, Vec<(&str, &str)>)> = Vec::new();
     for variant in variants {
         let nature = find(&variant.installation.dbms)?.nature(variant.engine);

@@ -11,11 +11,11 @@ use crate::{Finding, Fix, State};
 struct Rule {
     /// Group and name of the fact ([`probe::host_facts`]).
     fact: (&'static str, &'static str),
-    /// What it is called here.
+    /// Its name here.
     name: &'static str,
     /// The state of a value that is known. It gets all facts, too.
     judge: fn(&str, &All<'_>) -> State,
-    /// What follows the value, such as ` KB`.
+    /// The text after the value, such as ` KB`.
     unit: &'static str,
     why: &'static str,
     mend: &'static str,

@@ -1,4 +1,4 @@
-//! What is not among the recorded facts, because it is about limits, services or the moment.
+//! Findings that are not recorded facts, because they are about limits, services or the moment.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use nix::sys::statvfs::{Statvfs, statvfs};
 
 use crate::{Finding, State};
 
-/// All of it; files are below `root`.
+/// All of these findings; files are below `root`.
 pub(crate) fn own(root: &Path, data_dir: &Path) -> Vec<Finding> {
     let mut findings = vec![
         open_files(getrlimit(Resource::RLIMIT_NOFILE).map_or(0, |(soft, _)| soft)),
@@ -36,7 +36,7 @@ fn text(file: PathBuf) -> Option<String> {
 fn open_files(most: u64) -> Finding {
     /// Fewer end runs: RocksDB and servers with many tables keep all their files open.
     const FEWEST: u64 = 4_096;
-    /// What setups for database servers use.
+    /// The usual limit in setups for database servers.
     const USUAL: u64 = 65_536;
     let state = match most {
         ..FEWEST => State::Fail,
@@ -50,7 +50,7 @@ fn open_files(most: u64) -> Finding {
     )
 }
 
-/// Whether systemd removes shared memory when a user logs out.
+/// Checks if systemd removes shared memory when a user logs out.
 fn remove_ipc(root: &Path) -> Finding {
     const NAME: &str = "RemoveIPC";
     if !root.join("run/systemd/system").exists() {
@@ -155,7 +155,7 @@ fn idle_states(root: &Path) -> Finding {
     )
 }
 
-/// Whether the clock of a core was ever throttled by heat or power.
+/// Checks if the clock of a core was ever throttled by heat or power.
 fn throttled() -> Finding {
     let Some(counts) = probe::throttle_counts() else {
         return Finding::new("throttling", State::Unknown, "this machine doesn't count it");
@@ -167,7 +167,7 @@ fn throttled() -> Finding {
     )
 }
 
-/// Whether the clock is synchronized (adjtimex(2)).
+/// Checks if the clock is synchronized (adjtimex(2)).
 fn time() -> Finding {
     let known =
         Command::new("timedatectl").args(["show", "-p", "NTPSynchronized", "--value"]).output();
@@ -183,7 +183,7 @@ fn time() -> Finding {
     )
 }
 
-/// Whether upgrades are installed by themselves, even while something is measured.
+/// Checks if upgrades are installed by themselves, even while something is measured.
 fn upgrades(root: &Path) -> Finding {
     let enabled = fs::read_dir(root.join("etc/apt/apt.conf.d"))
         .into_iter()
@@ -210,7 +210,7 @@ fn upgrades(root: &Path) -> Finding {
     )
 }
 
-/// What is started by the clock: by cron in the middle of a run, by systemd mostly once a day.
+/// Finds jobs that the clock starts: by cron in the middle of a run, by systemd mostly once a day.
 fn clockwork(root: &Path) -> Finding {
     let names = |directory: &str| -> Vec<String> {
         let files = fs::read_dir(root.join(directory)).into_iter().flatten().flatten();
@@ -240,7 +240,7 @@ fn clockwork(root: &Path) -> Finding {
     )
 }
 
-/// Whether a new kernel or library waits for a reboot.
+/// Checks if a new kernel or library waits for a reboot.
 fn reboot(root: &Path) -> Finding {
     let pending = ["run/reboot-required", "var/run/reboot-required"];
     let pending = pending.iter().any(|file| root.join(file).exists());
@@ -250,7 +250,7 @@ fn reboot(root: &Path) -> Finding {
         .advise("after the next reboot, this is another machine", "reboot before you measure")
 }
 
-/// What an NVMe device says of its health, where `nvme` is installed and may be used.
+/// The health that an NVMe device reports, where `nvme` is installed and may be used.
 fn health(data_dir: &Path) -> Option<Finding> {
     let device = probe::block_device_of(data_dir)?.name;
     let controller = device.starts_with("nvme").then_some(&device)?;

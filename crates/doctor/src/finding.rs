@@ -1,4 +1,4 @@
-//! What was found about the machine, and what would mend it.
+//! Findings about the machine, and their fixes.
 
 use std::path::PathBuf;
 
@@ -33,17 +33,17 @@ impl State {
 /// One thing about the machine.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Finding {
-    /// What was looked at, such as `swappiness`.
+    /// The name of the check, such as `swappiness`.
     pub name: String,
     /// How bad it is.
     pub state: State,
-    /// What was found.
+    /// The value or state found.
     pub found: String,
     /// Why it matters, in a sentence; empty if all is well.
     pub why: String,
     /// How to mend it; empty if there is nothing to mend.
     pub mend: String,
-    /// What to write where, if that is safe and takes effect at once.
+    /// The value to write and the file to write it to, if that is safe and takes effect at once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fix: Option<Fix>,
 }

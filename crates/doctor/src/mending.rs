@@ -13,25 +13,25 @@ pub enum MendError {
     /// A file of the kernel's can't be read or written.
     #[error("could not set {name} to {value}: cannot {action} {}: {source}; are you root?", file.display())]
     Set {
-        /// What the finding is called.
+        /// The name of the finding.
         name: String,
         /// The value.
         value: String,
-        /// What was tried.
+        /// The attempted action.
         action: &'static str,
         /// The file.
         file: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// The command that would undo it can't be kept, so the change was not made.
     #[error("did not set {name}, because what undoes it cannot be written to {}: {source}; are you root?", script.display())]
     Undo {
-        /// What the finding is called.
+        /// The name of the finding.
         name: String,
         /// The script.
         script: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
 }
@@ -40,8 +40,8 @@ pub enum MendError {
 /// undo it are appended to the shell script `undo`, each before its change is made.
 ///
 /// # Errors
-/// At the first file that can't be read or written. What was set before stays set, and the script
-/// has what undoes it.
+/// At the first file that can't be read or written. Values set before that stay set, and the script
+/// can undo them.
 pub fn mend(
     findings: &[Finding],
     undo: &Path,
@@ -57,7 +57,7 @@ pub fn mend(
             };
             let before = fs::read_to_string(file).map_err(failed("read"))?;
             let before = probe::chosen(before.trim());
-            // A try that failed has set it already; what it was before is in the script.
+            // A try that failed has set it already; its value before is in the script.
             if before == fix.value {
                 continue;
             }

@@ -111,7 +111,7 @@ fn micros(time: Duration) -> f64 {
     time.as_secs_f64() * 1e6
 }
 
-/// Whether all CPUs are equally fast.
+/// Checks if all CPUs are equally fast.
 fn evenness(loops: &[Loops]) -> Finding {
     const NAME: &str = "speed of the CPUs";
     if loops.is_empty() {

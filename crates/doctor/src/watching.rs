@@ -1,4 +1,4 @@
-//! What others do on the machine for some seconds: the hypervisor, and other processes.
+//! Watches for some seconds what others do on the machine: the hypervisor, and other processes.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -29,7 +29,7 @@ pub fn watch(data_dir: &Path, length: Duration) -> Vec<Finding> {
     sleep(length);
     let totals = sampler.stop().totals;
     let seconds = begin.elapsed().as_secs_f64();
-    // A limit on this process's CPU time has nothing to do with what the machine lost.
+    // A limit on this process's CPU time has nothing to do with time lost by the machine.
     let cpus = Topology::here().map_or(1, |topology| topology.cpus().len()) as f64;
     let steal = totals.host.as_ref().map(|host| host.steal_s / seconds / cpus);
     let busy = others(&before, &processes(), seconds);
@@ -121,7 +121,7 @@ fn parse(stat: &str) -> Option<Process> {
     Some(Process { name, began: field(22)?, used: field(14)? + field(15)? })
 }
 
-/// What processes used in between, as shares of one CPU, the busiest first.
+/// The CPU time that processes used in between, as shares of one CPU, the busiest first.
 fn others(
     before: &BTreeMap<u32, Process>,
     after: &BTreeMap<u32, Process>,

@@ -1,4 +1,4 @@
-//! What can be wrong with a program's output.
+//! Errors in a program's output.
 
 /// Why nothing was read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -18,9 +18,9 @@ pub enum ForeignError {
     /// A JSON pointer or regular expression that isn't one.
     #[error("{given:?} is not a usable format: {why}")]
     BadFormat {
-        /// What was given.
+        /// The given format.
         given: String,
-        /// What is wrong with it, and what to do.
+        /// The problem with it, and what to do.
         why: String,
     },
     /// Something else than the program's output.
@@ -33,9 +33,9 @@ pub enum ForeignError {
         program: &'static str,
         /// From 1.
         line: usize,
-        /// What was expected there.
+        /// The text expected there.
         expected: &'static str,
-        /// What was found there, shortened.
+        /// The text found there, shortened.
         found: String,
     },
     /// The end is missing.
@@ -48,7 +48,7 @@ pub enum ForeignError {
         program: &'static str,
         /// The last line; from 1.
         line: usize,
-        /// What should have followed.
+        /// The text that should have followed.
         expected: &'static str,
     },
     /// No figure where one should be, or one that cannot be judged.
@@ -63,7 +63,7 @@ pub enum ForeignError {
         line: usize,
         /// Which figure.
         what: &'static str,
-        /// What stands there.
+        /// The text found there.
         found: String,
     },
     /// The program says that something went wrong.
@@ -83,14 +83,14 @@ pub enum ForeignError {
         program: &'static str,
         /// From 1.
         line: usize,
-        /// What it has.
+        /// The part that can't be read.
         found: String,
-        /// What to do.
+        /// The remedy.
         remedy: &'static str,
     },
 }
 
-/// What was found, in quotes if it is anything.
+/// Puts the found text in quotes, unless it is empty.
 fn quoted(found: &str) -> String {
     if found.is_empty() { "nothing".to_owned() } else { format!("{found:?}") }
 }

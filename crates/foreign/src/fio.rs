@@ -68,7 +68,7 @@ fn part(text: &str, from: usize, to: usize) -> String {
     std::iter::repeat_n("\n", from - 1).chain(lines).collect()
 }
 
-/// Reads the one report in a text; `last`: whether it must be the last of several.
+/// Reads the only report in a text. `last`: it must be the last of several.
 fn report(text: &str, last: bool) -> Result<Reading, ForeignError> {
     let places = || text.lines().enumerate().map(|(place, line)| (place + 1, line));
     let expected = "fio's JSON, which begins with \"fio version\"";
@@ -145,7 +145,7 @@ impl<'a> Job<'a> {
         part.and_then(Value::as_f64).filter(|value| value.is_finite()).unwrap_or(0.0)
     }
 
-    /// Whether it ran as long as its option `runtime` says, give or take a hundredth.
+    /// True if it ran as long as its option `runtime` says, give or take a hundredth.
     fn has_run_its_time(&self) -> bool {
         let options = [self.job.get("job options"), self.global];
         let runtime = options.into_iter().flatten().find_map(|options| options.get("runtime"));

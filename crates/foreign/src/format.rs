@@ -98,9 +98,9 @@ impl Format {
         })
     }
 
-    /// What one operation is and whether fewer are better: `transactions`, of which there should
-    /// be more per second, or the unit of a cost, `ns/op`. Of a number in any output nothing is
-    /// known; it is taken for a rate.
+    /// The name of one operation, and true if fewer are better: `transactions`, of which there
+    /// should be more per second, or the unit of a cost, `ns/op`. A number in any other output is
+    /// taken for a rate, because nothing is known about it.
     pub fn counts(&self) -> (&'static str, bool) {
         match self {
             Self::Pgbench | Self::Sysbench => ("transactions", false),
@@ -112,12 +112,12 @@ impl Format {
         }
     }
 
-    /// Whether its output says which direction is better.
+    /// True if its output says which direction is better.
     pub fn knows_direction(&self) -> bool {
         !matches!(self, Self::Json(_) | Self::Regex(_))
     }
 
-    /// Whether this program only watches others: its [`Reading`] has columns instead of tests.
+    /// True if this program only watches others: its [`Reading`] has columns instead of tests.
     pub fn watches(&self) -> bool {
         matches!(self, Self::Vmstat | Self::Iostat)
     }

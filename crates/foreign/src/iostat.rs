@@ -20,7 +20,7 @@ fn is_banner(text: &str) -> bool {
     text.starts_with("Linux ") && text.trim_end().ends_with(" CPU)")
 }
 
-/// Whether the first report is left out (`-y`): then its place is blank, a line more than usual.
+/// True if the first report is left out (`-y`): then its place is blank, a line more than usual.
 fn without_first(text: &str) -> bool {
     let mut lines = lines(text).skip_while(|line| !is_banner(line.text)).skip(1);
     let mut blank = || lines.next().is_some_and(|line| line.text.trim().is_empty());

@@ -6,7 +6,7 @@ use crate::ForeignError;
 use crate::error::shortened;
 use crate::lines::{last_number, other};
 
-/// What a text with one JSON object holds. Lines before and after it (warnings) are left out.
+/// The content of a text with one JSON object. Lines before and after it (warnings) are left out.
 pub(crate) struct Object {
     /// The object.
     pub value: Value,

@@ -7,8 +7,8 @@
 //! Only finished output is read. If it ends early, or if the program says that something failed,
 //! the result is a [`ForeignError`] that names the line and what to do, never a part of the tests.
 //! Programs that print one line per finished test and nothing at the end (`db_bench`,
-//! `rocksdb-report`, `vmstat`) can be cut between two lines without a trace; then the tests up to
-//! there are complete ones.
+//! `rocksdb-report`, `vmstat`) can be cut between two lines without a trace; the tests up to there
+//! are then complete.
 //!
 //! ```
 //! let format: foreign::Format = "go".parse().unwrap();
@@ -48,7 +48,7 @@ use std::collections::BTreeMap;
 pub use error::ForeignError;
 pub use format::Format;
 
-/// What a program printed.
+/// A program's output.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Reading {
     /// The program, as [`Format`] names it.
@@ -60,7 +60,7 @@ pub struct Reading {
     /// Its tests in the order of the output. Tests with the same name and number of clients are
     /// repeats, the first first. Empty for programs that only watch (`vmstat`, `iostat`).
     pub tests: Vec<Test>,
-    /// What a program that watches (`vmstat`, `iostat`) saw. Empty for all others.
+    /// The columns of a program that watches (`vmstat`, `iostat`). Empty for all others.
     pub columns: Vec<Column>,
 }
 
@@ -73,7 +73,7 @@ pub struct Test {
     pub variant: Option<String>,
     /// Number of clients, threads or jobs, if the output says so.
     pub dop: Option<u32>,
-    /// What the output says of how the test was run, by the program's names: `scaling factor`,
+    /// Settings of the test according to the output, by the program's names: `scaling factor`,
     /// `query mode`.
     pub settings: BTreeMap<String, String>,
     /// Number of operations, if the output says so.
@@ -84,7 +84,7 @@ pub struct Test {
     pub value: f64,
     /// Its unit: `transactions/s`, `IOPS`, `ns/op`. Empty if the output has none.
     pub unit: Cow<'static, str>,
-    /// Whether a smaller value is better: times and costs.
+    /// True if a smaller value is better: times and costs.
     pub less_is_better: bool,
     /// The other figures.
     pub metrics: Vec<Metric>,
@@ -94,7 +94,7 @@ pub struct Test {
     pub line: usize,
 }
 
-/// A figure beside the one that is judged.
+/// A figure in addition to the judged one.
 ///
 /// Latencies are in microseconds (unit `µs`) and called `mean`, `min`, `max`, `stddev` and `p50`,
 /// `p99`, `p99.9`. fio's have the direction in front (`read.p99`) if a test has several.
@@ -108,7 +108,7 @@ pub struct Metric {
     pub unit: Cow<'static, str>,
 }
 
-/// What was reported of a part of a test's time.
+/// A report on a part of a test's time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interval {
     /// When it began, in seconds from the test's start.

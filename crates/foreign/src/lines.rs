@@ -10,7 +10,7 @@ pub(crate) struct Line<'a> {
     pub number: usize,
     /// Without its end. Of a line that was drawn several times (carriage returns), the last state.
     pub text: &'a str,
-    /// Whether its end is there. A last line without one may be cut within a number.
+    /// True if its end is there. A last line without one may be cut within a number.
     pub ended: bool,
 }
 

@@ -22,8 +22,8 @@ const SETTINGS: [&str; 7] = [
     "duration",
 ];
 
-/// `progress: 1.0 s, 181.0 tps, lat 20.742 ms stddev 13.874, 0 failed`. Before version 15 there
-/// are no failures in it.
+/// `progress: 1.0 s, 181.0 tps, lat 20.742 ms stddev 13.874, 0 failed`. Before version 15, it does
+/// not have failures.
 static PROGRESS: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"^progress: ([0-9.]+) s, ([0-9.]+) tps, lat ([0-9.]+) ms stddev")
         .expect("a pattern")
@@ -43,7 +43,7 @@ pub(crate) fn detect(text: &str) -> bool {
     })
 }
 
-/// What is known of a run before its last line.
+/// The facts about a run before its last line.
 #[derive(Default)]
 struct Run {
     /// A line of it was there.

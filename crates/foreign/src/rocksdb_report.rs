@@ -64,8 +64,9 @@ fn header(text: &str) -> Option<Vec<String>> {
     (has("ops_sec") && has("test")).then_some(names)
 }
 
-/// The directories that a `report.tsv` is in, of which the scripts name the last after the version.
-/// Those above it that only number runs are left out: what is then equal are runs of one setup.
+/// The directories that a `report.tsv` is in, the last of which the scripts name after the version.
+/// Directories above it that only number runs are left out: runs with equal lists belong to one
+/// setup.
 fn setup_of(text: &str) -> Option<Vec<&str>> {
     let path = text.trim().strip_suffix("/report.tsv").filter(|path| !path.contains('\t'))?;
     let (above, last) = path.rsplit_once('/').unwrap_or(("", path));
@@ -73,7 +74,7 @@ fn setup_of(text: &str) -> Option<Vec<&str>> {
     (!last.is_empty()).then(|| above.chain([last]).collect())
 }
 
-/// The names of setups: of each the shortest end of its path that no other has.
+/// The names of setups: for each, the shortest end of its path that no other has.
 fn names(setups: &[Vec<&str>]) -> Vec<String> {
     let mut names = Vec::new();
     for setup in setups {

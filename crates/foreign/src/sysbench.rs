@@ -41,7 +41,7 @@ pub(crate) fn detect(text: &str) -> bool {
     lines(text).any(|line| VERSION.is_match(line.text))
 }
 
-/// What is known of a run before its end.
+/// The facts about a run before its end.
 #[derive(Default)]
 struct Run {
     dop: Option<u32>,
@@ -51,7 +51,7 @@ struct Run {
     /// The rate that the test prints: what, how much, on which line.
     rate: Option<(&'static str, f64, usize)>,
     events: Option<(f64, usize)>,
-    /// What the test of files prints in 1.1 instead: requests/s of each kind added up.
+    /// The requests/s of each kind, added up: the test of files prints them in 1.1 instead.
     requests: Option<(f64, usize)>,
     seconds: Option<f64>,
     metrics: Vec<Metric>,
@@ -187,7 +187,7 @@ impl Run {
         Ok(())
     }
 
-    /// Keeps what a line before the start says of how the test is run.
+    /// Keeps a setting of the test from a line before the start.
     fn setting(&mut self, text: &str) {
         self.started = text.starts_with("Initializing worker threads");
         let begun =
@@ -198,7 +198,7 @@ impl Run {
         }
     }
 
-    /// Whether this is the last line of the summary.
+    /// True if this is the last line of the summary.
     fn ends_with(&self, line: &Line<'_>) -> bool {
         let last = if self.requests.is_some() { "sum:" } else { "execution time (avg/stddev):" };
         line.ended && line.text.trim_start().starts_with(last)

@@ -58,7 +58,7 @@ pub fn variance_inflation(rho: f64, count: f64) -> f64 {
         return 1.0;
     }
     let end = 2.0 * rho * (1.0 - rho.powf(count)) / (count * (1.0 - rho) * (1.0 - rho));
-    // A negative base has no real power for a count that is no whole number.
+    // A negative base has no real power for a count that is not a whole number.
     let end = if end.is_nan() { 0.0 } else { end };
     ((1.0 + rho) / (1.0 - rho) - end).max(f64::MIN_POSITIVE)
 }

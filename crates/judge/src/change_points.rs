@@ -3,8 +3,8 @@
 //! A history is a row of runs in order of version, commit or date, each with one trial or several.
 //! E-divisive (Matteson and James, *Journal of the American Statistical Association* 109, 2014; for
 //! histories of performance: Daly et al., *ICPE* 2020) cuts it where the two sides differ most, and
-//! goes on inside the pieces as long as a permutation test says that such a cut is not chance. It
-//! needs no shape of the distribution and no threshold.
+//! continues inside the pieces until a permutation test says that such a cut may be chance. It
+//! assumes no shape of the distribution and needs no threshold.
 //!
 //! Only over trials, never over the seconds of one.
 
@@ -34,7 +34,7 @@ pub const ENOUGH_UNITS: usize = 8;
 /// price of too wide intervals where nothing wanders.
 const CHOSEN: f64 = 8.0;
 
-/// What could as well have come in another order if nothing ever changed.
+/// Data that could as well have come in another order if nothing ever changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exchangeable {
     /// Every trial by itself: right where the runs were interleaved in one experiment, as versions
@@ -48,14 +48,14 @@ pub enum Exchangeable {
 /// How to search.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ChangeSearch {
-    /// What is exchanged by the permutation test.
+    /// The unit that the permutation test exchanges.
     pub unit: Exchangeable,
     /// The chance of finding a change where there is none.
     pub significance: f64,
     /// Random orders for a segment that has too many to try all. The p value has an error of at
     /// most 0.007 with 999.
     pub permutations: u32,
-    /// Whether a cut must also hold against series that only wander (first-order autoregression),
+    /// True if a cut must also hold against series that only wander (first-order autoregression),
     /// as strongly as this one seems to.
     pub dependent: bool,
     /// Where the random orders start. The same seed gives the same result.
@@ -85,7 +85,7 @@ pub struct ChangePoint {
     pub ratio: f64,
     /// Lower end of the 95% interval of the ratio, for a change at or near this place.
     pub low: f64,
-    /// Upper end of it.
+    /// Its upper end.
     pub high: f64,
     /// p value of the permutation test.
     pub p: f64,
@@ -94,7 +94,7 @@ pub struct ChangePoint {
     pub dependent_p: Option<f64>,
 }
 
-/// What a history shows.
+/// The changes in a history.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Changes {
     /// Change points in order.
@@ -104,8 +104,8 @@ pub struct Changes {
     pub doubtful: Vec<ChangePoint>,
     /// Number of units (trials or runs): under [`ENOUGH_UNITS`] nothing can be found.
     pub units: usize,
-    /// Lag-1 autocorrelation of what is left of the history without its changes, as estimated where
-    /// a cut was tested. The intervals are widened by it.
+    /// Lag-1 autocorrelation of the history after its changes are removed, as estimated where a cut
+    /// was tested. It widens the intervals.
     pub persistence: Option<f64>,
 }
 
@@ -302,7 +302,7 @@ impl Segment {
     }
 }
 
-/// Whether values differ by more than the last bits.
+/// True if values differ by more than the last bits.
 fn spread(values: &[f64]) -> bool {
     let low = values.iter().copied().fold(f64::INFINITY, f64::min);
     let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -310,8 +310,8 @@ fn spread(values: &[f64]) -> bool {
 }
 
 /// Mean after minus mean before, and half its 95% interval by Welch's t (*Biometrika* 34, 1947),
-/// the variance of each mean raised and its degrees of freedom lowered by what dependence `rho`
-/// takes from the values.
+/// the variance of each mean raised and its degrees of freedom lowered by the dependence `rho` of
+/// the values.
 fn difference(before: &[f64], after: &[f64], rho: f64) -> (f64, f64) {
     let side = |values: &[f64]| {
         let n = values.len() as f64;

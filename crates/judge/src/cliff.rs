@@ -4,20 +4,20 @@
 //! modeled as the sum of a level of the point, a level of the block and noise; the noise is
 //! estimated from all points together (the residuals of a two-way analysis of variance, with
 //! (points − 1)(blocks − 1) degrees of freedom), because a pair of points alone has too few blocks
-//! to say how much it scatters. Where some points scatter more than others, as those do that the
-//! scheduler places by chance, theirs is taken for all; a pair that scatters still more by itself
-//! has its own.
+//! to say how much it scatters. Where some points scatter more than others, such as those that the
+//! scheduler places by chance, their scatter is used for all. A pair that scatters still more has
+//! its own.
 //!
 //! Any pair of points may be a fall, so the error of 5% is shared by all pairs of a line, and by
-//! all lines (Bonferroni). Intervals are then right for whichever pair is chosen. `validate`
-//! simulates how often a fall is claimed that is none.
+//! all lines (Bonferroni). Intervals are then right for any pair that is chosen. `validate`
+//! simulates how often a false fall is claimed.
 
 use crate::student::t_quantile;
 use crate::{CONFIDENCE, Margin, quantile};
 
-/// The share of points that may scatter more than what is taken for the worst. Our own choice: with
-/// a fifth of the points at four times the scatter of the others, it keeps the promised error from
-/// two blocks on (`validate`).
+/// The share of points that may scatter more than the quantile taken for the worst. Our own choice:
+/// with a fifth of the points at four times the scatter of the others, it keeps the promised error
+/// from two blocks on (`validate`).
 const WORST: f64 = 0.99;
 /// By how much smaller the error is with two blocks, which say least of which points scatter most.
 const STRICTER: f64 = 4.0;
@@ -130,7 +130,7 @@ impl Curve {
 
 /// The standard deviation of the points that scatter most, if some do so more than others: the
 /// [`WORST`] quantile of the points' own, divided by where it would be if all were alike. `squares`
-/// are the points' sums of squared residuals, with so many degrees of freedom each.
+/// are the points' sums of squared residuals, each with `freedom` degrees of freedom.
 fn of_the_worst(squares: &[f64], freedom: f64) -> f64 {
     let own: Vec<f64> = squares.iter().map(|sum| (sum / freedom).sqrt()).collect();
     // Wilson and Hilferty, "The distribution of chi-square" (1931).

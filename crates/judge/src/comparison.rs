@@ -1,4 +1,4 @@
-//! What a comparison with the base says, from an estimate with its standard error.
+//! The result of a comparison with the base, from an estimate with its standard error.
 
 use crate::{ENOUGH_BLOCKS, Margin, Verdict, Warning, sign_flip_p, t_cdf, t_quantile};
 
@@ -56,10 +56,10 @@ pub struct Comparison {
     /// Hochberg; `None` before [`crate::control_false_discoveries`] has seen them.
     pub adjusted_p: Option<f64>,
     /// Two-sided p value of the t test that the difference is not larger than margin and noise
-    /// floor: at most 1 - confidence exactly where the interval lies wholly outside both. What
-    /// [`crate::control_false_discoveries`] works on.
+    /// floor: at most 1 - confidence exactly where the interval lies wholly outside both. The input
+    /// of [`crate::control_false_discoveries`].
     pub margin_p: Option<f64>,
-    /// What that means.
+    /// The resulting verdict.
     pub verdict: Verdict,
     /// Estimated number of further blocks until the verdict is decided, [`ENOUGH_BLOCKS`] in all at
     /// least: 0 when it is, `None` when it is not known (one block) or over
@@ -70,7 +70,7 @@ pub struct Comparison {
     /// equal. Among many comparisons it is larger: [`crate::control_false_discoveries`] knows how
     /// many there are. `None` with fewer than 5 blocks.
     pub detectable: Option<f64>,
-    /// What it was judged by.
+    /// The margin that it was judged by.
     pub margin: Margin,
     /// Mean of the log ratios d.
     pub mean_log: f64,
@@ -85,13 +85,13 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// Whether the interval excludes 1, taken by itself.
+    /// True if the interval by itself excludes 1.
     pub fn excludes_one(&self) -> bool {
         self.low.is_some_and(|low| low > 1.0) || self.high.is_some_and(|high| high < 1.0)
     }
 
-    /// Whether there is a difference for sure, be it larger or smaller than the margin: the
-    /// interval excludes 1, still does so among all comparisons of the experiment once
+    /// True if there certainly is a difference, larger or smaller than the margin: the interval
+    /// excludes 1, still does so among all comparisons of the experiment after
     /// [`crate::control_false_discoveries`] has seen them, and identical variants do not differ by
     /// as much. True of every regression and every improvement.
     pub fn confirmed(&self) -> bool {
@@ -102,10 +102,9 @@ impl Comparison {
             && self.mean_log.abs() > self.margin.noise_floor.ln_1p()
     }
 
-    /// Sets [`Self::detectable`] as one of so many comparisons. A slowdown that is alone among
-    /// equals is confirmed when its p value is at most `α/comparisons`, where α is 1 - confidence:
-    /// Benjamini and Hochberg's procedure asks that of the smallest p value, and less of the
-    /// others.
+    /// Sets [`Self::detectable`] as one of `comparisons`. A slowdown that is alone among equals is
+    /// confirmed when its p value is at most `α/comparisons`, where α is 1 - confidence: Benjamini
+    /// and Hochberg's procedure asks that of the smallest p value, and less of the others.
     pub(crate) fn detect_among(&mut self, comparisons: usize) {
         let level = (1.0 - self.confidence) / comparisons.max(1) as f64;
         self.detectable = self

@@ -18,8 +18,8 @@ const USUAL_IN_TURNS: f64 = 0.03;
 /// The weight of that assumption, in degrees of freedom.
 const USUAL_FREEDOM: f64 = 4.0;
 
-/// A comparison gets no time of its own if its interval would stay this many times wider than its
-/// target even with all the remaining time.
+/// A comparison gets no time if its interval would stay this many times wider than its target even
+/// with all the remaining time.
 const OUT_OF_REACH: f64 = 2.5;
 /// No target is narrower than this part of the margin: a difference that close to its edge stays
 /// undecided.
@@ -29,19 +29,19 @@ const RESERVE: f64 = 0.85;
 /// Number of latest restarts that determine the cost of one.
 const RECENT: usize = 4;
 
-/// What the course needs to know about a comparison.
+/// The facts about a comparison that the course needs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Watched {
     /// The number of its step.
     pub step: usize,
-    /// Whether that ends by time, so that its length can be chosen.
+    /// True if that ends by time, so that its length can be chosen.
     pub timed: bool,
-    /// What is known.
+    /// The comparison so far.
     pub comparison: Comparison,
     /// Where it ran in slices: the variance of one restart's log ratio that these show, and the
     /// seconds that each server had the load in it.
     pub slices: Option<(f64, f64)>,
-    /// Whether it needs nothing more.
+    /// True if it needs nothing more.
     pub settled: bool,
 }
 
@@ -56,7 +56,7 @@ pub struct Outlook {
     pub pursued: Vec<usize>,
     /// Standard error of the log ratio of each step at the end, by its number.
     pub errors: BTreeMap<usize, f64>,
-    /// Whether every comparison that needs more gets an interval as narrow as its target.
+    /// True if every comparison that needs more gets an interval as narrow as its target.
     pub reaches: bool,
 }
 
@@ -70,7 +70,8 @@ pub struct Course {
 }
 
 impl Course {
-    /// Of an experiment with this margin and precision, in which so many servers share a step.
+    /// The course of an experiment with this margin and precision, in which `servers` servers share
+    /// a step.
     pub fn new(margin: f64, precision: Option<f64>, servers: usize) -> Course {
         Course { margin, precision, servers: servers as f64, costs: Vec::new() }
     }
@@ -80,8 +81,8 @@ impl Course {
         self.costs.push(seconds.max(0.1));
     }
 
-    /// What the next restart may cost outside its timed steps, in seconds: the most that one of the
-    /// latest has. `None` before the first.
+    /// The likely cost of the next restart outside its timed steps, in seconds: the highest of the
+    /// latest restarts. `None` before the first.
     pub fn highest_cost(&self) -> Option<f64> {
         self.recent().reduce(f64::max)
     }
@@ -90,9 +91,9 @@ impl Course {
         self.costs.iter().rev().take(RECENT).copied()
     }
 
-    /// What to do after `done` restarts, with so many seconds left; `None`: as many as it takes.
-    /// `judged`: whether this is a look; between looks what was found does not matter, only how it
-    /// scatters.
+    /// Decides the next step after `done` restarts, with this many seconds left; `None`: as many as
+    /// it takes. `judged` is true at a look. Between looks, only the scatter of the results
+    /// matters, not the results.
     pub fn outlook(
         &self,
         watched: &[Watched],

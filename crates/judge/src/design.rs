@@ -18,7 +18,7 @@ pub const LONGEST: f64 = 30.0;
 /// The spread of a step's log ratio, and its target.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StepNoise {
-    /// Variance of the log ratio between restarts, beyond what is within them.
+    /// Variance of the log ratio between restarts, in addition to the variance within them.
     pub between: f64,
     /// Variance of the log ratio of a restart in which the step runs for one second.
     pub within: f64,
@@ -41,7 +41,7 @@ impl StepNoise {
         Self { between, within: within * servers, seconds, wanted: None }
     }
 
-    /// A step that ends by its work: its time is part of what a restart costs.
+    /// A step that ends by its work: its time is part of the cost of a restart.
     pub fn by_work(variance: f64) -> Self {
         let seconds = (f64::MIN_POSITIVE, f64::MIN_POSITIVE);
         Self { between: variance, within: 0.0, seconds, wanted: None }
@@ -52,7 +52,7 @@ impl StepNoise {
         self.between + self.within / seconds
     }
 
-    /// The length with which the mean of so many restarts has this variance, within the bounds.
+    /// The length with which the mean of this many restarts has this variance, within the bounds.
     fn seconds_for(&self, variance: f64, restarts: f64) -> f64 {
         let left = variance * restarts - self.between;
         let (from, to) = self.seconds;
@@ -60,7 +60,7 @@ impl StepNoise {
     }
 }
 
-/// What to do with the remaining time.
+/// A plan for the remaining time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Design {
     /// Further restarts.
@@ -93,8 +93,8 @@ pub fn design(
     let shortest: f64 = steps.iter().map(|step| step.seconds.0).sum();
     let most = ((time / (restart + shortest)) as u32).min(MOST_RESTARTS);
     let mut best: Option<(f64, Design)> = None;
-    // Of many, one more or less is no other design; of few, one that does not fit in the end would
-    // leave much of the time unused.
+    // With many restarts, one more or less makes no different design. With few, one that does not
+    // fit in the end would leave much of the time unused.
     let next = |restarts: &u32| Some((restarts + 1).max(restarts + restarts / 12));
     let fewest = FEWEST_RESTARTS.max((ENOUGH_BLOCKS as u32).saturating_sub(done));
     let numbers = std::iter::successors(Some(most.min(fewest)), next)

@@ -1,4 +1,4 @@
-//! What cannot be compared.
+//! Inputs that cannot be compared.
 
 use crate::Side;
 

@@ -1,10 +1,10 @@
 //! How long slices should be, by measurement: rounds of several lengths mixed in one step.
 //!
-//! Short slices follow each other closely, so that neighbors share what the machine does; but
-//! their begin is colored by what the others left behind (caches, sleeping processes), and an
-//! operation may hardly fit in. Long ones have less of that and fewer rounds in the same time. So
-//! two things are measured for every length: its *bias* against the longest, and what the log
-//! ratio's *variance* would be after the same machine time.
+//! Short slices follow each other closely, so that neighbors see the same state of the machine. But
+//! their beginning is affected by the remains of the others (caches, sleeping processes), and an
+//! operation may hardly fit in. Long ones suffer less from that and have fewer rounds in the same
+//! time. So two things are measured for every length: its *bias* against the longest, and the
+//! *variance* that the log ratio would have after the same machine time.
 
 use std::fmt;
 
@@ -17,13 +17,13 @@ use crate::{CONFIDENCE, TRIMMED, mean, sd_sample, t_quantile};
 pub const ENOUGH_OPERATIONS: f64 = 5.0;
 
 /// A length may read this much slower or faster than the longest: 1%, half of the default margin.
-/// It is the level that is held to this, not only the ratio that a verdict is about: what slows the
-/// slices of both sides alike cancels out of the ratio, but says that something else is measured
-/// than the statement itself.
+/// This applies to the level, not only to the ratio that a verdict is about: a slowdown of both
+/// sides' slices cancels out of the ratio, but shows that something other than the statement itself
+/// is measured.
 pub const LEVEL_TOLERANCE: f64 = 0.01;
 
-/// With a larger standard error of the level than this nothing is known of a length: a bias of 3%
-/// might go unnoticed.
+/// With a larger standard error of the level than this, nothing is known about a length: a bias of
+/// 3% might go unnoticed.
 const LEVEL_UNKNOWN: f64 = 0.015;
 
 /// Where rates scatter too much to tell, slices of this many seconds are believed until something
@@ -37,7 +37,7 @@ const USUAL: f64 = 0.04;
 /// is noisier than the level, and a second length checks it again in later blocks.
 const RATIO_SURE: f64 = 0.99;
 
-/// Among allowed lengths whose variance per machine time is within this factor of the best the
+/// Of the allowed lengths whose variance per machine time is within this factor of the best, the
 /// longest is taken: the estimate is no better than that from a hundred rounds, and longer is never
 /// worse in bias.
 const AS_GOOD: f64 = 1.2;
@@ -48,7 +48,7 @@ const ROUNDS_OF_A_LENGTH: usize = 12;
 /// Stretches of the step within which lengths are compared, at most.
 const STRETCHES: usize = 20;
 
-/// What was measured with one length.
+/// A measurement with one length.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LengthTrial {
     /// The length in seconds.
@@ -72,7 +72,7 @@ pub struct Bias {
 }
 
 impl Bias {
-    /// Whether it is at most [`LEVEL_TOLERANCE`], or no more than chance at `confidence`.
+    /// True if it is at most [`LEVEL_TOLERANCE`], or no more than chance at `confidence`.
     fn allowed(&self, confidence: f64) -> bool {
         self.log.abs() <= LEVEL_TOLERANCE || self.log.abs() <= self.chance(confidence)
     }
@@ -82,7 +82,7 @@ impl Bias {
     }
 }
 
-/// What is known of one length.
+/// The known facts about one length.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LengthFigures {
     /// The length in seconds.
@@ -142,8 +142,8 @@ impl fmt::Display for RuledOut {
 pub struct LengthChoice {
     /// The length in seconds.
     pub seconds: f64,
-    /// Whether a shorter length than the longest was allowed, so that there is reason to believe
-    /// that the longest has no more bias itself. If not, longer ones should be tried.
+    /// True if a length shorter than the longest was allowed, which suggests that the longest has
+    /// no more bias itself. If false, longer ones should be tried.
     pub settled: bool,
     /// All lengths, by length.
     pub lengths: Vec<LengthFigures>,
@@ -325,7 +325,7 @@ impl fmt::Display for LengthChoice {
                 }
             }
             if let Some(cost) = length.cost {
-                // What a minute of the machine would give, all variants together.
+                // The gain from a minute of the machine, all variants together.
                 let half = 1.96 * (cost / 60.0).sqrt();
                 write!(f, ", ratio within ±{:.2}% in a minute", half * 100.0)?;
             }

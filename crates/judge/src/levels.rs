@@ -1,10 +1,11 @@
-//! How much of the scatter lies between trials and how much within them, and what that says about
-//! how many trials of how many seconds to run.
+//! How much of the scatter lies between trials and how much within them, and how many trials of how
+//! many seconds to run.
 //!
 //! A trial's throughput is its own level plus the mean of its seconds around it. More seconds make
-//! only the second part smaller, more trials both; a trial costs a restart, a restore and a load
-//! beside its seconds. Kalibera and Jones ("Rigorous benchmarking in reasonable time", *ISMM* 2013)
-//! give the number of seconds that buys most for the time. Only trials count as degrees of freedom.
+//! only the second part smaller, more trials both; a trial costs a restart, a restore and a load in
+//! addition to its seconds. Kalibera and Jones ("Rigorous benchmarking in reasonable time", *ISMM*
+//! 2013) give the number of seconds that buys most for the time. Only trials count as degrees of
+//! freedom.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +15,7 @@ use crate::{CONFIDENCE, detectable_effect, mean, persistence, t_quantile, varian
 /// How a step scatters, as fractions of its throughput.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StepVariance {
-    /// Deviation between trials beyond what their seconds explain: 0.01 is 1%.
+    /// Deviation between trials that their seconds do not explain: 0.01 is 1%.
     pub between: f64,
     /// Deviation of single seconds around the level of their trial.
     pub second: f64,
@@ -62,11 +63,11 @@ impl StepVariance {
     /// Takes the variances of one step apart.
     ///
     /// The variance of seconds is pooled over trials, its bias from dependence removed; so is the
-    /// autocorrelation. What the variance of the trials' means exceeds the part explained by their
-    /// seconds, is between trials (the usual analysis of variance; Kalibera and Jones do the same
-    /// level by level), at least 0. Where blocks have several lines, it is half the variance of the
-    /// log ratios within blocks, as in a comparison, so that what moves a block as a whole does not
-    /// count.
+    /// autocorrelation. The variance of the trials' means minus the part that their seconds
+    /// explain, at least 0, is the variance between trials (the usual analysis of variance;
+    /// Kalibera and Jones do the same level by level). Where blocks have several lines, it is half
+    /// the variance of the log ratios within blocks, as in a comparison, so that a shift of a whole
+    /// block does not count.
     ///
     /// Trials under [`SHORTEST_TRIAL`] seconds or with a mean that is not positive are left out.
     ///
@@ -152,7 +153,7 @@ impl StepVariance {
     }
 }
 
-/// What running costs, in seconds of the machine.
+/// The cost of running, in seconds of the machine.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TrialCost {
     /// Per trial, outside its measured seconds: restart, restore, load, settling.
@@ -166,23 +167,23 @@ pub struct TrialCost {
 ///
 /// For one step `√(c_trial / c_second · σ²_second · τ / σ²_between)` (Kalibera and Jones, with
 /// seconds as the lower level and trials as the upper). For several the sum of their variances for
-/// a given time is smallest at `√(c_trial / c_second · σ²_s · τ_s / Σ σ²_between)`. Infinite where
-/// trials do not differ beyond their seconds: then a single long trial would do, were it not for
-/// the degrees of freedom.
+/// a given time is smallest at `√(c_trial / c_second · σ²_s · τ_s / Σ σ²_between)`. Infinite if
+/// trials differ only by their seconds: then a single long trial would do, except for the degrees
+/// of freedom.
 pub fn optimal_seconds(steps: &[StepVariance], cost: TrialCost) -> Vec<f64> {
     let between: f64 = steps.iter().map(|step| step.between.powi(2)).sum();
     let best = |step: &StepVariance| (cost.trial / cost.second * step.long_run() / between).sqrt();
     steps.iter().map(|step| if between > 0.0 { best(step) } else { f64::INFINITY }).collect()
 }
 
-/// What may be spent, and the bounds within which to spend it.
+/// The time to spend, and bounds on how to spend it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Spending {
     /// The machine's time for the whole experiment, in seconds.
     pub budget: f64,
     /// Number of variants: trials in a block.
     pub variants: u32,
-    /// What running costs.
+    /// The cost of running.
     pub cost: TrialCost,
     /// The fewest blocks (under [`crate::ENOUGH_BLOCKS`] is not advisable).
     pub least_blocks: u32,
@@ -204,7 +205,7 @@ pub struct Allocation {
     pub blocks: u32,
     /// Seconds of each step.
     pub seconds: Vec<u32>,
-    /// Whether a slowdown by the wanted effect is detectable in each step.
+    /// True for each step where a slowdown by the wanted effect is detectable.
     pub decided: Vec<bool>,
     /// The machine's time for it, in seconds.
     pub time: f64,
@@ -215,9 +216,9 @@ pub struct Allocation {
 ///
 /// Every number of blocks is tried. For one, each step needs a certain number of seconds; as all
 /// steps count the same, those that need least are served first, and no other choice serves more.
-/// If all are served, the cheapest number of blocks is taken. If not, what is left goes to the
-/// others by the square root of their variance, and of the numbers of blocks that serve as many the
-/// one with the smallest detectable effects of the others is taken.
+/// If all are served, the cheapest number of blocks is taken. If not, the rest of the time goes to
+/// the others by the square root of their variance. Of the numbers of blocks that serve as many
+/// steps, the one with the smallest detectable effects of the others is taken.
 pub fn allocate(steps: &[StepVariance], effect: f64, spending: &Spending) -> Option<Allocation> {
     (spending.least_blocks.max(2)..=spending.most_blocks)
         .map_while(|blocks| allocate_to(steps, effect, spending, blocks))

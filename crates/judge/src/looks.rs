@@ -5,8 +5,8 @@ use crate::{CONFIDENCE, Comparison, ENOUGH_BLOCKS, Verdict};
 /// The planned looks of an adaptive experiment, and how the error rate of 5% is split over them.
 ///
 /// It is split evenly: with n looks every interval has a confidence of `1 - 5%/n`. By Bonferroni's
-/// inequality the intervals of all looks then hold together with 95%, whichever look an experiment
-/// stops at, for whatever reason it stops, and however few blocks there are.
+/// inequality the intervals of all looks then hold together with 95%, regardless of the look at
+/// which an experiment stops, its reason, and the number of blocks.
 ///
 /// The boundaries of group-sequential designs (Pocock, *Biometrika* 64, 1977; O'Brien and Fleming,
 /// *Biometrics* 35, 1979; the spending functions of Lan and DeMets, *Biometrika* 70, 1983) use that
@@ -44,13 +44,13 @@ impl Looks {
         Self { planned: planned.into_iter().map(|blocks| (blocks, error)).collect() }
     }
 
-    /// The looks of an experiment with a budget of so many seconds, of which `used` were gone at
-    /// the end of each of its blocks so far.
+    /// The looks of an experiment with this budget in seconds; `used` were gone at the end of each
+    /// of its blocks so far.
     ///
     /// A look is due after the first block that ends beyond its share of the budget. Looks that
-    /// fall on the same block are one, with the error of all. After a block that leaves no time for
-    /// another one like it comes the last. All of this follows from times, never from what was
-    /// measured, so each look has its part of the error whatever it finds.
+    /// fall on the same block are one, with the error of all. The last look comes after a block
+    /// that leaves no time for another one like it. All of this follows from times, never from
+    /// results, so each look has its part of the error, regardless of what it finds.
     pub fn within(budget: f64, used: &[f64]) -> Self {
         let mut planned = Vec::new();
         let mut shares = SHARES.into_iter().peekable();
@@ -69,17 +69,17 @@ impl Looks {
                 planned.push((place as u32 + 1, error));
             }
         }
-        // What has more blocks is on its way to the next look.
+        // A comparison with more blocks is on its way to the next look.
         planned.extend(shares.next().map(|(_, error)| (u32::MAX, error)));
         Self { planned }
     }
 
-    /// Whether a look is due after this number of blocks.
+    /// True if a look is due after this number of blocks.
     pub fn is_due(&self, blocks: u32) -> bool {
         self.planned.iter().any(|(planned, _)| *planned == blocks)
     }
 
-    /// Whether no look comes after this number of blocks: all of the error is used, and the
+    /// True if no look comes after this number of blocks: all of the error is used, and the
     /// experiment has to end.
     pub fn is_over(&self, blocks: u32) -> bool {
         self.planned.last().is_some_and(|(last, _)| *last <= blocks)
@@ -87,9 +87,9 @@ impl Looks {
 
     /// Confidence, as a fraction, of the interval of a comparison that has `blocks` blocks.
     ///
-    /// That of the first look at so many. When a trial failed or the budget ended a run between two
-    /// looks, the comparison thus takes the place of the later one, and beyond the last look that
-    /// of the last. Each planned look must be used once at most.
+    /// It is that of the first look at this many blocks or more. If a trial failed or the budget
+    /// ended a run between two looks, the comparison takes the place of the later one; beyond the
+    /// last look, it takes the place of the last. Each planned look must be used once at most.
     pub fn confidence_at(&self, blocks: u32) -> f64 {
         let next = self.planned.iter().find(|(planned, _)| *planned >= blocks);
         next.or(self.planned.last()).map_or(CONFIDENCE, |(_, error)| 1.0 - error)
@@ -101,7 +101,7 @@ impl Looks {
     }
 }
 
-/// Whether a comparison needs no further blocks: it has a verdict, or its interval is at most
+/// True if a comparison needs no further blocks: it has a verdict, or its interval is at most
 /// `precision` to either side (a fraction of the base's throughput: 0.02 is ±2%, see
 /// [`Comparison::half_width`]). Never with fewer than [`ENOUGH_BLOCKS`].
 pub fn decided(comparison: &Comparison, precision: Option<f64>) -> bool {
@@ -139,7 +139,7 @@ mod tests {
         assert!(looks.is_over(20) && !looks.is_over(19));
         assert!((errors(&looks) - 0.05).abs() < 1e-12);
         assert!((looks.confidence_at(20) - Looks::last_confidence()).abs() < 1e-12);
-        // Under way: what comes next is not known, but its part of the error is.
+        // Under way: the next look is not known, but its part of the error is.
         let under_way = Looks::within(100.0, &even[..7]);
         assert!((under_way.confidence_at(7) - 0.9925).abs() < 1e-12);
         assert!(!under_way.is_due(7) && under_way.is_due(6) && !under_way.is_over(7));
@@ -169,8 +169,8 @@ mod tests {
         assert!(few.half_width() == Some(0.0) && !decided(&few, Some(0.5)));
     }
 
-    /// What the interval of its look decides alone, the correction for many comparisons must not
-    /// take back.
+    /// The correction for many comparisons must not overturn a verdict that the interval of its
+    /// look supports alone.
     #[test]
     fn a_look_has_its_own_level() {
         let looks = Looks::new(&[6, 8, 11]);

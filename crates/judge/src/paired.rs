@@ -7,7 +7,7 @@ use crate::{CONFIDENCE, Comparison, ENOUGH_BLOCKS, JudgeError, Margin, Method, S
 /// values of one metric in the same block, more being better (a throughput). Units cancel out.
 ///
 /// # Errors
-/// When there is no pair, the counts differ, or a value is not positive and finite.
+/// If a pair is missing, the counts differ, or a value is not positive and finite.
 pub fn compare(base: &[f64], variant: &[f64], margin: Margin) -> Result<Comparison, JudgeError> {
     compare_at(base, variant, margin, CONFIDENCE)
 }

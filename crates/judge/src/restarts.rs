@@ -42,12 +42,12 @@ const SURE: f64 = 0.99;
 /// restarts differ. So one restart, like one block, has neither interval nor verdict, and a
 /// [`Warning::OneRestart`].
 ///
-/// The typical slice is not all of the time. What [`deciding`] returns is compared: all operations
-/// where they are sure to tell something else. And nothing is equivalent unless both the typical
-/// slice and all operations are, which takes one more look at the other of them: two one-sided
-/// tests at 1 - `confidence`, so its interval of twice that error has to lie within the margin.
-/// Otherwise the verdict is open, with a [`Warning::TotalsOpen`] where all operations leave it so.
-/// Where there is no typical slice, all operations decide alone.
+/// The typical slice is not all of the time. The comparison uses what [`deciding`] returns: all
+/// operations where they certainly tell something else. And nothing is equivalent unless both the
+/// typical slice and all operations are. That takes one more look at the one not compared: two
+/// one-sided tests at 1 - `confidence`, so its interval of twice that error has to lie within the
+/// margin. Otherwise the verdict is open, with a [`Warning::TotalsOpen`] if all operations leave it
+/// open. Without a typical slice, all operations decide alone.
 ///
 /// It is tempting to use the second whenever it explains the spread of the restarts. We tried that:
 /// a few restarts say so little about their spread that the interval misses the truth too often
@@ -107,10 +107,10 @@ pub fn compare_slices(
     Ok(outcome)
 }
 
-/// The restarts by what decides: their typical slices, as they are, or all of their operations,
-/// with the reason. That is [`Warning::Stalled`] if one of the two did nothing in more than a
-/// quarter of its slices in some restart, so that there is no typical slice, or
-/// [`Warning::RareSlices`] if all operations are sure to have another ratio.
+/// The restarts, by the figures that decide: their typical slices, as they are, or all of their
+/// operations, with the reason. That is [`Warning::Stalled`] if one of the two did nothing in more
+/// than a quarter of its slices in some restart, so that a typical slice does not exist, or
+/// [`Warning::RareSlices`] if all operations certainly have another ratio.
 pub fn deciding(restarts: &[RestartRatio]) -> (Cow<'_, [RestartRatio]>, Option<Warning>) {
     let stalled = restarts.iter().find_map(|restart| restart.stalled);
     let reason = stalled.map(|side| Warning::Stalled { side }).or_else(|| tails(restarts));
@@ -148,9 +148,9 @@ fn estimate(
     Ok(estimate.judge(margin, confidence))
 }
 
-/// Whether slices of two lengths say the same: `short` and `long` are the log ratios of the same
-/// restarts by either. Differences between restarts hit both and cancel out, so that what remains
-/// is the influence of the length, such as caches that are cold at the begin of a slice.
+/// Checks that slices of two lengths agree: `short` and `long` are the log ratios of the same
+/// restarts by either. Differences between restarts hit both and cancel out. The influence of the
+/// length remains, such as caches that are cold at the beginning of a slice.
 ///
 /// A warning when the mean difference is larger than [`SLICE_TOLERANCE`] and sure at 99%, by the
 /// variances within the restarts (Welch and Satterthwaite). Restarts that are in one list only are
@@ -177,7 +177,7 @@ fn within(restarts: &[RestartRatio]) -> (f64, f64) {
     (variance.sqrt() / restarts.len() as f64, freedom)
 }
 
-/// Whether a difference is worth a warning and, at 99%, more than chance.
+/// True if a difference is worth a warning and, at 99%, more than chance.
 fn sure(difference: f64, errors: [(f64, f64); 2]) -> bool {
     let variance: f64 = errors.iter().map(|(error, _)| error * error).sum();
     let squares: f64 = errors.iter().map(|(error, freedom)| error.powi(4) / freedom).sum();
@@ -187,7 +187,7 @@ fn sure(difference: f64, errors: [(f64, f64); 2]) -> bool {
     difference > SLICE_TOLERANCE && beyond_chance
 }
 
-/// Whether all slices together give a different result than their middle half.
+/// Warns if all slices together give a different result than their middle half.
 fn tails(restarts: &[RestartRatio]) -> Option<Warning> {
     let tails: Vec<RestartRatio> = restarts
         .iter()

@@ -15,7 +15,7 @@ pub struct Trend {
 }
 
 impl Trend {
-    /// Whether the interval excludes a level line.
+    /// True if the interval excludes a level line.
     pub fn is_sure(&self) -> bool {
         self.error.is_some_and(|error| self.total.abs() > error)
     }
@@ -24,10 +24,10 @@ impl Trend {
 /// The least-squares line through the seconds of a series; NaN are gaps. `None` with fewer than
 /// three values or a mean that is not positive.
 ///
-/// The error is that of the slope under independence times √τ, τ from the autocorrelation of what
-/// remains around the line, whose estimate is too small by about `(2 + 4ρ) / n` there, with as many
-/// degrees of freedom as the seconds are worth (Santer et al., *Journal of Geophysical Research*
-/// 105, 2000).
+/// The error is that of the slope under independence times √τ, τ from the autocorrelation of the
+/// residuals around the line, whose estimate is too small by about `(2 + 4ρ) / n` there, with as
+/// many degrees of freedom as the seconds are worth (Santer et al., *Journal of Geophysical
+/// Research* 105, 2000).
 pub fn trend(series: &[f64]) -> Option<Trend> {
     let points: Vec<(f64, f64)> = series
         .iter()
@@ -59,8 +59,8 @@ pub fn trend(series: &[f64]) -> Option<Trend> {
     })
 }
 
-/// Half the 95% interval of a slope, from what remains around the line and the sum of squares along
-/// it.
+/// Half the 95% interval of a slope, from the residuals around the line and the sum of squares
+/// along it.
 fn slope_error(rest: &[f64], along: f64) -> Option<f64> {
     let known: Vec<f64> = rest.iter().copied().filter(|v| !v.is_nan()).collect();
     let n = known.len() as f64;
@@ -98,10 +98,10 @@ pub const STEADY_SECONDS: usize = 10;
 /// Batches into which [`steadiness`] cuts short series.
 const BATCHES: usize = 8;
 
-/// From which second on a series is steady, by MSER-5 (K. P. White, *Simulation* 69, 1997): the
-/// series is cut where the standard error of the mean of what remains, over means of five seconds,
-/// is smallest. Cuts are tried in the first half. Series under 40 s are cut into eight batches,
-/// shorter ones then.
+/// The second from which a series is steady, by MSER-5 (K. P. White, *Simulation* 69, 1997): the
+/// series is cut where the standard error of the mean of the rest, over means of five seconds, is
+/// smallest. Cuts are tried in the first half. Series under 40 s are cut into eight batches, which
+/// are shorter then.
 ///
 /// A cut at the very end of the first half alone does not say that a series never settled: chance
 /// puts it there in many short steady series with persistent noise. It counts where the [`trend`]

@@ -7,7 +7,7 @@
 
 use crate::normal_cdf;
 
-/// Up to this many blocks the p value is exact; above it comes from the normal approximation.
+/// Up to this number of blocks the p value is exact; above it, the normal approximation is used.
 pub const EXACT_BLOCKS: usize = 30;
 
 /// Two-sided p value of the sign-flip test that the log ratios `differences` are symmetric around

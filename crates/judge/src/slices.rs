@@ -9,7 +9,7 @@
 use crate::trimmed::{Trimmed, batches, number_of_batches, variance_of_mean};
 use crate::{JudgeError, Side};
 
-/// Share of the rounds cut off at either end by the trimmed mean: what is averaged is the middle
+/// Share of the rounds cut off at either end by the trimmed mean: the average is that of the middle
 /// half.
 ///
 /// Chosen by simulation; the table is in VALIDATION.md. With normal slices its error is 1.02 to
@@ -42,8 +42,8 @@ pub struct RestartRatio {
     pub set_aside: f64,
     /// Share of the rounds, 0 to 1, in which both were measured and neither did anything.
     pub idle: f64,
-    /// `ln` of the ratio of the mean rates over the same rounds, less `mean_log`: what the slices
-    /// cut off by the trimmed mean would have changed.
+    /// `ln` of the ratio of the mean rates over the same rounds, less `mean_log`: the change if the
+    /// slices cut off by the trimmed mean were included.
     pub tails_log: f64,
     /// Variance of `tails_log`, from the same batches.
     pub tails_variance: f64,
@@ -89,10 +89,10 @@ impl RestartRatio {
 /// a slice set aside or not measured.
 ///
 /// The center is the trimmed mean of `d_r` (see [`TRIMMED`]). A slice without a single operation
-/// (rate 0) counts as infinitely slow and so is one of those cut off, as long as there are no more
-/// such slices than are cut off. Otherwise the typical slice has no ratio; the ratio of all
-/// operations is used, and [`RestartRatio::stalled`] says so. A round in which neither did anything
-/// has no ratio: it is left out of the center, adds nothing to the totals, and is counted in
+/// (rate 0) counts as infinitely slow and so is one of those cut off, if there are no more such
+/// slices than are cut off. Otherwise the typical slice has no ratio; the ratio of all operations
+/// is used, and [`RestartRatio::stalled`] says so. A round in which neither did anything has no
+/// ratio: it is left out of the center, adds nothing to the totals, and is counted in
 /// [`RestartRatio::idle`]. The variance of the center allows for the correlation of neighboring
 /// rounds: it comes from the means of batches of them, each six integrated autocorrelation times
 /// long if there are enough rounds for 8 to 30 such batches.
@@ -290,7 +290,7 @@ mod tests {
         assert!((back.mean_log + found.mean_log).abs() < 1e-12);
     }
 
-    /// A stall of many slices in a row fills whole batches; what it says of the tails must stay a
+    /// A stall of many slices in a row fills whole batches; its effect on the tails must stay a
     /// number.
     #[test]
     fn a_long_stall_is_in_the_tails_and_their_variance() {
@@ -300,7 +300,7 @@ mod tests {
         let found = restart_ratio(&base, &variant).unwrap();
         assert!(found.stalled.is_none() && found.mean_log.abs() < 1e-12);
         assert!((found.tails_log - 0.8_f64.ln()).abs() < 1e-12, "{found:?}");
-        // One stall of a fifth of the time is no proof that there will be another.
+        // One stall of a fifth of the time does not prove that there will be another.
         assert!(found.tails_variance.sqrt() > 0.05, "{found:?}");
     }
 

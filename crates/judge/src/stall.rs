@@ -8,10 +8,10 @@ use crate::median;
 /// step.
 ///
 /// Our own choice. Noise alone does not go this low: the count of a second with 100 independent
-/// operations varies by 10%, so a quarter is more than seven deviations away. What does is what
-/// people look for in graphs of throughput over time: a checkpoint's flood of writes, an fsync that
-/// blocks commits, compaction that blocks writers. The median is that of the whole step, because a
-/// running median would follow a long stall down and lose it.
+/// operations varies by 10%, so a quarter is more than seven deviations away. The causes that do
+/// are those that people look for in graphs of throughput over time: a checkpoint's flood of
+/// writes, an fsync that blocks commits, compaction that blocks writers. The median is that of the
+/// whole step, because a running median would follow a long stall down and lose it.
 pub const STALL_SHARE: f64 = 0.25;
 
 /// The stalls of one series.

@@ -10,8 +10,7 @@ const BATCHES: (usize, usize) = (8, 30);
 /// Length of a batch in integrated autocorrelation times, so that neighboring batches are nearly
 /// independent.
 const TIMES_PER_BATCH: f64 = 6.0;
-/// What is believed at most of the correlation between batches: the estimate from a few batches is
-/// poor.
+/// The upper limit for the correlation between batches: the estimate from a few batches is poor.
 const MOST_BETWEEN_BATCHES: f64 = 0.6;
 
 /// The mean of the middle values, and what each value does to it.

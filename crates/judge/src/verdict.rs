@@ -10,7 +10,7 @@ pub const DEFAULT_MARGIN: f64 = 0.02;
 /// Never proposes more further blocks than this: the difference is on the edge of the margin.
 pub const MAX_FURTHER_BLOCKS: u32 = 1000;
 
-/// What a comparison with the base says about the throughput of a variant.
+/// The verdict on the throughput of a variant compared with the base.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Verdict {
     /// Slower by more than the margin and the noise floor: the whole interval lies below 1-δ.
@@ -65,8 +65,8 @@ impl Margin {
         Self { asked, noise_floor: 0.0 }
     }
 
-    /// The ratios between which the whole interval of what is equivalent lies: `1-δ` and `1+δ`. The
-    /// lower one is 0 from a margin of 100% on.
+    /// The ratios between which the whole interval of an equivalent variant lies: `1-δ` and `1+δ`.
+    /// The lower one is 0 from a margin of 100% on.
     pub fn edges(&self) -> (f64, f64) {
         let (below, above) = self.log_edges();
         (below.exp(), above.exp())
@@ -79,7 +79,7 @@ impl Margin {
         (below.exp(), above.exp())
     }
 
-    /// Whether the noise floor lies outside the margin.
+    /// True if the noise floor lies outside the margin.
     pub fn is_below_noise(&self) -> bool {
         self.outer_log_edges() != self.log_edges()
     }
@@ -113,9 +113,9 @@ impl Margin {
         }
     }
 
-    /// How many blocks beyond `blocks` it takes until the interval decides, if mean and deviation
-    /// of the log ratios stay what they are: the smallest n with a decided `mean ± t(n-1) · sd/√n`.
-    /// As the mean will move, about half of all experiments need more. `None` above
+    /// The number of blocks in addition to `blocks` that the interval needs to decide, if mean and
+    /// deviation of the log ratios stay the same: the smallest n with a decided `mean ± t(n-1) ·
+    /// sd/√n`. As the mean will move, about half of all experiments need more. `None` above
     /// [`MAX_FURTHER_BLOCKS`].
     pub(crate) fn further_blocks(&self, mean: f64, sd: f64, blocks: usize, p: f64) -> Option<u32> {
         let decided = |further: u32| {

@@ -1,4 +1,4 @@
-//! What a reader must know about a verdict.
+//! Facts about a verdict that a reader must know.
 
 use std::fmt;
 
@@ -35,7 +35,7 @@ pub enum Warning {
     BelowNoise {
         /// The requested margin.
         asked: f64,
-        /// What identical variants differ by.
+        /// The difference between identical variants.
         noise_floor: f64,
     },
     /// On its own this would be a regression or an improvement, but not among so many comparisons.

@@ -35,8 +35,8 @@ const fn sometimes(metric: Metric) -> Metric {
 
 const FACT: Metric = metric(Better::Neither, has(""));
 
-/// What an engine with an LSM tree reports of a step, in the columns of db_bench's published
-/// summaries.
+/// Figures that an engine with an LSM tree reports for a step, in the columns of db_bench's
+/// published summaries.
 pub static TREE: [&Metric; 8] = [
     &TREE_SIZE,
     &TREE_WRITTEN,

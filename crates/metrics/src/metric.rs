@@ -1,4 +1,4 @@
-//! What is said of a metric.
+//! The declaration of a metric.
 
 use crate::words::Words;
 
@@ -33,11 +33,11 @@ pub struct Metric {
     pub unit: &'static str,
     /// Which direction is better.
     pub better: Better,
-    /// What it is, as shown in legends.
+    /// Its meaning, as shown in legends.
     pub meaning: &'static str,
     /// Words for a difference: "uses 5% more …".
     pub words: Words,
-    /// Whether every step should have it. Others describe paced streams or classes of statements
+    /// True if every step should have it. Others describe paced streams or classes of statements
     /// that only some steps have.
     pub everywhere: bool,
     /// Its name in published insert benchmark reports; empty if they don't have it.
@@ -56,7 +56,7 @@ impl Metric {
         self.around().1.trim_start_matches('.')
     }
 
-    /// Whether it stands for one metric per class or event.
+    /// True if it stands for one metric per class or event.
     pub fn is_family(&self) -> bool {
         self.name.contains('{')
     }

@@ -2,7 +2,7 @@
 
 /// Group of the series of throughput.
 pub const THROUGHPUT: &str = "throughput";
-/// Group of the series of what a system says of its own state, such as the shape of its tree.
+/// Group of the series of a system's own state, such as the shape of its tree.
 pub const STATE: &str = "state";
 /// Group of the series of slices.
 pub const SLICES: &str = "slices";
@@ -30,7 +30,7 @@ pub fn longest_of(class: &str) -> String {
     format!("lat.{class}")
 }
 
-/// Whether a slice has a rate, and if not, why.
+/// Says if a slice has a rate, and if not, why.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SliceReason {
     /// It was measured.

@@ -8,9 +8,9 @@ pub struct Words {
     pub verb: &'static str,
     /// If there is no difference: `uses as much`.
     pub same: &'static str,
-    /// If there is more of it.
+    /// The word for a higher value.
     pub more: &'static str,
-    /// If there is less of it.
+    /// The word for a lower value.
     pub less: &'static str,
     /// Whichever of the two is worse.
     pub worse: &'static str,

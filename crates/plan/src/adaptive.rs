@@ -16,13 +16,13 @@ const MOST_RESTARTS: u32 = 64;
 const FIRST_LOOK: u32 = 4;
 
 impl Plan {
-    /// Whether the run may exceed [`Plan::blocks`] for undecided steps: one of `precision`,
+    /// True if the run may exceed [`Plan::blocks`] for undecided steps: one of `precision`,
     /// `max_blocks` and `budget` is given.
     pub fn is_adaptive(&self) -> bool {
         self.precision.is_some() || self.max_blocks.is_some() || self.budget.is_some()
     }
 
-    /// Whether the run itself chooses pairing, number of blocks and length of steps: it has a
+    /// True if the run itself chooses pairing, number of blocks and length of steps: it has a
     /// `budget` or a `precision`, two or more variants, and the plan sets none of these choices,
     /// except perhaps how to slice steps.
     pub fn designs_itself(&self) -> bool {

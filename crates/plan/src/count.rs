@@ -14,12 +14,12 @@ use crate::section::{Section, choice, integer, join, one_or_more, printable, str
 /// the default 100 buckets (`src/backend/commands/analyze.c`, `std_typanalyze`): up to 30,000 rows
 /// it reads them all, and statistics, and so plans, are the same each time.
 pub const DEFAULT_COUNT_ROWS: u64 = 20_000;
-/// What begins a statement's name in a file of statements.
+/// The prefix of a statement's name in a file of statements.
 const NAME: &str = "-- name:";
 /// Name of the block that creates what the others use.
 const SETUP: &str = "setup";
 
-/// What `steelyard count` counts.
+/// The statements and rows that `steelyard count` uses.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CountPlan {
     /// Rows in the table before the first statement that is counted, > 0.
@@ -117,7 +117,7 @@ impl OwnStatements {
     /// one called `setup` is executed once, before the others are counted.
     ///
     /// # Errors
-    /// What is wrong, in words.
+    /// Describes the problem in words.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut blocks: Vec<(String, String)> = Vec::new();
         for (number, line) in text.lines().enumerate() {

@@ -9,7 +9,7 @@ use std::time::Duration;
     "`{found}` is not a time; write whole numbers of d, h, m and s, the largest first, such as 2h, 90m or 1h30m"
 )]
 pub struct DurationError {
-    /// What was written.
+    /// The text that was written.
     pub found: String,
 }
 

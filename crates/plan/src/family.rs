@@ -1,4 +1,4 @@
-//! What a workload declares about itself.
+//! Declarations that a workload makes about itself.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -6,18 +6,17 @@ use std::fmt;
 use crate::key::{CommandOption, Keyed};
 use crate::problem::Problems;
 
-/// Steps that need a system of their own to go through, from a known state: one trial each per
-/// block and variant.
+/// Steps that need their own system in a known state: one trial each per block and variant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sequence {
-    /// What distinguishes it from the workload's other sequences.
+    /// The key that distinguishes it from the workload's other sequences.
     pub key: SequenceKey,
     /// In the order in which they run.
     pub steps: Vec<PlannedStep>,
 }
 
-/// What distinguishes a sequence from the workload's others. It says nothing about the clients of
-/// its steps: for those, see [`Sequence::clients`].
+/// Distinguishes a sequence from the workload's others. It says nothing about the clients of its
+/// steps: for those, see [`Sequence::clients`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SequenceKey(u32);
 
@@ -73,13 +72,13 @@ pub struct PlannedStep {
     pub name: String,
     /// Number of clients.
     pub dop: u32,
-    /// What else distinguishes it from steps of the same name, such as a protocol.
+    /// Further labels, such as a protocol, that distinguish it from steps of the same name.
     pub labels: BTreeMap<String, String>,
-    /// Whether it ends by time; otherwise it ends when its work is done.
+    /// True if it ends by time; otherwise it ends when its work is done.
     pub timed: bool,
-    /// Whether it only warms up caches: it runs and is recorded, but gets no verdict.
+    /// True if it only warms up caches: it runs and is recorded, but gets no verdict.
     pub warm_up: bool,
-    /// What it is shown with, such as `writes`; empty where the workload has no such groups.
+    /// The group it is shown in, such as `writes`; empty where the workload has no such groups.
     pub group: &'static str,
 }
 
@@ -102,9 +101,9 @@ impl Sequence {
 pub(crate) struct NamedFile<'a> {
     /// The key, and the one of the text.
     pub(crate) keys: (&'static str, &'static str),
-    /// What is given as the file.
+    /// The given file.
     pub(crate) file: &'a Option<String>,
-    /// What is given as its text.
+    /// The text of that file.
     pub(crate) text: &'a mut Option<String>,
 }
 
@@ -116,8 +115,8 @@ pub(crate) trait Family: Keyed {
     /// The options of its short form, each of which stands for a key.
     fn options(&self) -> &'static [CommandOption];
 
-    /// The extension of files of which one alone names this workload, and the option that it stands
-    /// for: `steelyard run x.sql`.
+    /// The extension of files that name this workload by themselves, and the option that such a
+    /// file stands for: `steelyard run x.sql`.
     fn short_file(&self) -> Option<(&'static str, &'static str)> {
         None
     }
@@ -130,7 +129,7 @@ pub(crate) trait Family: Keyed {
         1.0
     }
 
-    /// The files that its keys name, read beside the plan.
+    /// The files that its keys name, read relative to the plan.
     fn files(&mut self) -> Vec<NamedFile<'_>> {
         Vec::new()
     }
@@ -138,12 +137,12 @@ pub(crate) trait Family: Keyed {
     /// Reports inconsistencies between values that are valid one by one.
     fn check(&self, problems: &mut Problems);
 
-    /// Older names of steps: what is written, what it means.
+    /// Older names of steps, each with its current name.
     fn aliases(&self) -> &'static [(&'static str, &'static str)] {
         &[]
     }
 
-    /// Whether its requests are statements, which can be sent in several ways.
+    /// True if its requests are statements, which can be sent in several ways.
     fn has_statements(&self) -> bool {
         true
     }
@@ -153,17 +152,17 @@ pub(crate) trait Family: Keyed {
         None
     }
 
-    /// The steps that a step needs, in their order, as the first of all. What a plan lacks of them
-    /// is added.
+    /// The steps that a step needs, in their order, as the first of all. Those missing from a plan
+    /// are added.
     fn needs(&self, _step: &str) -> &'static [&'static str] {
         &[]
     }
 
-    /// What runs.
+    /// The sequences to run.
     fn sequences(&self) -> Vec<Sequence>;
 
-    /// Removes the list of steps and numbers of clients. What remains has to be equal for results
-    /// of different experiments to be comparable.
+    /// Removes the list of steps and numbers of clients. The rest must be equal for results of
+    /// different experiments to be comparable.
     fn clear_steps(&mut self);
 
     /// The numbers of rows to which durations of steps are in proportion.

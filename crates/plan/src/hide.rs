@@ -1,4 +1,4 @@
-//! Keeps passwords in a plan out of what is stored.
+//! Keeps passwords in a plan out of the results.
 
 use reference::{
     configuration_without_passwords, hidden, setting_without_passwords, without_passwords,
@@ -146,7 +146,7 @@ mod tests {
             let read = Plan::parse(&hidden, None, "x").unwrap();
             let variant = &read.variants[0];
             prop_assert_eq!((&*variant.dbms, &*variant.config["work_mem"]), ("postgres@14.3", "1MB"));
-            // What is no plan is hidden as any text is.
+            // Text that is not a plan is hidden like any text.
             prop_assert_eq!(plan_without_passwords(&text), without_passwords(&text));
         }
     }

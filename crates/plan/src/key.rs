@@ -149,7 +149,7 @@ impl<'a> Key<'a> {
         Key { value: text.map(Toml::String), ..self }
     }
 
-    /// Whether it is written at all.
+    /// Leaves it out unless it is `written`.
     pub(crate) fn written(self, written: bool) -> Self {
         Key { value: self.value.filter(|_| written), ..self }
     }
@@ -164,7 +164,7 @@ impl<'a> Key<'a> {
 /// The suffix of a step that only warms up.
 pub(crate) const WARM_UP: &str = "warm";
 
-/// Whether a step only warms up.
+/// True if a step only warms up.
 pub(crate) fn warms_up(step: &str) -> bool {
     step.split_once('.').is_some_and(|(_, suffix)| suffix == WARM_UP)
 }
@@ -174,9 +174,9 @@ pub(crate) fn warms_up(step: &str) -> bool {
 pub(crate) struct StepNames {
     /// Those that there are.
     pub(crate) known: &'static [&'static str],
-    /// Other names: what is written, what it means.
+    /// Other names, each with its meaning.
     pub(crate) aliases: &'static [(&'static str, &'static str)],
-    /// Whether a step may run again under its name and a suffix: `scan.2`.
+    /// True if a step may run again under its name and a suffix: `scan.2`.
     pub(crate) suffixes: bool,
 }
 
@@ -217,11 +217,11 @@ pub struct CommandOption {
     pub key: &'static str,
     /// Its name, behind `--`.
     pub name: &'static str,
-    /// What its value is called; empty for a switch.
+    /// The name of its value; empty for a switch.
     pub value: &'static str,
     /// How the value is written in a plan.
     pub form: Form,
-    /// What it does.
+    /// Its effect.
     pub help: &'static str,
 }
 

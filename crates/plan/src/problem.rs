@@ -15,13 +15,13 @@ pub enum PlanError {
     Read {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
     /// The plan was read but is invalid. Displayed with one line per problem.
     #[error("{}", lines(problems))]
     Invalid {
-        /// What is wrong, in the order of the text; never empty.
+        /// The problems, in the order of the text; never empty.
         problems: Vec<Problem>,
     },
 }
@@ -63,7 +63,7 @@ pub struct Problem {
     pub origin: String,
     /// Line and column (in characters), both from 1; `None` when no text belongs to it.
     pub place: Option<(usize, usize)>,
-    /// What was found, what was expected, what to do.
+    /// The message: what was found, what was expected, what to do.
     pub message: String,
 }
 
@@ -99,7 +99,7 @@ impl<'t> Problems<'t> {
         self.unread.insert(path.to_owned());
     }
 
-    /// Whether the value of this key could not be understood.
+    /// True if the value of this key could not be understood.
     pub(crate) fn is_unread(&self, path: &str) -> bool {
         self.unread.contains(path)
     }
@@ -109,12 +109,12 @@ impl<'t> Problems<'t> {
         self.places.insert(path, span);
     }
 
-    /// Whether the list of steps has one written like this.
+    /// True if the list of steps has one written like this.
     pub(crate) fn names_step(&self, name: &str) -> bool {
         self.places.contains_key(&format!("steps.{name}"))
     }
 
-    /// Adds a problem that lies at a span of the text.
+    /// Adds a problem at a span of the text.
     pub(crate) fn at(&mut self, span: Range<usize>, message: impl Into<String>) {
         let place = line_and_column(self.text, span.start);
         self.push(Some(span.start), Some(place), message.into());

@@ -100,7 +100,7 @@ pub(crate) fn join(path: &str, key: &str) -> String {
     if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
 }
 
-/// What a value is, for "expected …, found …".
+/// Names the kind of a value, for "expected …, found …".
 pub(crate) fn describe(value: &DeValue) -> String {
     match value {
         DeValue::String(s) => {

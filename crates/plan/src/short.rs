@@ -77,7 +77,7 @@ impl Plan {
         // Line numbers would refer to text the user has never seen.
         let plan = Plan::parse(&whole.to_string(), None, origin);
         let plan = plan.map_err(PlanError::without_places)?;
-        // What was written for it was not all said by the user.
+        // The user did not write all keys of the section made for it.
         let of_seconds = self.workload.family().keys_of_seconds();
         let seconds = self.given.seconds || keys.iter().any(|key| of_seconds.contains(key));
         let added = if steps { plan.added } else { self.added.clone() };

@@ -6,7 +6,7 @@
     "`{found}` is not a size; write a number of bytes or a number with B, KB, MB, GB or TB, such as \"512MB\""
 )]
 pub struct SizeError {
-    /// What was written.
+    /// The text that was written.
     pub found: String,
 }
 

@@ -24,7 +24,7 @@ pub const DEFAULT_REPEATS: u32 = 2;
 /// enough to determine a share of 20% to within 2 points.
 pub const DEFAULT_PROFILE_SECONDS: u32 = 5;
 
-/// An experiment as its author wants it: variants, workload, repetitions.
+/// An experiment as its author describes it: variants, workload, repetitions.
 ///
 /// The fields hold what the plan *means*: defaults are filled in, settings given for all variants
 /// are copied to each variant, and the text of a configuration file replaces its name. The original
@@ -71,30 +71,30 @@ pub struct Plan {
     pub budget: Option<Duration>,
     /// Functions that only have another name in some of the versions: old name, new name.
     pub renamed: BTreeMap<String, String>,
-    /// Whether the data directory is dropped from the page cache before each step.
+    /// True if the data directory is dropped from the page cache before each step.
     pub drop_page_cache: bool,
-    /// Whether to look ten times a second at what sessions wait for, in steps that have the machine
-    /// to themselves.
+    /// True to look ten times a second at what sessions wait for, in steps that have the machine to
+    /// themselves.
     pub wait_events: bool,
-    /// Whether each step's server is profiled with perf, outside of what is measured, and its
+    /// True if each step's server is profiled with perf, outside of the measured time, and its
     /// events are counted.
     pub profile: bool,
     /// How long a profile takes, in seconds, 1 to 600.
     pub profile_seconds: u32,
     /// The systems under test, in the order of the plan. Names are unique; at least one.
     pub variants: Vec<Variant>,
-    /// What runs.
+    /// The workload to run.
     pub workload: WorkloadPlan,
     /// Steps that the plan doesn't name but others need, before all others.
     pub added: Vec<String>,
-    /// What `steelyard count` counts; a run has no use for it.
+    /// The input of `steelyard count`; a run does not use it.
     pub count: CountPlan,
     /// The plan as it was written (or, for [`Plan::short`], as [`Plan::to_toml`] writes it).
     /// It may hold a password, see [`crate::plan_without_passwords`].
     pub text: String,
 }
 
-/// What a plan says itself of how long it runs; the rest may be left to the run.
+/// The choices that a plan makes itself; the others may be left to the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Given {
     /// `blocks`.
@@ -130,15 +130,15 @@ pub struct Variant {
     /// The storage engine, such as `myrocks`, for a system that has several; understood by the
     /// crate `dbms`.
     pub engine: Option<String>,
-    /// What the server does before a commit is acknowledged: the variant's own or the plan's.
-    /// `None`: what its settings say.
+    /// The work that the server does before a commit is acknowledged: the variant's own or the
+    /// plan's. `None`: as its settings say.
     pub durability: Option<Durability>,
     /// Name of the variant that this one is a second copy of, same to the last setting, for
     /// telling how much identical systems differ (A/A). See [`Plan::with_twins`].
     pub twin_of: Option<String>,
 }
 
-/// How a variant is built from source. What is left out is as the crate `dbms` has it by default.
+/// How a variant is built from source. Omitted keys have the defaults of the crate `dbms`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct BuildPlan {
     /// Flags of the C compiler, such as `-O2 -g`.
@@ -148,11 +148,11 @@ pub struct BuildPlan {
     /// Further options of the configure script, such as `--with-llvm`, or of Meson, such as
     /// `-Dcassert=true`.
     pub configure: Vec<String>,
-    /// What builds it.
+    /// The program that builds it.
     pub system: Option<BuildSystem>,
 }
 
-/// What a commit waits for, translated into the settings of each system.
+/// The storage that a commit waits for, translated into the settings of each system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Durability {
@@ -169,7 +169,7 @@ impl Durability {
         [("full", Durability::Full), ("relaxed", Durability::Relaxed)];
 }
 
-/// What builds a system from its source.
+/// The program that builds a system from its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BuildSystem {
@@ -201,7 +201,7 @@ impl Pairing {
 }
 
 impl Default for Plan {
-    /// What stands where a plan is silent.
+    /// The values that apply where a plan sets none.
     fn default() -> Self {
         Plan {
             name: String::new(),

@@ -81,7 +81,7 @@ pub struct WaitMeter {
     files: Vec<File>,
 }
 
-/// What a [`WaitMeter`] has read: both only grow.
+/// The readings of a [`WaitMeter`]: both only grow.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Waited {
     /// Time on a CPU.
@@ -154,7 +154,7 @@ impl StealMeter {
         Ok(StealMeter { file, cpus: cpus.to_vec(), text: vec![0; lines * LINE] })
     }
 
-    /// What was taken from all of them since boot, to a tick of `USER_HZ` each, which is a
+    /// The time taken from all of them since boot, to a tick of `USER_HZ` each, which is a
     /// hundredth of a second; `None` if it cannot be read.
     pub fn read(&mut self) -> Option<Duration> {
         let length = self.file.read_at(&mut self.text, 0).ok()?;

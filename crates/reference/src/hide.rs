@@ -14,7 +14,8 @@ pub use place::HIDDEN;
 /// Whatever ends in one of these is followed by a password: PGPASSWORD too.
 const KEYS: [&str; 3] = ["password", "passwd", "mysql_pwd"];
 
-/// Schemes of what is no database server. Their URLs are in many texts, and no careless ones.
+/// Schemes that are not database servers. Many texts contain their URLs, without careless
+/// passwords.
 const OTHERS: [&str; 10] =
     ["http", "https", "ssh", "git", "git+ssh", "file", "ftp", "s3", "gs", "az"];
 
@@ -39,7 +40,7 @@ pub fn without_passwords(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut shown = 0;
     for one in found {
-        // What begins inside a hidden part only makes it longer.
+        // A part that begins inside a hidden one only makes it longer.
         if one.at.start >= shown {
             out.push_str(&text[shown..one.at.start]);
             out.push_str(one.instead);
@@ -83,7 +84,7 @@ pub fn setting_of(line: &str) -> &str {
     name_in(line, "_.")
 }
 
-/// Whether what follows this name and a sign is a password.
+/// True if this name and a sign announce a password.
 pub(crate) fn names_password(name: &str) -> bool {
     let name = name.trim_end().to_ascii_lowercase();
     KEYS.iter().any(|key| name.ends_with(key))
@@ -133,7 +134,7 @@ fn scheme_of(text: &str) -> &str {
     &text[text.trim_end_matches(letters).len()..]
 }
 
-/// Whether this may be the scheme of a database server, also a mistyped one or one with a driver:
+/// True if this may be the scheme of a database server, also a mistyped one or one with a driver:
 /// `postgre`, `mysql+pymysql`.
 fn is_of_server(scheme: &str) -> bool {
     !OTHERS.iter().any(|other| scheme.eq_ignore_ascii_case(other))
@@ -146,8 +147,8 @@ fn ends_url(c: char) -> bool {
 }
 
 /// Finds the passwords of a server's URL, whose scheme ends at `start`; returns where it ends. A
-/// careless password may contain all that usually ends one, and blanks and quotes. Where there may
-/// be one, the last `@` of the line ends it. If a `/` or `?` comes before that, the `@` may also be
+/// careless password may contain characters that usually end one, and blanks and quotes. In such a
+/// case, the last `@` of the line ends it. If a `/` or `?` comes before that, the `@` may also be
 /// in a parameter, and nothing from the password on is shown.
 fn in_server_url(text: &str, start: usize, alone: bool, found: &mut Vec<Password>) -> usize {
     let text = &text[start..];
@@ -189,14 +190,14 @@ fn next_url(text: &str) -> usize {
     text.len()
 }
 
-/// Whether this is the scheme of a system, perhaps with a driver.
+/// True if this is the scheme of a system, perhaps with a driver.
 fn names_system(scheme: &str) -> bool {
     let name = scheme.split('+').next().unwrap_or_default();
     SYSTEMS.iter().any(|system| name.eq_ignore_ascii_case(system))
 }
 
-/// Whether no parser finds a password before the host of a URL, which is without its scheme: a user
-/// without one, then a host and a port, which is a number, and no further `@`.
+/// True if no parser finds a password before the host of a URL, which is without its scheme: a user
+/// without a password, then a host and a port, which is a number, and no further `@`.
 fn has_no_password(url: &str) -> bool {
     let (user, target) = match url.split_once('@') {
         Some((user, target)) if !user.contains([':', '/', '?', '#']) => (true, target),
@@ -207,7 +208,7 @@ fn has_no_password(url: &str) -> bool {
         Some((_, port)) => port.strip_prefix(':'),
         None => place.split_once(':').map(|(_, port)| port),
     };
-    // What ends a sentence or a pair of brackets.
+    // Characters that end a sentence or a pair of brackets.
     let port = port.unwrap_or_default().trim_end_matches(|c: char| ":,;.)]}`…".contains(c));
     // Without a user, a parser may take all before an `@` for one.
     let before = if user { target.split('?').next().unwrap_or_default() } else { target };
@@ -269,7 +270,7 @@ fn assigned(text: &str, key: &str) -> Vec<Password> {
     found
 }
 
-/// Whether the text after a name shows that its value is already hidden, perhaps in quotes and with
+/// True if the text after a name shows that its value is already hidden, perhaps in quotes and with
 /// blanks escaped as in TOML.
 fn is_hidden(after: &str) -> bool {
     let near: String = after.chars().take(40).collect();

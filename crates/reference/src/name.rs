@@ -4,14 +4,14 @@ use std::path::Path;
 
 use crate::{Form, Host, Reference, SourceTree};
 
-/// What names of variants begin with.
+/// The beginnings of variants' names.
 const SHORT: [(&str, &str); 4] =
     [("postgres", "pg"), ("mysql", "my"), ("mariadb", "ma"), ("rocksdb", "rx")];
 
 /// A name for a variant: `postgres@13.7` → `pg13.7`, `path:/opt/pg-new` → `pg-new`,
 /// `path:/usr/lib/postgresql/15` → `pg15`, `git:~/src/postgres#REL_14_3` → `pg-REL_14_3`,
 /// `src:postgresql-15.8.tar.bz2` → `pg-postgresql-15.8`, `postgres://user:secret@db:5432/x` →
-/// `pg-db`. It is made of the parts that are no password; a text that can't be read has none.
+/// `pg-db`. It contains only parts that are not a password, and no part of an unreadable text.
 pub fn variant_name(text: &str) -> String {
     let raw = text.parse().map(|reference| name(&reference)).unwrap_or_default();
     let fit = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' };

@@ -1,5 +1,4 @@
-//! What a plan's `dbms = "…"` names: a system, and a release, an installation, a source or a
-//! running server of it.
+//! Reads a plan's `dbms = "…"`: a system, and its release, installation, source or running server.
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -11,7 +10,7 @@ use crate::{Repository, Server, SourceTree, running};
 /// The system that a text means if it names none.
 const USUAL: &str = "postgres";
 
-/// What a text names. Whether there is such a system, the caller knows.
+/// The system that a text names. Only the caller knows if there is such a system.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reference {
     /// The system's name.
@@ -39,9 +38,9 @@ pub enum Form {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{given}` does not name a system under test: {problem}")]
 pub struct ParseError {
-    /// So much of the text as certainly is no password.
+    /// The part of the text that certainly is not a password.
     pub given: String,
-    /// What is wrong with it.
+    /// The problem with it.
     pub problem: String,
 }
 
@@ -104,7 +103,7 @@ fn of_version(c: char) -> bool {
     c.is_ascii_alphanumeric() || "._+-".contains(c)
 }
 
-/// So much of an unreadable text as certainly is no password.
+/// The part of an unreadable text that certainly is not a password.
 fn shown(text: &str) -> String {
     let harmless = |c: char| of_version(c) || "@/#~^".contains(c);
     if text.len() <= 100 && text.chars().all(harmless) {
@@ -134,8 +133,8 @@ pub fn hidden(text: &str) -> String {
     }
 }
 
-/// The text with the path in it made absolute, if that is relative to a folder. `~/` stays, which
-/// stands for the home directory of whoever uses it.
+/// The text with its path made absolute, if the path is relative to a folder. `~/` stays: it is the
+/// home directory of the user who reads it.
 pub fn in_folder(text: &str, folder: &Path) -> String {
     let text = text.trim();
     let whole = || text.to_owned();

@@ -14,7 +14,7 @@ pub struct Password {
     allowed: Disclosure,
 }
 
-/// What a user allows a server on another machine to learn.
+/// How much of a password a user allows a server on another machine to learn.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Disclosure {
     /// That the client knows the password.
@@ -31,11 +31,11 @@ pub enum Disclosure {
 /// Why a password was not sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Withheld {
-    /// The server wants it in clear text.
+    /// The server asks for it in clear text.
     Cleartext,
-    /// The server wants it encrypted with a key that it would send.
+    /// The server asks for it encrypted with a key that it would send.
     SentKey,
-    /// What a program does with it is unknown.
+    /// A program is given the password, and its use of it is unknown.
     Program,
 }
 
@@ -56,7 +56,7 @@ impl Password {
         &self.text
     }
 
-    /// What servers on other machines may learn.
+    /// How much servers on other machines may learn.
     pub fn allowed(&self) -> &Disclosure {
         &self.allowed
     }

@@ -13,11 +13,11 @@ use crate::{Disclosure, Host, Password, Server};
 /// The port if none is named.
 const PORT: u16 = 5432;
 
-/// What says where the server is, and who connects.
+/// Keys that say where the server is, and who connects.
 const KEYS: [&str; 8] =
     ["host", "hostaddr", "port", "user", "password", "dbname", "sslmode", "allow_cleartext"];
 
-/// What libpq knows too, and what changes nothing here.
+/// Keys that libpq also knows and that change nothing here.
 const IGNORED: [&str; 12] = [
     "application_name",
     "options",
@@ -35,7 +35,7 @@ const IGNORED: [&str; 12] = [
 
 const SEVERAL: &str = "it names several hosts; a variant is one server";
 
-/// What has been said of a server so far.
+/// The facts about a server read so far.
 #[derive(Default)]
 struct Said {
     host: Option<String>,
@@ -133,13 +133,13 @@ pub(crate) fn read_url(url: &Url<'_>) -> Result<Found, &'static str> {
     Ok(Found { system: "postgres", server: said.server()?, hidden: url.hidden(&options) })
 }
 
-/// Whether a text begins like a connection string. Otherwise, something of that name may be meant.
+/// True if a text begins like a connection string. Otherwise it may name something else.
 pub(crate) fn is_connection_string(text: &str) -> bool {
     let key = text.split('=').next().map(str::trim_end);
     text.contains('=') && key.is_some_and(|key| KEYS.contains(&key) || IGNORED.contains(&key))
 }
 
-/// Whether a text is a connection string from begin to end, of more than one pair.
+/// True if a whole text is a connection string of more than one pair.
 pub(crate) fn is_whole_connection_string(text: &str) -> bool {
     let known = |pair: &Pair<'_>| KEYS.contains(&pair.key) || IGNORED.contains(&pair.key);
     pairs(text).is_ok_and(|pairs| pairs.len() > 1 && pairs.iter().all(known))
@@ -282,7 +282,7 @@ mod tests {
     }
 
     proptest! {
-        /// What both read, they read alike.
+        /// Texts that both can read, they read alike.
         #[test]
         fn the_client_library_agrees(
             url in "postgres(ql)?://[a-z%4:@/?#&=, '.1]{0,20}(@h/d)?",

@@ -5,7 +5,7 @@ use crate::url::Url;
 use crate::{mysql, postgres};
 
 /// Reads a URL or a connection string; `None` if the text is neither. A text that is one but can't
-/// be read has an error, with so much of it as certainly is no password.
+/// be read gives an error, with the part of it that certainly is not a password.
 pub(crate) fn read(text: &str) -> Option<Result<Found, (String, &'static str)>> {
     if postgres::is_connection_string(text) {
         let read = postgres::read_connection_string(text);

@@ -1,4 +1,5 @@
-//! What a system's own client takes for a password is nowhere in what this crate makes of a text.
+//! A text that a system's own client takes for a password never appears in this crate's output for
+//! it.
 
 use percent_encoding::percent_decode_str;
 use proptest::prelude::*;
@@ -100,7 +101,7 @@ proptest! {
             "[", "]", "://", ",", "git:", "path:", "postgres@", "me:SECRET@h/d", "@h/d", "me:",
         ]), 0..10),
     ) {
-        // What is no password may be shown, so all differ: AAAA, BBBB, …
+        // Text that is not a password may be shown, so all differ: AAAA, BBBB, …
         let text = (b'A'..=b'Z').fold(scheme + &parts.concat(), |text, letter| {
             let [plain, code] = [char::from(letter).to_string(), format!("%{letter:02X}")];
             let next = if text.contains("SECRET") { ("SECRET", plain) } else { ("ENCODED", code) };
@@ -148,7 +149,7 @@ proptest! {
                 prop_assert_eq!(survivor, None, "{:?} → {:?}", text, made);
                 prop_assert_eq!(without_passwords(&made), made.clone(), "hiding twice");
             }
-            // What is stored is hidden once more there.
+            // The stored text is hidden once more there.
             let stored = hidden(&reference);
             prop_assert_eq!(without_passwords(&stored), stored.clone());
             prop_assert_eq!(hidden(&stored), stored);

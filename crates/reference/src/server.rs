@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use crate::Password;
 
-/// What a client needs to reach a running server.
+/// Everything that a client needs to reach a running server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Server {
     /// The machine or the socket.
@@ -31,7 +31,7 @@ pub enum Host {
 }
 
 impl Host {
-    /// Whether it is certainly this machine: a socket, or the loopback interface.
+    /// True if it is certainly this machine: a socket, or the loopback interface.
     pub fn is_local(&self) -> bool {
         match self {
             Self::Socket(_) => true,

@@ -29,8 +29,8 @@ pub enum Repository {
 }
 
 impl SourceTree {
-    /// Reads `git:…` or `src:…`; `None` if the text begins with neither. An error has so much of
-    /// the text as certainly is no password.
+    /// Reads `git:…` or `src:…`; `None` if the text begins with neither. An error contains the part
+    /// of the text that certainly is not a password.
     pub(crate) fn parse(text: &str) -> Option<Result<Self, (String, &'static str)>> {
         if let Some(rest) = text.strip_prefix("git:") {
             return Some(parse_git(rest));
@@ -78,15 +78,15 @@ fn parse_git(text: &str) -> Result<SourceTree, (String, &'static str)> {
     Ok(SourceTree::Git { repository, revision: revision.to_owned() })
 }
 
-/// A URL or `host:path`, distinguished from paths as in git: there is no slash before the first
+/// A URL or `host:path`, distinguished from paths as in git: a slash does not precede the first
 /// colon (git-fetch(1), "Git URLs").
 fn is_remote(place: &str) -> bool {
     place.contains("://") || place.find(':').is_some_and(|colon| !place[..colon].contains('/'))
 }
 
-/// Whether the part of a URL before the host contains more than a user name. Over HTTP, even a name
-/// may be a token. A careless password may contain what ends that part, also a `#`, so of the
-/// `whole` text nothing that follows a colon may have an `@` after it.
+/// True if the part of a URL before the host contains more than a user name. Over HTTP, even a name
+/// may be a token. A careless password may contain characters that end that part, also a `#`, so in
+/// the `whole` text nothing that follows a colon may have an `@` after it.
 fn has_secret(url: &str, whole: &str) -> bool {
     let Some((scheme, rest)) = url.split_once("://") else { return false };
     let authority = rest.split('/').next().unwrap_or_default();

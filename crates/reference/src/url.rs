@@ -1,4 +1,4 @@
-//! What the URL of a running server consists of.
+//! The parts of a running server's URL.
 
 use percent_encoding::percent_decode_str;
 

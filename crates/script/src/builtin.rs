@@ -8,7 +8,7 @@ use thiserror::Error;
 pub struct BuiltIn {
     /// Its name behind `-b`.
     pub name: &'static str,
-    /// What pgbench's report calls it.
+    /// The name in pgbench's report.
     pub description: &'static str,
     /// Its text.
     pub text: &'static str,
@@ -50,7 +50,7 @@ pub fn built_in(prefix: &str) -> Result<BuiltIn, ChoiceError> {
 /// A script's name or path with how often it is chosen.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Weighted {
-    /// What is before the last `@`.
+    /// The part before the last `@`.
     pub name: String,
     /// How often it is chosen in relation to the others; 0 is never. 1 if nothing is said.
     pub weight: u32,

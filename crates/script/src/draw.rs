@@ -1,6 +1,6 @@
 //! How random numbers are drawn: pgbench's distributions from any source of random bits.
 
-/// What an expression needs from outside.
+/// The things that an expression needs from outside.
 pub trait Host {
     /// 64 random bits, different ones each time: draws are repeated until they fit.
     fn bits(&mut self) -> u64;
@@ -71,7 +71,7 @@ impl Range {
     }
 
     /// The middle of the bell is that of the range, whose ends are `parameter` standard deviations
-    /// away. What falls outside is drawn again.
+    /// away. Values outside the range are drawn again.
     pub(crate) fn gaussian(self, host: &mut (impl Host + ?Sized), parameter: f64) -> i64 {
         let deviation = loop {
             // Box and Muller, "A note on the generation of random normal deviates", 1958.

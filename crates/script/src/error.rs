@@ -1,4 +1,4 @@
-//! What is wrong with a script, and where; what can fail while an expression is evaluated.
+//! Errors in a script, with their places, and errors while an expression is evaluated.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -44,7 +44,7 @@ pub struct ScriptError {
     pub file: String,
     /// Where the mistake is.
     pub place: Place,
-    /// What it is.
+    /// The problem.
     pub problem: Problem,
 }
 
@@ -74,7 +74,7 @@ pub enum Problem {
     MissingArgument {
         /// The command's name.
         command: String,
-        /// What must follow.
+        /// The text that must follow.
         expected: &'static str,
     },
     /// A command goes on after its end.
@@ -111,9 +111,9 @@ pub enum Problem {
     /// An expression that is not well-formed.
     #[error("expected {expected}, found {found}")]
     Syntax {
-        /// What may stand here.
+        /// The text expected here.
         expected: &'static str,
-        /// What does.
+        /// The text found here.
         found: String,
     },
     /// A whole number of more than 64 bits.
@@ -122,7 +122,7 @@ pub enum Problem {
         /// The number.
         found: String,
     },
-    /// A number that is no double.
+    /// A number that a double cannot hold.
     #[error("expected a number that a double can hold, found {found}")]
     DoubleOutOfRange {
         /// The number.
@@ -163,13 +163,13 @@ pub enum Problem {
     NoStatement {
         /// `gset` or `aset`.
         command: String,
-        /// What is before it.
+        /// The thing before it.
         found: &'static str,
     },
     /// A quoted text or comment that isn't ended.
     #[error("{what} starts here and does not end")]
     Unterminated {
-        /// What it is.
+        /// The kind of text.
         what: &'static str,
     },
     /// A parenthesis in a statement that isn't closed.

@@ -11,7 +11,7 @@ use crate::{EvalError, Scalar, Slot, Value};
 pub enum Expr {
     /// A constant.
     Constant(Scalar),
-    /// What a variable holds.
+    /// The value of a variable.
     Variable(Slot),
     /// A function of 0 to 16 arguments, or an operator.
     Call(Function, Box<[Expr]>),

@@ -1,4 +1,4 @@
-//! Whether commands are in an order that makes sense: nesting of `\if`, pipelines, variables.
+//! Checks that commands are in an order that makes sense: nesting of `\if`, pipelines, variables.
 
 use crate::error::nearest;
 use crate::{Action, Command, Place, Problem, Script, ScriptError, Symbols};
@@ -82,14 +82,14 @@ fn land(commands: &mut [Command], command: Option<usize>, to: usize) {
     }
 }
 
-/// Whether a pipeline may be open or may be closed before a command.
+/// The state of a pipeline before a command: it may be open, may be closed, or both.
 #[derive(Debug, Clone, Copy, Default)]
 struct Pipeline {
     open: bool,
     closed: bool,
 }
 
-/// Refuses what is wrong with pipelines whichever way conditions turn out. All jumps go forwards,
+/// Refuses pipelines that are wrong on any way through the conditions. All jumps go forwards,
 /// so one pass sees every way.
 pub(crate) fn check_pipelines(script: &Script) -> Result<(), ScriptError> {
     let commands = &script.commands;

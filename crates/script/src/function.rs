@@ -86,7 +86,7 @@ pub(crate) const NAMED: [(&str, Function, Arity); 21] = [
 ];
 
 impl Function {
-    /// Whether it always gives the same for the same arguments, and does nothing else.
+    /// True if it always returns the same value for the same arguments, and does nothing else.
     pub(crate) fn is_pure(self) -> bool {
         !matches!(
             self,
@@ -98,7 +98,7 @@ impl Function {
         )
     }
 
-    /// Whether it is evaluated for `NULL` too. All others give `NULL` then.
+    /// True if it is evaluated for `NULL` too. All others return `NULL` then.
     #[inline]
     fn takes_null(self) -> bool {
         matches!(self, Function::Is | Function::Debug)

@@ -14,7 +14,7 @@ const DEEPEST: usize = 32;
 /// How deep parentheses and the like may be nested while parsing.
 const DEEPEST_PARSE: usize = 100;
 
-/// Precedences, from what binds least to what binds most.
+/// Precedences, from the loosest to the tightest.
 mod level {
     pub(super) const OR: u8 = 1;
     pub(super) const AND: u8 = 2;
@@ -251,7 +251,7 @@ impl<'a> Parser<'a, '_> {
         }
     }
 
-    /// What starts with this word, which is passed already.
+    /// Parses the expression that starts with this word, which is already passed.
     fn name(&mut self, name: &str, at: usize) -> Result<Parsed, Fault> {
         match &*name.to_ascii_lowercase() {
             "null" => Ok(Scalar::Null.into()),

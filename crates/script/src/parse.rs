@@ -13,7 +13,7 @@ use crate::{
 /// Parses a script. `name` is for messages. Its variables are added to `symbols`, which all scripts
 /// of a workload share.
 ///
-/// Whether all variables get values can only be seen when all scripts are parsed: see [`check`].
+/// Only [`check`], which sees all parsed scripts, can tell if all variables get values.
 ///
 /// # Errors
 /// The first mistake with its place. Everything that makes pgbench refuse a script is one, and also
@@ -222,8 +222,8 @@ impl<'a> Parser<'a, '_> {
         Err(Fault::new(word.at, Problem::UnexpectedArgument { command, found }))
     }
 
-    /// What was under `\if` or `\elif` goes on behind `\endif`; what follows is for when the
-    /// condition didn't hold.
+    /// The branch of `\if` or `\elif` goes on behind `\endif`; the following commands are for the
+    /// case that the condition didn't hold.
     fn branch_ends(&mut self, start: usize, is_else: bool) -> Result<(), Fault> {
         let jump = self.commands.len();
         self.conditionals
@@ -278,7 +278,7 @@ impl<'a> Parser<'a, '_> {
         Ok(Sleep { time, unit })
     }
 
-    /// `\gset` and `\aset` are no commands of their own, but belong to the one before.
+    /// `\gset` and `\aset` are not commands of their own; they belong to the command before.
     fn store(
         &mut self,
         start: usize,

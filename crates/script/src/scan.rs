@@ -7,7 +7,7 @@ use crate::Inside;
 use crate::error::{Fault, Problem};
 use crate::symbols::{continues_name, starts_name};
 
-/// What ended a command.
+/// The reason why a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stop {
     Semicolon,
@@ -219,7 +219,7 @@ fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | b'\x0b' | b'\x0c')
 }
 
-/// Whether the command is inside the body of `CREATE FUNCTION … BEGIN ATOMIC …; …; END`, whose
+/// Finds out if the command is inside the body of `CREATE FUNCTION … BEGIN ATOMIC …; …; END`, whose
 /// semicolons don't end it. psql goes by the first words, and so does this.
 #[derive(Debug, Default)]
 struct Body {

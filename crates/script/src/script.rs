@@ -9,7 +9,7 @@ use crate::{EvalError, Expr, Place, Problem, Scalar, Slot, Symbols, Value};
 pub struct Script {
     /// The name it was parsed under, for messages.
     pub name: String,
-    /// What it does, in order. `\if` and its kin are jumps over commands, always forwards; a jump
+    /// Its commands, in order. `\if` and its kin are jumps over commands, always forwards; a jump
     /// to behind the last command ends the script.
     pub commands: Vec<Command>,
     /// The variables that must have a value, except those inside quotes and comments.
@@ -21,14 +21,14 @@ pub struct Script {
 pub struct Command {
     /// Where it starts.
     pub place: Place,
-    /// Which of the script's commands it is, from 1, as pgbench counts them in `debug()` and
-    /// messages. What comes from one `\elif` has one number.
+    /// Its number in the script, from 1, as pgbench counts commands in `debug()` and messages. All
+    /// commands of one `\elif` have the same number.
     pub number: u32,
-    /// What to do.
+    /// The action.
     pub action: Action,
 }
 
-/// What a command does.
+/// The action of a command.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Action {
     /// `\set`: assign the value of an expression.
@@ -72,9 +72,9 @@ pub struct Sleep {
 /// The number behind `\sleep`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Time {
-    /// A number. One below 0 is no sleep.
+    /// A number. A negative one means no sleep.
     Constant(i64),
-    /// What a variable holds then.
+    /// The value of a variable at that time.
     Variable(Slot),
 }
 
@@ -82,8 +82,8 @@ impl Sleep {
     /// How long to sleep, in microseconds.
     ///
     /// # Errors
-    /// [`EvalError::Undefined`] and [`EvalError::Sleep`] if the variable holds no number. As in
-    /// pgbench, what follows a number doesn't count: 1.9 is one.
+    /// [`EvalError::Undefined`] and [`EvalError::Sleep`] if the variable does not hold a number. As
+    /// in pgbench, text after a number doesn't count: 1.9 is one.
     pub fn micros(&self, variables: &[Value]) -> Result<u64, EvalError> {
         let number = match self.time {
             Time::Constant(number) => number,
@@ -113,7 +113,7 @@ fn leading_number(text: &str) -> Option<i64> {
 pub struct Sql {
     /// Its text, with its semicolon if it has one.
     pub pieces: Vec<Piece>,
-    /// What becomes of its results. `None`: nothing.
+    /// The variables that get its results. `None`: none.
     pub store: Option<Store>,
     /// Its first word in capitals, such as `SELECT`. Empty if it doesn't start with a word.
     pub word: String,
@@ -128,12 +128,12 @@ pub enum Piece {
     Variable {
         /// Which one.
         slot: Slot,
-        /// What it is inside of.
+        /// The part of SQL that surrounds it.
         inside: Inside,
     },
 }
 
-/// What surrounds a part of an SQL command.
+/// The part of SQL that surrounds a part of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Inside {
     /// Neither of the others.
@@ -149,8 +149,8 @@ pub enum Inside {
 pub struct Store {
     /// Of which statements.
     pub of: Results,
-    /// What the names of columns are preceded by. [`Symbols::slot`] finds the variables; it has
-    /// none for columns that no script mentions.
+    /// The prefix of the columns' names. [`Symbols::slot`] finds the variables; it has none for
+    /// columns that no script mentions.
     pub prefix: String,
 }
 
@@ -194,7 +194,7 @@ impl Sql {
 
     /// The text for the extended protocol and for prepared statements.
     ///
-    /// pgbench also makes parameters of what is inside quotes and comments, which servers then
+    /// pgbench also makes parameters of names inside quotes and comments, which servers then
     /// refuse. Here, comments and names that nothing sets stay as they are.
     ///
     /// # Errors

@@ -37,7 +37,7 @@ impl Symbols {
     /// The variables that pgbench itself sets, in the order of their constants here.
     pub const BUILT_IN: [&str; 4] = ["scale", "client_id", "random_seed", "default_seed"];
 
-    /// Whether a variable can have this name: letters, digits and `_`, but no digit first.
+    /// True if a variable can have this name: letters, digits and `_`, but no digit first.
     pub fn is_name(name: &str) -> bool {
         name.bytes().next().is_some_and(starts_name) && name.bytes().all(continues_name)
     }
@@ -83,7 +83,7 @@ impl Symbols {
         self.symbols.get(slot.index()).map_or("", |symbol| &symbol.name)
     }
 
-    /// Whether something may assign the variable: a `\set`, the user, pgbench itself, or a `\gset`
+    /// True if something may assign the variable: a `\set`, the user, pgbench itself, or a `\gset`
     /// or `\aset` with a prefix that the name begins with.
     pub fn may_be_set(&self, slot: Slot) -> bool {
         let Some(symbol) = self.symbols.get(slot.index()) else { return false };

@@ -74,7 +74,7 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// Whether the line has ended. Passes its end.
+    /// True if the line has ended. Passes its end.
     fn ended(&mut self) -> bool {
         if !self.passed {
             self.skip_blanks();

@@ -1,4 +1,4 @@
-//! What expressions give and variables hold, and how both are written.
+//! Values of expressions and variables, and how both are written.
 
 use std::fmt::{self, Display, Write as _};
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::EvalError;
 
-/// What an expression gives.
+/// The value of an expression.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub enum Scalar {
     /// Nothing; most functions of it are `NULL` again.
@@ -30,7 +30,7 @@ impl Scalar {
         }
     }
 
-    /// Whether a condition with this value holds: numbers other than 0 do, `NULL` doesn't.
+    /// True if a condition with this value holds: numbers other than 0 do, `NULL` doesn't.
     #[allow(clippy::float_cmp, reason = "exactly zero is false")]
     pub fn truth(self) -> bool {
         match self {
@@ -131,7 +131,7 @@ fn trimmed(number: &str) -> &str {
     if number.contains('.') { number.trim_end_matches('0').trim_end_matches('.') } else { number }
 }
 
-/// What a variable holds.
+/// The value of a variable.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub enum Value {
     /// Nothing was assigned yet.
@@ -155,10 +155,10 @@ impl Value {
         }
     }
 
-    /// What an expression sees. `None` if nothing was assigned.
+    /// The value that an expression sees. `None` if nothing was assigned.
     ///
     /// # Errors
-    /// [`EvalError::Malformed`] for text that is no number, truth value or `NULL`.
+    /// [`EvalError::Malformed`] for text that is not a number, truth value or `NULL`.
     #[inline]
     pub fn scalar(&self) -> Option<Result<Scalar, EvalError>> {
         match self {
@@ -187,8 +187,8 @@ impl From<Scalar> for Value {
     }
 }
 
-/// What a text looks like: `NULL`, a truth value (also `t`, `y`, `on`, `of`), a whole number, a
-/// double.
+/// Reads a text as the value that it looks like: `NULL`, a truth value (also `t`, `y`, `on`, `of`),
+/// a whole number, a double.
 fn read(text: &str) -> Result<Scalar, EvalError> {
     let malformed = || EvalError::Malformed(text.to_owned());
     let starts =

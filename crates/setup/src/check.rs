@@ -11,9 +11,9 @@ pub enum Error {
     Value {
         /// The option.
         option: &'static str,
-        /// What it takes.
+        /// The accepted values.
         expected: &'static str,
-        /// What was given.
+        /// The given value.
         found: String,
     },
     /// An option without which nothing can be written.
@@ -21,7 +21,7 @@ pub enum Error {
     Missing {
         /// The option.
         option: &'static str,
-        /// What it is needed for, with an example.
+        /// The reason it is needed, with an example.
         why: &'static str,
     },
     /// An option that has no meaning there.
@@ -36,7 +36,7 @@ pub enum Error {
 
 /// Sizes of disks in GB that both clouds have.
 const SIZES: std::ops::RangeInclusive<u32> = 10..=65_536;
-/// Doctor wants at least the first. More than the last, which is what systemd allows at most
+/// Doctor expects at least the first. More than the last, which is what systemd allows at most
 /// unless told otherwise, could lock everybody out.
 const NOFILE: std::ops::RangeInclusive<u32> = 65_536..=524_288;
 
@@ -89,7 +89,7 @@ fn package(text: &str) -> bool {
         && text.chars().all(|c| lower(c) || "+-.".contains(c))
 }
 
-/// A directory of its own that isn't part of the system.
+/// True for a separate directory that isn't part of the system.
 fn data_dir(text: &str) -> bool {
     const SYSTEM: [&str; 14] = [
         "bin", "boot", "dev", "etc", "lib", "lib64", "proc", "root", "run", "sbin", "sys", "tmp",
@@ -143,7 +143,7 @@ fn within(
     Err(Error::Value { option, expected, found: number.to_string() })
 }
 
-/// Checks everything and fills in what depends on the cloud.
+/// Checks everything and fills in the values that depend on the cloud.
 pub(crate) fn check(mut request: Request) -> Result<Request, Error> {
     words(&request)?;
     within("--nofile", request.nofile, &NOFILE, "a number from 65536 to 524288")?;

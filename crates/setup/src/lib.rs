@@ -1,5 +1,5 @@
-//! What turns a bare server into one that is fit to measure on, as text: commands that create it in
-//! a cloud, a cloud-init file, and a script for one that exists. Nothing is run here.
+//! Text that makes a bare server fit to measure on: commands that create it in a cloud, a
+//! cloud-init file, and a script for one that exists. Nothing is run here.
 //!
 //! The script is `src/setup.sh`, which runs as it is; [`Setup::script`] fills in its settings. The
 //! cloud-init file carries the same script. `doctor` judges the outcome: the script writes the
@@ -37,7 +37,7 @@ pub use request::{Cloud, Filesystem, Request, Ubuntu};
 pub struct Setup(Request);
 
 impl Setup {
-    /// Checks a description and fills in what depends on the cloud.
+    /// Checks a description and fills in the values that depend on the cloud.
     ///
     /// # Errors
     /// If a value could not be one of its kind, or is missing, or has no meaning there.
@@ -45,13 +45,13 @@ impl Setup {
         check::check(request).map(Setup)
     }
 
-    /// What was asked for, with what depends on the cloud filled in.
+    /// The request, with the values that depend on the cloud filled in.
     pub fn request(&self) -> &Request {
         &self.0
     }
 
     /// A script that creates the instance; `None` without a cloud. It expects the cloud-init file
-    /// beside it, named [`CLOUD_INIT`].
+    /// in the same directory, named [`CLOUD_INIT`].
     pub fn create(&self) -> Option<String> {
         match self.0.cloud {
             Cloud::None => None,

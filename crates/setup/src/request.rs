@@ -1,4 +1,4 @@
-//! What can be asked for.
+//! The options of a setup.
 
 /// Where the server is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -48,7 +48,7 @@ pub struct Request {
     pub zone: Option<String>,
     /// Its system.
     pub ubuntu: Ubuntu,
-    /// Type of its data disk; `none` for no such disk.
+    /// Type of its data disk; `none` if it has none.
     pub disk: Option<String>,
     /// Size of its data disk in GB.
     pub disk_size: Option<u32>,
@@ -68,7 +68,7 @@ pub struct Request {
     pub data_dir: String,
     /// The data disk as the server sees it: `none`, `auto`, or a path or pattern below `/dev`.
     pub device: Option<String>,
-    /// What an empty data disk is formatted with.
+    /// The filesystem for an empty data disk.
     pub filesystem: Filesystem,
     /// Files that a process may have open.
     pub nofile: u32,

@@ -50,7 +50,7 @@ fn end_marker(name: &str) -> String {
     format!("<!-- end of {name}:")
 }
 
-/// What a document has of one subject.
+/// The text of one subject in a document.
 struct Place<'a> {
     before: &'a str,
     tables: &'a str,
@@ -128,7 +128,7 @@ pub fn exactly(name: &str, findings: &Findings) -> String {
     findings.checks.iter().map(line).collect()
 }
 
-/// What the short form of a subject finds.
+/// The findings of a subject's short form.
 pub fn short(subject: &Subject) -> Findings {
     (subject.run)(Size::Short)
 }

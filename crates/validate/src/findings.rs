@@ -1,4 +1,4 @@
-//! What a subject found: tables, and checks against bounds.
+//! The findings of a subject: tables, and checks against bounds.
 
 use std::fmt::Write;
 
@@ -26,7 +26,7 @@ impl Size {
 /// A table for the document.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {
-    /// What it shows, in a sentence or two.
+    /// A sentence or two about its content.
     pub caption: String,
     /// Names of the columns.
     pub head: Vec<String>,
@@ -84,20 +84,20 @@ impl Table {
 /// Something that must hold.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Check {
-    /// What was looked at: `false alarms, 8 blocks, drift`.
+    /// The subject of the check: `false alarms, 8 blocks, drift`.
     pub what: String,
-    /// What was found, with its unit.
+    /// The figure found, with its unit.
     pub found: String,
-    /// What was allowed: `≤ 5% (+0.3% for the number of experiments)`.
+    /// The allowed range: `≤ 5% (+0.3% for the number of experiments)`.
     pub bound: String,
-    /// Whether it holds.
+    /// True if it holds.
     pub holds: bool,
     /// Of a rate: how often it happened, exactly.
     pub rate: Option<Rate>,
 }
 
 impl Check {
-    /// What was found, as exactly as it is known: `187 of 200`.
+    /// The figure found, as exactly as it is known: `187 of 200`.
     pub fn exactly(&self) -> String {
         self.rate.map_or(self.found.clone(), |rate| format!("{} of {}", rate.hits, rate.tries))
     }
@@ -108,7 +108,7 @@ impl Check {
 pub struct Findings {
     /// Tables, in the order in which they are shown.
     pub tables: Vec<Table>,
-    /// What must hold.
+    /// The checks that must hold.
     pub checks: Vec<Check>,
 }
 

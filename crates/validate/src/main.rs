@@ -1,5 +1,5 @@
-//! `make validate`: simulates experiments with known truth, prints what `judge` says of them as
-//! Markdown, and puts the tables into VALIDATION.md. Exit code 1 when a bound is missed.
+//! `make validate`: simulates experiments with known truth, prints the verdicts of `judge` on them
+//! as Markdown, and puts the tables into VALIDATION.md. Exit code 1 when a bound is missed.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use clap::Parser;
 use validate::{SUBJECTS, Size, document};
 
-/// Simulated experiments with known truth, and what the judge says of them.
+/// Simulated experiments with known truth, and the judge's verdicts on them.
 #[derive(Debug, Parser)]
 #[command(name = "validate")]
 struct Cli {

@@ -1,4 +1,4 @@
-//! What makes two trials of the same system differ.
+//! The reasons why two trials of the same system differ.
 
 use crate::Random;
 
@@ -72,7 +72,7 @@ pub const MODELS: [Noise; 7] = [
 ];
 
 impl Noise {
-    /// By what fraction one trial lies above or below its level, apart from its seconds.
+    /// The fraction by which one trial is above or below its level, apart from its seconds.
     pub fn deviation(&self, random: &mut Random) -> f64 {
         let unit = match self.tails {
             Tails::Light => random.normal(),

@@ -12,7 +12,7 @@ pub struct Printed {
     pub half: f64,
 }
 
-/// Whether a printed figure follows from others.
+/// The agreement of a printed figure with others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Agreement {
     /// Computed from the others as printed and rounded, it is the same to the last digit.
@@ -31,8 +31,8 @@ impl Printed {
         text.parse().ok().filter(|value: &f64| value.is_finite()).map(|value| Self { value, half })
     }
 
-    /// Whether this figure follows from others that give `value` as printed, and between `low` and
-    /// `high` before they were rounded.
+    /// Checks that this figure follows from others that give `value` as printed, and between `low`
+    /// and `high` before they were rounded.
     pub fn follows_from(self, low: f64, value: f64, high: f64) -> Agreement {
         // The last bits of a binary fraction decide no tie.
         let slack = self.half * (1.0 + 1e-9);
@@ -45,7 +45,7 @@ impl Printed {
         }
     }
 
-    /// Whether this figure is `scale · dividend / divisor`, all positive.
+    /// Checks that this figure is `scale · dividend / divisor`, all positive.
     pub fn is_quotient(self, dividend: Self, divisor: Self, scale: f64) -> Agreement {
         self.follows_from(
             scale * (dividend.value - dividend.half) / (divisor.value + divisor.half),
@@ -54,13 +54,13 @@ impl Printed {
         )
     }
 
-    /// Whether this figure is the change from `before` to `after` in percent.
+    /// Checks that this figure is the change from `before` to `after` in percent.
     pub fn is_change(self, before: Self, after: Self) -> Agreement {
         let ratio = Self { value: self.value + 100.0, half: self.half };
         ratio.is_quotient(after, before, 100.0)
     }
 
-    /// Whether this figure is a sum.
+    /// Checks that this figure is a sum.
     pub fn is_sum(self, parts: &[Self]) -> Agreement {
         let sum: f64 = parts.iter().map(|part| part.value).sum();
         let off: f64 = parts.iter().map(|part| part.half).sum();

@@ -93,7 +93,7 @@ pub struct Server {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Postgres {
-    /// The post, where a table has no other.
+    /// The post, for tables that name no other.
     pub post: String,
     /// Averages and the same per query.
     pub per_query: PerQuery,
@@ -115,7 +115,7 @@ pub struct PerQuery {
     pub columns: Vec<String>,
     /// By what a quotient was multiplied, as its size tells.
     pub factors: Vec<f64>,
-    /// By what the post says that the last two were.
+    /// The factor by which the last two differ, according to the post.
     pub factor_named: f64,
     /// Averages.
     pub averages: Vec<Row>,
@@ -137,7 +137,7 @@ pub struct OnlyRelative {
 pub struct Relative {
     /// The post.
     pub post: String,
-    /// What the figures are relative to.
+    /// The value that the figures are relative to.
     pub base: String,
     /// The steps.
     pub columns: Vec<String>,

@@ -2,7 +2,7 @@
 
 use crate::Random;
 
-/// What makes slices of the same server differ.
+/// The reasons why slices of the same server differ.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rounds {
     /// Its name in the tables.
@@ -11,7 +11,7 @@ pub struct Rounds {
     pub slice: f64,
     /// Autocorrelation of neighboring slices of the same server: AR(1).
     pub autocorrelation: f64,
-    /// Whether a slice's deviation has the tails of Student's t with 3 degrees of freedom.
+    /// True if a slice's deviation has the tails of Student's t with 3 degrees of freedom.
     pub heavy: bool,
     /// Chance that a slice is disturbed: it then loses up to 80% of its operations.
     pub disturbed: f64,
@@ -31,8 +31,8 @@ pub const MODELS: [Rounds; 6] = [
     Rounds { name: "all together", autocorrelation: 0.5, heavy: true, disturbed: 0.05, ..PLAIN },
 ];
 
-/// Standard deviation and autocorrelation, from slice to slice, of what the machine does slowly and
-/// to both servers.
+/// Standard deviation and autocorrelation, from slice to slice, of the machine's slow changes,
+/// which affect both servers.
 const MACHINE: (f64, f64) = (0.05, 0.99);
 
 /// Change of the machine's level from the first to the last round.

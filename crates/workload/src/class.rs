@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// A kind of requests that is counted separately: its name, what its operations are, and their
+/// A kind of requests that is counted separately: its name, the name of its operations, and their
 /// effect on the data. Several workloads use the ones below; a workload may have others.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Class {
@@ -13,13 +13,13 @@ pub struct Class {
     pub name: Cow<'static, str>,
     /// Several of its requests: `queries`.
     pub plural: Cow<'static, str>,
-    /// What its operations are, for tables: `queries`, `rows`.
+    /// The name of its operations, for tables: `queries`, `rows`.
     pub unit: Cow<'static, str>,
-    /// What its requests do.
+    /// The effect of its requests.
     pub effect: Effect,
 }
 
-/// What requests of a class do to the data.
+/// The effect of a class's requests on the data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Effect {
     /// They don't change it.
@@ -58,7 +58,7 @@ impl Class {
         Class { name, plural, unit, effect }
     }
 
-    /// Whether its requests are many and alike, so their times and their number per second are
+    /// True if its requests are many and alike, so that their times and their number per second are
     /// meaningful.
     pub fn is_steady(&self) -> bool {
         !matches!(self.effect, Effect::Defines | Effect::Holds)

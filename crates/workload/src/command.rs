@@ -9,7 +9,7 @@ use crate::step::Step;
 pub struct Program {
     /// Its step, without streams.
     pub step: Step,
-    /// What must succeed before the step begins; empty: nothing.
+    /// Commands that must succeed before the step begins; empty: none.
     pub prepare: Vec<String>,
     /// The program and its arguments, with placeholders ([`fill`]).
     pub command: Vec<String>,
@@ -45,9 +45,9 @@ pub struct Figures {
     pub operations: u64,
     /// The seconds they took.
     pub seconds: f64,
-    /// What is judged, in the unit of the step: a rate per second, or a cost.
+    /// The judged figure, in the unit of the step: a rate per second, or a cost.
     pub value: f64,
-    /// What else it printed, with its unit; response times have `µs`.
+    /// Other printed figures, with their units; response times have `µs`.
     pub metrics: Vec<(String, f64, String)>,
     /// The rate in each second, as far as it is known.
     pub per_second: Vec<f64>,
@@ -149,7 +149,7 @@ fn per_second(series: &[foreign::Interval]) -> Vec<f64> {
     rates
 }
 
-/// Replaces placeholders: `{port}` by what `places` has under that name, `{{` and `}}` by a brace.
+/// Replaces placeholders: `{port}` by the value of that name in `places`, `{{` and `}}` by a brace.
 /// A brace that is neither is kept.
 ///
 /// # Errors
@@ -229,7 +229,7 @@ mod tests {
         fn doubled_braces_are_the_text_itself(text in "[{}a-zé$ ]{0,20}") {
             let doubled = text.replace('{', "{{").replace('}', "}}");
             proptest::prop_assert_eq!(fill(&doubled, &places()), Ok(text.clone()));
-            // What is filled has lost braces only, or got what stands for a name.
+            // A filled text has only lost braces, or gained the values of names.
             if let Err(problem) = fill(&text, &places()) {
                 proptest::prop_assert!(problem.contains("stands for nothing"), "{}", problem);
             }

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::draw::Cell;
 
-/// Rows sent with one `COPY … FROM STDIN`, or as INSERTs of many rows where there is no COPY. Each
-/// execution continues where the last one ended.
+/// Rows sent with one `COPY … FROM STDIN`, or as INSERTs of many rows where COPY does not exist.
+/// Each execution continues where the last one ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Copy {
     /// The table, with its columns in parentheses if they aren't all.

@@ -1,8 +1,9 @@
-//! How systems differ in what they accept, as far as a benchmark's requests differ.
+//! Differences between systems in the SQL that they accept, as far as a benchmark's requests
+//! differ.
 
 use crate::Error;
 
-/// What a system accepts.
+/// The SQL that a system accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dialect {
     /// SQL.
@@ -25,7 +26,7 @@ pub enum Sql {
     },
     /// MySQL or MariaDB.
     Mysql {
-        /// What stores the tables.
+        /// The engine that stores the tables.
         engine: Engine,
     },
 }
@@ -91,7 +92,7 @@ impl Sql {
         }
     }
 
-    /// What follows the columns of a new table.
+    /// The text after the columns of a new table.
     pub(crate) fn table_options(self) -> &'static str {
         match self {
             Sql::Postgres { .. } => "",
@@ -113,7 +114,8 @@ impl Sql {
         (!add.is_empty()).then(|| format!("ALTER TABLE {table} {add}")).into_iter().collect()
     }
 
-    /// What follows the table in a query that an index is made for. PostgreSQL has nothing like it.
+    /// The text after the table in a query that an index is made for. PostgreSQL has nothing like
+    /// it.
     pub(crate) fn force_index(self, index: &str) -> String {
         match self {
             Sql::Postgres { .. } => String::new(),

@@ -85,7 +85,7 @@ pub enum Draw {
     Earlier {
         /// How many values back; 1 is the previous one.
         back: usize,
-        /// What is added.
+        /// The added number.
         plus: i64,
         /// Width on the wire.
         width: Width,
@@ -95,7 +95,7 @@ pub enum Draw {
     Kept {
         /// Its index among them.
         index: usize,
-        /// What is added.
+        /// The added number.
         plus: i64,
         /// Width on the wire.
         width: Width,
@@ -156,10 +156,10 @@ impl Source<'_> {
     }
 }
 
-/// A prepared [`Draw`]: what its distribution needs is computed once.
+/// A prepared [`Draw`]: the constants of its distribution are computed once.
 #[derive(Debug, Clone)]
 pub struct Sampler {
-    /// What is drawn.
+    /// The draw.
     pub draw: Draw,
     zipf: Option<Zipf<f64>>,
 }

@@ -21,7 +21,7 @@ pub enum Error {
     Unfit {
         /// The benchmark.
         workload: &'static str,
-        /// What it sends.
+        /// The kind of requests that it sends.
         needs: &'static str,
     },
     /// A step would write to a block device.

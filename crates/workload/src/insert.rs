@@ -85,8 +85,8 @@ impl Builder<'_> {
         let mut rows = 0;
         // Minimum per table.
         let mut held = 0;
-        // What loading leaves to do would fall into what reads: autovacuum, hint bits, pages that
-        // are not yet known to be visible to all.
+        // Work that loading leaves behind would fall into steps that read: autovacuum, hint bits,
+        // pages that are not yet known to be visible to all.
         let mut owed = false;
         for name in &self.plan.steps {
             let loads = name.starts_with("l.");
@@ -170,8 +170,7 @@ impl Builder<'_> {
         [create + &by].into_iter().chain(parts).chain(cached).collect()
     }
 
-    /// What a table's definition ends with if it has range partitions, and statements that make
-    /// them.
+    /// The end of a table's definition if it has range partitions, and statements that make them.
     fn partitions(&self, table: &str) -> (String, Vec<String>) {
         let partitions = self.plan.partitions;
         if partitions == 0 {

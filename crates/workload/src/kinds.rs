@@ -7,7 +7,8 @@ use crate::draw::Cell;
 use crate::request::{Expect, Request, Statement};
 use crate::step::{End, Refresh, Step};
 
-/// What `steelyard count` needs from a workload: tables, rows, and the requests to count.
+/// Everything that `steelyard count` needs from a workload: tables, rows, and the requests to
+/// count.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Catalogue {
     /// Create the empty tables, one statement after another.
@@ -38,7 +39,7 @@ pub struct Load {
 }
 
 impl Load {
-    /// What the streams of a step do, one after another.
+    /// The requests of a step's streams, one after another.
     pub fn of(step: &Step) -> impl Iterator<Item = Load> {
         step.streams.iter().flat_map(|stream| {
             let times = if let End::Rounds(rounds) = stream.end { rounds } else { 1 };
@@ -57,7 +58,7 @@ impl Load {
 pub struct Kind {
     /// Its name, such as `insert-100`.
     pub name: String,
-    /// What its operations are.
+    /// The class of its operations.
     pub class: Class,
     /// The request. For a statement, the caller sets whether it is prepared.
     pub request: Request,
@@ -65,7 +66,7 @@ pub struct Kind {
     pub rows: u64,
     /// The data it needs.
     pub state: State,
-    /// Whether it leaves the data unchanged, so other kinds may be counted on it too.
+    /// True if it leaves the data unchanged, so other kinds may be counted on it too.
     pub reads_only: bool,
     /// A cell that grows with each execution, and by how much: rows deleted so far.
     pub adds: Option<(Cell, i64)>,

@@ -1,8 +1,8 @@
 //! The key-value steps of db_bench, for engines in their clients' process.
 //!
-//! fillseq writes all keys, so each read must find what it asks for. Before a step that reads,
-//! after steps that write, what is in memory is flushed and compactions are waited for: no read
-//! runs on a tree whose shape was left to chance.
+//! fillseq writes all keys, so each read must find its key. Before a step that reads, after steps
+//! that write, memory is flushed and compactions finish, so no read runs on a tree whose shape was
+//! left to chance.
 
 mod kinds;
 
@@ -64,7 +64,7 @@ fn check(dialect: Dialect) -> Result<(), Error> {
     }
 }
 
-/// Whether a step ends when its work is done.
+/// True if a step ends when its work is done.
 fn ends_by_work(test: &str) -> bool {
     matches!(test, "fillseq" | "overwritesome")
 }
@@ -132,7 +132,7 @@ fn put(plan: &KvPlan, keys: u32, logged: bool) -> KeyAction {
     KeyAction::Put { keys, value, logged }
 }
 
-/// The one that writes beside reads.
+/// The stream that writes while others read.
 fn writer(plan: &KvPlan, client: u32) -> Stream {
     let bytes = f64::from(KEY_BYTES + plan.value_bytes);
     let (action, key) = (put(plan, 1, true), any(0, plan.keys as i64));
@@ -144,8 +144,8 @@ fn writer(plan: &KvPlan, client: u32) -> Stream {
     }
 }
 
-/// The settings of workloads.md §3, by RocksDB's names. What is a default of RocksDB is there, too,
-/// where versions differ.
+/// The settings of workloads.md §3, by RocksDB's names. They include defaults of RocksDB where
+/// versions differ.
 fn config(plan: &KvPlan) -> BTreeMap<String, String> {
     let small = 8 << 20;
     let cache = plan.cache.unwrap_or(match plan.mode {

@@ -1,7 +1,7 @@
 //! The benchmarks as data: tables, steps, statements and how their parameters are drawn.
 //!
-//! This crate turns the workload part of a plan into a [`Benchmark`]. It says what to create, and
-//! then, [`Phase`] after phase, what each client sends, how fast, until when, and which answer is
+//! This crate turns the workload part of a plan into a [`Benchmark`]. It says what to create and
+//! then, for each [`Phase`], what each client sends, how fast, until when, and which answer is
 //! right. It opens no socket and reads no clock. The load engine does that, and doesn't know the
 //! benchmarks' names.
 //!
@@ -77,8 +77,8 @@ pub fn benchmark(
     }
 }
 
-/// What `steelyard count` counts: the user's own statements if there are any, otherwise the
-/// workload's.
+/// The requests that `steelyard count` counts: the user's own statements if there are any,
+/// otherwise the workload's.
 ///
 /// # Errors
 /// As [`benchmark`].

@@ -100,7 +100,7 @@ pub fn create_accounts(sql: Sql) -> String {
     TABLES[2].create(sql)
 }
 
-/// Fills `pgbench_accounts` with so many clients at a time.
+/// Fills `pgbench_accounts` with this many clients at a time.
 pub fn load_accounts(name: &str, scale: u64, clients: u32) -> Step {
     load(name, &[&TABLES[2]], scale, clients)
 }
@@ -159,7 +159,7 @@ pub fn foreign_keys(name: &str, scale: u64) -> Step {
     Step::define(name, 1, vec![keys.iter().map(key).collect()], rows(scale))
 }
 
-/// Fills tables with COPY, so many clients at a time, each with a part of every table.
+/// Fills tables with COPY, this many clients at a time, each with a part of every table.
 fn load(name: &str, tables: &[&Table], scale: u64, clients: u32) -> Step {
     let mut streams = Vec::new();
     let mut cells = 0;
@@ -199,12 +199,12 @@ fn batches(table: &Table, scale: u64) -> u64 {
     if rows.is_multiple_of(BATCH) { rows / BATCH } else { 1 }
 }
 
-/// Clients that fit in a server as it comes.
+/// Clients that fit in a server with default settings.
 const USUAL_CLIENTS: u32 = 80;
-/// Connections beside those of the clients.
+/// Connections in addition to those of the clients.
 const OTHERS: u32 = 20;
 
-/// The setting that makes room for so many clients, if they need it.
+/// The setting that makes room for this many clients, if they need it.
 pub fn room_for(clients: u32) -> Option<(String, String)> {
     let setting = || ("max_connections".to_owned(), (clients + OTHERS).to_string());
     (clients > USUAL_CLIENTS).then(setting)

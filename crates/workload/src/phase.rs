@@ -12,7 +12,7 @@ pub struct Benchmark {
     pub setup: Vec<String>,
     /// The tables, for sizes, counters and settling.
     pub tables: Vec<String>,
-    /// What runs, in order.
+    /// The phases to run, in order.
     pub phases: Vec<Phase>,
     /// Settings that the benchmark needs, by the system's own names; those of a plan override them.
     pub config: BTreeMap<String, String>,

@@ -1,4 +1,4 @@
-//! What a client sends: SQL statements or key-value operations, with places for drawn values.
+//! The requests of a client: SQL statements or key-value operations, with places for drawn values.
 
 use std::fmt;
 use std::sync::Arc;
@@ -82,7 +82,7 @@ impl From<KeyValue> for Request {
 /// An operation on keys, which are numbers, laid out by the engine's session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct KeyValue {
-    /// What is done.
+    /// The action.
     pub action: KeyAction,
     /// The key, drawn for each execution.
     pub key: Draw,
@@ -104,7 +104,7 @@ pub enum KeyAction {
         keys: u32,
         /// A value.
         value: Draw,
-        /// Whether it survives a crash of the system.
+        /// True if it survives a crash of the system.
         logged: bool,
     },
     /// Removes a key.
@@ -118,7 +118,7 @@ pub enum KeyAction {
 pub struct Scan {
     /// How many.
     pub pairs: u32,
-    /// Whether towards smaller keys.
+    /// True if it goes towards smaller keys.
     pub reverse: bool,
 }
 

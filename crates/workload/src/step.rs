@@ -1,4 +1,4 @@
-//! What a benchmark is made of: steps and streams.
+//! The parts of a benchmark: steps and streams.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -19,16 +19,17 @@ pub struct Step {
     pub name: String,
     /// Number of concurrent clients.
     pub dop: u32,
-    /// What distinguishes it from other steps of its name and dop, such as `pinning` or `protocol`.
+    /// Labels that distinguish it from other steps of its name and dop, such as `pinning` or
+    /// `protocol`.
     pub labels: BTreeMap<String, String>,
     /// The class of requests whose operations are the step's throughput.
     pub counted: Class,
-    /// What one operation is, for tables: the class's unit, unless [`Step::operations`] says
+    /// The name of one operation, for tables: the class's unit, unless [`Step::operations`] says
     /// otherwise.
     pub unit: Cow<'static, str>,
-    /// Whether a lower rate is better, because it is a cost.
+    /// True if a lower rate is better, because it is a cost.
     pub less_is_better: bool,
-    /// What each connection does.
+    /// The stream of each connection.
     pub streams: Vec<Stream>,
     /// Number of shared cells the streams use.
     pub cells: usize,
@@ -37,10 +38,10 @@ pub struct Step {
     /// Operations of the step, if its statements don't count them: index creation counts the
     /// indexed rows.
     pub operations: Option<u64>,
-    /// Whether it may come before or after its neighbors of the same kind: each block draws their
+    /// True if it may come before or after its neighbors of the same kind: each block draws their
     /// order.
     pub any_order: bool,
-    /// What else is done beside the load.
+    /// Conditions other than the load.
     pub terms: Terms,
     /// Bytes that an operation reads or writes, if all are alike.
     pub bytes: Option<u64>,
@@ -85,7 +86,7 @@ impl Step {
         Step { operations: Some(rows), unit: Class::INSERT.unit, ..step }
     }
 
-    /// Whether it ends after a time, rather than when its work is done.
+    /// True if it ends after a time, false if it ends when its work is done.
     pub fn is_timed(&self) -> bool {
         self.seconds.is_some()
     }
@@ -100,14 +101,14 @@ impl Step {
     }
 }
 
-/// What one connection does in a step.
+/// The work of one connection in a step.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Stream {
     /// The client it belongs to, from 0.
     pub client: u32,
-    /// What its operations count as.
+    /// The class that its operations count as.
     pub class: Class,
-    /// Whether the step waits for it.
+    /// Its role: the step waits for it, or it runs in the background.
     pub role: Role,
     /// Requests that [`Action`]s name by index.
     pub requests: Vec<Request>,
@@ -129,8 +130,8 @@ pub struct Stream {
     pub adds_to: Option<Cell>,
     /// pgbench scripts that it runs instead of its actions.
     pub scripts: Option<Arc<Scripts>>,
-    /// What its queries must find over the whole step, if fewer rows would mean that they looked in
-    /// the wrong place.
+    /// The rows that its queries must find over the whole step, if fewer rows would mean that they
+    /// looked in the wrong place.
     pub finds: Option<Finds>,
 }
 
@@ -213,7 +214,7 @@ impl Finds {
     }
 }
 
-/// Whether a step waits for a stream.
+/// The role of a stream: the step waits for it, or it runs in the background.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Role {
     /// The step ends when all of these have ended.
@@ -229,8 +230,8 @@ pub enum Action {
     Run(usize),
     /// Send one of the requests with these indexes, chosen uniformly.
     Choose(Vec<usize>),
-    /// Send the one of the requests with these indexes that a number kept for the round names, from
-    /// 0: several requests to the same table.
+    /// Send one of the requests with these indexes: a number kept for the round selects it, from 0.
+    /// Several requests to the same table use it.
     Kept {
         /// Which of the numbers kept.
         number: usize,

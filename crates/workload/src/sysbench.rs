@@ -89,7 +89,7 @@ impl Builder<'_> {
         Step::define(name, clients, (0..clients).map(create).collect(), self.plan.all_rows())
     }
 
-    /// A test with so many clients.
+    /// A test with this many clients.
     fn test(&self, name: &str, test: &str, dop: u32) -> Result<Step, Error> {
         let unknown = || Error::UnknownStep {
             workload: "sysbench",

@@ -6,22 +6,22 @@ use serde::{Deserialize, Serialize};
 /// Conditions of a step that are set from outside the load.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Terms {
-    /// Where clients and their servers run; `None`: whoever runs the step decides.
+    /// Where clients and their servers run; `None`: the program that runs the step decides.
     pub pinning: Option<Pinning>,
     /// How clients reach the server; `None`: as usual.
     pub transport: Option<Transport>,
-    /// Idle-priority processes beside the load.
+    /// Idle-priority processes that run alongside the load.
     pub idle: Option<Idle>,
-    /// Whether the scheduler's events are counted.
+    /// The scheduler's events to count, if any.
     pub counters: Option<Counters>,
 }
 
 /// Events of the scheduler are counted after a step, while its load goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counters {
-    /// For so many seconds.
+    /// For this many seconds.
     pub seconds: u32,
-    /// Whether the step can't do without.
+    /// True if the step can't run without them.
     pub required: bool,
 }
 

@@ -29,7 +29,7 @@ pub struct Address {
 }
 
 impl Address {
-    /// Whether a text is meant as an address, not as a path.
+    /// True if a text is meant as an address, not as a path.
     pub fn is_meant(text: &str) -> bool {
         text.contains("://")
     }

@@ -53,7 +53,7 @@ pub(super) fn s3(bucket: &str) -> Result<AmazonS3Builder, Error> {
     Ok(builder)
 }
 
-/// Whether this machine has Amazon's metadata service.
+/// True if this machine has Amazon's metadata service.
 fn on_ec2() -> bool {
     let vendor = fs::read_to_string("/sys/class/dmi/id/sys_vendor").unwrap_or_default();
     vendor.contains("Amazon")
@@ -106,7 +106,7 @@ pub(super) fn without_secrets(text: &str) -> String {
     let from_profile = profile().into_iter().filter(|(name, _)| named(&name.to_uppercase()));
     let secrets = from_env.chain(from_profile.map(|(_, value)| value));
     let mut text = text.to_owned();
-    // Short values are no secrets, and would tear words apart.
+    // Short values are not secrets, and hiding them would tear words apart.
     for secret in secrets.filter(|secret| secret.len() >= 8) {
         text = text.replace(&secret, "…");
     }

@@ -1,4 +1,4 @@
-//! What went wrong with object storage, in words: what was expected, what was found, what to do.
+//! Explains errors of object storage in words: what was expected, what was found, what to do.
 
 use super::credentials::without_secrets;
 use crate::{Address, Error};
@@ -16,7 +16,7 @@ pub(super) fn failed(address: &Address, action: &str) -> impl FnOnce(object_stor
     }
 }
 
-/// Whether there is no such object, in a bucket that exists.
+/// True if the bucket exists but the object does not.
 pub(super) fn is_missing_object(error: &object_store::Error) -> bool {
     let code = || element(&chain(error), "Code");
     matches!(error, object_store::Error::NotFound { .. })
@@ -29,7 +29,7 @@ fn chain(error: &dyn std::error::Error) -> String {
     let mut cause = error.source();
     while let Some(error) = cause {
         let next = error.to_string();
-        // Most causes are already in the text of what they caused.
+        // Most causes are already in the text of the error that they caused.
         if !text.contains(&next) {
             text = format!("{text}: {next}");
         }

@@ -1,4 +1,4 @@
-//! Object storage: experiments by content hash, builds by what they depend on.
+//! Object storage: experiments by content hash, builds by their keys.
 //!
 //! ```text
 //! PREFIX/experiments/HASH.steelyard   an archive file
@@ -7,10 +7,10 @@
 //! PREFIX/builds/KEY.json              what it is; written last, and names the file by its hash
 //! ```
 //!
-//! Nothing is ever changed or shared: whoever pushes only adds objects of his own, so two who push
-//! at once lose nothing. An experiment is there once its index entry is; an upload that was killed
-//! leaves nothing that anybody sees. Two machines may build the same commit at once, with a few
-//! different bytes in the results. Each uploads its own file; only one can write the entry.
+//! Nothing is ever changed or shared: a push only adds its own objects, so two pushes at once lose
+//! nothing. An experiment exists once its index entry does; a killed upload leaves nothing that
+//! anybody sees. Two machines may build the same commit at once, with a few different bytes in the
+//! results. Each uploads its own file; only one can write the entry.
 
 mod address;
 mod credentials;

@@ -69,7 +69,7 @@ impl Objects {
         Ok(names.into_iter().flatten().collect())
     }
 
-    /// Whether there is an object of this name.
+    /// True if there is an object of this name.
     pub(crate) fn has(&self, name: &str) -> Result<bool, Error> {
         let key = self.key(name);
         let missing = |error: &object_store::Error| {

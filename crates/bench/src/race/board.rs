@@ -45,7 +45,7 @@ impl Tally {
         [count(all), count(right), count(wrong), count(all - right - wrong), interval]
     }
 
-    /// What the share of wrong calls does not exceed with 95% confidence.
+    /// The bound on the share of wrong calls with 95% confidence.
     fn wrong_at_most(self) -> f64 {
         binomial_interval(self.wrong, self.all, 2.0 * CONFIDENCE - 1.0).1
     }
@@ -106,7 +106,7 @@ fn measured(logs: &[f64]) -> String {
     })
 }
 
-/// What usual practice says in the same time.
+/// The results of usual practice in the same time.
 fn practice_table(recording: &Recording) -> String {
     let mut text = String::from(
         "| planted | measured | practice | load of a trial | experiments | right | wrong | undecided \
@@ -153,7 +153,7 @@ pub fn complete(recording: &Recording) -> Result<()> {
     Ok(())
 }
 
-/// All tables as Markdown, with what they rest on.
+/// All tables as Markdown, with the recordings that they rest on.
 pub fn document(recordings: &[Recording], live: &[Run]) -> String {
     let mut text = String::new();
     if !live.is_empty() {

@@ -1,4 +1,4 @@
-//! What is raced on: builds of PostgreSQL, and what else the machine does.
+//! The builds of PostgreSQL in the race, and the conditions of the machine.
 
 use std::fmt;
 
@@ -31,7 +31,7 @@ pub const BUILDS: [Build; 3] = [
 /// The base once more, under a second name.
 pub const AGAIN: &str = "same-again";
 
-/// What else the machine does meanwhile.
+/// The other load on the machine at that time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Condition {
     Quiet,
@@ -52,7 +52,7 @@ impl fmt::Display for Condition {
     }
 }
 
-/// The name under which a build runs beside the base.
+/// The name under which a build runs against the base.
 pub fn variant_of(build: &Build) -> &'static str {
     if build.slower == 0 { AGAIN } else { build.name }
 }
@@ -62,7 +62,7 @@ pub fn build_named(name: &str) -> Option<usize> {
     BUILDS.iter().position(|build| build.name == name)
 }
 
-/// What a statement of l.i0, which inserts [`STATEMENT_ROWS`], takes without a loop.
+/// The time of a statement of l.i0, which inserts [`STATEMENT_ROWS`], without a loop.
 pub const STATEMENT_US: f64 = 532.0;
 /// The rows of such a statement.
 pub const STATEMENT_ROWS: u64 = 100;

@@ -1,5 +1,4 @@
-//! Usual practice: what it would have said of experiments cut from recorded trials. And whether a
-//! call is right.
+//! Usual practice: its calls on experiments cut from recorded trials. And the scoring of calls.
 
 use judge::{Comparison, Margin, Verdict, compare};
 
@@ -17,26 +16,26 @@ pub enum Practice {
     One,
 }
 
-/// What somebody says.
+/// A contender's call.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Call {
     pub verdict: Verdict,
     pub ratio: f64,
-    /// Whether it says for sure that there is a difference, however small.
+    /// True if it says for sure that there is a difference, however small.
     pub confirmed: bool,
     /// Seconds of the machine that it took.
     pub seconds: f64,
 }
 
 impl Call {
-    /// What a comparison says that took so many seconds.
+    /// The call of a comparison that took this many seconds.
     pub fn of(comparison: &Comparison, seconds: f64) -> Self {
         let Comparison { verdict, ratio, .. } = *comparison;
         Self { verdict, ratio, confirmed: comparison.confirmed(), seconds }
     }
 }
 
-/// Whether that is right.
+/// The correctness of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Score {
     Right,
@@ -64,14 +63,14 @@ impl Practice {
         }
     }
 
-    /// Seconds of load that a trial has, if all trials and what they take beside their load fit
-    /// into `budget` seconds.
+    /// Seconds of load that a trial has, if all trials and the time they need in addition to their
+    /// load fit into `budget` seconds.
     pub fn seconds(self, recording: &Recording, budget: f64) -> usize {
         (budget / (2 * self.trials()) as f64 - recording.fixed).floor().max(0.0) as usize
     }
 
-    /// What it says of a build within so many seconds, once for each experiment that the recording
-    /// holds: no trial is in two of them. Nothing where no trial was recorded for so long.
+    /// Its calls on a build within this many seconds, one for each experiment that the recording
+    /// holds: no trial is in two of them. Empty if no trial was recorded for that long.
     pub fn calls(
         self,
         recording: &Recording,
@@ -108,7 +107,7 @@ impl Practice {
     }
 }
 
-/// Usual practice: what is off by more than the threshold has changed.
+/// Usual practice: a ratio that is off by more than the threshold is a change.
 fn by_threshold(ratio: f64, threshold: f64) -> Verdict {
     if ratio < 1.0 - threshold {
         Verdict::Regression
@@ -119,7 +118,7 @@ fn by_threshold(ratio: f64, threshold: f64) -> Verdict {
     }
 }
 
-/// Whether a call is right about a build.
+/// Decides if a call is right about a build.
 pub fn score(build: &Build, call: &Call) -> Score {
     let sure = call.confirmed && (build.slower == 0 || call.ratio > 1.0);
     match call.verdict {
@@ -138,7 +137,8 @@ mod tests {
     use super::super::builds::{BUILDS, Condition};
     use super::*;
 
-    /// A recording of so many blocks of trials with this deviation, around what was planted.
+    /// A recording of this many blocks of trials with this deviation, around the planted
+    /// difference.
     fn recording(count: usize, deviation: f64) -> Recording {
         let mut bits = Xoshiro256PlusPlus::seed_from_u64(7);
         // Nearly normal: twelve uniform numbers.

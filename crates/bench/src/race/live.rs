@@ -17,7 +17,7 @@ use super::contenders::Call;
 use super::plans;
 use super::steelyard::Steelyard;
 
-/// What a run came to.
+/// The outcome of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Run {
     pub condition: Condition,
@@ -34,7 +34,7 @@ pub struct Run {
 const HEADER: &str =
     "condition\tbuild\tbudget\tverdict\tratio\tlow\thigh\texcludes 1\trestarts\tseconds";
 
-/// Runs until `live.tsv` has so many lines of this build, budget and condition.
+/// Runs until `live.tsv` has this many lines of this build, budget and condition.
 pub fn live(
     directory: &Path,
     steelyard: &Steelyard,
@@ -64,7 +64,7 @@ pub fn live(
     }
 }
 
-/// What the newest run of a store came to.
+/// The outcome of the newest run of a store.
 fn latest(results: &Path, condition: Condition, build: usize, budget: Duration) -> Result<Run> {
     let store = Store::open_read_only(results)?;
     let loaded = report::load(&store, Which::Latest)?;

@@ -49,7 +49,7 @@ enum Part {
         #[arg(long)]
         only_source: bool,
     },
-    /// Record blocks of trials of all builds, until there are so many
+    /// Record blocks of trials of all builds, until there are this many
     Record {
         /// Beside a load that takes a third of a core in bursts
         #[arg(long)]
@@ -61,7 +61,7 @@ enum Part {
         #[arg(long, default_value_t = 40.0)]
         seconds: f64,
     },
-    /// Run what designs itself, for real, until live.tsv has so many runs of this kind
+    /// Run plans that design themselves, for real, until live.tsv has this many runs of this kind
     Live {
         /// Beside a load that takes a third of a core in bursts
         #[arg(long)]
@@ -75,7 +75,7 @@ enum Part {
         #[arg(long, default_value_t = 10)]
         runs: usize,
     },
-    /// Print who is right how often: live runs, and experiments cut from what was recorded
+    /// Print who is right how often: live runs, and experiments cut from recorded trials
     Judge {
         /// Put the tables between the markers of this file
         #[arg(long, value_name = "FILE")]

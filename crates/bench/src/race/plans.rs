@@ -9,7 +9,7 @@ use super::builds::{BUILDS, Build, STATEMENT_ROWS, STATEMENT_US, variant_of};
 /// Rows of l.i0 in a restart: what `steelyard run insert` has by default.
 const ROWS: u64 = 200_000;
 
-/// Trials of all builds, each with so many seconds of l.i0.
+/// Trials of all builds, each with this many seconds of l.i0.
 pub fn trials(directory: &Path, blocks: u32, seconds: f64) -> String {
     let statements = (seconds * 1e6 / STATEMENT_US).round() as u64;
     let whole = format!("pairing = \"blocks\"\nblocks = {blocks}\n");
@@ -30,7 +30,7 @@ pub fn count(directory: &Path) -> String {
     plan("race-count", directory, "", &BUILDS, ROWS) + count
 }
 
-/// The base, and beside it `builds`.
+/// A plan with the base and `builds`.
 fn plan(name: &str, directory: &Path, whole: &str, builds: &[Build], rows: u64) -> String {
     let mut plan = format!(
         "name = \"{name}\"\nbase = \"same\"\nsettle_seconds_scale = 0\nsteal_limit = 1\n{whole}\n\

@@ -44,7 +44,7 @@ pub fn plant(sources: &Path, directory: &Path) -> Result<PathBuf> {
     Ok(tree)
 }
 
-/// Whether the repository has all branches as they are to be.
+/// True if the repository has all branches as they should be.
 fn is_planted(tree: &Path) -> bool {
     let show = |branch: &str| git(tree, &["show", &format!("{branch}:{FILE}")]);
     let planted = |released: &str| {
@@ -72,8 +72,8 @@ fn branch_off(tree: &Path) -> Result<()> {
     Ok(())
 }
 
-/// `source` with a loop of so many rounds at the begin of each statement. The number is read from
-/// memory: the code is the same whatever it is, to the place of every function.
+/// `source` with a loop of this many rounds at the beginning of each statement. The number is read
+/// from memory: the code is the same for every number, down to the place of every function.
 fn with_loop(source: &str, rounds: u32) -> Result<String> {
     let planted = format!(
         "/* Planted: each round is a multiplication and an addition that wait for each other. */\n\
@@ -143,7 +143,7 @@ mod tests {
         assert_eq!(of(RELEASED), SOURCE);
         let names = || git(&tree, &["rev-parse", "minus-2", "minus-5"]).unwrap();
         let (first, made) = (names(), fs::metadata(&tree).unwrap().created().unwrap());
-        // What is there is kept, what is not as it should be is made anew, with the same names.
+        // Correct branches are kept; wrong ones are made again, with the same names.
         plant(&sources, &race).unwrap();
         assert_eq!(fs::metadata(&tree).unwrap().created().unwrap(), made);
         git(&tree, &["branch", "--force", "minus-2", "minus-5"]).unwrap();

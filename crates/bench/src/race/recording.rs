@@ -9,20 +9,20 @@ use store::{Purpose, Scope, Store, TrialState};
 
 use super::builds::{BUILDS, Condition, variant_of};
 
-/// A build beside the base, each in one trial of the same block: rows per second, by second.
+/// A build and the base, each in one trial of the same block: rows per second, by second.
 #[derive(Debug, Clone)]
 pub struct Trials {
     pub base: Vec<f64>,
     pub variant: Vec<f64>,
 }
 
-/// All of it.
+/// All trials.
 #[derive(Debug, Clone)]
 pub struct Recording {
     pub condition: Condition,
     /// By build, in order of time.
     pub pairs: Vec<Vec<Trials>>,
-    /// What a trial takes beside its load, in seconds: the median.
+    /// The time of a trial in addition to its load, in seconds: the median.
     pub fixed: f64,
     /// How long every load lasted at least, in whole seconds.
     pub seconds: usize,

@@ -15,7 +15,7 @@ pub struct Steelyard {
 }
 
 impl Steelyard {
-    /// Runs it with a plan, which is kept beside its results.
+    /// Runs it with a plan, which is kept with its results.
     pub fn run(&self, word: &str, plan: &str, results: &Path, more: &[&str]) -> Result<()> {
         let file = results.with_extension("toml");
         std::fs::write(&file, plan).with_context(|| format!("cannot write {}", file.display()))?;

@@ -12,7 +12,8 @@ use super::steelyard::Steelyard;
 /// Of a round: multiply, add, count, jump.
 const INSTRUCTIONS: f64 = 4.0;
 
-/// Counts the statement of l.i0 in all builds and prints what each loop adds beside what it should.
+/// Counts the statement of l.i0 in all builds and prints the cost that each loop adds, alongside
+/// the intended cost.
 ///
 /// # Errors
 /// When one adds something else by more than a hundredth.

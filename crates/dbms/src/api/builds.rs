@@ -61,7 +61,7 @@ const OPTIONS: &str = "--enable-profiling --enable-coverage --enable-dtrace --en
 pub struct Compared<'a> {
     /// Its name.
     pub name: &'a str,
-    /// What it runs.
+    /// The binaries that it runs.
     pub installation: &'a Installation,
     /// Options that create its data directory.
     pub initdb: &'a [String],

@@ -1,4 +1,4 @@
-//! What depends on the system in counting the instructions of single requests.
+//! The system's part in counting the instructions of single requests.
 
 use crate::{Error, Sql};
 
@@ -13,7 +13,7 @@ pub struct CountMethod {
     /// three kinds, so it should count several. But repeating a count also repeats everything
     /// before it on the same server, so there should not be too many.
     pub kinds: usize,
-    /// What is counted, in tables: `backend`, `library`.
+    /// The counted place, in tables: `backend`, `library`.
     pub place: &'static str,
     /// The function at whose entry Callgrind writes its counts. Only the mark calls it.
     pub mark_function: &'static str,
@@ -23,21 +23,21 @@ pub struct CountMethod {
     /// Functions that run by the clock and not for a request; their cost is not counted.
     pub by_the_clock: &'static [&'static str],
     /// The phases of a request, in order, with groups of functions. The group with the most
-    /// instructions counts: one may be called by another, which the compiler may have inlined into
-    /// its caller, and kinds of requests may have groups of their own. The functions of a group
-    /// don't call each other; many are one thing's names in different versions.
+    /// instructions counts: one group may be called by another, the compiler may have inlined it
+    /// into its caller, and kinds of requests may have groups of their own. The functions of a
+    /// group don't call each other; many are names of the same function in different versions.
     pub phases: &'static [(&'static str, &'static [&'static [&'static str]])],
     /// How to count statements. Systems without SQL execute scripts in their own process instead.
     pub sql: Option<SqlCount>,
 }
 
-/// What is done with the database of a name.
+/// A step that is applied to the database with the given name.
 pub type OnDatabase = fn(&mut dyn Sql, &str) -> Result<(), Error>;
 
-/// What is needed to count statements.
+/// Everything that counting statements requires.
 #[derive(Debug)]
 pub struct SqlCount {
-    /// SQL after which the loaded tables have no work left for whoever first reads a page, and
+    /// SQL after which the loaded tables leave no work for the first reader of a page, and
     /// statistics don't depend on chance.
     pub freeze: Option<&'static str>,
     /// Copies the loaded and frozen data into a new database of this name.
@@ -52,8 +52,8 @@ pub struct SqlCount {
     /// The query for a row of pids of processes to stop: those that periodically do work that the
     /// session's own process would otherwise do. NULL for one that has not started.
     pub periodic: Option<&'static str>,
-    /// What a session of its own executes before the others, to hold back work in the background
-    /// for as long as it stays open.
+    /// A statement for a separate session that starts before the others. It holds back work in the
+    /// background while that session is open.
     pub bystander: Option<&'static str>,
     /// Reads all tables and indexes of the database of this name into the server's memory, before
     /// requests that write are counted.
@@ -63,6 +63,7 @@ pub struct SqlCount {
     pub warm_up: u32,
     /// A cheap statement that separates stretches to count.
     pub mark: &'static str,
-    /// What a session executes before its first mark, to do nothing by the clock for a while.
+    /// A statement that a session executes before its first mark, so that no periodic work runs for
+    /// a while.
     pub before_mark: Option<&'static str>,
 }

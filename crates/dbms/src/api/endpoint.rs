@@ -86,7 +86,7 @@ impl Endpoint {
         Err(Error::transport(transport, problem))
     }
 
-    /// What placeholders in a program's arguments stand for: `port` for 5432.
+    /// The values of placeholders in a program's arguments: `port` for 5432.
     pub fn places(&self) -> BTreeMap<String, String> {
         match self {
             Self::Process(_) => BTreeMap::new(),
@@ -161,8 +161,8 @@ fn shared_places(
     .into()
 }
 
-/// A host as MySQL's programs want it: its name, which is `localhost` for a socket, and the
-/// socket's file, which is empty over TCP.
+/// A host in the form that MySQL's programs take: its name, which is `localhost` for a socket, and
+/// the socket's file, which is empty over TCP.
 fn mysql_host(host: &Host) -> (String, String) {
     match host {
         Host::Socket(file) => ("localhost".to_owned(), file.display().to_string()),

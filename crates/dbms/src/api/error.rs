@@ -1,4 +1,4 @@
-//! What can go wrong with a system under test, and what to do about it.
+//! Errors of systems under test, each with its remedy.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ pub enum Diagnosis {
     DiskFull,
     /// The work was aborted by an [`crate::Interrupter`] or an operator.
     Interrupted,
-    /// What was asked is wrong in itself: it fails at every attempt.
+    /// The request itself is wrong, so it fails at every attempt.
     Invalid,
 }
 
@@ -28,7 +28,7 @@ pub enum Error {
     Reference {
         /// The text as given, without any password.
         given: String,
-        /// What is wrong with it.
+        /// The problem with it.
         problem: String,
     },
     /// A build option that steelyard itself must choose, or that is not an option.
@@ -42,9 +42,9 @@ pub enum Error {
     /// The source to build is missing or is not the system's source.
     #[error("cannot build {what}: {problem}")]
     Source {
-        /// What was to be built.
+        /// The thing to build.
         what: String,
-        /// What was expected, what was found and what to do.
+        /// The problem: what was expected, what was found and what to do.
         problem: String,
     },
     /// Programs that a build needs are missing.
@@ -53,7 +53,7 @@ pub enum Error {
         .programs.join(", "), .packages.join(" ")
     )]
     Tools {
-        /// What was to be built.
+        /// The thing to build.
         what: String,
         /// The programs.
         programs: Vec<String>,
@@ -63,7 +63,7 @@ pub enum Error {
     /// A command of a build failed.
     #[error("building {what} failed in `{command}` ({status}); its last lines:\n{lines}\nFull log: {}", .log.display())]
     Build {
-        /// What was to be built.
+        /// The thing to build.
         what: String,
         /// The command.
         command: String,
@@ -77,9 +77,9 @@ pub enum Error {
     /// Something that is understood but not supported in this version of steelyard.
     #[error("{what} is not in this version of steelyard; {remedy}")]
     Unsupported {
-        /// What was asked for.
+        /// The request.
         what: String,
-        /// What to do instead.
+        /// The alternative.
         remedy: String,
     },
     /// Clients can't reach a server in the way that was asked for.
@@ -87,7 +87,7 @@ pub enum Error {
     Transport {
         /// The way.
         transport: Transport,
-        /// What is missing and what to do.
+        /// The missing thing, and what to do.
         problem: String,
     },
     /// An engine in its own process could not do what it was asked.
@@ -95,7 +95,7 @@ pub enum Error {
     Engine {
         /// The variant.
         name: String,
-        /// What it said.
+        /// Its message.
         problem: String,
     },
     /// The archive of binaries has no such version.
@@ -113,9 +113,9 @@ pub enum Error {
         "cannot {doing}: {detail}; check the network, or set STEELYARD_CACHE to a cache that already has it"
     )]
     Archive {
-        /// What was being done.
+        /// The attempted action.
         doing: String,
-        /// What the archive client said.
+        /// The archive client's message.
         detail: String,
     },
     /// An archive of a known version is not the one it should be.
@@ -127,7 +127,7 @@ pub enum Error {
         what: String,
         /// The digest in steelyard's table.
         expected: &'static str,
-        /// What was fetched.
+        /// The digest of the fetched file.
         found: String,
     },
     /// An archive is not the one that was fetched before.
@@ -139,7 +139,7 @@ pub enum Error {
         what: String,
         /// The digest seen first.
         expected: String,
-        /// What was fetched now.
+        /// The digest fetched now.
         found: String,
         /// The file with the digests.
         kept: PathBuf,
@@ -159,7 +159,7 @@ pub enum Error {
     SharedBuild {
         /// The address of the object.
         object: String,
-        /// What was expected and found.
+        /// The difference between the expected and the found object.
         problem: String,
     },
     /// A directory that other users can change.
@@ -170,7 +170,7 @@ pub enum Error {
     NotPrivate {
         /// The directory.
         path: PathBuf,
-        /// What was found.
+        /// The reason why it is not private.
         problem: String,
     },
     /// A path given as an installation is not one.
@@ -180,13 +180,13 @@ pub enum Error {
         system: &'static str,
         /// The path.
         path: PathBuf,
-        /// What is missing or wrong, and what to do.
+        /// The missing or wrong thing, and what to do.
         problem: String,
     },
     /// A file operation failed.
     #[error("cannot {doing} {}: {source}{}", .path.display(), io_remedy(.source))]
     Io {
-        /// What was being done, as a verb ("create", "read").
+        /// The attempted action, as a verb ("create", "read").
         doing: &'static str,
         /// The file or directory.
         path: PathBuf,
@@ -214,7 +214,7 @@ pub enum Error {
     NotSame {
         /// The copy.
         path: PathBuf,
-        /// What differs.
+        /// The differences.
         differences: String,
     },
     /// Data that trials cannot start from.
@@ -228,7 +228,7 @@ pub enum Error {
     /// The caller interrupted the work.
     #[error("interrupted while {doing}")]
     Interrupted {
-        /// What was being done.
+        /// The attempted action.
         doing: &'static str,
     },
     /// There is no user to run servers as.
@@ -238,7 +238,7 @@ pub enum Error {
     User {
         /// The user's name.
         name: String,
-        /// What is wrong.
+        /// The problem.
         problem: String,
     },
     /// The server's user may not enter a directory.
@@ -295,7 +295,7 @@ pub enum Error {
     Start {
         /// The variant's name.
         variant: String,
-        /// What happened.
+        /// The reason.
         problem: String,
         /// The tail of its log.
         log: String,
@@ -331,9 +331,9 @@ pub enum Error {
     /// A server answered something other than what was asked for.
     #[error("unexpected answer from the server: expected {expected}, found {found}")]
     Answer {
-        /// What was expected.
+        /// The expected answer.
         expected: String,
-        /// What was found.
+        /// The answer.
         found: String,
     },
     /// A server could not be ended.
@@ -355,7 +355,7 @@ impl From<reference::ParseError> for Error {
 }
 
 impl Error {
-    /// Whether the request was wrong, in which case a retry can't help.
+    /// True if the request was wrong, in which case a retry can't help.
     pub fn is_request(&self) -> bool {
         matches!(
             self,
@@ -394,7 +394,7 @@ impl Error {
         }
     }
 
-    /// What is wrong with the text of a `dbms = "…"`, which contains no password.
+    /// Describes an error in the text of a `dbms = "…"` that contains no password.
     pub(crate) fn reference(given: &str, problem: &str) -> Self {
         Self::Reference { given: given.to_owned(), problem: problem.to_owned() }
     }
@@ -438,7 +438,8 @@ impl Error {
     }
 }
 
-/// What to write instead of a reference that can't be read: all kinds, or a URL if it is one.
+/// Returns the forms to use instead of a reference that can't be read: all kinds, or a URL if it is
+/// one.
 fn reference_text(given: &str) -> &'static str {
     match given.split_once("://").map(|(scheme, _)| scheme) {
         Some("postgres" | "postgresql") => "postgres://user@host/database",

@@ -26,7 +26,7 @@ pub struct Installation {
 }
 
 impl Installation {
-    /// Whether steelyard starts it, rather than finding it running.
+    /// True if steelyard starts it, false if it is already running.
     pub fn is_ours(&self) -> bool {
         self.bin_dir.is_some()
     }

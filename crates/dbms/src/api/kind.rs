@@ -23,7 +23,7 @@ pub trait Kind: fmt::Debug + Sync {
     /// Its name in plans and in [`Installation::dbms`]: `postgres`.
     fn name(&self) -> &'static str;
 
-    /// Whether its name alone names a system.
+    /// True if its name alone names a system.
     fn stands_alone(&self) -> bool {
         false
     }
@@ -93,12 +93,12 @@ pub trait Kind: fmt::Debug + Sync {
         Err(Error::unsupported(format!("the engine {engine} for {}", self.name()), remedy))
     }
 
-    /// A setting's name in the way in which the system compares names.
+    /// A setting's name in the form in which the system compares names.
     fn plain_name(&self, setting: &str) -> String {
         setting.to_ascii_lowercase()
     }
 
-    /// Whether a server of this kind can be reached over TCP.
+    /// True if a server of this kind can be reached over TCP.
     fn listens_on_tcp(&self) -> bool {
         false
     }
@@ -147,28 +147,30 @@ pub trait Kind: fmt::Debug + Sync {
         Vec::new()
     }
 
-    /// What a file of a data directory is, by its path in there, such as `wal`; `None`: a table, or
-    /// nothing worth a name. See [`crate::rest_of_disk`].
+    /// Names the role of a file by its path in the data directory, such as `wal`; `None` for a
+    /// table or a file that needs no name. See [`crate::rest_of_disk`].
     fn part_of_disk(&self, file: &Path) -> Option<&'static str> {
         let _ = file;
         None
     }
 
-    /// Most clients that can be connected at the same time beside steelyard's own connections, with
-    /// these settings and this configuration file; `None`: as many as the machine allows.
+    /// Largest number of clients that can be connected at the same time in addition to steelyard's
+    /// own connections, with these settings and this configuration file; `None`: as many as the
+    /// machine allows.
     fn most_clients(&self, settings: &BTreeMap<String, String>, file: Option<&str>) -> Option<u32> {
         let _ = (settings, file);
         None
     }
 
-    /// What tables of `engine` are like that no setting of a plan changes, for comparisons with
-    /// other systems: each a subject and a value. With [`RELAXED`], what its durability means.
+    /// Properties of tables of `engine` that no setting of a plan changes, for comparisons with
+    /// other systems: each a subject and a value. With [`RELAXED`], the meaning of its durability.
     fn nature(&self, engine: Option<&str>) -> Vec<(&'static str, &'static str)> {
         let _ = engine;
         Vec::new()
     }
 
-    /// What to know when comparing `variants` of this kind, apart from their builds.
+    /// Differences between `variants` of this kind, apart from their builds, that matter in a
+    /// comparison.
     fn differences(&self, variants: &[Compared<'_>]) -> Vec<Difference> {
         let _ = variants;
         Vec::new()
@@ -192,7 +194,7 @@ pub struct Archive {
     /// Version, processor and SHA-256 of known files. Unlike a published checksum, these don't come
     /// from the same place as the file.
     pub known: &'static [(&'static str, &'static str, &'static str)],
-    /// What comes after the version in the names of files: the first file that exists is fetched.
+    /// Suffixes after the version in the names of files: the first file that exists is fetched.
     pub classifiers: &'static [&'static str],
     /// The tar archive of an installation in such a file, or what is wrong with the file.
     pub tar: fn(&[u8]) -> Result<Vec<u8>, String>,
@@ -226,7 +228,8 @@ pub trait Recipe {
     /// A text that changes whenever builds come out differently than before.
     fn form(&self) -> &'static str;
 
-    /// Checks that a tree is the system's source; otherwise a sentence says what is missing.
+    /// Checks that a tree is the system's source; the error is a sentence that says what is
+    /// missing.
     fn check(&self, tree: &Path) -> Result<(), String>;
 
     /// Configures, compiles and installs as `options` say, and returns the facts to keep with the

@@ -6,7 +6,8 @@ pub struct ProfileFacts {
     /// The function in which the server handles clients' requests.
     pub worker: &'static str,
     /// Functions it calls to dispatch a client's message. They do little themselves, and many
-    /// builds inline them or strip their names. What they call counts as called by the worker.
+    /// builds inline them or strip their names. The functions that they call count as called by the
+    /// worker.
     pub dispatchers: &'static [&'static str],
     /// The phases of a statement in the order of published tables, with prefixes of the functions
     /// that the worker calls for them.

@@ -1,4 +1,4 @@
-//! What a stopped server leaves behind: to remove, to return to the caller, or to keep as the state
+//! The remains of a stopped server: to remove, to return to the caller, or to keep as the state
 //! that other servers start from.
 
 use std::fs;
@@ -37,8 +37,8 @@ pub struct Stopped {
 }
 
 impl Stopped {
-    /// What a system left behind. `remains` is its entry in the ledger, `None` if steelyard did not
-    /// start it.
+    /// The remains of a stopped system. `remains` is its entry in the ledger, `None` if steelyard
+    /// did not start it.
     pub fn new(seconds: f64, ending: Ending, log: Option<PathBuf>, remains: Option<Entry>) -> Self {
         Self { seconds, ending, log, remains: Remains(remains) }
     }

@@ -16,7 +16,7 @@ use crate::{
 /// Number of log lines to search for a diagnosis.
 const DIAGNOSED_LINES: usize = 12;
 
-/// What [`crate::start`] needs to know.
+/// The input of [`crate::start`].
 #[derive(Clone, Debug)]
 pub struct ServerSpec<'a> {
     /// The binaries.
@@ -40,8 +40,8 @@ pub struct ServerSpec<'a> {
     /// A program to run the server under, such as Valgrind: its full path and arguments, to which
     /// the server's command line is appended. Empty: none.
     pub wrapper: Vec<OsString>,
-    /// How clients can reach it besides the unix socket, which every server has: at most one of
-    /// [`Transport::Loopback`] and [`Transport::Veth`]. Over TCP it asks for a password that is
+    /// How clients can reach it in addition to the unix socket, which every server has: at most one
+    /// of [`Transport::Loopback`] and [`Transport::Veth`]. Over TCP it asks for a password that is
     /// made for this server.
     pub transports: &'a [Transport],
     /// The user to run as.
@@ -87,7 +87,7 @@ impl<'a> ServerSpec<'a> {
     }
 }
 
-/// What a commit survives, whatever the settings of a system are called.
+/// The failure that a commit survives, independent of the names of a system's settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Durability {
@@ -126,7 +126,7 @@ pub struct Footprint {
     pub bytes: BTreeMap<String, u64>,
 }
 
-/// What earlier writing has left behind, as far as the system knows; what it doesn't is `None`.
+/// Work that earlier writing has left behind; figures that the system does not know are `None`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Debt {
     /// Versions of rows that nobody needs and that are not removed yet.
@@ -136,7 +136,7 @@ pub struct Debt {
     pub unseen_pages: Option<f64>,
     /// Bytes of all objects and their indexes.
     pub bytes: Option<f64>,
-    /// What it does in the background at the moment: `autovacuum: VACUUM public.pi1`, `checkpoint`.
+    /// Its current work in the background: `autovacuum: VACUUM public.pi1`, `checkpoint`.
     pub running: Vec<String>,
 }
 
@@ -145,9 +145,9 @@ pub struct Debt {
 pub struct LogEvent {
     /// When it was logged, in milliseconds since 1970 (UTC).
     pub at_ms: i64,
-    /// What it is: `checkpoint`, `autovacuum`.
+    /// The kind of event: `checkpoint`, `autovacuum`.
     pub kind: String,
-    /// What the log says, on one line.
+    /// The message in the log, on one line.
     pub text: String,
 }
 
@@ -160,9 +160,9 @@ pub trait Waits: Send {
     fn look(&mut self) -> Result<Vec<(String, u32)>, Error>;
 }
 
-/// Looks at what a system says of itself each second, from a connection of its own.
+/// Reads what a system reports about itself each second, from a connection of its own.
 pub trait Gauges: Send {
-    /// What it says at the moment.
+    /// The gauges now.
     ///
     /// # Errors
     /// As those of a [`System`].
@@ -185,7 +185,7 @@ pub struct Gauge {
 /// A query plan, taken apart.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ParsedPlan {
-    /// What two plans must have in common to be the same: all but the values of the statement.
+    /// The part that two equal plans have in common: everything but the values of the statement.
     pub shape: String,
     /// On one line, for people: `Limit, Index Scan using pi1_pdc on pi1`.
     pub outline: String,
@@ -198,12 +198,12 @@ impl ParsedPlan {
     }
 }
 
-/// What settling did.
+/// The result of settling.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Settled {
     /// Wall-clock seconds.
     pub seconds: f64,
-    /// What was done and the server's output, line by line.
+    /// The actions and the server's output, line by line.
     pub lines: Vec<String>,
 }
 
@@ -231,13 +231,13 @@ pub trait System: Send {
     /// The root of its process tree; `None` if it is on another machine or unknown.
     fn root_pid(&self) -> Option<u32>;
 
-    /// Whether it was started here, rather than found running.
+    /// True if it was started here, false if it was found running.
     fn owned(&self) -> bool;
 
     /// Where its data is, if that is on this machine and known.
     fn data_directory(&mut self) -> Option<PathBuf>;
 
-    /// The SQL side of it; `None` if it has none.
+    /// Its SQL side; `None` if it has none.
     fn sql(&mut self) -> Option<&mut dyn Sql>;
 
     /// The same, for callers that need it.
@@ -269,22 +269,23 @@ pub trait System: Send {
     /// [`Error::Answer`] if one does not exist.
     fn footprint(&mut self, objects: &[String]) -> Result<Vec<Footprint>, Error>;
 
-    /// What writing to `objects` has left behind so far; unless it can tell, nothing.
+    /// Work left behind by writing to `objects` so far; empty if the system cannot tell.
     fn debt(&mut self, _objects: &[String]) -> Result<Debt, Error> {
         Ok(Debt::default())
     }
 
-    /// To look at what its clients wait for; `None` where it doesn't say.
+    /// Watches what its clients wait for; `None` if it doesn't tell.
     fn waits(&mut self) -> Result<Option<Box<dyn Waits>>, Error> {
         Ok(None)
     }
 
-    /// To look at what it says of itself over time; `None` where it doesn't say.
+    /// Watches what it reports about itself over time; `None` if it doesn't tell.
     fn gauges(&mut self) -> Result<Option<Box<dyn Gauges>>, Error> {
         Ok(None)
     }
 
-    /// What its log says that it did by itself from `since_ms` on (milliseconds since 1970, UTC).
+    /// Returns the log's record of things that it did by itself from `since_ms` on (milliseconds
+    /// since 1970, UTC).
     fn events(&self, _since_ms: i64) -> Vec<LogEvent> {
         Vec::new()
     }
@@ -328,15 +329,15 @@ pub trait System: Send {
     /// [`Error::Stuck`] if processes survive even that.
     fn stop(self: Box<Self>) -> Result<Stopped, Error>;
 
-    /// Ends it at once: what it holds back in memory is not written, and its data is not to be
-    /// used again. A system that was not started by us is left running.
+    /// Ends it at once: data that it holds back in memory is not written, so its data must not be
+    /// used again. A system that steelyard did not start is left running.
     ///
     /// # Errors
     /// As [`System::stop`].
     fn end(self: Box<Self>) -> Result<Stopped, Error>;
 }
 
-/// What SQL servers understand besides the load, on a control connection that is reopened if lost.
+/// Operations of SQL servers other than the load, on a control connection that is reopened if lost.
 /// Fails with [`Error::Connect`], or with [`Error::Query`] if the server refuses.
 pub trait Sql {
     /// Runs SQL. Several statements may be separated by semicolons. Returns the total number of
@@ -375,7 +376,7 @@ pub trait Sql {
     /// marks them for [`Sql::drop_marked`].
     fn create_marked(&mut self, setup: &[String], tables: &[String]) -> Result<(), Error>;
 
-    /// Drops those of `tables` that [`Sql::create_marked`] created, in whichever run. Returns the
-    /// first that somebody else created; that one stays.
+    /// Drops those of `tables` that [`Sql::create_marked`] created, in this or an earlier run.
+    /// Returns the first table that somebody else created, which stays.
     fn drop_marked(&mut self, tables: &[String]) -> Result<Option<String>, Error>;
 }

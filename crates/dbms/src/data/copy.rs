@@ -65,7 +65,7 @@ pub(crate) fn copy_tree(
 struct Copier<'a> {
     from: &'a Path,
     to: &'a Path,
-    /// Whether FICLONE works; `None`: not tried yet.
+    /// True if FICLONE works; `None`: not tried yet.
     shares: Option<bool>,
     interrupted: &'a AtomicBool,
 }

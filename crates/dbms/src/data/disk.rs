@@ -1,4 +1,4 @@
-//! What is on disk besides tables.
+//! Files on disk other than tables.
 
 use std::collections::BTreeMap;
 use std::fs;

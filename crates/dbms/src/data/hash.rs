@@ -36,7 +36,7 @@ pub(crate) fn of_texts(texts: impl IntoIterator<Item = String>) -> String {
     hex(&hash.finalize())
 }
 
-/// The size of a file and the hash of what is in it.
+/// The size of a file and the hash of its content.
 pub(crate) fn of_file(path: &Path, interrupted: &AtomicBool) -> Result<(u64, [u8; 32]), Error> {
     let mut file = File::open(path).map_err(Error::io("open", path))?;
     let mut buffer = vec![0; PIECE];

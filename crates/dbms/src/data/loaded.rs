@@ -53,7 +53,7 @@ pub struct Restored {
     pub files: usize,
     /// Bytes in them.
     pub bytes: u64,
-    /// Whether the copy shares its blocks with the original as long as neither changes them.
+    /// True if the copy shares its blocks with the original until one of them changes them.
     pub shared: bool,
     /// Seconds for copying and flushing.
     pub copy_seconds: f64,
@@ -70,7 +70,7 @@ impl Loaded {
         data: PathBuf,
         manifest: Manifest,
     ) -> Result<Self, Error> {
-        // Its processes are gone, and no other must be mistaken for one of them.
+        // Its processes are gone, and no other process must be mistaken for one of them.
         remains.update(|record| {
             record.process = None;
             record.program = None;

@@ -2,7 +2,8 @@
 //!
 //! `prepared` data directories are kept in the cache. Data that was `loaded` once has a `manifest`
 //! of every file, with a `hash`; trials start from a `copy`, whose pages may be made `warm`. `disk`
-//! says what a data directory holds besides tables, and `place` where directories are, and whose.
+//! says what a data directory holds besides tables, and `place` where directories are and who owns
+//! them.
 
 pub(crate) mod copy;
 pub(crate) mod disk;

@@ -31,7 +31,7 @@ pub(super) enum Ask {
     Flush,
 }
 
-/// What an engine answers in its process. Errors are its messages.
+/// Requests that an engine answers in its process. Errors are its messages.
 #[allow(clippy::missing_errors_doc)]
 pub trait Inside: Send {
     /// As [`crate::System::settings`].
@@ -72,7 +72,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// In a process started by [`super::start`]: what it was given.
+    /// Returns the place that [`super::start`] gave to this process.
     pub fn given() -> Option<Place> {
         serde_json::from_str(&std::env::var(GIVEN).ok()?).ok()
     }
@@ -81,8 +81,8 @@ impl Place {
 /// Before the setting that an engine refuses, in its log, and before the engine's message.
 const REFUSED: [&str; 2] = ["refused setting: ", "refused: "];
 
-/// What an engine's process says before it ends because it cannot be opened: with a `setting` (name
-/// and value), because of that.
+/// The last message of an engine's process if the engine cannot be opened. With a `setting` (name
+/// and value), that setting is the reason.
 pub fn refused(setting: Option<&str>, problem: &str) -> String {
     match setting {
         Some(setting) => format!("{}{setting}\n{}{problem}", REFUSED[0], REFUSED[1]),
@@ -147,7 +147,7 @@ pub fn finish(served: Result<(), String>) -> ! {
     unsafe { libc::_exit(i32::from(served.is_err())) }
 }
 
-/// Whether the process was told to end.
+/// True once the process was told to end.
 static ENDING: AtomicBool = AtomicBool::new(false);
 
 /// How often to check that.

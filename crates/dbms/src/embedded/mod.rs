@@ -36,7 +36,7 @@ pub struct Program {
     pub path: PathBuf,
     /// Its arguments.
     pub arguments: Vec<OsString>,
-    /// Its environment, beyond what every server has.
+    /// Its environment, in addition to that of every server.
     pub environment: BTreeMap<OsString, OsString>,
 }
 

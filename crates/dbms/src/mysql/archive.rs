@@ -82,8 +82,8 @@ const FOLDER: &str = "/linux/";
 /// The directory in the package.
 const PACKAGE: &str = "package/server/";
 
-/// What is kept of a jar, which is a zip file: either the server's files are in a directory, or in
-/// a tar archive.
+/// Extracts the needed files of a jar, which is a zip file: the server's files are either in a
+/// directory, or in a tar archive.
 fn tar_of_jar(jar: &[u8]) -> Result<Vec<u8>, String> {
     let mut zip = zip::ZipArchive::new(Cursor::new(jar)).map_err(|error| damaged(&error))?;
     if let Ok(inner) = zip.by_name(INNER) {
@@ -93,7 +93,7 @@ fn tar_of_jar(jar: &[u8]) -> Result<Vec<u8>, String> {
     for i in 0..zip.len() {
         let entry = zip.by_index(i).map_err(|error| damaged(&error))?;
         let name = entry.name().map_err(|error| damaged(&error))?.into_owned();
-        // What was a link before it was put there is empty.
+        // A file that was a link before it was packed is empty.
         if let Some((_, path)) = name.split_once(FOLDER)
             && entry.size() > 0
         {
@@ -103,12 +103,12 @@ fn tar_of_jar(jar: &[u8]) -> Result<Vec<u8>, String> {
     files.finish()
 }
 
-/// What is kept of a package.
+/// Extracts the needed files of a package.
 fn tar_of_package(package: &[u8]) -> Result<Vec<u8>, String> {
     repacked(package, PACKAGE)
 }
 
-/// What is kept of a compressed tar archive, below `prefix`.
+/// Extracts the needed files of a compressed tar archive, below `prefix`.
 fn repacked(archive: impl Read, prefix: &str) -> Result<Vec<u8>, String> {
     // Also what is not kept.
     let left = Cell::new(unpack::LARGEST);

@@ -31,7 +31,7 @@ const PLUGINS: [&str; 4] =
 pub(super) struct Layout {
     /// The server.
     pub(super) program: PathBuf,
-    /// What its own paths are relative to.
+    /// The directory that its own paths are relative to.
     pub(super) base: PathBuf,
     /// The directory with its messages by language and the statements for its system tables.
     pub(super) share: PathBuf,
@@ -86,7 +86,7 @@ impl Layout {
         })
     }
 
-    /// What the environment must say for the server to find its libraries.
+    /// The environment variable that the server needs to find its libraries.
     pub(super) fn environment(&self) -> Option<(&'static str, OsString)> {
         if self.libraries.is_empty() {
             return None;

@@ -24,7 +24,7 @@ impl Changed {
         Ok(())
     }
 
-    /// What was changed.
+    /// The names of changed settings.
     pub(super) fn names(&self) -> Vec<&str> {
         self.before.iter().map(|(name, _)| name.as_str()).collect()
     }

@@ -2,9 +2,8 @@
 //! complaints about them.
 //!
 //! The binary log is off in all versions unless the plan sets `log_bin` (MySQL 8.0 and newer have
-//! it on by default, which would add a second log to every commit). What the plan sets must be
-//! known to the version: nothing is dropped, and a value that the server would only adjust is
-//! rejected.
+//! it on by default, which would add a second log to every commit). The version must know every
+//! setting of the plan: none is dropped, and a value that the server would adjust is rejected.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -81,11 +80,11 @@ pub(super) struct Places {
     pub(super) temporary: PathBuf,
 }
 
-/// What a plan says: its `config_file` and its `config`.
+/// A plan's `config_file` and its `config`.
 pub(super) struct Settings {
     /// The text of the file, and its name for people.
     file: Option<(String, String)>,
-    /// What the file sets.
+    /// The settings in the file.
     in_file: Vec<Given>,
 }
 
@@ -156,7 +155,7 @@ impl Settings {
         let logs =
             spec.config.iter().any(|(name, value)| plain(name) == "log_bin" && !is_off(value));
         if logs {
-            // With a binary log, newer versions want a number for the server.
+            // Newer versions require a number for a server with a binary log.
             let _ = writeln!(text, "server_id = 1");
         }
         if let Some((file, name)) = &self.file {
@@ -216,7 +215,8 @@ fn refuse(spec: &ServerSpec<'_>, name: &str, place: &str) -> Result<(), Error> {
     }
 }
 
-/// Most clients that these settings, and below them this file, allow beside our own connections.
+/// Largest number of clients that these settings, and below them this file, allow in addition to
+/// our own connections.
 pub(super) fn most_clients(settings: &BTreeMap<String, String>, file: Option<&str>) -> u32 {
     let is_it = |name: &str| matches!(plain(name).as_str(), "max_connections");
     let set = settings.iter().find(|(name, _)| is_it(name)).map(|(_, value)| value.clone());
@@ -229,8 +229,8 @@ pub(super) fn most_clients(settings: &BTreeMap<String, String>, file: Option<&st
     value.unwrap_or(DEFAULT_CONNECTIONS).saturating_sub(OWN_CONNECTIONS)
 }
 
-/// Finds complaints about a setting in what a server wrote; a value that it only adjusted is one if
-/// the setting is in `names`, the plain names of what the plan sets.
+/// Finds complaints about a setting in a server's output. A value that the server only adjusted is
+/// one if the setting is in `names`, the plain names of the plan's settings.
 pub(super) fn rejection(spec: &ServerSpec<'_>, names: &[String], output: &str) -> Option<Error> {
     let adjusts = |line: &str| {
         line.contains(" adjusted to ") && named(line).is_some_and(|it| names.contains(&plain(&it)))
@@ -327,8 +327,8 @@ mod tests {
         );
     }
 
-    /// What servers of all versions really wrote about `innodb_buffer_pool_size = banana`,
-    /// `foo_bar = 1` and values that they adjusted.
+    /// Real messages of servers of all versions about `innodb_buffer_pool_size = banana`, `foo_bar
+    /// = 1` and values that they adjusted.
     const COMPLAINTS: [(&str, Option<&str>, &str); 9] = [
         (
             "2026-11-23 15:53:20 30880 [ERROR] /opt/bin/mysqld: unknown variable 'foo_bar=1'",

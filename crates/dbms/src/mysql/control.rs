@@ -27,7 +27,7 @@ const NO_KEY: &str = "\0";
 /// Between SQLSTATE and number in [`Error::Query`]: many different errors have SQLSTATE HY000.
 const NUMBER: &str = ", error ";
 
-/// What a query gave: the names of its columns and its rows, every value as text.
+/// The result of a query: the names of its columns and its rows, every value as text.
 #[derive(Debug, Default)]
 pub(super) struct Table {
     pub(super) names: Vec<String>,
@@ -42,7 +42,7 @@ impl Table {
         row.get(place)?.as_deref()
     }
 
-    /// What the server's own client printed with `--batch`.
+    /// Reads the output of the server's own client with `--batch`.
     #[cfg(test)]
     pub(super) fn of_tsv(text: &str) -> Self {
         let cells = |line: &str| line.split('\t').map(str::to_owned).collect::<Vec<String>>();

@@ -10,7 +10,7 @@ use crate::{CountMethod, Error, Installation, Sql, SqlCount};
 /// The function that executes a request, with its parameters, which differ between versions.
 const STATEMENT: &[&str] = &["dispatch_command(*"];
 
-/// Whether a version gets a setting.
+/// Decides whether a version gets a setting.
 type Applies = fn(Version) -> bool;
 
 /// Settings of servers that count.
@@ -20,11 +20,11 @@ const SETTINGS: [(&str, &str, Applies); 8] = [
     ("innodb_buffer_pool_size_max", "1073741824", reserves),
     // A thread would compute statistics, and with them other plans, by the clock.
     ("innodb_stats_auto_recalc", "OFF", all),
-    // What it finds depends on how often what was executed.
+    // Its contents depend on how often each statement was executed.
     ("innodb_adaptive_hash_index", "OFF", all),
     // When buffered changes reach their pages is a matter of chance.
     ("innodb_change_buffering", "none", buffers_changes),
-    // Whether a page moves in the list of pages would depend on when it was read.
+    // Otherwise the time of a read would decide whether a page moves in the list of pages.
     ("innodb_old_blocks_time", "0", all),
     // Only the kernel waits for the disk.
     ("innodb_flush_log_at_trx_commit", "2", |version| !has_log_writer(version)),
@@ -36,18 +36,18 @@ fn all(_: Version) -> bool {
     true
 }
 
-/// Whether a thread of its own writes the log, for all sessions.
+/// True if a dedicated thread writes the log for all sessions.
 fn has_log_writer(version: Version) -> bool {
     !version.mariadb && version.number >= 80_011
 }
 
-/// Whether it knows the change buffer, which MariaDB 11.0 removed.
+/// True if it knows the change buffer, which MariaDB 11.0 removed.
 fn buffers_changes(version: Version) -> bool {
     !version.mariadb || version.number < 110_000
 }
 
-/// Whether it reserves addresses for a buffer pool of 8 TB, more than Valgrind has, unless told
-/// otherwise (MariaDB's MDEV-36197).
+/// True if, unless told otherwise, it reserves addresses for a buffer pool of 8 TB, which is more
+/// than Valgrind has (MariaDB's MDEV-36197).
 fn reserves(version: Version) -> bool {
     let since = [100_622..100_700, 101_112..101_200, 110_406..u32::MAX];
     version.mariadb && since.iter().any(|range| range.contains(&version.number))
@@ -74,10 +74,10 @@ pub(super) fn method(installation: &Installation) -> CountMethod {
             finish: None,
             own_process: None,
             periodic: None,
-            // What it could see, no thread purges. How far purging has come would change what a
-            // commit adds to the history.
+            // No thread purges data that this session could see. Otherwise the progress of purging
+            // would change what a commit adds to the history.
             bystander: Some("START TRANSACTION WITH CONSISTENT SNAPSHOT"),
-            // To read a page is to compute its checksum, in the session's thread.
+            // Reading a page computes its checksum, in the session's thread.
             warm: Some(warm),
             // Transactions take turns with 128 rollback segments, in MySQL 8.0 with those of two
             // tablespaces. The first in each creates an undo log, which later ones reuse.

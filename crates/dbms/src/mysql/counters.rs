@@ -61,7 +61,7 @@ fn existing_tables(control: &mut Control) -> Result<Vec<String>, Error> {
     Ok(rows.into_iter().flatten().flatten().collect())
 }
 
-/// Whether performance_schema counts accesses to tables.
+/// True if performance_schema counts accesses to tables.
 fn waits_are_counted(control: &mut Control) -> Result<bool, Error> {
     Ok(control.variable("performance_schema")?.as_deref() == Some("ON"))
 }

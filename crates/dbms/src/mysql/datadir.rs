@@ -28,8 +28,7 @@ const STATEMENTS: [&[&str]; 3] = [
     &["mysql_system_tables_data.sql", "mariadb_system_tables_data.sql"],
 ];
 
-/// What keeps a prepared directory small: a server resizes its log when it starts with another
-/// size.
+/// Keeps a prepared directory small: a server resizes its log when it starts with another size.
 const SMALL: [&str; 1] = ["--innodb-log-file-size=4M"];
 
 /// The prepared data directory for `spec`, created if it does not exist. `initial`: options that

@@ -1,4 +1,4 @@
-//! What writing has left behind: what is not purged yet, compactions under way.
+//! Work that writing has left behind: data that is not purged yet, compactions under way.
 
 use super::control::Control;
 use super::monitor::Monitor;

@@ -1,4 +1,4 @@
-//! What a commit survives, in settings that all versions have.
+//! The failure that a commit survives, as settings that all versions have.
 
 use std::collections::BTreeMap;
 

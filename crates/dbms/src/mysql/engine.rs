@@ -29,7 +29,7 @@ impl Engine {
         }
     }
 
-    /// Lines of the option file that load the engine and make it the one of new tables.
+    /// Lines of the option file that load the engine and make it the default for new tables.
     ///
     /// # Errors
     /// [`Error::Unsupported`] if the installation does not have it.

@@ -1,4 +1,4 @@
-//! What differs between MySQL and MariaDB before a server runs.
+//! The differences between MySQL and MariaDB before a server runs.
 
 use super::archive;
 use crate::api::kind::Archive;

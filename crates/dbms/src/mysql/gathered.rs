@@ -17,7 +17,7 @@ pub(super) struct Gathered {
 }
 
 impl Gathered {
-    /// Takes a figure under its name of today; what isn't a number is left out.
+    /// Takes a figure under its current name; text that isn't a number is left out.
     pub(super) fn add(&mut self, view: &str, object: &str, name: &str, value: &str, state: bool) {
         let Some(value) = value.parse::<f64>().ok().filter(|value| value.is_finite()) else {
             return;
@@ -93,7 +93,7 @@ impl Gathered {
         }
     }
 
-    /// All of it; views in `absent` are those that the server lacks.
+    /// Everything gathered; views in `absent` are those that the server lacks.
     pub(super) fn into_snapshot(self, absent: Vec<String>) -> Snapshot {
         let [rows, state] = [self.rows, self.state].map(into_counters);
         Snapshot { rows, state, absent }

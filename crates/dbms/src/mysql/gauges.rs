@@ -1,4 +1,4 @@
-//! What to watch each second: what is still to be purged and written, how full the redo log is, how
+//! Gauges to read each second: data still to be purged and written, how full the redo log is, how
 //! often pages had to be read.
 
 use super::control::Control;
@@ -14,7 +14,7 @@ const ASKED: &str = "SHOW GLOBAL STATUS WHERE Variable_name IN (\
     'Innodb_buffer_pool_read_requests', 'Innodb_buffer_pool_reads', 'Innodb_row_lock_current_waits', \
     'Innodb_redo_log_capacity_resized')";
 
-/// What MyRocks says, summed over column families.
+/// Figures of MyRocks, summed over column families.
 const ROCKS: &str = "SELECT stat_type, sum(value) FROM information_schema.rocksdb_cfstats \
     WHERE stat_type IN ('NUM_IMMUTABLE_MEM_TABLE', 'COMPACTION_PENDING', 'CUR_SIZE_ALL_MEM_TABLES') \
     GROUP BY stat_type";
@@ -28,7 +28,7 @@ pub(super) struct Watch {
     control: Control,
     /// Bytes that the redo log can hold, unless the status says so.
     capacity: Option<f64>,
-    /// Whether MyRocks is loaded.
+    /// True if MyRocks is loaded.
     rocks: bool,
     /// Requests for pages and reads of pages, as of the last look.
     pages: Option<(f64, f64)>,

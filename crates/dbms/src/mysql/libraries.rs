@@ -51,7 +51,7 @@ fn not_found(listed: &str) -> Vec<String> {
     lines.map(|(name, _)| name.to_owned()).collect()
 }
 
-/// What to do about missing libraries.
+/// Says what to do about missing libraries.
 pub(super) fn explain(missing: &[String]) -> String {
     let mut packages: Vec<&str> = missing.iter().filter_map(|name| package(name)).collect();
     packages.sort_unstable();

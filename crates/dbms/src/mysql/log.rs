@@ -1,6 +1,6 @@
-//! What a server's error log says that it did by itself. It says little: when it was late with
-//! flushing, short of redo log or of free pages, or waited long for a latch, and when it truncated
-//! undo logs.
+//! Things that a server did by itself, from its error log. The log says little: when the server was
+//! late with flushing, short of redo log or of free pages, or waited long for a latch, and when it
+//! truncated undo logs.
 
 use chrono::{DateTime, NaiveDateTime};
 
@@ -11,7 +11,7 @@ const TIME: &str = "%Y-%m-%d %k:%M:%S";
 /// Its length.
 const TIME_LENGTH: usize = "2026-11-22 18:55:17".len();
 
-/// What a message is about, by what it contains.
+/// The subject of a message, by a text that it contains.
 const KINDS: [(&str, &str); 11] = [
     ("intended loop took", "page cleaner late"),
     ("difficult to find free blocks", "no free pages"),
@@ -88,7 +88,7 @@ nothing of the kind
     }
 
     proptest! {
-        /// What was cut off is missing, and nothing else; other lines change nothing.
+        /// Text that was cut off is missing, and nothing else; other lines change nothing.
         #[test]
         fn events_stay_what_they_are(text in "\\PC*", cut in 0_usize..800) {
             let of = |log: &str| -> Vec<(String, String)> {

@@ -53,7 +53,7 @@ pub(super) fn drop_ours(sql: &mut dyn Sql, tables: &[String]) -> Result<Option<S
     Ok(others)
 }
 
-/// Whether a statement is a single CREATE TABLE for `table`.
+/// True if a statement is a single CREATE TABLE for `table`.
 fn creates(statement: &str, table: &str) -> bool {
     let head = statement.split('(').next().unwrap_or_default();
     let mut words = head.split_whitespace().peekable();

@@ -1,5 +1,5 @@
-//! What SHOW ENGINE INNODB STATUS says: the only place where every version has the log's position,
-//! its last checkpoint and the length of the history list.
+//! The output of SHOW ENGINE INNODB STATUS: the only place where every version has the log's
+//! position, its last checkpoint and the length of the history list.
 
 use super::control::{Control, number};
 use crate::Error;
@@ -16,7 +16,7 @@ pub(super) struct Monitor {
     pub(super) checkpoint: Option<f64>,
     /// Undo logs of committed transactions that are not purged yet.
     pub(super) history: Option<f64>,
-    /// Whether purge threads are at work.
+    /// True while purge threads are at work.
     pub(super) purging: bool,
 }
 

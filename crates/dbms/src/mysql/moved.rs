@@ -5,7 +5,7 @@
 pub(super) const STATUS: &str = "global_status";
 /// The view of information_schema.innodb_metrics.
 pub(super) const METRICS: &str = "innodb_metrics";
-/// The view of what InnoDB's monitor says.
+/// The view of InnoDB's monitor.
 pub(super) const INNODB: &str = "innodb";
 
 /// View, name, and the view and name under which it is known here.
@@ -116,13 +116,13 @@ const COUNTING: [&str; 10] = [
     "uptime",
 ];
 
-/// Whether a figure counts up, by its name of today, although its version takes it for a value.
+/// True if a figure, by its current name, counts up although its version declares it as a value.
 pub(super) fn counts_up(view: &str, name: &str) -> bool {
     let known = [(INNODB, "lsn"), (INNODB, "checkpoint_lsn"), (METRICS, "lock_deadlocks")];
     known.contains(&(view, name))
 }
 
-/// Whether a status variable says how things are; otherwise it counts up.
+/// True if a status variable describes a state; false if it counts up.
 pub(super) fn is_state(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     let inside = ["_pending_", "_current_waits"].iter().any(|part| name.contains(part));

@@ -97,7 +97,7 @@ pub(super) fn start(
     }
 }
 
-/// The version of what is to be started.
+/// The version of the server to start.
 fn version(flavor: &'static Flavor, spec: &ServerSpec<'_>) -> Result<Version, Error> {
     let text = &spec.installation.version;
     let read = Version::read(text).map(|it| Version { mariadb: flavor.name == "mariadb", ..it });
@@ -128,8 +128,8 @@ struct Check<'a> {
 
 impl Check<'_> {
     /// Makes the server read the file in an otherwise empty directory, before data is copied.
-    /// Returns why it rejects it. Where there is no option for that, it is told to print its help;
-    /// before that it complains about options that it doesn't know.
+    /// Returns its reason if it rejects the file. A version without an option for this is told to
+    /// print its help, before which it complains about unknown options.
     fn run(
         &self,
         spec: &ServerSpec<'_>,
@@ -153,7 +153,7 @@ impl Check<'_> {
             .map_err(Error::io("run", &layout.program))?;
         fs::remove_dir_all(&check).map_err(Error::io("remove", &check))?;
         let said = String::from_utf8_lossy(&output.stderr);
-        // A value that it only adjusts is no failure for it.
+        // To the server, a value that it only adjusts is not a failure.
         if let Some(rejected) = rejection(&said) {
             return Ok(Some(rejected));
         }

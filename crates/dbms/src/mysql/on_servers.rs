@@ -1,4 +1,4 @@
-//! Tests on servers, of what only this folder sees.
+//! Tests on servers, of the parts that only this folder sees.
 
 #![allow(clippy::float_cmp)] // counts are exact
 
@@ -14,7 +14,8 @@ use crate::{
     Waits,
 };
 
-/// The servers to test, besides MariaDB with MyRocks in the folder that `DBMS_TEST_MYROCKS` names.
+/// The servers to test, in addition to MariaDB with MyRocks in the folder that `DBMS_TEST_MYROCKS`
+/// names.
 const SERVERS: [&str; 3] = ["mysql@5.6.24", "mysql@8.0.31", "mariadb@10.11.5"];
 
 /// Runs a test on every server and engine.
@@ -202,7 +203,7 @@ fn counters_count_what_was_done() {
             let index = "table_io_waits_summary_by_index_usage";
             assert!(figure(&changes, index, "k1/pdc", "count_fetch") >= 1.0);
         }
-        // What counts up does not fall.
+        // Counters do not fall.
         let fell: Vec<&Counter> = changes.iter().filter(|row| row.value < 0.0).collect();
         assert!(fell.is_empty(), "{fell:?}");
         control.execute("drop table k1; drop table k2").unwrap();

@@ -1,4 +1,4 @@
-//! Option files in the server's own format: what they set, and how values are written.
+//! Option files in the server's own format: their settings, and how values are written.
 
 /// A setting: its name as given, and its value; `None` for a name alone.
 pub(super) type Given = (String, Option<String>);
@@ -18,8 +18,8 @@ pub(super) fn written(name: &str) -> String {
     name.trim().trim_start_matches('-').to_ascii_lowercase().replace('-', "_")
 }
 
-/// What an option file sets for servers, in order. Groups of other programs are left out. Lines
-/// that include other files come as the name `!include`.
+/// The settings of an option file for servers, in order. Groups of other programs are left out.
+/// Lines that include other files come as the name `!include`.
 pub(super) fn read(text: &str) -> Vec<Given> {
     let mut given = Vec::new();
     // Without a group, the server refuses the file itself.
@@ -83,12 +83,12 @@ pub(super) fn sized(value: &str) -> String {
     bytes.map_or_else(|| value.to_owned(), |bytes| bytes.to_string())
 }
 
-/// Whether a value turns something off.
+/// True if a value turns something off.
 pub(super) fn is_off(value: &str) -> bool {
     ["0", "off", "false", "no"].iter().any(|off| value.trim().eq_ignore_ascii_case(off))
 }
 
-/// Whether a value turns something on without saying more.
+/// True if a value turns something on without saying more.
 pub(super) fn is_on(value: &str) -> bool {
     ["", "1", "on", "true", "yes"].iter().any(|on| value.trim().eq_ignore_ascii_case(on))
 }

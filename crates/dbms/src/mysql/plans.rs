@@ -1,4 +1,4 @@
-//! What EXPLAIN says of a statement, in its traditional form, which all versions have.
+//! The output of EXPLAIN for a statement, in its traditional form, which all versions have.
 
 use super::control::{Control, Table};
 use crate::{Error, ParsedPlan};

@@ -2,12 +2,12 @@
 
 use crate::ProfileFacts;
 
-/// What a client's thread does. The names are those of MySQL 5.6 to 8.0 and MariaDB 10.1 to 11.4,
+/// The work of a client's thread. The names are those of MySQL 5.6 to 8.0 and MariaDB 10.1 to 11.4,
 /// whose binaries have them in their symbol tables, or at least as dynamic symbols.
 ///
 /// Opening tables is a phase of its own: it is neither resolving nor optimizing, and with prepared
-/// statements it is most of what is done before execution. `execute` is what the statement itself
-/// does with rows; a point query of InnoDB reads its row while it is optimized (table `const`).
+/// statements it is most of the work before execution. `execute` is the statement's own work on
+/// rows; a point query of InnoDB reads its row while it is optimized (table `const`).
 pub static PROFILE: ProfileFacts = ProfileFacts {
     worker: "do_command",
     dispatchers: &[

@@ -1,4 +1,4 @@
-//! What MyRocks says of itself: the ROCKSDB_ tables of information_schema.
+//! Facts that MyRocks reports about itself: the ROCKSDB_ tables of information_schema.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::{Error, Sql};
 pub(super) const DDL: &str = "ROCKSDB_DDL";
 
 /// Which rows of a table are counters: table, columns of the object, column of the name (empty: all
-/// columns of numbers are figures), whether they say how things are.
+/// columns of numbers are figures), true if they describe a state.
 const VIEWS: [(&str, &[&str], &str, bool); 6] = [
     ("ROCKSDB_CFSTATS", &["CF_NAME"], "STAT_TYPE", true),
     ("ROCKSDB_COMPACTION_STATS", &["CF_NAME", "LEVEL"], "TYPE", false),
@@ -100,13 +100,13 @@ pub(super) fn count(
     Ok(())
 }
 
-/// An index of MyRocks in the files of the LSM tree, partitions summed. What is only in the
-/// memtable is not in it.
+/// An index of MyRocks in the files of the LSM tree, partitions summed. Data that is only in the
+/// memtable is not included.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Index {
     pub(super) table: String,
     pub(super) name: String,
-    /// Whether it contains the rows.
+    /// True if it contains the rows.
     pub(super) primary: bool,
     /// Bytes of keys and values, before compression.
     pub(super) raw: f64,
@@ -192,7 +192,7 @@ fn combine(ddl: &Table, map: &Table, files: &Table) -> Vec<Index> {
     found
 }
 
-/// Whether an index belongs to `object`.
+/// True if an index belongs to `object`.
 pub(super) fn is_of(index: &Index, object: &str) -> bool {
     index.table.eq_ignore_ascii_case(&file_name(&bare(object)))
 }

@@ -17,7 +17,7 @@ use crate::{
 /// Number of log lines to search for a diagnosis. A server that can't go on describes its end at
 /// length.
 const DIAGNOSED_LINES: usize = 300;
-/// What logs say about a full disk, in various versions.
+/// Messages about a full disk in the logs of various versions.
 const FULL: [&str; 8] = [
     "No space left on device",
     "Disk is full",

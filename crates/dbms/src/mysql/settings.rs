@@ -23,8 +23,8 @@ const SOURCES: [(&str, &str); 15] = [
     ("DYNAMIC", "SET GLOBAL"),
 ];
 
-/// Settings that decide about performance: what is asked of a server that was not started here and
-/// can't say what was configured (MySQL before 8.0).
+/// Settings that decide about performance. They are asked of a server that was not started here and
+/// can't say which settings were configured (MySQL before 8.0).
 const DECISIVE: [&str; 24] = [
     "binlog_format",
     "innodb_adaptive_hash_index",
@@ -98,7 +98,7 @@ fn unsourced(control: &mut Control, configured: &[String]) -> Result<Vec<Setting
     Ok(named.map(|(name, value)| setting(&name, value, source, None)).collect())
 }
 
-/// Whether an option of the configuration is this variable: in options, dashes are underscores, and
+/// True if an option of the configuration is this variable: in options, dashes are underscores, and
 /// `loose_` may come before them.
 fn same_name(option: &str, variable: &str) -> bool {
     let option = option.to_ascii_lowercase().replace('-', "_");

@@ -16,11 +16,12 @@ const LIMIT: Duration = Duration::from_secs(1200);
 /// How often to look.
 const POLL: Duration = Duration::from_millis(500);
 
-/// What has not fallen for this long does not fall.
+/// A backlog that has not fallen for this long does not fall.
 const STALLED: Duration = Duration::from_secs(5);
 
-/// What InnoDB is told until dirty pages and history stop falling, in this order: the percentage
-/// can't be less than its low-water mark. What a version doesn't have is left out.
+/// Settings that InnoDB gets until dirty pages and history stop falling, in this order: the
+/// percentage can't be less than its low-water mark. Settings that a version doesn't have are left
+/// out.
 const HURRY: [(&str, &str); 4] = [
     ("innodb_max_dirty_pages_pct_lwm", "1"),
     ("innodb_max_dirty_pages_pct", "1"),
@@ -80,7 +81,7 @@ fn analyze(control: &mut Control, table: &str) -> Result<String, Error> {
     Ok(format!("{command}: {status}, {:.3} s", begin.elapsed().as_secs_f64()))
 }
 
-/// What InnoDB has not written and not purged.
+/// Work that InnoDB has not written and not purged.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Backlog {
     dirty: f64,
@@ -103,7 +104,7 @@ impl Backlog {
         Ok(Self { dirty, pages: of("Innodb_buffer_pool_pages_total"), history })
     }
 
-    /// Whether there is nothing to wait for: at most 1% of all pages, and no history.
+    /// True if there is nothing to wait for: at most 1% of all pages, and no history.
     fn is_done(&self, purge: bool) -> bool {
         self.dirty <= self.pages / 100.0 && (!purge || self.history <= 0.0)
     }
@@ -170,7 +171,7 @@ fn wait_for_purge(control: &mut Control) -> Result<(), Error> {
     }
 }
 
-/// Compacts what MyRocks has not compacted yet; returns what was done.
+/// Compacts everything that MyRocks has not compacted yet; returns the actions.
 fn settle_rocks(control: &mut Control, start: Instant) -> Result<Vec<String>, Error> {
     let mut lines = vec![wait_for_compaction(control, start)?];
     let mut commands = vec![FLUSH_MEMTABLES];
@@ -201,7 +202,7 @@ fn now(control: &mut Control, name: &str) -> Result<String, Error> {
     }
 }
 
-/// What MyRocks does in the background: what waits to be done, and what it has written.
+/// Background work of MyRocks: the work that waits to be done, and the bytes it has written.
 pub(super) fn background(control: &mut Control) -> Result<(f64, f64), Error> {
     let number = |row: Option<&Vec<Option<String>>>| {
         row.and_then(|row| row.first()?.as_deref()?.parse::<f64>().ok()).unwrap_or(0.0)

@@ -22,7 +22,8 @@ const FIRST_PAGES: f64 = 65_536.0;
 const FREE: f64 = 8.0 * 1024.0 * 1024.0;
 
 impl Size {
-    /// Whether the parts can't be those of the whole: they were computed when it was much smaller.
+    /// True if the parts can't be those of the whole because they were computed when it was much
+    /// smaller.
     fn is_old(&self) -> bool {
         let parts = self.index + self.rel;
         (self.rel <= FIRST_PAGES && self.total > FREE) || 2.0 * parts + FREE < self.total
@@ -68,7 +69,7 @@ fn footprints(tables: &[String], sizes: &BTreeMap<String, Size>) -> Vec<Footprin
     tables.iter().map(footprint).collect()
 }
 
-/// What a file of the data directory is, unless it is a table's.
+/// Names the role of a file of the data directory; `None` for a table's file.
 pub(super) fn part_of_disk(file: &Path) -> Option<&'static str> {
     let top = file.iter().next()?.to_str()?;
     let inside = file.iter().nth(1).is_some();
@@ -112,7 +113,7 @@ pub(super) fn engines(control: &mut Control, tables: &[String]) -> Result<Vec<St
     tables.iter().map(engine).collect()
 }
 
-/// Whether this is the name of MyRocks.
+/// True if this is the name of MyRocks.
 pub(super) fn is_rocks(engine: &str) -> bool {
     engine.eq_ignore_ascii_case("ROCKSDB")
 }
@@ -231,7 +232,7 @@ fn read_spaces(found: &Table, prefix: &str, on_disk: &dyn Fn(&str) -> Option<f64
     found.rows.iter().filter_map(space).collect()
 }
 
-/// Whether `part` is the table `name` or a partition of it (`#P#` or, in MySQL 8.0, `#p#`).
+/// True if `part` is the table `name` or a partition of it (`#P#` or, in MySQL 8.0, `#p#`).
 fn is_part(part: &str, name: &str) -> bool {
     let Some((head, rest)) = part.split_at_checked(name.len()) else { return false };
     let partition = rest.get(..3).is_some_and(|mark| mark.eq_ignore_ascii_case("#p#"));

@@ -3,7 +3,7 @@
 /// A server's version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Version {
-    /// Whether it is MariaDB, which has other numbers than MySQL.
+    /// True for MariaDB, which has other numbers than MySQL.
     pub(super) mariadb: bool,
     /// As one number: 80031 for 8.0.31, 101114 for 10.11.14.
     pub(super) number: u32,

@@ -1,4 +1,4 @@
-//! What the sessions of clients wait for.
+//! The things that clients' sessions wait for.
 
 use super::control::Control;
 use crate::{Error, Sql, Waits};
@@ -21,7 +21,7 @@ const EVENTS: &str = "coalesce(e.event_name, 'CPU') END, count(*) \
     WHERE s.type = 'FOREGROUND' AND s.processlist_command IN ('Query', 'Execute') \
     AND s.processlist_id <> connection_id() GROUP BY 1";
 
-/// What sessions do according to the list of processes.
+/// The activity of sessions according to the list of processes.
 const STATES: &str = "WHEN coalesce(p.state, '') = '' THEN 'no state' ELSE p.state END, count(*) \
     FROM information_schema.processlist p \
     LEFT JOIN information_schema.innodb_trx t ON t.trx_mysql_thread_id = p.id \
@@ -45,7 +45,7 @@ impl Looks {
     }
 }
 
-/// Whether performance_schema keeps the wait events of sessions.
+/// True if performance_schema keeps the wait events of sessions.
 fn events_are_on(control: &mut Control) -> Result<bool, Error> {
     if control.variable("performance_schema")?.as_deref() != Some("ON") {
         return Ok(false);

@@ -19,7 +19,7 @@ pub(super) fn number(path: &Path) -> Result<u64, Error> {
     Ok(found.rdev())
 }
 
-/// Where the device, or a partition of it, is mounted.
+/// Finds where the device, or one of its partitions, is mounted.
 pub(super) fn mounted_at(path: &Path) -> Option<String> {
     let device = std::fs::canonicalize(path).ok()?;
     let mounts = std::fs::read_to_string("/proc/self/mounts").ok()?;

@@ -16,7 +16,7 @@ use crate::{
     Restored, ServerSpec, ServerUser, Setting, Settled, Snapshot, Sql, Stopped, System,
 };
 
-/// What sleeps.
+/// The program that sleeps.
 const SLEEPER: &str = "/bin/sleep";
 
 const SIGNALS: Signals = Signals { graceful: libc::SIGTERM, immediate: libc::SIGKILL };

@@ -1,4 +1,4 @@
-//! What a binary tells about how it was made: symbols, debug information, compilers.
+//! Facts about how a binary was made, read from the binary: symbols, debug information, compilers.
 
 use std::collections::BTreeMap;
 

@@ -1,7 +1,7 @@
 //! Obtaining binaries: from the cache, an archive, a source, or where they are.
 //!
-//! A `release` is fetched (`fetch`), a `source` is built (`build`). What comes of it is `installed`
-//! in the `cache`. `unpack` reads what archives contain, `elf` what a binary says of its build.
+//! A `release` is fetched (`fetch`), a `source` is built (`build`). The result is `installed` in
+//! the `cache`. `unpack` reads what archives contain, `elf` a binary's facts about its build.
 
 pub(crate) mod build;
 pub(crate) mod cache;

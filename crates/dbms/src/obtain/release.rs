@@ -42,7 +42,7 @@ impl Release {
         (self.numbers.len() == self.whole).then(|| [0, 1, 2].map(number))
     }
 
-    /// Whether `version` is the release, or one of the series.
+    /// True if `version` is the release, or one of the series.
     pub(crate) fn matches(&self, version: &Version) -> bool {
         version.starts_with(&self.numbers)
     }

@@ -6,10 +6,10 @@ use reference::SourceTree;
 
 use crate::BuildOptions;
 
-/// What is built, and how.
+/// A source to build, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Source {
-    /// What is built.
+    /// The tree to build.
     pub(crate) tree: SourceTree,
     /// How.
     pub(crate) options: BuildOptions,

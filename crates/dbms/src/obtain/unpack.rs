@@ -27,9 +27,9 @@ pub(crate) enum Modes {
 /// MariaDB 11.4 has 360 MB.
 pub(crate) const LARGEST: u64 = 4 << 30;
 
-/// A reader that fails after so many bytes, unless it is at its end then.
+/// A reader that fails after this many bytes, unless it has reached its end by then.
 pub(crate) struct Limited<'a, R> {
-    /// What it reads.
+    /// The underlying reader.
     pub(crate) inner: R,
     /// How many bytes may still come.
     pub(crate) left: &'a Cell<u64>,
@@ -293,7 +293,7 @@ mod tests {
             vec![("link", LINK, "../out"), ("link/new", FILE, "x")],
             vec![("link", LINK, "../out/file"), ("link", FILE, "x")],
             vec![("a/link", LINK, "../../out/file")],
-            // Each looks harmless by itself: a leads to the top, so a/.. is above it.
+            // Each looks harmless alone: a leads to the top, so a/.. is above it.
             vec![("d/a", LINK, ".."), ("b", LINK, "d/a/../out")],
             vec![("link", LINK, "bin"), ("link/new", FILE, "x")],
             vec![("hard", HARD, &out_file)],
@@ -358,7 +358,7 @@ mod tests {
         unpack(&*bytes, &into, Modes::Open, "a").unwrap();
         assert_eq!(fs::read(into.join("share/up")).unwrap(), b"library");
         assert_eq!(fs::read(into.join("share/alias")).unwrap(), b"zone");
-        // Whatever ran as root, no special bit comes out of an archive.
+        // Even if root unpacked it, no special bit comes out of an archive.
         let mode = fs::metadata(into.join("lib/libpq.so.5.13")).unwrap().mode();
         assert_eq!(mode & 0o7777, 0o755);
         assert!(unpack(&*bytes, &into, Modes::Open, "a").is_err(), "nothing is overwritten");
@@ -366,7 +366,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever the names and links, what an archive writes is under its directory.
+        /// Whatever its names and links, an archive writes only below its directory.
         #[test]
         fn any_archive(entries in proptest::collection::vec(
             ("(/|\\./|\\.\\./)?([ab]/|\\.\\./|\\./){0,3}[abc]", 0..3, "(/|\\.\\./)?([ab]/|\\.\\./){0,3}[abc]"), 1..8,

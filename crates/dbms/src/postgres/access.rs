@@ -1,5 +1,16 @@
-//! How clients reach a server besides its unix socket: addresses, the file that says who may
+//! How clients reach a server in addition to its unix socket: addresses, the file that says who may
 //! connect, and a password that is made for this one server.
+//!
+//! Every user of the machine can connect to an address on it, so a server that clients reach over
+//! TCP differs from the others:
+//!
+//! - Each start has a random password, kept in memory. The server gets a hash that steelyard
+//!   computes (scram-sha-256; md5 before version 10), in a session that logs no statements, before
+//!   anything is measured. The unix socket stays as it is.
+//! - A `pg_hba.conf` in the socket's directory has one line for TCP: steelyard's role, from one
+//!   address or network. The file in the data directory is neither used nor changed.
+//! - The server listens on 127.0.0.1 and a free port, or on an address that only this machine has a
+//!   route to, in a network namespace without other routes.
 
 use std::fs::File;
 use std::io::Read;
@@ -61,7 +72,7 @@ struct Tcp {
 }
 
 impl Access {
-    /// Chooses addresses, and makes the network namespace, if there is to be one.
+    /// Chooses addresses, and makes the network namespace if one is needed.
     pub(super) fn make(spec: &ServerSpec<'_>, site: &mut Site<'_>) -> Result<Self, Error> {
         let wanted = |transport| spec.transports.contains(&transport);
         // SCRAM exists since 10.
@@ -110,7 +121,7 @@ impl Access {
         site.write(hba_file, text.as_bytes())
     }
 
-    /// What `listen_addresses` is, and further settings.
+    /// The value of `listen_addresses`, and further settings.
     pub(super) fn settings(&self) -> (String, Vec<(&'static str, String)>) {
         let Some(tcp) = &self.tcp else { return (String::new(), Vec::new()) };
         let hba_file = tcp.hba_file.to_string_lossy().into_owned();

@@ -1,4 +1,4 @@
-//! A running server: what it is, and its process if it is on this machine.
+//! A running server: its description, and its process if it is on this machine.
 
 use std::collections::BTreeMap;
 use std::fs;

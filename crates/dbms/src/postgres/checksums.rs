@@ -6,7 +6,7 @@ use crate::Compared;
 /// The first major version whose initdb enables them by default (its release notes).
 const BY_DEFAULT: u32 = 18;
 
-/// Whether a data directory has them if created by initdb of this major version with these options;
+/// True if initdb of this major version with these options creates a data directory with checksums;
 /// `None` for an unknown version.
 fn made(major: Option<u32>, initdb: &[String]) -> Option<bool> {
     let by_default = major? >= BY_DEFAULT;

@@ -39,7 +39,7 @@ const OWN_SETTINGS: [(&str, bool, &str); 14] = [
     ("include_if_exists", false, INCLUDED),
 ];
 
-/// What makes a log tell when the server did something by itself, unless the plan says otherwise.
+/// Settings that make the log record what the server did by itself, unless the plan overrides them.
 const LOGGED: &str = "# so that the log says what the server does by itself\n\
                       log_line_prefix = '%m [%p] '\n\
                       log_timezone = 'UTC'\n\
@@ -53,7 +53,8 @@ const DEFAULT_CONNECTIONS: u32 = 100;
 /// Connections that steelyard itself may have at a time, with room for those just closed.
 const OWN_CONNECTIONS: u32 = 5;
 
-/// Most clients that these settings, and below them this file, allow beside our own connections.
+/// Largest number of clients that these settings, and below them this file, allow in addition to
+/// our own connections.
 pub(super) fn most_clients(settings: &BTreeMap<String, String>, file: Option<&str>) -> u32 {
     const NAME: &str = "max_connections";
     let set = settings.iter().find(|(name, _)| name.eq_ignore_ascii_case(NAME));

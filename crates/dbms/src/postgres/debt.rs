@@ -1,5 +1,5 @@
-//! What writing has left behind: dead rows, pages that are not all-visible, vacuums and checkpoints
-//! under way.
+//! Work that writing has left behind: dead rows, pages that are not all-visible, vacuums and
+//! checkpoints under way.
 
 use super::control::Control;
 use super::tables::tree;

@@ -78,7 +78,8 @@ fn is_cflags(text: &str) -> bool {
     text.contains("-Wmissing-prototypes") && text.contains("-fno-strict-aliasing")
 }
 
-/// What `pg_config --configure` prints: each option in quotes, with a space before it.
+/// True if `text` is output of `pg_config --configure`: each option in quotes, with a space before
+/// it.
 fn is_configure(text: &str) -> bool {
     let known = ["'--prefix=", "'--with-", "'--without-", "'--enable-", "'--disable-"];
     text.ends_with('\'') && known.iter().any(|option| text.contains(option))
@@ -230,7 +231,7 @@ mod tests {
             all.extend([0]);
             let found = find_text(&all, b"-Wall ", |found| found.ends_with(&text));
             prop_assert!(found.is_some_and(|found| found.starts_with("-Wall ")));
-            // What is no binary has nothing else to tell.
+            // A file that is not a binary has nothing else to tell.
             let facts = elf::facts(&bytes);
             prop_assert_eq!(facts[SYMBOLS].starts_with("unknown"), !facts.contains_key(DEBUG_INFO));
         }

@@ -89,14 +89,14 @@ const READY: u8 = b'Z';
 /// A message's type and length.
 const HEAD: usize = 5;
 
-/// What the server has sent of the login.
+/// The part of the login that the server has sent.
 #[derive(Debug, Default)]
 struct Login {
     /// The first bytes of the current message.
     start: Vec<u8>,
     /// How many bytes of it are still to come, once that is known.
     rest: usize,
-    /// Whether the login is over.
+    /// True once the login is over.
     over: bool,
 }
 
@@ -140,7 +140,7 @@ mod tests {
         [&[kind][..], &length, body].concat()
     }
 
-    /// What comes of a login in pieces of this size.
+    /// The result of a login that arrives in pieces of this size.
     fn login(bytes: &[u8], piece: usize) -> io::Result<()> {
         let mut login = Login::default();
         bytes.chunks(piece).try_for_each(|piece| login.check(piece))

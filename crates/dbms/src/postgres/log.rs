@@ -1,4 +1,4 @@
-//! What a server's log says that it did by itself: checkpoints, autovacuum, and what was cancelled.
+//! Things that a server did by itself, from its log: checkpoints, autovacuum, and cancelled work.
 
 use chrono::NaiveDateTime;
 
@@ -9,7 +9,7 @@ const TIME: &str = "%Y-%m-%d %H:%M:%S%.3f";
 /// Its length.
 const TIME_LENGTH: usize = "2026-11-22 18:55:17.123".len();
 
-/// What a message is about, by how it begins.
+/// The subject of a message, by its beginning.
 const KINDS: [(&str, &str); 6] = [
     ("checkpoint starting", "checkpoint starts"),
     ("checkpoint complete", "checkpoint"),
@@ -105,7 +105,7 @@ nothing of the kind
     }
 
     proptest! {
-        /// What was cut off is missing, and nothing else; other lines change nothing.
+        /// Text that was cut off is missing, and nothing else; other lines change nothing.
         #[test]
         fn events_stay_what_they_are(text in "\\PC*", cut in 0_usize..800) {
             let of = |log: &str| -> Vec<(String, String)> {

@@ -15,17 +15,17 @@ const CHECKPOINTS: [(&str, &str); 5] = [
 const BLOCKS: [(&str, &str); 3] =
     [("reads", "read_bytes"), ("writes", "write_bytes"), ("extends", "extend_bytes")];
 
-/// What tells rows of pg_stat_io from each other.
+/// Tells rows of pg_stat_io apart.
 pub(super) const IO_OBJECT: &str = "backend_type || '/' || object || '/' || context";
 
-/// The first version in which pg_stat_io has WAL, and pg_stat_wal no writes of it.
+/// The first version in which pg_stat_io counts WAL, and pg_stat_wal no longer counts its writes.
 pub(super) const WAL_IO_SINCE: u32 = 180_000;
 
 /// The rows of pg_stat_io about WAL, apart from the others, whose sums would not compare with
 /// those of earlier versions.
 pub(super) const WAL_VIEW: &str = "pg_stat_io/wal";
 
-/// What pg_stat_wal said of writes before [`WAL_IO_SINCE`].
+/// The writes in pg_stat_wal before [`WAL_IO_SINCE`].
 pub(super) const WAL_IO: &str = "SELECT '', to_jsonb(t)::text FROM \
      (SELECT sum(writes) AS wal_write, sum(fsyncs) AS wal_sync, \
      sum(write_time) AS wal_write_time, sum(fsync_time) AS wal_sync_time \
@@ -38,8 +38,8 @@ pub(super) fn wal_rows() -> String {
     )
 }
 
-/// Where a column is now: its view, its name, and what its value is multiplied by. `block` is the
-/// size of a block of pg_stat_io, where the version says it.
+/// Where a column is now: its view, its name, and the factor of its value. `block` is the size of a
+/// block of pg_stat_io, where the version says it.
 pub(super) fn now<'a>(view: &'a str, name: &'a str, block: Option<f64>) -> (&'a str, &'a str, f64) {
     let (renamed, view_now, times) = match (view, block) {
         ("pg_stat_bgwriter", _) => (&CHECKPOINTS[..], "pg_stat_checkpointer", 1.0),

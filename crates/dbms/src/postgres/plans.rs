@@ -1,4 +1,4 @@
-//! What EXPLAIN prints for a statement.
+//! The output of EXPLAIN for a statement.
 
 use crate::ParsedPlan;
 

@@ -98,7 +98,7 @@ fn check_settings(
     })
 }
 
-/// Whether the eighth line of a postmaster.pid, the status (miscadmin.h), is that of a server that
+/// True if the eighth line of a postmaster.pid, the status (miscadmin.h), is that of a server that
 /// accepts connections.
 fn is_ready(file: &Path) -> bool {
     let text = fs::read_to_string(file).unwrap_or_default();

@@ -2,7 +2,7 @@
 
 use crate::ProfileFacts;
 
-/// What a backend does. If the dispatcher's callee was inlined, the next function represents it.
+/// The work of a backend. If the dispatcher's callee was inlined, the next function represents it.
 /// Plans of prepared statements come from `GetCachedPlan`.
 pub static PROFILE: ProfileFacts = ProfileFacts {
     worker: "PostgresMain",
@@ -59,5 +59,5 @@ pub(super) const COUNTED: &[(&str, &[&[&str]])] = &[
     ("execute", &[&["PortalRun"]]),
 ];
 
-/// What a backend does between statements every half second or so: it reports its statistics.
+/// Work that a backend does between statements every half second or so: it reports its statistics.
 pub(super) const BY_THE_CLOCK: &[&str] = &["pgstat_report_stat"];

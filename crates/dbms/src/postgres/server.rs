@@ -16,7 +16,7 @@ use crate::{
 pub(super) struct PostgresServer {
     // Before the process, so the connection is closed first on drop.
     control: Control,
-    /// The address besides the control connection's, if clients also come over TCP.
+    /// The address other than the control connection's, if clients also come over TCP.
     tcp: Option<(Transport, Endpoint)>,
     postmaster: Option<ServerProcess>,
     /// The root of its process tree, if known.

@@ -1,4 +1,4 @@
-//! What the sessions of clients wait for, by looking at pg_stat_activity.
+//! The things that clients' sessions wait for, according to pg_stat_activity.
 
 use super::control::Control;
 use crate::{Error, Sql, Waits};

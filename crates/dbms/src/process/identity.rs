@@ -1,4 +1,9 @@
 //! Work on files with the permissions of the servers' user, and taking over that user's files.
+//!
+//! Unpacked archives, builds and prepared data directories are made by the servers' user and then
+//! copied to files of steelyard's own user. Changing owners in place would be a race with any
+//! remaining process of that user: it could replace files with links, or keep a file open for
+//! writing. With copies, no server can change the binaries or data that later servers start with.
 
 use std::fs;
 use std::io::{self, Write};

@@ -1,5 +1,5 @@
-//! What a killed server leaves behind: System V shared memory, files of POSIX shared memory, and
-//! the System V semaphores of old Postgres versions. `/proc/PID/maps` lists a process's mappings
+//! The remains of a killed server: System V shared memory, files of POSIX shared memory, and the
+//! System V semaphores of old Postgres versions. `/proc/PID/maps` lists a process's mappings
 //! (proc(5)); semaphores know the last process that used them.
 
 use std::fs;
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::process::proc::wait_until;
 
-/// What Postgres leaves in the last semaphore of each of its sets, as its mark (PGSemaMagic in
+/// The mark that Postgres leaves in the last semaphore of each of its sets (PGSemaMagic in
 /// sysv_sema.c).
 const POSTGRES_MARK: i32 = 537;
 
@@ -85,7 +85,7 @@ impl IpcObjects {
     }
 }
 
-/// Whether a process has this segment attached; `None` if there is no such segment.
+/// True if a process has this segment attached; `None` if the segment does not exist.
 fn attached(id: i32, key: i32) -> Option<bool> {
     // SAFETY: shmid_ds is plain data, for which all zero bytes are a value.
     let mut state: libc::shmid_ds = unsafe { std::mem::zeroed() };

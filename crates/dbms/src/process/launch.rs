@@ -166,7 +166,7 @@ pub(crate) fn finish(
     let signal = |signal: Option<Signal>| group.is_ok_and(|group| killpg(group, signal).is_ok());
     signal(Some(Signal::SIGKILL));
     let _ = child.wait();
-    // What it started dies at the same time, but is not gone at once.
+    // The process that it started dies at the same time, but is not gone at once.
     wait_until(DEATH, || !signal(None));
     Err(error)
 }

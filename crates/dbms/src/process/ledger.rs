@@ -38,7 +38,7 @@ pub struct Record {
     pub format: u32,
     /// The entry's own name.
     pub id: String,
-    /// What was started, for people: the variant's name.
+    /// The name of the started program, for people: the variant's name.
     pub name: String,
     /// The steelyard that started it.
     pub owner: ProcessId,
@@ -59,16 +59,16 @@ pub struct Record {
     pub link: Option<Link>,
 }
 
-/// What a sweep found and did for one entry.
+/// The findings and actions of a sweep for one entry.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Swept {
-    /// Name of what had been started.
+    /// Name of the started program.
     pub name: String,
     /// Processes that were still running and were ended.
     pub ended: Vec<u32>,
     /// Directories that were removed.
     pub removed: Vec<PathBuf>,
-    /// What could not be cleaned up, in words. Such an entry is kept for the next sweep.
+    /// The cleanups that failed, in words. Such an entry is kept for the next sweep.
     pub problems: Vec<String>,
 }
 
@@ -267,8 +267,8 @@ impl Entry {
     }
 }
 
-/// An entry that is removed on drop, unless it was taken out. What can't be removed stays in the
-/// ledger for the next sweep.
+/// An entry that is removed on drop, unless it was taken out. If that fails, it stays in the ledger
+/// for the next sweep.
 #[derive(Debug)]
 pub(crate) struct Remains(pub(crate) Option<Entry>);
 

@@ -1,8 +1,8 @@
 //! Processes of other users: started, recorded, found and ended.
 //!
 //! `launch` runs a program as a `user`; `identity` acts as that user in this process. Whatever is
-//! started is first recorded in the `ledger`, so that a later steelyard can end it by what `proc`
-//! says, and remove its `ipc`. A `server` is started in a `site`, a directory with all that it
+//! started is first recorded in the `ledger`, so that a later steelyard can identify and end it
+//! (`proc`) and remove its `ipc`. A `server` is started in a `site`, a directory with everything it
 //! needs, perhaps in a `network` of its own. `still` stops processes for a while.
 
 pub(crate) mod identity;

@@ -82,7 +82,7 @@ pub(crate) fn boot_id() -> String {
         .unwrap_or_default()
 }
 
-/// Whether all threads of a process sleep in the kernel until something happens. A process that is
+/// True if all threads of a process sleep in the kernel until something happens. A process that is
 /// gone counts as asleep: whoever waits for it finds out by other means.
 pub fn asleep(pid: u32) -> bool {
     let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else { return true };

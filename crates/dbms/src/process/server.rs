@@ -145,7 +145,7 @@ impl ServerProcess {
         wait_until(limit, || !self.alive())
     }
 
-    /// Sends it a signal, from any thread and whatever has become of it.
+    /// A handle that sends it a signal, from any thread, even after it has ended.
     pub(crate) fn interrupter(&self, signal: i32) -> Option<Interrupter> {
         let process = ProcessId::of(self.pid())?;
         Some(Box::new(move || {

@@ -3,8 +3,8 @@
 use super::library::MARK;
 use crate::CountMethod;
 
-/// What requests call. The mark is none of them: where it fits a pattern, too, Callgrind counts
-/// nothing at all.
+/// Functions that requests call. The mark is not one of them: if it also fits a pattern, Callgrind
+/// counts nothing at all.
 const CALLS: [&str; 9] = [
     "rocksdb_get_pinned",
     "rocksdb_pinnableslice_*",

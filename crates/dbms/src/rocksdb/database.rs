@@ -18,10 +18,10 @@ const NO_COUNTERS: i32 = 1;
 /// How often to ask whether compactions have ended.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// Compactions have ended if so many looks in a row find none: one may just be about to begin.
+/// Compactions have ended if this many looks in a row find none: one may just be about to begin.
 const QUIET: u32 = 5;
 
-/// What must be zero when nothing is left to do.
+/// Properties that are zero when no work is left.
 const WORK: [&str; 4] = [
     "rocksdb.mem-table-flush-pending",
     "rocksdb.num-running-flushes",
@@ -226,7 +226,7 @@ impl Database {
         })
     }
 
-    /// Seeks to a key and shows at most so many pairs from there, towards smaller keys if
+    /// Seeks to a key and shows at most this many pairs from there, towards smaller keys if
     /// `reverse`.
     ///
     /// # Errors
@@ -294,7 +294,7 @@ impl Database {
         Ok(())
     }
 
-    /// What it says about itself.
+    /// A property that it reports about itself.
     pub(super) fn property(&self, name: &str) -> Option<String> {
         let name = text(name).ok()?;
         // SAFETY: the name ends with a zero.

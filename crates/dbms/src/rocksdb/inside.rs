@@ -1,4 +1,4 @@
-//! What a database answers in its process, and the process itself.
+//! The requests that a database answers in its process, and the process itself.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -20,13 +20,13 @@ pub(super) const LIBRARY: &str = "STEELYARD_ROCKSDB";
 /// The only column family, which takes the place of a table.
 pub(super) const FAMILY: &str = "default";
 
-/// The view of its properties, besides those of [`stats`].
+/// The view of its properties other than those of [`stats`].
 const PROPERTIES: &str = "rocksdb.properties";
 
 /// 2^20 bytes, which RocksDB calls MB.
 const MB: f64 = (1 << 20) as f64;
 
-/// What is looked at each second: property, label, unit, and by what its number is divided.
+/// Gauges read each second: property, label, unit, and the divisor of its number.
 const GAUGES: [(&str, &str, &str, f64); 5] = [
     ("estimate-pending-compaction-bytes", "pending compaction", "MB", MB),
     ("size-all-mem-tables", "memtables", "MB", MB),
@@ -66,7 +66,7 @@ pub fn serve(
     database.flush()
 }
 
-/// The first setting that the library refuses by itself.
+/// The first setting that the library itself refuses.
 fn rejected(library: &Path, config: &BTreeMap<String, String>) -> Option<String> {
     let library = Library::load(library).ok()?;
     let refused = |(name, value): &(&String, &String)| {
@@ -121,9 +121,9 @@ fn effective(database: &Database) -> Result<(Option<String>, BTreeMap<String, St
 /// An open database.
 struct Opened {
     database: Arc<Database>,
-    /// What the plan sets.
+    /// The plan's settings.
     config: BTreeMap<String, String>,
-    /// What it would be otherwise.
+    /// Their defaults.
     defaults: BTreeMap<String, String>,
 }
 
@@ -188,7 +188,7 @@ impl Inside for Opened {
             ("stalls", stats.stalls),
             ("bytes_written", stats.written),
         ] {
-            // What is not known is missing, not a number.
+            // An unknown figure is missing, not a number.
             rows.extend(value.is_finite().then(|| counter(STATS, FAMILY, name, value)));
         }
         Ok(Snapshot { rows, state, absent: Vec::new() })

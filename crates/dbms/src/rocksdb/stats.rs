@@ -1,9 +1,9 @@
-//! What the text of the property `rocksdb.stats` says. Its layout varies between versions, so
-//! figures are found by the words before and after them.
+//! The text of the property `rocksdb.stats`. Its layout varies between versions, so figures are
+//! found by the words before and after them.
 
 use crate::{Counter, Snapshot};
 
-/// Views of its counters: what its statistics say, the files of each level, and its process.
+/// Views of its counters: its statistics, the files of each level, and its process.
 pub(super) const STATS: &str = "rocksdb.stats";
 pub(super) const LEVELS: &str = "rocksdb.levels";
 pub(super) const PROCESS: &str = "process";
@@ -80,7 +80,7 @@ impl Stats {
     }
 }
 
-/// Whether this counts a cause of stalls, rather than some of those again or the sum of all.
+/// True if this counts a cause of stalls, not repeats of one and not a total.
 fn is_cause(part: &str) -> bool {
     let again = ["with_compaction", "with-ongoing-compaction"].iter().any(|it| part.contains(it));
     !again && !part.starts_with("total-") && !part.starts_with("interval")

@@ -1,6 +1,6 @@
 //! How a line of a table is split, and what is in its cells.
 
-/// What stands between the cells of a table.
+/// The separator between the cells of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Split {
     /// Markdown.
@@ -56,7 +56,7 @@ fn quoted(text: &str) -> Vec<String> {
     fields
 }
 
-/// What a cell says.
+/// The content of a cell.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Cell {
     Figure(f64),

@@ -6,7 +6,7 @@ use super::cells::{Cell, Split};
 use crate::ForeignError;
 use crate::lines::{Line, cut_off, lines};
 
-/// What is read here, for errors.
+/// The name of this format, for errors.
 pub(super) const PROGRAM: &str = "table";
 
 /// A table of absolute figures.
@@ -99,7 +99,7 @@ fn is_rule(text: &str) -> bool {
     text.contains('|') && text.chars().all(|letter| "|-: ".contains(letter))
 }
 
-/// What belongs where in a text.
+/// A part of a text, by the tables that it may hold.
 enum Part {
     /// Tables are absolute, wherever they stand, since the text has no marks.
     Unmarked,

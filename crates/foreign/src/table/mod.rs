@@ -40,7 +40,7 @@ const RATES: [(&str, &str); 14] = [
     ("rows/s", "rows/s"),
 ];
 
-/// Only what has a mark and a table of metrics or a title of its own is recognized.
+/// Recognizes only text with a mark and a table of metrics or with a title of its own.
 pub(crate) fn detect(text: &str) -> bool {
     lines(text).any(|line| is_absolute(line.text))
 }
@@ -81,7 +81,7 @@ fn corner(header: &[String], names: &[&str]) -> Option<usize> {
     [0, header.len() - 1].into_iter().find(is)
 }
 
-/// What is known of the rows and columns of a table.
+/// The known facts about the rows and columns of a table.
 enum Layout {
     /// Names of variants in this column; the judged rate in that one, with its unit.
     Metrics { variant: usize, rate: usize, unit: &'static str },
@@ -264,7 +264,7 @@ impl Found {
         row.cells.get(self.column(&CLIENTS)?)?.parse().ok()
     }
 
-    /// The figures of a row beside the one that is judged.
+    /// The figures of a row other than the judged one.
     fn metrics(&self, row: &Row) -> Result<Vec<Metric>, ForeignError> {
         let mut metrics = Vec::new();
         for (place, name) in self.header.iter().enumerate() {
@@ -317,8 +317,8 @@ fn step_in(prose: &str) -> Option<&str> {
 const PUNCTUATION: [char; 6] = [',', ';', ':', '.', '(', ')'];
 const QUOTES: [char; 8] = ['"', '\'', '`', '*', '“', '”', '‘', '’'];
 
-/// The word without what surrounds it, if it looks like the name of a step: `update-zipf`, `l.i0`,
-/// or anything in quotes. What begins with a digit is a version or a number.
+/// The word without the characters around it, if it looks like the name of a step: `update-zipf`,
+/// `l.i0`, or anything in quotes. A word that begins with a digit is a version or a number.
 fn name_of(word: &str) -> Option<&str> {
     let word = word.trim_matches(PUNCTUATION);
     let name = word.trim_matches(QUOTES);

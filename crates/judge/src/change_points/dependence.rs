@@ -1,4 +1,4 @@
-//! What a best cut is worth when neighboring values depend on each other.
+//! The expected value of a best cut when neighboring values depend on each other.
 //!
 //! Exchanging values at random takes for granted that their order means nothing. Where a slow
 //! machine stays slow for a while (a first-order autoregression), plain noise wanders like a series
@@ -17,19 +17,19 @@ const GRID: [f64; 8] = [0.0, 0.2, 0.4, 0.6, 0.75, 0.85, 0.92, 0.97];
 /// Simulated series for each point of [`GRID`].
 const CALIBRATION: usize = 100;
 
-/// A history that shows less dependence than this share of simulated ones of some strength is not
-/// taken to have it. Half would be right on average; as too little dependence raises false alarms
-/// and too much only doubts, a bit less. Chosen by simulation: with 0.35 plain noise of strength
-/// 0.8 raises an alarm in about 6% of histories of 100 runs (with 0.5 in 9%) while a step of three
-/// deviations among 20 independent runs is still found in 87%.
+/// If a history shows less dependence than this share of simulated ones of some strength, that
+/// strength is ruled out. Half would be right on average. Underestimating dependence raises false
+/// alarms and overestimating it only raises doubts, so it is a bit less. Chosen by simulation: with
+/// 0.35 plain noise of strength 0.8 raises an alarm in about 6% of histories of 100 runs (with 0.5
+/// in 9%) while a step of three deviations among 20 independent runs is still found in 87%.
 const CAREFUL: f64 = 0.35;
 
 /// Simulated series that only wander.
 const WANDERING: usize = 399;
 
-/// The lag-1 autocorrelation of what is left of `values` when its `splits` best cuts are taken out,
-/// freed from its bias: the strength at which simulated series without changes, treated the same
-/// way, show less in [`CAREFUL`] of all cases. At least 0.
+/// The lag-1 autocorrelation of `values` after its `splits` best cuts are taken out, freed from its
+/// bias: the strength at which simulated series without changes, treated the same way, show less in
+/// [`CAREFUL`] of all cases. At least 0.
 ///
 /// Taking out the best cuts first keeps real changes from passing for dependence; it also eats much
 /// of real dependence, which no formula tells, hence the simulation (indirect inference:
@@ -47,8 +47,8 @@ pub(super) fn persistence(values: &[f64], cuts: &Cuts, splits: usize, seed: u64)
             .collect();
         quantile(&estimates, CAREFUL).unwrap_or_default()
     };
-    // What is expected rises with the strength: the point after the last one that expects less than
-    // what is seen.
+    // The expectation rises with the strength: find the point after the last one that expects less
+    // than was seen.
     let (mut from, mut to) = (0, GRID.len());
     let mut below = None;
     let mut above = None;

@@ -1,6 +1,6 @@
 //! The divergence between the two sides of a cut, for every cut of a segment at once.
 
-/// At most so many ends of the right side are tried, evenly spaced. The paper tries all, which
+/// At most this many ends of the right side are tried, evenly spaced. The paper tries all, which
 /// takes the square of the length; a sixteenth of a segment more or less on one side hardly changes
 /// a divergence.
 const ENDS: usize = 16;

@@ -121,13 +121,14 @@ impl WorkloadPlan {
         self.family().name()
     }
 
-    /// What runs: every variant goes through each sequence once per block, on a system of its own.
+    /// The sequences to run: every variant goes through each of them once per block, on a system of
+    /// its own.
     pub fn sequences(&self) -> Vec<Sequence> {
         self.family().sequences()
     }
 
-    /// What is left without the list of steps and the numbers of clients: what experiments must
-    /// have in common to be compared.
+    /// The workload without the list of steps and the numbers of clients: the part that experiments
+    /// must have in common to be compared.
     pub fn without_steps(&self) -> WorkloadPlan {
         let mut workload = self.clone();
         workload.family_mut().clear_steps();
@@ -207,15 +208,15 @@ impl WorkloadPlan {
         write_keys_but(out, self.clone().family_mut(), left_out);
     }
 
-    /// Whether its section says how long steps last.
+    /// True if its section says how long steps last.
     pub(crate) fn says_seconds(&self, workload: Option<&DeTable>) -> bool {
         let section = workload.and_then(|table| table.get(self.name())?.get_ref().as_table());
         let keys = self.family().keys_of_seconds();
         section.is_some_and(|section| keys.iter().any(|key| section.contains_key(*key)))
     }
 
-    /// Reads `[workload]`, and the files that it names from `folder`. Without one nothing is said
-    /// of its steps.
+    /// Reads `[workload]`, and the files that it names from `folder`. Without a workload, problems
+    /// in its steps are not reported.
     pub(crate) fn read(
         p: &mut Problems,
         table: Option<&DeTable>,

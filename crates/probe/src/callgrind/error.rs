@@ -1,4 +1,4 @@
-//! What can go wrong with valgrind and with Callgrind's files.
+//! Errors of valgrind and of reading Callgrind's files.
 
 use std::io;
 use std::path::PathBuf;
@@ -41,9 +41,9 @@ pub enum CallgrindError {
         origin: PathBuf,
         /// From 1.
         line: u64,
-        /// What the format requires there.
+        /// The text that the format requires there.
         expected: String,
-        /// What was found, shortened.
+        /// The text found there, shortened.
         found: String,
     },
     /// The costs of the functions do not add up to the file's total.

@@ -13,7 +13,7 @@
 //! 2. [`dumps`] lists the written files. [`Profile::read`] reads one: the stretch between two
 //!    marks.
 //! 3. [`Profile::minus`] subtracts a stretch that contains only the mark. The rest is the cost of
-//!    what ran between the marks.
+//!    the code between the marks.
 //!
 //! ```
 //! let dump = "\

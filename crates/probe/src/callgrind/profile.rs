@@ -46,8 +46,8 @@ impl Profile {
         Ok(Self { instructions: raw.instructions, functions: fold::fold(&raw) })
     }
 
-    /// Subtracts `mark`, function by function. What is smaller than in the mark becomes 0, such as
-    /// when the mark was the first to fill a cache. Functions with nothing left are removed.
+    /// Subtracts `mark`, function by function. A count smaller than the mark's becomes 0, for
+    /// example if the mark was the first to fill a cache. Functions with nothing left are removed.
     #[must_use]
     pub fn minus(&self, mark: &Self) -> Self {
         let mut functions = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! What can go wrong with control groups.
+//! Errors of control groups.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -61,11 +61,11 @@ pub enum CgroupError {
         "expected {expected} in {path}, found {found:?}: is this a control group of a supported kernel?"
     )]
     Unreadable {
-        /// What should be there.
+        /// The content that should be there.
         expected: &'static str,
         /// The file.
         path: PathBuf,
-        /// What was found, at most its first 100 characters.
+        /// The text found there, at most its first 100 characters.
         found: String,
     },
     /// Processes are still in the group.

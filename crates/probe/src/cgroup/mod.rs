@@ -1,8 +1,8 @@
 //! Control groups: exact CPU time of a group of processes and a limit on its memory.
 //!
-//! v1 hosts get one directory per hierarchy (cpuacct, memory), v2 hosts a single one, hybrid hosts
-//! what they need of both. `cpu.stat` of v2 needs no controller, so CPU time is exact wherever a
-//! group can be created.
+//! v1 hosts get one directory per hierarchy (cpuacct, memory), v2 hosts a single one, and hybrid
+//! hosts the directories they need of both. `cpu.stat` of v2 needs no controller, so CPU time is
+//! exact wherever a group can be created.
 
 mod error;
 mod layout;
@@ -362,7 +362,7 @@ impl Drop for Made {
     }
 }
 
-/// Sets the limit of the group in `directory`, in whichever version's files it has.
+/// Sets the limit of the group in `directory`, in the files of its version.
 fn set_memory_limit(directory: &Path, limit: u64) -> Result<(), CgroupError> {
     let write = |file: &str, value: u64| {
         let path = directory.join(file);

@@ -46,7 +46,7 @@ impl Running {
         Ok(Running { child, what: format!("perf {what}"), messages })
     }
 
-    /// Whether it is still running.
+    /// True while it is running.
     pub(super) fn runs(&mut self) -> bool {
         matches!(self.child.try_wait(), Ok(None))
     }

@@ -60,13 +60,13 @@ pub struct Countable {
 /// Why an event cannot be counted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Uncountable {
-    /// The kernel or the processor has no such event.
+    /// The kernel or the processor does not have this event.
     #[error("the kernel has no event {event} on this machine; newer kernels may have it")]
     Unknown {
         /// The event.
         event: String,
     },
-    /// It is a tracepoint, and this user cannot read what the kernel says of it.
+    /// It is a tracepoint, and this user cannot read the kernel's description of it.
     #[error(
         "event {event} is a tracepoint, and this user cannot read /sys/kernel/tracing; run as \
          root, or as root: mount -o remount,mode=755 /sys/kernel/tracing"
@@ -94,7 +94,7 @@ pub enum Uncountable {
     Failed {
         /// The event.
         event: String,
-        /// The end of what `perf` said.
+        /// The end of the output of `perf`.
         said: String,
     },
 }
@@ -132,7 +132,7 @@ impl Perf {
         Ok(countable)
     }
 
-    /// What `perf stat` says when it counts these for a moment.
+    /// The output of `perf stat` when it counts these for a moment.
     fn tried(&self, events: &str, scope: Scope<'_>) -> Result<String, PerfError> {
         let mut command = self.command("stat");
         command.args(["-x,", "--event", events]);
@@ -142,9 +142,9 @@ impl Perf {
     }
 }
 
-/// Whether the counter was opened for the kernel, too. `perf` silently restricts it to user mode
-/// where the kernel's is denied, and then counts no events that happen in the kernel. It may not
-/// have been counted because nothing ran.
+/// True if the counter was opened for the kernel, too. Where the kernel's counter is denied, `perf`
+/// silently restricts it to user mode and counts no events that happen in the kernel. The counter
+/// may also be missing because nothing ran.
 fn is_counted(said: &str, event: &str) -> bool {
     parse(said).iter().any(|count| count.event == event && !count.user_only && !count.unsupported)
 }

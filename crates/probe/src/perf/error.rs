@@ -1,4 +1,4 @@
-//! What can go wrong with `perf`.
+//! Errors of `perf`.
 
 use std::io;
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use std::time::Duration;
 /// Why there is no profile or no count.
 #[derive(Debug, thiserror::Error)]
 pub enum PerfError {
-    /// There is no such program.
+    /// The program does not exist.
     #[error(
         "expected the program perf in PATH, found none; install it (Debian: linux-perf, Ubuntu: linux-tools-$(uname -r))"
     )]
@@ -25,7 +25,7 @@ pub enum PerfError {
     Failed {
         /// The relevant part of the command.
         program: String,
-        /// What it should have done.
+        /// The thing it should have done.
         expected: &'static str,
         /// The end of its output.
         output: String,
@@ -35,7 +35,7 @@ pub enum PerfError {
     TooSlow {
         /// The command.
         program: String,
-        /// What it should have done.
+        /// The thing it should have done.
         expected: &'static str,
         /// The limit.
         seconds: u64,
@@ -46,11 +46,11 @@ pub enum PerfError {
     /// A file or process could not be created or read.
     #[error("could not {doing} {}: {source}", .path.display())]
     Io {
-        /// What was attempted.
+        /// The attempted action.
         doing: &'static str,
         /// The file or program.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
 }

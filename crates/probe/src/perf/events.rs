@@ -17,7 +17,7 @@ pub const COUNTERS: [&str; 10] = [
 /// Events that happen in the kernel: where only user mode is visible, their count is always 0.
 pub(super) const IN_KERNEL: [&str; 2] = ["context-switches", "cpu-migrations"];
 
-/// What the scheduler does with processes that wait for each other: switches, moves to another CPU,
+/// Work of the scheduler for processes that wait for each other: switches, moves to another CPU,
 /// interrupts sent to wake another CPU (since Linux 6.4), and timers started and cancelled. All of
 /// it is counted by software, so the events never share a hardware counter in turns.
 pub const SCHEDULER: [&str; 5] = [
@@ -33,11 +33,11 @@ pub const SCHEDULER: [&str; 5] = [
 pub(super) struct Count {
     /// The event without a modifier.
     pub event: String,
-    /// Whether only user mode was counted (modifier `u`).
+    /// True if only user mode was counted (modifier `u`).
     pub user_only: bool,
-    /// The machine has no such counter.
+    /// True if the machine does not have this counter.
     pub unsupported: bool,
-    /// None if the machine has no such counter or it never ran.
+    /// None if the machine does not have this counter or it never ran.
     pub value: Option<f64>,
 }
 

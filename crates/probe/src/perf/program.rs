@@ -20,7 +20,7 @@ pub struct Perf {
     /// code that runs with interrupts off; the time of such code is charged to whatever enables
     /// them again.
     pub event: &'static str,
-    /// Whether only user mode is visible: without root if `kernel.perf_event_paranoid` is 2.
+    /// True if only user mode is visible: without root if `kernel.perf_event_paranoid` is 2.
     pub user_only: bool,
     /// The events of [`COUNTERS`] that this machine counts, in that order.
     pub counters: Vec<String>,
@@ -62,8 +62,8 @@ impl Perf {
         Ok(perf)
     }
 
-    /// A command with what all have in common: no network requests (debuginfod), and numbers with
-    /// decimal points.
+    /// A command with the options that all have in common: no network requests (debuginfod), and
+    /// numbers with decimal points.
     pub(super) fn command(&self, subcommand: &str) -> Command {
         let mut command = Command::new(&self.path);
         command.arg(subcommand).env("LC_ALL", "C").env_remove("DEBUGINFOD_URLS");

@@ -62,7 +62,7 @@ impl Recorder {
     /// Ends the sampling; all samples are written when this returns.
     ///
     /// # Errors
-    /// If `perf` ended by itself before, does not end, or has written nothing.
+    /// If `perf` ended before, does not end, or has written nothing.
     pub fn stop(mut self) -> Result<Recorded, PerfError> {
         let went_on = self.running.runs();
         self.running.interrupt();

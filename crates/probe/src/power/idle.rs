@@ -8,7 +8,7 @@ use crate::files::{read_number, read_trimmed};
 /// One idle state over an interval, summed over CPUs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct IdleState {
-    /// The driver's name of it, such as `POLL`, `C1`, `C6`.
+    /// Its name in the driver, such as `POLL`, `C1`, `C6`.
     pub name: String,
     /// Part of the CPUs' time spent in it, 0 to 1. The kernel counts a stay when it ends, so stays
     /// that cross the interval's ends blur this.

@@ -1,5 +1,5 @@
-//! What an interval cost in power: how long CPUs were in which idle state, their clock rate, and
-//! the energy where the processor counts it.
+//! The power used in an interval: how long CPUs were in which idle state, their clock rate, and the
+//! energy where the processor counts it.
 //!
 //! All of it is optional. Virtual machines usually have neither clock rates nor energy, and only
 //! root may read energy.
@@ -32,7 +32,7 @@ pub struct Power {
     energy: Result<energy::Reading, NoEnergy>,
 }
 
-/// What happened between two readings.
+/// The use of power between two readings.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PowerUse {
     /// Time between the readings.
@@ -47,8 +47,8 @@ pub struct PowerUse {
 }
 
 impl Power {
-    /// Reads `sys`, which is `/sys` or a copy of it: three files per CPU and idle state. What
-    /// cannot be read is absent.
+    /// Reads `sys`, which is `/sys` or a copy of it: three files per CPU and idle state. Values
+    /// that cannot be read are absent.
     pub fn read(sys: &Path) -> Power {
         let cpus = sys.join("devices/system/cpu");
         Power {
@@ -59,7 +59,7 @@ impl Power {
         }
     }
 
-    /// What happened from this reading to a `later` one; idle states of `cpus` only.
+    /// The use of power from this reading to a `later` one; idle states of `cpus` only.
     pub fn until(&self, later: &Power, cpus: &[usize]) -> PowerUse {
         let seconds = later.at.saturating_duration_since(self.at).as_secs_f64();
         let energy = match (&self.energy, &later.energy) {

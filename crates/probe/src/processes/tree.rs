@@ -41,7 +41,7 @@ pub struct Tree {
     last: Usage,
     buffer: Vec<u8>,
     tick_ns: u64,
-    /// Whether the kernel lists a thread's children (CONFIG_PROC_CHILDREN).
+    /// True if the kernel lists a thread's children (CONFIG_PROC_CHILDREN).
     has_lists: bool,
     /// How many members may have their files kept open.
     keep_open: usize,

@@ -29,7 +29,7 @@ pub struct Recording {
     pub totals: Totals,
     /// The page cache at its start.
     pub page_cache: PageCache,
-    /// What could not be read, each reported once.
+    /// The sources that could not be read, each reported once.
     pub notes: Vec<String>,
 }
 

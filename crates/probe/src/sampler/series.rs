@@ -10,7 +10,7 @@ use crate::processes::Usage;
 pub struct Series {
     /// A name that does not change, like `cpu.us`.
     pub name: String,
-    /// What it is, for people.
+    /// A name for people.
     pub label: String,
     /// The unit of the values, like `%`, `KB/s` or `ms`.
     pub unit: String,

@@ -128,7 +128,7 @@ impl Sources {
         Snapshot { at, host, vm, pressure_us, device, memory, dbms, client, mhz }
     }
 
-    /// What could not be read, each reported once.
+    /// The sources that could not be read, each reported once.
     pub(super) fn into_notes(self) -> Vec<String> {
         self.notes
     }

@@ -1,18 +1,18 @@
-//! What a sampler is pointed at.
+//! The processes and devices that a sampler watches.
 
 use std::sync::Arc;
 
 use crate::cgroup::Cgroup;
 use crate::device::Device;
 
-/// What to sample besides the host as a whole.
+/// Targets to sample in addition to the host as a whole.
 #[derive(Debug, Clone, Default)]
 pub struct Targets {
     /// The block device that contains the data.
     pub device: Option<Device>,
     /// The system under test.
     pub dbms: Option<Group>,
-    /// Whether this process is the driver, to sample it too.
+    /// True if this process is the driver, to sample it too.
     pub driver: bool,
 }
 

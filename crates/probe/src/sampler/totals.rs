@@ -40,7 +40,7 @@ pub struct HostTotals {
     pub context_switches: Option<u64>,
 }
 
-/// What the block device did.
+/// The work of the block device.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct DeviceTotals {
     /// Read requests.

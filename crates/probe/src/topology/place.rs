@@ -35,7 +35,7 @@ pub struct Pair {
 pub struct Impossible {
     /// The pinning.
     pub pinning: Pinning,
-    /// What the machine has instead.
+    /// The machine's CPUs, in words.
     pub found: String,
     /// The pinnings that the machine can do.
     pub possible: Vec<Pinning>,
@@ -150,7 +150,7 @@ impl Topology {
         groups.into_iter().map(|group| cores(&group)).collect()
     }
 
-    /// What stands in the way of a pinning.
+    /// The reason why a pinning is impossible.
     fn found(&self, pinning: Pinning) -> String {
         let number = |count: usize, what: &str| {
             format!("{count} {what}{}", if count == 1 { "" } else { "s" })
@@ -211,7 +211,7 @@ struct Thread {
 /// Cores among which pairs are drawn.
 struct Group {
     cores: Vec<Vec<usize>>,
-    /// What is left of the last round: it comes first in the next.
+    /// The rest of the last round: it comes first in the next.
     deck: VecDeque<Thread>,
 }
 

@@ -5,7 +5,7 @@ use super::place::{HIDDEN, Password, length};
 /// Finds the place of a password's quote in the text behind a word.
 type Place = fn(&str) -> Option<usize>;
 
-/// What a password follows, in lower case.
+/// The words that a password follows, in lower case.
 const PLACES: [(&str, Place); 3] =
     [("identified ", identified), ("password(", opened), ("password for ", assigned)];
 

@@ -196,8 +196,8 @@ proptest! {
         prop_assert_eq!(text, format!("x = \"postgres://{user}@{host}/db\" # é"));
     }
 
-    /// What is shown stands in the text, in this order. Where nothing announces a password, that is
-    /// all of it.
+    /// The shown parts stand in the text, in this order. Where nothing announces a password, they
+    /// are the whole text.
     #[test]
     fn the_rest_stays(text in ".*", more in "(password|://|[ =:'\"$\\\\@?&%é])*") {
         for text in [text, more] {

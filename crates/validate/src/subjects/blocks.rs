@@ -15,7 +15,7 @@ const TRUTHS: [f64; 3] = [-0.01, -0.02, -0.05];
 /// Lengths of a trial in the last table, in seconds.
 const LENGTHS: [usize; 4] = [15, 60, 300, 1200];
 
-/// What happened in the experiments of one noise and one number of blocks.
+/// Counts of what happened in the experiments of one noise and one number of blocks.
 struct Counts {
     /// Truth 0: the interval excludes 1.
     excludes_one: Rate,
@@ -29,7 +29,7 @@ struct Counts {
     beyond_one: Rate,
     /// Truth -5%: regression at a margin of 2%.
     beyond_two: Rate,
-    /// Truth -2%: regression at a margin of 2%, on whose edge it lies.
+    /// Truth -2%: regression at a margin of 2%, exactly on its edge.
     on_the_edge: Rate,
     /// Median of the minimum detectable effect.
     detectable: f64,
@@ -76,8 +76,7 @@ fn count(design: &Design, noise: &Noise, tries: usize) -> Counts {
         let beyond_one = at(-0.02, 0.01).verdict == Verdict::Regression;
         let on_the_edge = at(-0.02, 0.02).verdict == Verdict::Regression;
         let beyond_two = at(-0.05, 0.02).verdict == Verdict::Regression;
-        // Coverage from experiments of its own; from the same ones it would be the false alarms
-        // once more.
+        // Coverage, from separate experiments; from the same ones it would repeat the false alarms.
         let (base, variant) = design.pair(noise, &mut Random::new(seed + 1000, number));
         let slower = judge(&base, &scaled(&variant, 0.95), 0.02);
         (same, confirmed, beyond_one, on_the_edge, beyond_two, holds(&slower, 0.95))
@@ -226,7 +225,7 @@ fn lengths(size: Size, findings: &mut Findings) {
 fn skew(size: Size, findings: &mut Findings) {
     let stalling = Noise { stalls: 1.0 / 100.0, ..PLAIN };
     let tries = experiments(size);
-    // The truth: what the estimate tends to with endless blocks.
+    // The truth: the limit of the estimate for endless blocks.
     let logs = in_parallel(size.pick(4_000, 500_000), |number| {
         stalling.throughput(SECONDS, &mut Random::new(90, number)).ln()
     });

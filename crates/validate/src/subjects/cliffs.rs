@@ -131,7 +131,7 @@ fn false_alarms(size: Size, findings: &mut Findings) {
     findings.tables.push(table);
 }
 
-/// What came of a line with a fall.
+/// The result of a line with a fall.
 struct Found {
     any: bool,
     /// Between the numbers of clients where it truly is.

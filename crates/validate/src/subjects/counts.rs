@@ -8,10 +8,10 @@ use crate::{Findings, Random, Rate, Size, Table, in_parallel};
 /// Everything is counted so often at first, and at most.
 const COUNTED: (usize, usize) = (2, 5);
 
-/// What a statement takes.
+/// The instructions of a statement.
 const INSTRUCTIONS: f64 = 50e6;
 
-/// What makes counts of the same scatter.
+/// The reasons why counts of the same statement scatter.
 struct Scatter {
     name: &'static str,
     /// Standard deviation, as a fraction.
@@ -94,7 +94,7 @@ pub fn run(size: Size) -> Findings {
     findings
 }
 
-/// What one experiment said.
+/// The result of one experiment.
 struct Found {
     /// Identical builds differ.
     identical: bool,

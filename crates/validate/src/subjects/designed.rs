@@ -1,5 +1,5 @@
-//! Runs that design themselves within a budget: restarts and lengths follow from what was seen, and
-//! the run ends when it is decided. Does that raise false alarms?
+//! Runs that design themselves within a budget: restarts and lengths follow from the results so
+//! far, and the run ends when it is decided. Does that raise false alarms?
 
 use judge::{
     Comparison, Course, Looks, Margin, RestartRatio, Verdict, Watched, compare_at, compare_slices,
@@ -11,7 +11,7 @@ use crate::noise;
 use crate::rounds::{MODELS, Rounds};
 use crate::{Findings, Random, Rate, Size, Table, in_parallel};
 
-/// Seconds of the budget, and what a restart costs beside timed steps.
+/// Seconds of the budget, and the cost of a restart in addition to its timed steps.
 const BUDGET: f64 = 300.0;
 const COST: f64 = 5.0;
 /// Seconds of a round of two slices, one in four of which are twice as long as 40 ms.
@@ -20,10 +20,10 @@ const ROUND: f64 = 0.1;
 const WORK: f64 = 0.8;
 const FIRST: f64 = 2.0;
 
-/// What restarts differ by, as a deviation of the log ratio, and whether with heavy tails.
+/// The scatter of restarts as a deviation of the log ratio, and true for heavy tails.
 const BETWEEN: [(f64, bool); 4] = [(0.0, false), (0.005, false), (0.02, false), (0.02, true)];
 
-/// What one experiment came to in one step.
+/// The result of one experiment in one step.
 #[derive(Debug, Clone, Copy)]
 struct Ended {
     /// Some look's interval excluded the truth.
@@ -186,7 +186,7 @@ fn watched(step: &mut Step, number: usize, truth: f64, looks: &Looks) -> Watched
     }
 }
 
-/// What is shown at a look, and at the end, counts.
+/// Notes the verdict so far. Only verdicts shown at a look, and at the end, count.
 fn note(ended: &mut Ended, comparison: &Comparison, truth: f64, due: bool) {
     let ratio = 1.0 + truth;
     let excluded = comparison.low.is_some_and(|low| low > ratio)

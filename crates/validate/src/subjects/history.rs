@@ -40,7 +40,7 @@ impl Weather {
     }
 }
 
-/// What was planted: the runs at which the level changes by plus or minus a size.
+/// The planted changes: the runs at which the level changes by plus or minus a size.
 struct Shape {
     name: &'static str,
     /// Places as shares of the length, and the direction.
@@ -133,7 +133,7 @@ fn nothing(size: Size, findings: &mut Findings) {
             } else if *runs >= 100 {
                 findings.rate(what, alarms, "≤ 7%", alarms.at_most(0.07));
             } else {
-                // What short histories cannot tell apart is said and not hidden.
+                // Short histories cannot tell these apart; the table says so.
                 findings.rate(what, alarms, "≤ 25%", alarms.at_most(0.25));
             }
         }

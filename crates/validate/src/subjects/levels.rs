@@ -12,7 +12,7 @@ use crate::{Findings, Random, Rate, Size, Table, in_parallel};
 /// The largest p value that confirms: 5%, of a single comparison.
 const LEVEL: f64 = 0.05;
 
-/// What is simulated.
+/// The simulated noise.
 const MODELS: [Noise; 4] = [
     PLAIN,
     Noise { name: "trials differ by 3%", between: 0.03, ..PLAIN },
@@ -29,7 +29,7 @@ const MODELS: [Noise; 4] = [
 /// Blocks and seconds of the pilot.
 const PILOT: (usize, usize) = (6, 60);
 
-/// Seconds of a trial beside the measured ones: a restart, a restored directory, settling.
+/// Seconds of a trial in addition to the measured ones: a restart, a restored directory, settling.
 const COST: TrialCost = TrialCost { trial: 45.0, second: 1.0 };
 
 /// The longest step in seconds. Half of the pilots see no scatter between trials where that of
@@ -79,7 +79,7 @@ pub fn run(size: Size) -> Findings {
     findings
 }
 
-/// What a pilot says of the variances.
+/// The estimates of the variances from a pilot.
 fn pilots(size: Size, findings: &mut Findings) {
     let tries = size.pick(200, 4_000);
     let mut table = Table::new(
@@ -126,8 +126,8 @@ fn pilots(size: Size, findings: &mut Findings) {
     findings.tables.push(table);
 }
 
-/// Half widths and detectable effects as computed from the true variances, beside what experiments
-/// have.
+/// Half widths and detectable effects as computed from the true variances, alongside those that
+/// experiments have.
 fn promises(size: Size, findings: &mut Findings) {
     let tries = size.pick(300, 10_000);
     let mut table = Table::new(
@@ -218,7 +218,7 @@ fn budgets(size: Size, findings: &mut Findings) {
         let step = truth(noise);
         let Some(known) = allocate(&[step], wanted, &spending) else { continue };
         let best = optimal_seconds(&[step], COST)[0].clamp(10.0, f64::from(LONGEST));
-        // Error of a ratio for a fixed time: deviation of a trial × √ of what it costs.
+        // Error of a ratio for a fixed time: deviation of a trial × √ of its cost.
         let error = |seconds: f64| step.of_trial(seconds) * (COST.trial + seconds).sqrt();
         let pilots = in_parallel(tries, |n| {
             let found = pilot(noise, &mut Random::new(820 + number as u64, n));

@@ -17,11 +17,11 @@ const SHARED: f64 = 0.5;
 /// Numbers of comparisons in an experiment.
 const AMONG: [usize; 3] = [1, 6, 30];
 
-/// What one experiment said.
+/// The result of one experiment.
 struct Said {
     /// Regressions and improvements, corrected for their number.
     claims: usize,
-    /// Those of steps whose true difference is not beyond the margin.
+    /// Claims about steps whose true difference is within the margin.
     false_claims: usize,
     /// Confirmed differences.
     confirmed: usize,
@@ -96,7 +96,7 @@ pub fn run(size: Size) -> Findings {
     findings
 }
 
-/// Whether the detectable effect is confirmed as often as it says, by the next experiment.
+/// Checks that the next experiment confirms the detectable effect as often as promised.
 fn detectable(size: Size, findings: &mut Findings) {
     let mut table = Table::new(
         "**Detectable among many**: an experiment without any difference prints the detectable slowdown of a step; in the next \
@@ -162,7 +162,7 @@ fn experiment(slower: usize, random: &mut Random) -> Said {
 /// The comparisons of one experiment whose steps truly have these ratios.
 fn steps_of(ratios: &[f64], blocks: usize, random: &mut Random) -> Vec<Comparison> {
     let (own, common) = ((1.0 - SHARED).sqrt() * CV, SHARED.sqrt() * CV);
-    // [variant][block]: what the steps of a trial have in common.
+    // [variant][block]: the part that the steps of a trial have in common.
     let trials: Vec<Vec<f64>> =
         (0..2).map(|_| (0..blocks).map(|_| common * random.normal()).collect()).collect();
     let compared = |ratio: &f64| {

@@ -84,7 +84,7 @@ fn experiment(noise: &Noise, seconds: usize, random: &mut Random) -> Alarms {
     ]
 }
 
-/// Whether Welch's t test says p < 5%.
+/// True if Welch's t test says p < 5%.
 fn welch(one: &[f64], other: &[f64]) -> bool {
     let part = |values: &[f64]| {
         let n = values.len() as f64;

@@ -214,7 +214,7 @@ fn idle(data: &Idle, arithmetic: &mut Arithmetic) {
     arithmetic.add(&data.post, "latency from throughput (Little's law)", &held);
 }
 
-/// What cannot be recomputed.
+/// The figures that cannot be recomputed.
 fn only_relative(data: &OnlyRelative) -> Table {
     let mut table = Table::new(
         "**Only relative figures** stand in these tables, and nothing can be recomputed.",

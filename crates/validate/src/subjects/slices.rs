@@ -116,7 +116,7 @@ struct Outcomes {
     all: Vec<Vec<Outcome>>,
 }
 
-/// What happened with one number of restarts and one scatter.
+/// The results for one number of restarts and one scatter.
 struct Outcome {
     /// The interval holds the truth; else it is a false alarm.
     covered: Rate,
@@ -190,7 +190,7 @@ fn restarts(size: Size, findings: &mut Findings) {
     }
 }
 
-/// What each half of the rule would do alone.
+/// The effect of each half of the rule alone.
 fn alternatives(model: &Rounds, outcomes: &Outcomes) -> Table {
     let mut table = Table::new(
         format!(
@@ -223,7 +223,7 @@ fn scatter((size, heavy): &(f64, bool)) -> String {
 }
 
 fn outcomes(model: &Rounds, size: Size) -> Outcomes {
-    // What one restart's estimate scatters by, from restarts of their own.
+    // The scatter of one restart's estimate, from separate restarts.
     let scatter: Vec<f64> = in_parallel(size.pick(300, 4_000), |number| {
         restart(model, ROUNDS, &mut Random::new(520, number)).mean_log
     });

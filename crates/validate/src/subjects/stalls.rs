@@ -1,4 +1,4 @@
-//! Stalls of a server whose load comes in slices: is what they cost in the figures?
+//! Stalls of a server whose load comes in slices: do the figures contain their cost?
 //!
 //! Clients with operations of random length move between two servers by a real timetable, and
 //! [`drive::Course`] measures them, as in a run. One of the servers stalls. The truth is what its
@@ -60,7 +60,7 @@ const SCENARIOS: [Scenario; 9] = [
     by_work("100 ms, by work, 4 clients", 4, 0.1),
 ];
 
-/// What one experiment found: the part that the variant loses beside the base.
+/// The result of one experiment: the part that the variant loses compared with the base.
 struct Lost {
     /// By the sums of operations and seconds.
     rate: f64,
@@ -114,7 +114,7 @@ fn percent(part: f64) -> String {
 }
 
 impl Scenario {
-    /// What stalls cost a server that has the load all the time.
+    /// The cost of stalls for a server that has the load all the time.
     fn truth(&self) -> f64 {
         match self.stalls {
             Stalls::Never => 0.0,
@@ -138,8 +138,8 @@ impl Scenario {
         };
         check("throughput", |lost| lost.rate, 0.95 * truth, 1.05 * truth);
         let long = self.length > SLICE.as_secs_f64();
-        // A stall that its own work brought about takes time from the other server's slots as well,
-        // which no slice of its own can show.
+        // A stall caused by its own work takes time from the other server's slots as well, which
+        // its own slices cannot show.
         let least = if long && matches!(self.stalls, Stalls::ByWork(_)) { 0.5 } else { 0.85 };
         check("all slices", |lost| lost.slices, least * truth, 1.15 * truth);
         if long || self.stalls == Stalls::Never {
@@ -190,7 +190,7 @@ impl Scenario {
         spans
     }
 
-    /// What a client measures on its way.
+    /// The measurements of one client.
     fn client(
         &self,
         mut course: Course,
@@ -209,7 +209,7 @@ impl Scenario {
                     took += self.length;
                 }
                 while spans.next_if(|(_, end)| *end <= now).is_some() {}
-                // What is under way goes on when the stall is over.
+                // Operations under way go on when the stall is over.
                 let mut ahead = spans.clone();
                 while let Some((begin, end)) = ahead.next_if(|(begin, _)| *begin < now + took) {
                     took += end - begin.max(now);

@@ -7,9 +7,9 @@ use crate::command::{Output, Program};
 use crate::phase::{Benchmark, Phase};
 use crate::step::Step;
 
-/// What the operations of a program are, whatever they are called.
+/// The class of a program's operations, whatever their name.
 pub const OPERATION: Class = Class::new("op", "operations", "operations", Effect::Reads);
-/// One whole run, of which the time is taken.
+/// One whole run, whose time is measured.
 const RUN: Class = Class::new("run", "runs", "s", Effect::Defines);
 
 /// The benchmark of a plan. Every system can run it: what a command needs of one is filled in when

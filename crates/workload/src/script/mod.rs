@@ -18,7 +18,7 @@ use crate::{Dialect, Error, Sql};
 const TRANSACTION: Class =
     Class::new("transaction", "transactions", "transactions", Effect::Changes);
 
-/// The benchmark of `plan` for so many clients.
+/// The benchmark of `plan` for this many clients.
 ///
 /// # Errors
 /// [`Error::Unfit`] if the system does not speak SQL, [`Error::Script`] for a mistake in a script.
@@ -84,13 +84,13 @@ fn scripts(plan: &ScriptPlan, dialect: Dialect) -> Result<Scripts, Error> {
     })
 }
 
-/// What creates the tables.
+/// The statements that create the tables.
 fn setup(plan: &ScriptPlan, sql: Sql) -> Vec<String> {
     let tables = if plan.init.contains('t') { pgbench::create_all(sql) } else { Vec::new() };
     tables.into_iter().chain(plan.setup_text.clone()).collect()
 }
 
-/// The steps of `pgbench -i` that the plan wants.
+/// The steps of `pgbench -i` that the plan includes.
 fn init(plan: &ScriptPlan) -> impl Iterator<Item = Step> {
     plan.init.chars().filter_map(|letter| {
         let name = ScriptPlan::init_step(letter)?;
@@ -103,7 +103,8 @@ fn init(plan: &ScriptPlan) -> impl Iterator<Item = Step> {
     })
 }
 
-/// What `steelyard count` counts: a run of each script, on tables about as large as `count` says.
+/// The requests that `steelyard count` counts: a run of each script, on tables about as large as
+/// `count` says.
 ///
 /// # Errors
 /// As [`benchmark`].

@@ -44,7 +44,7 @@ pub fn benchmark(plan: &SelectPlan, dialect: Dialect) -> Result<Benchmark, Error
     })
 }
 
-/// Whether a system with two protocols and a thread for each connection can run all points.
+/// Checks that a system with two protocols and a thread for each connection can run all points.
 fn check(plan: &SelectPlan) -> Result<(), Error> {
     let unfit = |workload, needs| Err(Error::Unfit { workload, needs });
     for point in plan.points() {
@@ -119,7 +119,7 @@ fn select(scale: u64, sent: Sent) -> Statement {
     Statement { pieces, sent, expect: Expect::Rows { min: 1, max: 1 } }
 }
 
-/// What `steelyard count` counts: the query, on at most `rows` rows.
+/// The requests that `steelyard count` counts: the query, on at most `rows` rows.
 ///
 /// # Errors
 /// As [`benchmark`].

@@ -53,7 +53,7 @@ pub fn benchmark(plan: &StoragePlan, dialect: Dialect) -> Result<Benchmark, Erro
     Ok(Benchmark { setup, tables, phases, config })
 }
 
-/// What fio's output is to be.
+/// The format of fio's output.
 const OUTPUT: &str = "--output-format=json";
 
 fn fio(arguments: &[&str]) -> Vec<String> {
@@ -61,11 +61,11 @@ fn fio(arguments: &[&str]) -> Vec<String> {
     first.iter().chain(arguments).map(|word| (*word).to_owned()).collect()
 }
 
-/// What fio is asked to do.
+/// The options of a fio test.
 struct Request {
     rw: &'static str,
     block: &'static str,
-    /// Whether several are under way at a time.
+    /// True if several are under way at a time.
     deep: bool,
     /// Further options.
     more: &'static [&'static str],

@@ -1,4 +1,4 @@
-//! What all tests share: their classes, how ids are drawn, how statements are sent.
+//! The parts that all tests share: their classes, how ids are drawn, how statements are sent.
 
 use plan::{Distribution, SysbenchPlan};
 
@@ -22,11 +22,11 @@ const ZIPFIAN: Skew = Skew::Zipfian { exponent: 0.8 };
 /// sysbench's defaults: 1% of the ids in 75% of the draws.
 const SPECIAL: Skew = Skew::Special { ids: 0.01, draws: 0.75 };
 
-/// What is asked for, and what has been done by then.
+/// The plan of a test, and the state that its streams have reached.
 pub(super) struct Builder<'a> {
     pub(super) plan: &'a SysbenchPlan,
     pub(super) sql: Sql,
-    /// Whether rows may be missing from here on.
+    /// True if rows may be missing from here on.
     pub(super) deleted: bool,
 }
 

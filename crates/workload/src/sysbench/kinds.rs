@@ -17,8 +17,8 @@ const LOWEST: Cell = Cell(0);
 
 /// The statements of all tests on one table of `rows` rows, rounded up to whole statements of the
 /// load. A kind has the name of its test; the range queries of the transactions have names of their
-/// own: `range-simple-100`. `BEGIN` and `COMMIT` are no kinds: they would put what follows into a
-/// transaction.
+/// own: `range-simple-100`. `BEGIN` and `COMMIT` are not kinds: they would put the following
+/// statements into a transaction.
 ///
 /// # Errors
 /// [`Error::Unfit`] if the system does not speak SQL.

@@ -5,7 +5,7 @@ use crate::draw::{Draw, Width};
 use crate::request::{Expect, Request, Statement};
 use crate::step::{Action, Finds};
 
-/// What a client does again and again.
+/// The requests that a client repeats.
 #[derive(Debug, Default)]
 pub(super) struct Round {
     /// Numbers drawn once for the round: which table, which id.
@@ -14,7 +14,7 @@ pub(super) struct Round {
     pub(super) requests: Vec<Request>,
     /// Which are sent.
     pub(super) actions: Vec<Action>,
-    /// What they have to find.
+    /// The rows that they have to find.
     pub(super) finds: Option<Finds>,
     /// How many they count.
     pub(super) operations: u64,
@@ -31,7 +31,7 @@ impl Round {
         Round { requests, actions, operations: 1, ..Round::default() }
     }
 
-    /// The same, and it must find so many rows on average.
+    /// The same, and it must find this many rows on average.
     pub(super) fn finding(self, rows: Option<f64>) -> Self {
         Round { finds: rows.map(Finds::Mean), ..self }
     }
@@ -48,7 +48,7 @@ impl Round {
         self.keep(Draw::Uniform { low, high, width })
     }
 
-    /// Adds a statement to the table that was drawn, so many times.
+    /// Adds a statement to the table that was drawn, this many times.
     pub(super) fn add(
         &mut self,
         (tables, number): (u32, usize),

@@ -18,7 +18,7 @@ const POINTS: u32 = 100;
 const RANGE: u32 = 100;
 /// Range of the tests with one aggregate each.
 const AGGREGATE_RANGE: u32 = 1000;
-/// A query has to find this part of the rows expected of it, on average. Ids drawn twice are found
+/// A query has to find this share of the rows expected of it, on average. Ids drawn twice are found
 /// once, and ranges end with the table.
 const FOUND: f64 = 0.5;
 
@@ -32,7 +32,7 @@ pub(super) fn table_name(table: u32) -> String {
 pub(super) struct Ranged {
     columns: &'static str,
     end: &'static str,
-    /// Whether it returns one row.
+    /// True if it returns one row.
     sums: bool,
 }
 
@@ -49,7 +49,7 @@ fn range_of(test: &str) -> Option<u32> {
 }
 
 impl Builder<'_> {
-    /// What a client of a test does, and what it counts as.
+    /// The requests of a client of a test, and the class that they count as.
     pub(super) fn round(&self, test: &str, client: u32, dop: u32) -> Option<(Class, Round)> {
         let tables = self.plan.tables;
         let one = |class: Class, statement: &dyn Fn(u32) -> Statement| {
@@ -241,7 +241,7 @@ impl Builder<'_> {
         self.sql(&text, vec![self.id(), above(RANGE)], rows)
     }
 
-    /// One of the range queries that transactions have: so many ids from a drawn one on.
+    /// One of the range queries that transactions have: this many ids, starting with a drawn one.
     pub(super) fn ranged(&self, table: u32, ranged: Ranged, size: u32) -> Statement {
         let Ranged { columns, end, sums } = ranged;
         let name = table_name(table);
@@ -309,7 +309,7 @@ impl Builder<'_> {
         Expect::Affected { min: min.into(), max: max.into() }
     }
 
-    /// How many rows a query for so many must find on average.
+    /// How many rows a query for this many must find on average.
     fn least(&self, rows: u32) -> Option<f64> {
         let uniform = self.plan.distribution == Distribution::Uniform;
         // In a table that small, ids are drawn twice, and ranges end early.

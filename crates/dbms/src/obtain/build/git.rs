@@ -131,7 +131,7 @@ impl Commit {
     }
 }
 
-/// What was exported.
+/// An exported source.
 pub(super) struct Exported {
     pub(super) tar: PathBuf,
     /// When it was committed, ISO 8601; empty if unknown.
@@ -144,7 +144,7 @@ fn git() -> Vec<OsString> {
     vec![OsString::from("git")]
 }
 
-/// Given its directory, git reads this whole repository and no other, wherever it is called.
+/// Given its directory, git reads this whole repository and nothing else, wherever it is called.
 fn in_dir(git_dir: &Path, words: &[&str], more: &[OsString]) -> Vec<OsString> {
     let mut directory = OsString::from("--git-dir=");
     directory.push(git_dir);

@@ -1,4 +1,4 @@
-//! What identifies a build: everything it depends on, as far as that is known before building.
+//! The key of a build: everything it depends on, as far as that is known before building.
 
 use std::fs;
 use std::path::Path;
@@ -13,15 +13,15 @@ const FILE: &str = "steelyard-build.json";
 
 /// Everything that a build depends on.
 ///
-/// What is not in it: the versions of make, bison, flex, perl, meson and of libraries that are
-/// linked, except that distributions rarely change them within a version.
+/// It does not contain the versions of make, bison, flex, perl, meson and of libraries that are
+/// linked. Distributions rarely change them within a version.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BuildKey {
     /// Which system: `postgres`.
     pub dbms: String,
     /// Changes whenever this steelyard builds that system differently than an earlier one.
     pub recipe: String,
-    /// What the source is: `git` for a commit, `src` for a tarball.
+    /// The kind of source: `git` for a commit, `src` for a tarball.
     pub kind: String,
     /// The commit's whole object name, or the tarball's SHA-256.
     pub source: String,
@@ -29,7 +29,7 @@ pub struct BuildKey {
     pub cflags: String,
     /// The C compiler's command.
     pub compiler: String,
-    /// What that command prints as its version; `None` if this machine does not have it.
+    /// The version that this command prints; `None` if this machine does not have it.
     pub compiler_version: Option<String>,
     /// Further options of configure or Meson.
     pub configure: Vec<String>,
@@ -74,12 +74,12 @@ impl BuildKey {
         self.source.get(..12).unwrap_or(&self.source)
     }
 
-    /// What the names of all builds of its source begin with.
+    /// The prefix that the names of all builds of its source share.
     pub fn prefix(&self) -> String {
         format!("{}-{}-{}-", self.dbms, self.kind, self.short())
     }
 
-    /// Its name in a cache; the platform is not part of it.
+    /// Its name in a cache, without the platform.
     pub(crate) fn name(&self) -> String {
         let mut parts = vec![&self.recipe, &self.kind, &self.source, &self.cflags, &self.compiler];
         parts.extend(&self.compiler_version);
@@ -97,8 +97,8 @@ impl BuildKey {
         format!("{}-{platform}", self.name())
     }
 
-    /// Whether this build is what a machine with the key `wanted` would build. If that machine has
-    /// no compiler, it may come from any.
+    /// True if this build is what a machine with the key `wanted` would build. If that machine has
+    /// no compiler, any compiler will do.
     pub fn fits(&self, wanted: &Self) -> bool {
         let compiler = wanted.compiler_version.is_none();
         let compiler_version =

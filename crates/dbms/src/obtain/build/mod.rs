@@ -3,7 +3,7 @@
 //! source gives the same binary.
 //!
 //! `git` or a tarball → the [`Recipe`] of a kind → `work`, which runs the commands; `tools` first
-//! checks that they exist. What was built elsewhere under the same `key` is obtained instead
+//! checks that they exist. If a build with the same `key` exists elsewhere, it is obtained instead
 //! (`shared`).
 
 mod git;

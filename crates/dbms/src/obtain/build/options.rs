@@ -2,8 +2,8 @@
 
 use crate::Error;
 
-/// Default flags of the C compiler: optimized like releases, with what a profiler needs. Frame
-/// pointers cost a register, equally in all variants built this way.
+/// Default flags of the C compiler: optimized like releases, with the information that a profiler
+/// needs. Frame pointers cost a register, equally in all variants built this way.
 pub const DEFAULT_CFLAGS: &str = "-O2 -fno-omit-frame-pointer -g";
 
 /// The default C compiler.

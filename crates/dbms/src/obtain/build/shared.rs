@@ -50,12 +50,12 @@ pub enum BuildSourceError {
     /// It cannot be reached: the build is made here instead.
     #[error("{0}")]
     Unreachable(String),
-    /// What is there is not what it should be: a person must look at it.
+    /// The build found there is not the expected one: a person must look at it.
     #[error("{object}: {problem}")]
     Damaged {
         /// The address of the object.
         object: String,
-        /// What is wrong.
+        /// The problem.
         problem: String,
     },
 }
@@ -72,7 +72,7 @@ pub fn obtain_builds_from(source: Arc<dyn BuildSource>) {
 /// if it has to be made here. The caller holds the lock of all builds.
 ///
 /// # Errors
-/// [`Error::SharedBuild`], [`Error::Unpack`]: what is there is not what it should be.
+/// [`Error::SharedBuild`], [`Error::Unpack`]: the build found there is not the expected one.
 /// [`Error::Unreachable`], [`Error::Io`].
 pub(super) fn obtain(
     kind: &dyn Kind,

@@ -41,7 +41,7 @@ const GIT_LOCAL: [&str; 8] = [
 
 /// Runs the commands of one build.
 pub struct Work<'a> {
-    /// What is built, for messages.
+    /// The name of the build, for messages.
     pub(crate) what: String,
     /// The directory of this build.
     pub(crate) workshop: PathBuf,

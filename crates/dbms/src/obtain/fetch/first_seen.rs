@@ -1,5 +1,5 @@
-//! The digest of each file without a known one, as it was when it was first fetched. A checksum
-//! that comes from the same place as the file is replaced along with it.
+//! The digest of each file without a known one, as first fetched. A checksum that comes from the
+//! same place as the file is replaced along with it.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -7,10 +7,11 @@ use std::path::PathBuf;
 
 use crate::{Cache, Error};
 
-/// What its name ends in: lines as sha256sum writes them, a digest and what it is of.
+/// The end of its name: lines as sha256sum writes them, each with a digest and the name of its
+/// file.
 const FILE: &str = "first-seen.sha256";
 
-/// Where the digests are: beside the cache, so that whoever deletes it doesn't forget them.
+/// The file of digests. It is next to the cache, so that deleting the cache doesn't delete them.
 pub(super) fn path(cache: &Cache) -> PathBuf {
     let mut path = cache.path().as_os_str().to_owned();
     path.push(format!(".{FILE}"));

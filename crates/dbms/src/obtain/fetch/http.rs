@@ -16,8 +16,7 @@ const PAUSES: [Duration; 2] = [Duration::from_millis(500), Duration::from_secs(2
 /// How large a file may be.
 const LARGEST: u64 = 1 << 30;
 
-/// Whether plain HTTP is refused, also where a redirect leads to it. Tests have servers without
-/// certificates.
+/// Refuses plain HTTP, also where a redirect leads to it. Tests have servers without certificates.
 const HTTPS_ONLY: bool = !cfg!(test);
 
 /// The file at `url`, or `None` if there is none; one attempt takes at most `limit`. Temporary

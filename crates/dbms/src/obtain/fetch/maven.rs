@@ -76,10 +76,10 @@ impl Artifact {
         Ok(texts.filter_map(parse).collect())
     }
 
-    /// The file of `version` with what comes after the version in its name, or `None` if there is
-    /// none. It is compared with the SHA-256 in `known`, or without one, with the checksum next to
-    /// the file and with what was first seen of it, as kept beside the cache. `what` names it in
-    /// errors.
+    /// Fetches the file of `version` with this suffix after the version in its name; `None` if it
+    /// does not exist. The file is compared with the SHA-256 in `known`. Without one, it is
+    /// compared with the checksum next to the file and with the digest recorded next to the cache
+    /// when it was first seen. `what` names it in errors.
     pub(crate) fn fetch(
         &self,
         version: &str,
@@ -233,7 +233,7 @@ mod tests {
         for _ in 0..2 {
             assert_eq!(fetch_into(&cache, &server, None).unwrap().unwrap(), b"abc");
         }
-        // Whoever deletes the cache has not forgotten it.
+        // Deleting the cache does not delete this record.
         std::fs::remove_dir_all(&path).unwrap();
         let cache = Cache::at(&path).unwrap();
         let error = fetch_into(&cache, &server, None).unwrap_err();

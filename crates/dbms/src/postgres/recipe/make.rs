@@ -10,13 +10,13 @@ use crate::{BuildOptions, Error};
 /// can be anywhere, and two builds do not differ in their paths.
 pub(super) const PREFIX: &str = "/usr/local/pgsql";
 
-/// What all others include or link comes first, as in PostgreSQL's own makefile. With several jobs,
-/// later makefiles rely on it.
+/// Parts that all others include or link come first, as in PostgreSQL's own makefile. With several
+/// jobs, later makefiles rely on it.
 const PREPARED: [(&str, &str); 3] =
     [("src/backend", "generated-headers"), ("src/common", "all"), ("src/port", "all")];
 
-/// What a server and initdb need, in build order; parts that a version does not have are skipped.
-/// Programs, libraries and headers for clients and contrib are not built.
+/// Parts that a server and initdb need, in build order; parts that a version does not have are
+/// skipped. Programs, libraries and headers for clients and contrib are not built.
 const INSTALLED: [&str; 13] = [
     "src/timezone",
     "src/backend",

@@ -29,7 +29,7 @@ pub(super) fn run(namespace: Option<&File>, what: &str, lines: &[String]) -> Res
         launch::run(command, what, input)
     };
     match lines {
-        // What it prints differs in a batch.
+        // Its output differs in a batch.
         [line] => run(&line.split(' ').collect::<Vec<_>>(), None),
         lines => run(&["-batch", "-"], Some(&format!("{}\n", lines.join("\n")))),
     }

@@ -1,7 +1,7 @@
-//! Ways to reach a server over TCP, besides its unix socket.
+//! Ways to reach a server over TCP, in addition to its unix socket.
 //!
 //! `veth` gives a server its own network namespace, `route` finds addresses for it, and `link` is
-//! what the ledger records of it. Both run the program `ip`.
+//! its record in the ledger. Both run the program `ip`.
 
 mod ip;
 pub(crate) mod link;

@@ -33,8 +33,8 @@ impl Net {
     }
 }
 
-/// The addresses of this machine and of a server in a network that none of `used` overlaps;
-/// `seed` says where to begin. `None` if there is none.
+/// The addresses of this machine and of a server in a network that none of `used` overlaps; `seed`
+/// says where to begin. `None` if no network is free.
 pub(super) fn free(used: &[Net], seed: u32) -> Option<[Ipv4Addr; 2]> {
     let count = 1_u32 << (LENGTH - RANGE.length);
     let nth = |n: u32| {

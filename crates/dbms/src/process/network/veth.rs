@@ -1,8 +1,8 @@
 //! A network namespace for one server, joined with this machine's by a pair of interfaces.
 //!
 //! The namespace has no name: it exists as long as a process is in it. The kernel then removes it,
-//! and the pair with it, whatever has become of steelyard. Its only routes are those of the pair
-//! and of its own loopback interface, so it reaches nothing but this machine.
+//! and the pair with it, even if steelyard was killed. Its only routes are those of the pair and of
+//! its own loopback interface, so it reaches nothing but this machine.
 
 use std::fs::{self, File};
 use std::net::Ipv4Addr;
@@ -116,7 +116,7 @@ fn namespace() -> Result<File, Error> {
     })
 }
 
-/// What all routing tables of this machine name.
+/// The networks in all routing tables of this machine.
 fn routes() -> Result<Vec<Net>, Error> {
     #[derive(serde::Deserialize)]
     struct Route {
@@ -128,7 +128,7 @@ fn routes() -> Result<Vec<Net>, Error> {
     Ok(routes.iter().filter_map(|route| Net::read(&route.dst)).collect())
 }
 
-/// What comes from the server's end goes to this machine and no further, even if this machine is a
+/// Packets from the server's end go to this machine and no further, even if this machine is a
 /// router.
 fn forward_nothing(name: &str) -> Result<(), Error> {
     let file = format!("/proc/sys/net/ipv4/conf/{name}/forwarding");

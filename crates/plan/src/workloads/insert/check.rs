@@ -1,4 +1,4 @@
-//! What must hold between the keys of `[workload.insert]`.
+//! Rules that hold between the keys of `[workload.insert]`.
 
 use super::plan::{ALIASES, InsertPlan, Tables, is_read_write, needs_index};
 use crate::problem::Problems;

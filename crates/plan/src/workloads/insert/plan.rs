@@ -6,7 +6,7 @@ use serde::Serialize;
 pub const INSERT_STEPS: [&str; 10] =
     ["l.i0", "l.x", "l.i1", "l.i2", "qr100", "qp100", "qr500", "qp500", "qr1000", "qp1000"];
 
-/// Older names of steps: what is written, what it means. They imply dop 1 (workloads.md §1).
+/// Older names of steps, each with its current name. They imply dop 1 (workloads.md §1).
 pub(super) const ALIASES: [(&str, &str); 3] =
     [("q100.1", "qr100"), ("q500.1", "qr500"), ("q1000.1", "qr1000")];
 
@@ -72,7 +72,7 @@ impl Default for InsertPlan {
     }
 }
 
-/// Whether a step needs the secondary indexes: without them every range query would sort the whole
+/// True if a step needs the secondary indexes: without them every range query would sort the whole
 /// table; l.i1 and l.i2 are defined with indexes.
 pub(super) fn needs_index(step: &str) -> bool {
     step == "l.i1" || step == "l.i2" || step.starts_with("qr")

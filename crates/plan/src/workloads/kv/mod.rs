@@ -143,7 +143,7 @@ impl Family for KvPlan {
     }
 }
 
-/// What a step is shown with.
+/// The group that a step is shown in.
 fn group(step: &str) -> &'static str {
     match kv_test(step) {
         "fillseq" | "overwritesome" | "overwrite" => "writes",

@@ -43,7 +43,7 @@ pub struct KvPlan {
     pub dop: Vec<u32>,
     /// Where the data is when it is read.
     pub mode: KvMode,
-    /// Bytes of the engine's cache; `None`: what the mode needs.
+    /// Bytes of the engine's cache; `None`: as the mode needs.
     pub cache: Option<u64>,
     /// Threads of the engine for flushes and compactions.
     pub background_jobs: u32,
@@ -65,7 +65,7 @@ pub struct KvPlan {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum KvMode {
-    /// In the engine's cache, which holds all of it.
+    /// In the engine's cache, which holds all data.
     #[default]
     Byrx,
     /// In the page cache of the operating system; the engine's own is small.

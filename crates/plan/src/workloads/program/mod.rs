@@ -64,7 +64,7 @@ fn name(value: &DeValue) -> Result<String, String> {
     }
 }
 
-/// What is said of a step, or at the top for all of them.
+/// The keys of a step; at the top of the section, they apply to all steps.
 fn run_keys(run: &mut Run) -> Vec<Key<'_>> {
     vec![
         Key::optional("command", &mut run.command, command),

@@ -8,7 +8,7 @@ pub const INIT: &str = "init";
 /// The format of programs whose time is the figure.
 pub(super) const TIME: &str = "time";
 
-/// What `{seconds}` stands for unless the plan says otherwise.
+/// The value of `{seconds}` unless the plan sets it.
 pub(super) const SECONDS: u32 = 10;
 
 /// The words of a command line, with quotes as in a shell and nothing else that a shell does.
@@ -21,9 +21,9 @@ pub(super) fn words(text: &str) -> Result<Vec<String>, String> {
 pub struct ProgramPlan {
     /// The command that loads the data, the first step of each trial.
     pub init: Option<String>,
-    /// What holds for steps that don't say otherwise.
+    /// Settings of steps that don't set their own.
     pub all: Run,
-    /// The steps in order. Without any there is one, with what `all` says.
+    /// The steps in order. Without any there is one, as `all` says.
     pub steps: Vec<ProgramStep>,
 }
 
@@ -32,11 +32,11 @@ pub struct ProgramPlan {
 pub struct ProgramStep {
     /// Its name in results.
     pub name: String,
-    /// What to run.
+    /// The command to run.
     pub run: Run,
 }
 
-/// A program to run; what is `None` is said elsewhere or has a default.
+/// A program to run; fields that are `None` are set elsewhere or have a default.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Run {
     /// The program and its arguments, with placeholders.
@@ -45,13 +45,13 @@ pub struct Run {
     pub parse: Option<String>,
     /// The test to take if its output has several; by default the one with the step's name.
     pub test: Option<String>,
-    /// What one operation is, such as `transactions`; of a cost, its unit.
+    /// The name of one operation, such as `transactions`; of a cost, its unit.
     pub unit: Option<String>,
-    /// Whether the figure is a cost.
+    /// True if the figure is a cost.
     pub less_is_better: Option<bool>,
     /// Numbers of clients, each 1 to 10000, without repetition; default 1.
     pub dop: Option<Vec<u32>>,
-    /// What `{seconds}` stands for; default 10.
+    /// The value of `{seconds}`; default 10.
     pub seconds: Option<u32>,
     /// For how many seconds it may run at a time if the load moves between servers in slices.
     pub slice_seconds: Option<u32>,
@@ -77,7 +77,7 @@ impl ProgramPlan {
 }
 
 impl Run {
-    /// The same, with what `other` says where this says nothing.
+    /// The same, with the fields of `other` where this has none.
     fn or(self, other: &Run) -> Run {
         Run {
             command: self.command.or_else(|| other.command.clone()),
@@ -106,17 +106,17 @@ impl Run {
         self.dop.clone().unwrap_or_else(|| vec![1])
     }
 
-    /// What `{seconds}` stands for.
+    /// The value of `{seconds}`.
     pub fn seconds(&self) -> u32 {
         self.seconds.unwrap_or(SECONDS)
     }
 
-    /// Whether it ends after a time that it is told.
+    /// True if it ends after a time that it is told.
     pub fn is_timed(&self) -> bool {
         self.mentions("{seconds}")
     }
 
-    /// Whether its command has this placeholder.
+    /// True if its command has this placeholder.
     pub(super) fn mentions(&self, placeholder: &str) -> bool {
         self.command.as_ref().is_some_and(|command| command.contains(placeholder))
     }

@@ -53,7 +53,7 @@ pub struct Source {
     pub name: Option<String>,
     /// How often it is chosen in relation to the others.
     pub weight: u32,
-    /// Whether it comes with pgbench.
+    /// True if it comes with pgbench.
     pub built_in: bool,
     /// Its text, once it was read.
     pub text: Option<String>,
@@ -97,7 +97,7 @@ impl ScriptPlan {
     /// The one that runs the scripts.
     pub const SCRIPT: &str = "script";
 
-    /// The step of a letter of [`ScriptPlan::init`]; `None`: it is no step of its own.
+    /// The step of a letter of [`ScriptPlan::init`]; `None`: it is not a separate step.
     pub fn init_step(letter: char) -> Option<&'static str> {
         match letter {
             'g' | 'G' => Some(ScriptPlan::LOAD),

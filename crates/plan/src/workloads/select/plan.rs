@@ -26,7 +26,7 @@ pub struct SelectPlan {
     pub transport: Vec<Transport>,
     /// Queries that are sent before an answer is awaited.
     pub pipeline: Vec<u32>,
-    /// Idle-priority processes beside the load.
+    /// Idle-priority processes that run alongside the load.
     pub idle: Vec<IdleThreads>,
     /// Second of a point from which these run, if not from its start.
     pub idle_from: Option<u32>,
@@ -124,7 +124,7 @@ pub enum IdleThreads {
 }
 
 impl IdleThreads {
-    /// How many they are on a machine with so many CPUs.
+    /// Their number on a machine with this many CPUs.
     pub fn on(self, cpus: usize) -> usize {
         match self {
             IdleThreads::Number(threads) => threads as usize,
@@ -177,10 +177,10 @@ pub struct Point {
     pub transport: Transport,
     /// Queries that are sent before an answer is awaited.
     pub pipeline: u32,
-    /// Idle-priority processes beside the load.
+    /// Idle-priority processes that run alongside the load.
     pub idle: IdleThreads,
-    /// What distinguishes it from other points with as many clients: what the plan varies, or has
-    /// other than usual.
+    /// Labels that distinguish it from other points with as many clients: the values that the plan
+    /// varies, or sets differently from the default.
     pub labels: BTreeMap<String, String>,
 }
 

@@ -162,7 +162,7 @@ impl Family for StoragePlan {
     }
 }
 
-/// Whether a step writes nothing.
+/// True if a step writes nothing.
 fn only_reads(step: &str) -> bool {
     step.starts_with("randread")
 }

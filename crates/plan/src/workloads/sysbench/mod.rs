@@ -108,7 +108,7 @@ impl Family for SysbenchPlan {
     }
 
     fn complete(&mut self, given: &dyn Fn(&str) -> bool) {
-        // What is left of it are its steps.
+        // Only its steps are left.
         let sequence = std::mem::take(&mut self.sequence);
         if !given("steps") {
             self.steps = sequence.steps();

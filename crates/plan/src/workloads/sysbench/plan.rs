@@ -27,7 +27,7 @@ pub struct SysbenchPlan {
     pub before: BTreeMap<String, Vec<String>>,
     /// Steps to run directly after a step.
     pub after: BTreeMap<String, Vec<String>>,
-    /// What `drop`, `before` and `after` name but is not among the steps.
+    /// Steps that `drop`, `before` and `after` name but that do not exist.
     pub missing: Vec<String>,
     /// Duration of each test that only reads, in seconds, ≥ 1.
     pub read_seconds: u32,
@@ -44,7 +44,7 @@ pub struct SysbenchPlan {
     pub transactions: bool,
     /// A secondary index on `id` instead of a primary key.
     pub secondary: bool,
-    /// Replace a client's connection after so many rounds; `None`: never.
+    /// Replace a client's connection after this many rounds; `None`: never.
     pub reconnect: Option<u32>,
 }
 

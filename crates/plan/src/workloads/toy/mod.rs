@@ -15,7 +15,7 @@ pub struct ToyPlan {
     pub seconds: u32,
     /// Numbers of clients that read.
     pub dop: Vec<u32>,
-    /// Whether a program of others is a step, too.
+    /// True if another program is a step, too.
     pub program: bool,
 }
 

@@ -9,7 +9,7 @@ use crate::{Findings, Random, Rate, Size, Table, in_parallel};
 /// Restarts of an experiment.
 const RESTARTS: usize = judge::ENOUGH_BLOCKS;
 
-/// Who stalls, and in what share of its slices.
+/// The variant that stalls, and the share of its slices.
 struct Stalls {
     name: &'static str,
     base: f64,
@@ -22,7 +22,7 @@ struct Stalls {
 
 const NONE: Stalls = Stalls { name: "nobody", base: 0.0, variant: 0.0, machine: 0.0, longest: 5 };
 
-/// What a variant may lose at most to be equivalent at the default margin.
+/// The largest loss of a variant that is equivalent at the default margin.
 const SMALL: f64 = 0.02;
 
 const STALLS: [Stalls; 10] = [
