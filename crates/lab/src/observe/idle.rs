@@ -14,7 +14,7 @@ use crate::observe::sampling::Sampling;
 
 /// Makes ready the processes of a step that wants them.
 pub fn observe<'a>(scene: &mut Scene<'a, '_>, _: &mut Found) -> Option<Box<dyn Observer + 'a>> {
-    let idle = scene.step.terms.idle?;
+    let idle = scene.load.step.terms.idle?;
     Some(Box::new(Background { idle, end: None, thread: None }))
 }
 

@@ -2,10 +2,11 @@
 
 use std::fmt::Display;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use dbms::{Ledger, System};
-use drive::{Outcome, Running, Slices};
+use drive::{Load, Outcome, Ready, Running};
+use plan::Plan;
 use probe::{Device, Group};
 use store::{StepRecord, TrialId};
 use workload::Step;
@@ -38,20 +39,16 @@ pub trait Observer {
 
 /// A step whose clients are connected.
 pub struct Scene<'a, 's> {
-    /// The step.
-    pub step: &'s Step,
-    /// How long it is measured, where a time ends it.
-    pub limit: Option<Duration>,
-    /// How the load moves between servers, and the CPUs of all; `None` where it has one server.
-    pub slices: Option<&'s (Slices, Vec<usize>)>,
-    /// The threads of its clients.
-    pub clients: Vec<u32>,
+    /// Its load.
+    pub load: &'s Load,
+    /// Its clients.
+    pub ready: &'s dyn Ready,
     /// The servers that it runs on.
     pub servers: Vec<Server<'s>>,
-    /// The processes of each server that serve the clients, where known.
-    pub serving: Vec<Vec<u32>>,
-    /// Whether the plan wants to know what sessions wait for.
-    pub wait_events: bool,
+    /// The CPUs of clients and servers in slices.
+    pub cpus: &'s [usize],
+    /// What it is run for.
+    pub plan: &'s Plan,
     /// Where directories for a while are made.
     pub data_dir: &'s Path,
     /// Where they are entered.
@@ -95,4 +92,9 @@ impl Found {
             T::default()
         })
     }
+}
+
+/// Operations on all targets so far, measured or not.
+pub fn done(running: &dyn Running) -> u64 {
+    running.operations().iter().sum()
 }

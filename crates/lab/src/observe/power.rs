@@ -13,7 +13,7 @@ use crate::observe::sampling::Sampling;
 
 /// Makes ready to read them for those who vary where clients and servers run.
 pub fn observe<'a>(scene: &mut Scene<'a, '_>, _: &mut Found) -> Option<Box<dyn Observer + 'a>> {
-    let wanted = scene.servers.len() == 1 && scene.step.terms.pinning.is_some();
+    let wanted = scene.servers.len() == 1 && scene.load.step.terms.pinning.is_some();
     if wanted { Some(Box::new(Meter::default())) } else { None }
 }
 

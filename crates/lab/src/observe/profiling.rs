@@ -23,7 +23,7 @@ use store::{StepRecord, StepState, TrialId};
 use workload::Step;
 
 use crate::event::planned;
-use crate::observe::observer::{Found, Observer, Scene};
+use crate::observe::observer::{Found, Observer, Scene, done};
 use crate::observe::profile::{Profiled, Profiler, Scratch, in_block};
 use crate::observe::sampling::Sampling;
 
@@ -46,7 +46,7 @@ const SOON: Duration = Duration::from_millis(5);
 
 /// Makes ready to profile a step on one server, in the blocks in which that is done.
 pub fn observe<'a>(scene: &mut Scene<'a, '_>, found: &mut Found) -> Option<Box<dyn Observer + 'a>> {
-    let (profiler, step) = (scene.profiler?, scene.step);
+    let (profiler, step) = (scene.profiler?, &scene.load.step);
     let [server] = &scene.servers[..] else {
         found.notes.push("no profile: steps in slices are not profiled".to_owned());
         return None;
@@ -289,11 +289,6 @@ impl Profiling<'_> {
     fn not_counted(&mut self, why: &str) {
         self.profiled.notes.push(format!("events were not counted: {why}"));
     }
-}
-
-/// Operations on all targets so far, measured or not.
-fn done(running: &dyn Running) -> u64 {
-    running.operations().iter().sum()
 }
 
 fn too_short(time: &str) -> String {

@@ -14,15 +14,15 @@ use probe::perf::{Counting, Scope};
 use store::StepRecord;
 use workload::Step;
 
-use crate::observe::observer::{Found, Observer, Scene, Server};
+use crate::observe::observer::{Found, Observer, Scene, Server, done};
 use crate::observe::profile::Scratch;
 use crate::observe::sampling::Sampling;
 use crate::observe::scheduler::Scheduler;
 
 /// Makes ready to count after the time of a timed step on one server.
 pub fn observe<'a>(scene: &mut Scene<'a, '_>, found: &mut Found) -> Option<Box<dyn Observer + 'a>> {
-    let (scheduler, counters) = (scene.scheduler?, scene.step.terms.counters?);
-    let limit = scene.limit?;
+    let (scheduler, counters) = (scene.scheduler?, scene.load.step.terms.counters?);
+    let limit = scene.load.limit()?;
     let [Server { group: Some(group), trial, .. }] = &scene.servers[..] else { return None };
     let path = scene.data_dir.join(format!("{}-t{trial}-sched", std::process::id()));
     let scratch = Scratch::make(scene.ledger, path, &scheduler.perf)
@@ -32,7 +32,7 @@ pub fn observe<'a>(scene: &mut Scene<'a, '_>, found: &mut Found) -> Option<Box<d
         scheduler,
         stage: Stage::Before,
         scratch,
-        clients: scene.clients.clone(),
+        clients: scene.ready.clients(),
         root_pid: group.root_pid(),
         begin: Instant::now(),
         limit,
@@ -178,9 +178,4 @@ impl Scheduling<'_> {
             Err(error) => self.notes.push(format!("events of the scheduler: {error}")),
         }
     }
-}
-
-/// Operations on all targets so far, measured or not.
-fn done(running: &dyn Running) -> u64 {
-    running.operations().iter().sum()
 }

@@ -14,7 +14,7 @@ use crate::observe::poll::{Answers, Poll};
 /// Makes ready to look at the sessions of a server that has the machine to itself.
 pub fn observe<'a>(scene: &mut Scene<'a, '_>, found: &mut Found) -> Option<Box<dyn Observer + 'a>> {
     let [server] = &mut scene.servers[..] else { return None };
-    if !scene.wait_events {
+    if !scene.plan.wait_events {
         return None;
     }
     let waits = found.known(Waited::WHAT, server.system.waits())?;

@@ -22,8 +22,9 @@ const CLIENTS: &str = "client-";
 /// each, the CPUs that they run on, and the device with their data.
 pub fn observe<'a>(scene: &mut Scene<'a, '_>, _: &mut Found) -> Option<Box<dyn Observer + 'a>> {
     // Programs keep to the order of a timetable, not to its times.
-    let (slices, cpus) = scene.slices.filter(|_| !scene.step.streams.is_empty())?;
-    let servers = &scene.servers;
+    let timed = !scene.load.step.streams.is_empty();
+    let slices = scene.load.slices.as_ref().filter(|_| timed)?;
+    let (servers, serving, cpus) = (&scene.servers, scene.ready.servers(), scene.cpus);
     let mut notes = Vec::new();
     let meters = servers.iter().map(|server| cpu_meter(server, &mut notes)).collect();
     let device = servers.first().and_then(|server| server.device);
@@ -31,7 +32,7 @@ pub fn observe<'a>(scene: &mut Scene<'a, '_>, _: &mut Found) -> Option<Box<dyn O
     if device.is_none() {
         notes.push("writes to the device were not watched because no device is known".to_owned());
     }
-    let waits = scene.serving.iter().filter(|pids| !pids.is_empty());
+    let waits = serving.iter().filter(|pids| !pids.is_empty());
     let waits: Vec<WaitMeter> = waits.filter_map(|pids| WaitMeter::open(pids).ok()).collect();
     let (stop, stopped) = channel();
     let watcher = Watcher {

@@ -116,12 +116,23 @@ pub fn run<'a>(
 ) -> Result<Ran<'a>, Fault> {
     let mut found = Found::default();
     let before = before(conditions, attempts, step, slices.is_some(), &mut found)?;
-    let load = load(conditions, attempts, step, slices.as_ref(), &mut found)?;
+    let (slices, cpus) = slices.unzip();
+    let load = load(conditions, attempts, step, slices, &mut found)?;
     let ready = connect(&load).map_err(|error| {
         let at = attempts.iter_mut().position(|attempt| !attempt.server.alive()).unwrap_or(0);
         Fault { at, trouble: Trouble::met(error.to_string(), error.kind()) }
     })?;
-    let scene = scene(conditions, attempts, &load, &*ready, slices.as_ref());
+    let scene = Scene {
+        load: &load,
+        ready: &*ready,
+        servers: attempts.iter_mut().map(server).collect(),
+        cpus: cpus.as_deref().unwrap_or_default(),
+        plan: conditions.plan(),
+        data_dir: &conditions.options.data_dir,
+        ledger: conditions.ledger,
+        profiler: conditions.profiler.as_ref(),
+        scheduler: conditions.scheduler.as_ref(),
+    };
     let mut observers = Observers::prepare(scene, &mut found);
     let start = Instant::now() + LEAD_TIME;
     let started_ms = store::now_ms();
@@ -183,7 +194,7 @@ fn load(
     conditions: &Conditions<'_>,
     attempts: &[Attempt<'_>],
     step: &Arc<Step>,
-    slices: Option<&(Slices, Vec<usize>)>,
+    slices: Option<Slices>,
     found: &mut Found,
 ) -> Result<Load, Fault> {
     let seats =
@@ -197,7 +208,7 @@ fn load(
     }
     let seed = conditions.draw_seed(attempts.first().map_or(0, |attempt| attempt.entered.block));
     Ok(Load {
-        slices: slices.map(|(slices, _)| slices.clone()),
+        slices,
         overtime: overtime(conditions, attempts, step),
         seats,
         ..Load::new(Arc::clone(step), targets, seed)
@@ -213,32 +224,7 @@ fn overtime(conditions: &Conditions<'_>, attempts: &[Attempt<'_>], step: &Step) 
     counted.into_iter().chain(profiled).sum()
 }
 
-/// What the observers of a step get.
-fn scene<'a, 's>(
-    conditions: &'a Conditions<'_>,
-    attempts: &'s mut [Attempt<'_>],
-    load: &'s Load,
-    ready: &dyn Ready,
-    slices: Option<&'s (Slices, Vec<usize>)>,
-) -> Scene<'a, 's>
-where
-    'a: 's,
-{
-    Scene {
-        step: &load.step,
-        limit: load.limit(),
-        slices,
-        clients: ready.clients(),
-        servers: attempts.iter_mut().map(server).collect(),
-        serving: ready.servers(),
-        wait_events: conditions.plan().wait_events,
-        data_dir: &conditions.options.data_dir,
-        ledger: conditions.ledger,
-        profiler: conditions.profiler.as_ref(),
-        scheduler: conditions.scheduler.as_ref(),
-    }
-}
-
+/// A server, as observers see it.
 fn server<'s>(attempt: &'s mut Attempt<'_>) -> Server<'s> {
     Server {
         name: &attempt.subject.variant.name,
