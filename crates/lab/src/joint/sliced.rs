@@ -90,12 +90,12 @@ pub fn sliced(
 
 /// Runs the step, with servers and clients kept on as many CPUs as it has clients, where every
 /// server has a control group to know its processes by.
-fn in_slices(
-    conditions: &Conditions<'_>,
+fn in_slices<'a>(
+    conditions: &'a Conditions<'_>,
     attempts: &mut [Attempt<'_>],
     how: &SlicedStep<'_>,
     block: u32,
-) -> Result<Ran, Fault> {
+) -> Result<Ran<'a>, Fault> {
     let step = how.step;
     let slices = Slices {
         seed: stream_seed(conditions.experiment.seed, &step.name, step.dop, block, "slices"),
@@ -114,18 +114,18 @@ fn in_slices(
         Some(pin) => pin.beside(|| drive::prepare(load)),
         None => drive::prepare(load),
     })?;
-    ran.notes.extend(pin.iter().map(Pin::note));
+    ran.found.notes.extend(pin.iter().map(Pin::note));
     Ok(ran)
 }
 
 /// Runs a program for a slice at a time on each server. Its processes come and go, so nothing is
 /// pinned.
-fn program_in_slices(
-    conditions: &Conditions<'_>,
+fn program_in_slices<'a>(
+    conditions: &'a Conditions<'_>,
     attempts: &mut [Attempt<'_>],
     program: &Program,
     slices: Slices,
-) -> Result<Ran, Fault> {
+) -> Result<Ran<'a>, Fault> {
     // In a slice it is told to run for the slice.
     let mut short = program.clone();
     short.step.seconds = program.slice.map(f64::from);
@@ -146,7 +146,7 @@ fn records(
     conditions: &Conditions<'_>,
     attempts: &mut [Attempt<'_>],
     how: &SlicedStep<'_>,
-    ran: Ran,
+    mut ran: Ran<'_>,
 ) -> (Vec<StepRecord>, Known, Option<Fault>) {
     let step = how.step;
     let mut fault = ran.fault;
@@ -165,10 +165,11 @@ fn records(
         if let Some(reported) = &measured.outcome.reported {
             keep_output(conditions, attempt, &mut record, &reported.printed);
         }
+        ran.observers.record(&mut record, step, &measured.outcome);
         records.push(record);
     }
     let outcomes: Vec<&Outcome> = ran.measured.iter().map(|m| &m.outcome).collect();
-    let seen = ran.seen.unwrap_or_default();
+    let seen = ran.found.seen.unwrap_or_default();
     let reads = only_reads(step);
     let kept: Vec<Kept> =
         outcomes.iter().enumerate().map(|(at, outcome)| keep(&seen, at, outcome, reads)).collect();
@@ -176,7 +177,7 @@ fn records(
     let mut known = Known { ms: how.ms, settled: true, cpu_share };
     let waits = how.on_trial && known.cpu_share < CPU_BOUND;
     let mut notes = vec![format!("in slices with all variants: {}", how.why)];
-    notes.extend(ran.notes);
+    notes.extend(ran.found.notes);
     let mut warnings = Vec::new();
     if fault.is_some() {
         // Nothing to be learnt from it.

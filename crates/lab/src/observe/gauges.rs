@@ -1,23 +1,29 @@
 //! What a system says of itself in each second of a step, such as the shape of its tree.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use dbms::{Gauge, Gauges};
+use drive::Outcome;
 use metrics::STATE;
-use store::Series;
+use store::{Series, StepRecord};
 
-use super::looking::Looking;
+use crate::observe::observer::{Found, Observer, Scene};
+use crate::observe::poll::{Answers, Poll};
 
-/// How far looks are apart.
-const APART: Duration = Duration::from_secs(1);
+/// Makes ready to ask a server that has the machine to itself.
+pub fn observe<'a>(scene: &mut Scene<'a, '_>, found: &mut Found) -> Option<Box<dyn Observer + 'a>> {
+    let [server] = &mut scene.servers[..] else { return None };
+    let gauges = found.known(Gauged::WHAT, server.system.gauges())?;
+    Some(Box::new(poll(gauges)))
+}
 
 /// A series for each gauge.
 #[derive(Debug, Default)]
-pub struct Gauged(Vec<Series>);
+struct Gauged(Vec<Series>);
 
-/// Begins to look at `start`. The value of a second is that of its end.
-pub fn look(mut gauges: Box<dyn Gauges>, start: Instant) -> Looking<Gauged> {
-    Looking::start(start, APART, move |seen: &mut Gauged| {
+/// The value of a second is that of its end.
+fn poll(mut gauges: Box<dyn Gauges>) -> Poll<Gauged> {
+    Poll::of(move |start, seen: &mut Gauged| {
         let second = start.elapsed().as_secs_f64().round() as usize;
         let found = gauges.look()?;
         seen.add(second.saturating_sub(1), found);
@@ -40,12 +46,21 @@ impl Gauged {
     }
 
     /// The series of so many seconds.
-    pub fn series(self, seconds: f64) -> Vec<Series> {
-        let mut series = self.0;
+    fn series(&self, seconds: f64) -> Vec<Series> {
+        let mut series = self.0.clone();
         for one in &mut series {
             one.values.truncate(seconds.ceil() as usize);
         }
         series
+    }
+}
+
+impl Answers for Gauged {
+    const WHAT: &'static str = "the server's state over time";
+    const APART: Duration = Duration::from_secs(1);
+
+    fn record(&self, record: &mut StepRecord, outcome: &Outcome) {
+        record.series.extend(self.series(outcome.seconds));
     }
 }
 

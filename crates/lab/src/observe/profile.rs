@@ -199,13 +199,18 @@ impl Scratch {
         })?;
         Ok(Scratch { path, entry: Some(entry) })
     }
-}
 
-impl Drop for Scratch {
-    fn drop(&mut self) {
+    /// Removes it, once nothing writes into it.
+    pub fn remove(&mut self) {
         if let Some(entry) = self.entry.take() {
             // What can't be removed stays in the ledger for the next sweep.
             let _ = entry.remove();
         }
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        self.remove();
     }
 }

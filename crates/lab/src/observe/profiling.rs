@@ -15,17 +15,17 @@
 //! count as a single operation, such as the creation of indexes, because no part of them can be
 //! left out.
 
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use dbms::Ledger;
-use drive::Running;
+use drive::{Outcome, Running};
 use probe::perf::{Counting, Recorded, Recorder};
-use probe::{Group, Recording, Sampler, Targets};
+use store::{StepRecord, StepState, TrialId};
 use workload::Step;
 
 use crate::event::planned;
+use crate::observe::observer::{Found, Observer, Scene, done};
 use crate::observe::profile::{Profiled, Profiler, Scratch, in_block};
+use crate::observe::sampling::Sampling;
 
 /// How long a step that ends by its work runs before its length is estimated.
 const WATCHED: Duration = Duration::from_secs(2);
@@ -43,6 +43,54 @@ const TO_TELL: Duration = Duration::from_millis(200);
 
 /// How often it is looked whether a program has ended.
 const SOON: Duration = Duration::from_millis(5);
+
+/// Makes ready to profile a step on one server, in the blocks in which that is done.
+pub fn observe<'a>(scene: &mut Scene<'a, '_>, found: &mut Found) -> Option<Box<dyn Observer + 'a>> {
+    let (profiler, step) = (scene.profiler?, &scene.load.step);
+    let [server] = &scene.servers[..] else {
+        found.notes.push("no profile: steps in slices are not profiled".to_owned());
+        return None;
+    };
+    let root_pid = server.group?.root_pid();
+    if !in_block(server.block) {
+        return None;
+    }
+    let after = scene.scheduler.map_or(Duration::ZERO, |it| it.overtime(step));
+    let Some(when) = when(step, after, profiler.window()) else {
+        found.notes.push("no profile: no part of this step can be left out".to_owned());
+        return None;
+    };
+    let path = scene.data_dir.join(format!("{}-t{}-perf", std::process::id(), server.trial));
+    let scratch = Scratch::make(scene.ledger, path, &profiler.perf)
+        .map_err(|error| found.notes.push(format!("no profile: {error}")))
+        .ok()?;
+    Some(Box::new(Profiling {
+        profiler,
+        variant: server.name.to_owned(),
+        block: server.block,
+        trial: server.trial,
+        counting: None,
+        recorder: None,
+        recorded: None,
+        scratch,
+        root_pid,
+        when,
+        stage: Stage::Before,
+        start: Instant::now(),
+        profiled: Profiled::default(),
+    }))
+}
+
+/// When a step is profiled: a timed one for so `long`, so long `after` its time. `None` where no
+/// part of it can be left out.
+fn when(step: &Step, after: Duration, long: Duration) -> Option<When> {
+    Some(match (step.seconds.map(Duration::from_secs_f64), planned(step)) {
+        (Some(begin), _) if step.streams.is_empty() => When::Then { begin, length: long },
+        (Some(time), _) => When::At { begin: time + after, length: long, again: false },
+        (None, Some(operations)) => When::ToBeSeen(operations),
+        (None, None) => return None,
+    })
+}
 
 /// When a step is profiled.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -69,8 +117,11 @@ enum Stage {
 }
 
 /// A step being profiled.
-pub struct Profiling<'a> {
+struct Profiling<'a> {
     profiler: &'a Profiler,
+    variant: String,
+    block: u32,
+    trial: TrialId,
     // These before the directory in which they write, so that they end before it is removed.
     counting: Option<Counting>,
     recorder: Option<Recorder>,
@@ -80,72 +131,15 @@ pub struct Profiling<'a> {
     when: When,
     stage: Stage,
     start: Instant,
-    targets: Targets,
-    sampler: Option<Sampler>,
-    first: Option<Recording>,
     profiled: Profiled,
 }
 
-impl<'a> Profiling<'a> {
-    /// Makes ready to profile a step of a trial in `block` whose clients are connected, on a server
-    /// that has the machine to itself; `perf` is to write into `path`. A timed step is profiled so
-    /// long `after` its time. What can't be is told.
-    pub fn of(
-        profiler: &'a Profiler,
-        step: &Step,
-        after: Duration,
-        group: Option<&Group>,
-        block: u32,
-        ledger: &Ledger,
-        path: PathBuf,
-    ) -> Result<Profiling<'a>, Vec<String>> {
-        let root_pid = group.ok_or_else(Vec::new)?.root_pid();
-        if !in_block(block) {
-            return Err(Vec::new());
-        }
-        let when = match (step.seconds, planned(step)) {
-            (Some(seconds), _) if step.streams.is_empty() => {
-                When::Then { begin: Duration::from_secs_f64(seconds), length: profiler.window() }
-            }
-            (Some(seconds), _) => When::At {
-                begin: Duration::from_secs_f64(seconds) + after,
-                length: profiler.window(),
-                again: false,
-            },
-            (None, Some(operations)) => When::ToBeSeen(operations),
-            (None, None) => {
-                return Err(vec!["no profile: no part of this step can be left out".to_owned()]);
-            }
-        };
-        let scratch = Scratch::make(ledger, path, &profiler.perf)
-            .map_err(|error| vec![format!("no profile: {error}")])?;
-        Ok(Profiling {
-            profiler,
-            counting: None,
-            recorder: None,
-            recorded: None,
-            scratch,
-            root_pid,
-            when,
-            stage: Stage::Before,
-            start: Instant::now(),
-            targets: Targets::default(),
-            sampler: None,
-            first: None,
-            profiled: Profiled::default(),
-        })
-    }
-
-    /// The step starts at `start`, watched by `sampler`, which looks at `targets`, unless somebody
-    /// else ends it.
-    pub fn begin(&mut self, start: Instant, targets: Targets, sampler: Option<Sampler>) {
+impl Observer for Profiling<'_> {
+    fn begin(&mut self, start: Instant) {
         self.start = start;
-        self.targets = targets;
-        self.sampler = sampler;
     }
 
-    /// Does what is due. Returns when there is something to do next, where that is known.
-    pub fn look(&mut self, running: &dyn Running) -> Option<Instant> {
+    fn look(&mut self, running: &dyn Running, sampling: &mut Sampling) -> Option<Instant> {
         if let When::ToBeSeen(operations) = self.when {
             return self.decide(running, operations);
         }
@@ -160,6 +154,7 @@ impl<'a> Profiling<'a> {
         let (begin, end) = (self.start + begin, self.start + begin + length);
         let counted = begin + length.mul_f64(COUNTED);
         if self.stage == Stage::Before && Instant::now() >= begin {
+            sampling.stop();
             self.count(running);
         }
         if let Stage::Counting(since) = self.stage
@@ -169,7 +164,11 @@ impl<'a> Profiling<'a> {
             self.sample();
         }
         if self.stage == Stage::Sampling && Instant::now() + TO_WRITE >= end {
-            self.leave(end, again);
+            self.stage = Stage::Over;
+            self.stop_recording();
+            if again {
+                sampling.begin(end);
+            }
         }
         match self.stage {
             Stage::Before => Some(begin),
@@ -179,6 +178,40 @@ impl<'a> Profiling<'a> {
         }
     }
 
+    fn end(&mut self, sampling: &mut Sampling, _: &mut Found) {
+        sampling.stop();
+    }
+
+    /// Unwinds the stacks.
+    fn finish(&mut self) {
+        // A step that ended before its window did: what there is of it is a profile all the same.
+        self.stop_recording();
+        match self.when {
+            When::ToBeSeen(_) => self.profiled.notes.push(too_short("under 2 s")),
+            When::At { .. } | When::Then { .. } if self.stage == Stage::Before => {
+                self.profiled.notes.push("no profile: the step ended before its window".to_owned());
+            }
+            _ => {}
+        }
+        if let Some(recorded) = self.recorded.take() {
+            match self.profiler.fold(recorded) {
+                Ok(folded) => self.profiled.folded = Some(folded),
+                Err(error) => self.profiled.notes.push(format!("no profile: {error}")),
+            }
+        }
+        self.counting = None;
+        self.scratch.remove();
+    }
+
+    fn record(&mut self, record: &mut StepRecord, _: &Step, _: &Outcome) {
+        if record.state == StepState::Finished {
+            let profiled = std::mem::take(&mut self.profiled);
+            self.profiler.keep(record, profiled, &self.variant, self.block, self.trial);
+        }
+    }
+}
+
+impl Profiling<'_> {
     /// Chooses the window of a step that ends by its work.
     fn decide(&mut self, running: &dyn Running, operations: u64) -> Option<Instant> {
         let elapsed = Instant::now().saturating_duration_since(self.start);
@@ -199,9 +232,8 @@ impl<'a> Profiling<'a> {
         Some(self.start + begin)
     }
 
-    /// What is measured pauses or ends, and events are counted.
+    /// Events are counted from now on.
     fn count(&mut self, running: &dyn Running) {
-        self.first = self.sampler.take().map(Sampler::stop);
         let perf = &self.profiler.perf;
         let counting =
             probe::members(self.root_pid).map_err(|error| error.to_string()).and_then(|pids| {
@@ -246,15 +278,6 @@ impl<'a> Profiling<'a> {
         }
     }
 
-    /// The samples are taken; where the step is measured `again`, that begins at `end`.
-    fn leave(&mut self, end: Instant, again: bool) {
-        self.stage = Stage::Over;
-        self.stop_recording();
-        if again {
-            self.sampler = Some(Sampler::start(self.targets.clone(), end, Duration::from_secs(1)));
-        }
-    }
-
     fn stop_recording(&mut self) {
         let Some(recorder) = self.recorder.take() else { return };
         match recorder.stop() {
@@ -263,43 +286,9 @@ impl<'a> Profiling<'a> {
         }
     }
 
-    /// The load has ended: what the kernel said of the measured part.
-    pub fn end(&mut self) -> Option<Recording> {
-        let last = self.sampler.take().map(Sampler::stop);
-        match (self.first.take(), last) {
-            (Some(first), Some(last)) => Some(first.followed_by(last)),
-            (first, last) => first.or(last),
-        }
-    }
-
-    /// What came of it. Unwinding the stacks takes seconds, so the load should have ended.
-    pub fn finish(mut self) -> Profiled {
-        // A step that ended before its window did: what there is of it is a profile all the same.
-        self.stop_recording();
-        match self.when {
-            When::ToBeSeen(_) => self.profiled.notes.push(too_short("under 2 s")),
-            When::At { .. } | When::Then { .. } if self.stage == Stage::Before => {
-                self.profiled.notes.push("no profile: the step ended before its window".to_owned());
-            }
-            _ => {}
-        }
-        if let Some(recorded) = self.recorded.take() {
-            match self.profiler.fold(recorded) {
-                Ok(folded) => self.profiled.folded = Some(folded),
-                Err(error) => self.profiled.notes.push(format!("no profile: {error}")),
-            }
-        }
-        self.profiled
-    }
-
     fn not_counted(&mut self, why: &str) {
         self.profiled.notes.push(format!("events were not counted: {why}"));
     }
-}
-
-/// Operations on all targets so far, measured or not.
-fn done(running: &dyn Running) -> u64 {
-    running.operations().iter().sum()
 }
 
 fn too_short(time: &str) -> String {

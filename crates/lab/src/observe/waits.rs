@@ -1,24 +1,32 @@
 //! What sessions wait for during a step, looked at ten times a second.
 
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use dbms::Waits;
+use drive::Outcome;
 use metrics::WAITS;
-use store::Counter;
+use store::{Counter, StepRecord, StepState};
 
-use super::looking::Looking;
+use crate::observe::observer::{Found, Observer, Scene};
+use crate::observe::poll::{Answers, Poll};
 
-/// How far looks are apart.
-const APART: Duration = Duration::from_millis(100);
+/// Makes ready to look at the sessions of a server that has the machine to itself.
+pub fn observe<'a>(scene: &mut Scene<'a, '_>, found: &mut Found) -> Option<Box<dyn Observer + 'a>> {
+    let [server] = &mut scene.servers[..] else { return None };
+    if !scene.plan.wait_events {
+        return None;
+    }
+    let waits = found.known(Waited::WHAT, server.system.waits())?;
+    Some(Box::new(poll(waits)))
+}
 
 /// Number of sessions in each state, over all looks.
 #[derive(Debug, Default)]
-pub struct Waited(BTreeMap<String, u64>);
+struct Waited(BTreeMap<String, u64>);
 
-/// Begins to look at `start`.
-pub fn look(mut waits: Box<dyn Waits>, start: Instant) -> Looking<Waited> {
-    Looking::start(start, APART, move |seen: &mut Waited| {
+fn poll(mut waits: Box<dyn Waits>) -> Poll<Waited> {
+    Poll::of(move |_, seen: &mut Waited| {
         for (event, count) in waits.look()? {
             *seen.0.entry(event).or_default() += u64::from(count);
         }
@@ -28,20 +36,33 @@ pub fn look(mut waits: Box<dyn Waits>, start: Instant) -> Looking<Waited> {
 
 impl Waited {
     /// The time that sessions spent in each state, as counters in microseconds.
-    pub fn counters(self) -> Vec<Counter> {
-        let counter = |(name, looks): (String, u64)| Counter {
+    fn counters(&self) -> impl Iterator<Item = Counter> {
+        self.0.iter().map(|(name, looks)| Counter {
             view: WAITS.to_owned(),
             object: String::new(),
-            name,
-            value: looks as f64 * APART.as_micros() as f64,
-        };
-        self.0.into_iter().map(counter).collect()
+            name: name.clone(),
+            value: *looks as f64 * Waited::APART.as_micros() as f64,
+        })
+    }
+}
+
+impl Answers for Waited {
+    const WHAT: &'static str = "what sessions waited for";
+    const APART: Duration = Duration::from_millis(100);
+
+    fn record(&self, record: &mut StepRecord, _: &Outcome) {
+        // A step that failed has no counters.
+        if record.state == StepState::Finished {
+            record.counters.extend(self.counters());
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::observe::sampling::Sampling;
+    use std::time::Instant;
 
     struct Two;
 
@@ -54,10 +75,14 @@ mod tests {
     #[test]
     fn looks_become_time() {
         let begin = Instant::now();
-        let looking = look(Box::new(Two), begin);
+        let mut poll = poll(Box::new(Two));
+        poll.begin(begin);
         std::thread::sleep(Duration::from_millis(350));
+        let mut found = Found::default();
+        poll.end(&mut Sampling::default(), &mut found);
+        assert_eq!(found.notes, [""; 0]);
         let most = begin.elapsed().as_micros() as f64;
-        let found = looking.stop().unwrap().counters();
+        let found: Vec<_> = poll.answers.counters().collect();
         let [cpu, io] = &found[..] else { panic!("{found:?}") };
         assert_eq!((&*cpu.name, &*io.name), ("CPU", "IO/DataFileRead"));
         assert!(cpu.value > 0.0 && cpu.value <= most, "{found:?}");

@@ -1,10 +1,8 @@
 //! One trial: a variant's server is started, goes through the phases of the benchmark, and is
 //! stopped.
 
-pub mod aside;
 pub mod attempt;
 pub mod conditions;
-pub mod idle;
 pub mod loads;
 pub mod order;
 pub mod phase;

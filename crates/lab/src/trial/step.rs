@@ -1,25 +1,20 @@
-//! One step: connects clients, watches the kernel and the counters, and puts everything into one
+//! One step: connects clients, runs the load among its observers, and puts everything into one
 //! record.
 
-use std::fmt::Display;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use dbms::{Debt, Endpoint, Footprint, Snapshot};
 use drive::{ErrorKind, Load, Outcome, Ready, Running, Slices};
-use probe::{Recording, Sampler, Targets};
-use store::{Counter, LogEvent, QueryPlan, Series, Size, StepRecord, StepState};
+use probe::Recording;
+use store::{Counter, LogEvent, QueryPlan, Size, StepRecord, StepState};
 use workload::Step;
 
 use crate::event::Event;
-use crate::observe::disturbance::{Seen, Watch};
 use crate::observe::figures::{self, Locality};
 use crate::observe::fitness::Fitness;
-use crate::observe::gauges::{self, Gauged};
-use crate::observe::looking::Looking;
-use crate::observe::profile::Profiled;
-use crate::observe::waits::{self, Waited};
-use crate::trial::aside::{self, Aside, Extra};
+use crate::observe::observer::{Found, Scene, Server};
+use crate::observe::observers::Observers;
 use crate::trial::attempt::{Attempt, Trouble, at_once};
 use crate::trial::conditions::Conditions;
 use crate::trial::plans::plans;
@@ -52,35 +47,32 @@ pub struct Measured {
     pub outcome: Outcome,
     /// What the kernel said.
     pub recording: Recording,
-    /// The server's counters before the step.
-    before: Snapshot,
+    /// The server before the step.
+    before: Before,
     /// Time from the step's start to its end, including the turns of other servers.
     elapsed: Duration,
+}
+
+/// What a server said before a step.
+#[derive(Debug)]
+struct Before {
+    counters: Snapshot,
     /// What earlier steps had left behind.
     debt: Debt,
     /// The plans of the step's statements.
     plans: Vec<QueryPlan>,
-    /// What its sessions waited for, in microseconds.
-    waits: Vec<Counter>,
-    /// What it said of itself in each second.
-    gauges: Vec<Series>,
-    /// What was found beside its load.
-    extra: Extra,
-    /// What came of its profiling, where it was wanted.
-    profiled: Option<Profiled>,
 }
 
 /// What came of a step on all servers that it ran on.
-#[derive(Debug)]
-pub struct Ran {
+pub struct Ran<'a> {
     /// When it began, in milliseconds since 1970 (UTC).
     pub started_ms: i64,
     /// One for each server, in their order.
     pub measured: Vec<Measured>,
-    /// What the servers did while others had the load; `None` where there was only one.
-    pub seen: Option<Seen>,
     /// What else there is to know of how it ran.
-    pub notes: Vec<String>,
+    pub found: Found,
+    /// What observed it, to complete the records.
+    pub observers: Observers<'a>,
     /// Why the step has no result, where it has none.
     pub fault: Option<Fault>,
 }
@@ -95,38 +87,82 @@ pub fn step(
     mut record: StepRecord,
     connect: impl FnOnce(&Load) -> Result<Box<dyn Ready>, drive::Error>,
 ) -> Result<(StepRecord, Option<Trouble>), Trouble> {
-    let ran = run(conditions, std::slice::from_mut(attempt), step, None, connect)
+    let mut ran = run(conditions, std::slice::from_mut(attempt), step, None, connect)
         .map_err(|fault| fault.trouble)?;
     let trouble = ran.fault.map(|fault| fault.trouble);
-    let Some(mut measured) = ran.measured.into_iter().next() else {
+    let Some(measured) = ran.measured.into_iter().next() else {
         return Err(Trouble::failed("the load had no target"));
     };
     record.started_ms = ran.started_ms;
     let after = if trouble.is_none() { Some(after(attempt)) } else { None };
     complete(conditions, attempt, &mut record, step, &measured, Locality::Local, after)?;
-    record.notes.extend(ran.notes);
+    record.notes.extend(ran.found.notes);
     if let Some(reported) = &measured.outcome.reported {
         keep_output(conditions, attempt, &mut record, &reported.printed);
     }
-    if let (Some(profiler), Some(profiled), None) =
-        (&conditions.profiler, measured.profiled.take(), &trouble)
-    {
-        let entered = attempt.entered;
-        profiler.keep(&mut record, profiled, attempt.name(), entered.block, entered.trial);
-    }
+    ran.observers.record(&mut record, step, &measured.outcome);
     Ok((record, trouble))
 }
 
 /// Runs a step on all servers of `attempts`, the load moving between them by `slices` on these CPUs
 /// where they are several; `connect` makes its clients ready. What was measured is there also where
 /// something went wrong on the way.
-pub fn run(
-    conditions: &Conditions<'_>,
+pub fn run<'a>(
+    conditions: &'a Conditions<'_>,
     attempts: &mut [Attempt<'_>],
     step: &Arc<Step>,
     slices: Option<(Slices, Vec<usize>)>,
     connect: impl FnOnce(&Load) -> Result<Box<dyn Ready>, drive::Error>,
-) -> Result<Ran, Fault> {
+) -> Result<Ran<'a>, Fault> {
+    let mut found = Found::default();
+    let before = before(conditions, attempts, step, slices.is_some(), &mut found)?;
+    let (slices, cpus) = slices.unzip();
+    let load = load(conditions, attempts, step, slices, &mut found)?;
+    let ready = connect(&load).map_err(|error| {
+        let at = attempts.iter_mut().position(|attempt| !attempt.server.alive()).unwrap_or(0);
+        Fault { at, trouble: Trouble::met(error.to_string(), error.kind()) }
+    })?;
+    let scene = Scene {
+        load: &load,
+        ready: &*ready,
+        servers: attempts.iter_mut().map(server).collect(),
+        cpus: cpus.as_deref().unwrap_or_default(),
+        plan: conditions.plan(),
+        data_dir: &conditions.options.data_dir,
+        ledger: conditions.ledger,
+        profiler: conditions.profiler.as_ref(),
+        scheduler: conditions.scheduler.as_ref(),
+    };
+    let mut observers = Observers::prepare(scene, &mut found);
+    let start = Instant::now() + LEAD_TIME;
+    let started_ms = store::now_ms();
+    observers.begin(start);
+    let running = ready.go(start);
+    let fault = look_after(conditions, &*running, attempts, &load, start, &mut observers);
+    let elapsed = start.elapsed();
+    let recordings = observers.end(&mut found);
+    let outcomes = running.join();
+    let fault = fault.or_else(|| failure(attempts, &outcomes));
+    if fault.is_none() {
+        observers.finish();
+    }
+    let measured = outcomes
+        .into_iter()
+        .zip(recordings)
+        .zip(before)
+        .map(|((outcome, recording), before)| Measured { outcome, recording, before, elapsed })
+        .collect();
+    Ok(Ran { started_ms, measured, found, observers, fault })
+}
+
+/// Asks the servers, at the same time, what a step is to be compared with and explained by.
+fn before(
+    conditions: &Conditions<'_>,
+    attempts: &mut [Attempt<'_>],
+    step: &Step,
+    sliced: bool,
+    found: &mut Found,
+) -> Result<Vec<Before>, Fault> {
     if conditions.plan().drop_page_cache {
         for (at, attempt) in attempts.iter_mut().enumerate() {
             drop_page_cache(attempt).map_err(|trouble| Fault { at, trouble })?;
@@ -134,26 +170,36 @@ pub fn run(
     }
     let counted = at_once(attempts.iter_mut(), |attempt| {
         let tables = &attempt.benchmark.tables;
-        let before = match attempt.counted.take() {
+        let counters = match attempt.counted.take() {
             Some(counted) => counted,
             None => attempt.server.counters(tables)?,
         };
         let debt = attempt.server.debt(tables);
-        Ok((before, debt, plans(attempt, step)))
+        Ok((counters, debt, plans(attempt, step)))
     });
-    let mut notes = Vec::new();
     let mut before = Vec::new();
     for (at, (attempt, counted)) in attempts.iter().zip(counted).enumerate() {
         let counted = counted.map_err(|error: dbms::Error| Fault { at, trouble: error.into() });
-        let (snapshot, debt, plans) = counted?;
-        let of = if slices.is_some() { format!("{}: ", attempt.name()) } else { String::new() };
-        let debt = known(&format!("{of}what earlier steps left behind"), debt, &mut notes);
-        let plans = known(&format!("{of}how its statements are executed"), plans, &mut notes);
-        before.push((snapshot, debt, plans));
+        let (counters, debt, plans) = counted?;
+        let of = if sliced { format!("{}: ", attempt.name()) } else { String::new() };
+        let debt = found.known(&format!("{of}what earlier steps left behind"), debt);
+        let plans = found.known(&format!("{of}how its statements are executed"), plans);
+        before.push(Before { counters, debt, plans });
     }
+    Ok(before)
+}
+
+/// The load of a step.
+fn load(
+    conditions: &Conditions<'_>,
+    attempts: &[Attempt<'_>],
+    step: &Arc<Step>,
+    slices: Option<Slices>,
+    found: &mut Found,
+) -> Result<Load, Fault> {
     let seats =
         terms::seats(conditions, attempts, step).map_err(|trouble| Fault { at: 0, trouble })?;
-    notes.extend(terms::note(&seats));
+    found.notes.extend(terms::note(&seats));
     let mut targets = Vec::new();
     for (at, attempt) in attempts.iter().enumerate() {
         let endpoint = terms::endpoint(attempt, step);
@@ -161,95 +207,33 @@ pub fn run(
         targets.push(conditions.systems.target(attempt.name(), endpoint));
     }
     let seed = conditions.draw_seed(attempts.first().map_or(0, |attempt| attempt.entered.block));
-    let load = Load {
-        slices: slices.as_ref().map(|(slices, _)| slices.clone()),
-        overtime: aside::overtime(conditions, attempts, step).1,
+    Ok(Load {
+        slices,
+        overtime: overtime(conditions, attempts, step),
         seats,
         ..Load::new(Arc::clone(step), targets, seed)
-    };
-    let ready = connect(&load).map_err(|error| {
-        let at = attempts.iter_mut().position(|attempt| !attempt.server.alive()).unwrap_or(0);
-        Fault { at, trouble: Trouble::met(error.to_string(), error.kind()) }
-    })?;
-    let (waits, gauges) = match attempts {
-        [Attempt { server, .. }] => {
-            (if conditions.plan().wait_events { server.waits() } else { Ok(None) }, server.gauges())
-        }
-        _ => (Ok(None), Ok(None)),
-    };
-    let waits = known(WAITED, waits, &mut notes);
-    let gauges = known(GAUGED, gauges, &mut notes);
-    let start = Instant::now() + LEAD_TIME;
-    let started_ms = store::now_ms();
-    let alone = attempts.len() == 1;
-    let targets = |attempt: &Attempt<'_>| {
-        let device = if alone { attempt.device.clone() } else { None };
-        Targets { device, dbms: attempt.group.clone(), driver: alone }
-    };
-    let mut aside = Aside::of(conditions, attempts, &load, ready.clients(), start, &mut notes);
-    let sample =
-        |attempt: &Attempt<'_>| Sampler::start(targets(attempt), start, Duration::from_secs(1));
-    let mut samplers: Vec<_> = attempts.iter().map(sample).collect();
-    if let [attempt] = &*attempts {
-        aside.sampled(&mut samplers, targets(attempt), start);
+    })
+}
+
+/// How long a step's load goes on after its time, for observers that would disturb what is
+/// measured.
+fn overtime(conditions: &Conditions<'_>, attempts: &[Attempt<'_>], step: &Step) -> Duration {
+    let [Attempt { group: Some(_), entered, .. }] = attempts else { return Duration::ZERO };
+    let counted = conditions.scheduler.as_ref().map(|it| it.overtime(step));
+    let profiled = conditions.profiler.as_ref().map(|it| it.overtime(step, entered.block));
+    counted.into_iter().chain(profiled).sum()
+}
+
+/// A server, as observers see it.
+fn server<'s>(attempt: &'s mut Attempt<'_>) -> Server<'s> {
+    Server {
+        name: &attempt.subject.variant.name,
+        block: attempt.entered.block,
+        trial: attempt.entered.trial,
+        system: &mut *attempt.server,
+        group: attempt.group.as_ref(),
+        device: attempt.device.as_ref(),
     }
-    // Programs keep to the order of a timetable, not to its times.
-    let watched = slices.as_ref().filter(|_| !step.streams.is_empty());
-    let watch = watched.map(|(slices, cpus)| {
-        let servers: Vec<_> =
-            attempts.iter().map(|a| (a.name(), a.cgroup().map(Arc::as_ref))).collect();
-        let device = attempts.first().and_then(|attempt| attempt.device.as_ref());
-        Watch::start(&servers, &ready.servers(), cpus, device, slices, start)
-    });
-    let waits = waits.map(|waits| waits::look(waits, start));
-    let gauges = gauges.map(|gauges| gauges::look(gauges, start));
-    let running = ready.go(start);
-    let fault = look_after(conditions, &*running, attempts, &load, start, &mut aside);
-    let elapsed = start.elapsed();
-    let (recording, extra) = aside.end(&mut notes);
-    let waits = waits.map(Looking::stop).transpose();
-    let waits = known(WAITED, waits, &mut notes).map_or(Vec::new(), Waited::counters);
-    let gauges = gauges.map(Looking::stop).transpose();
-    let gauges = known(GAUGED, gauges, &mut notes);
-    let seen = watch.map(Watch::stop);
-    let mut recordings: Vec<_> = samplers.into_iter().map(Sampler::stop).collect();
-    recordings.extend(recording);
-    let outcomes = running.join();
-    let seconds = outcomes.first().map_or(0.0, |outcome| outcome.seconds);
-    let gauges = gauges.map_or(Vec::new(), |gauged: Gauged| gauged.series(seconds));
-    let fault = fault.or_else(|| {
-        let cut_off = outcomes.iter().any(cut_off);
-        cut_off.then(|| death(attempts, DEATH)).flatten()
-    });
-    let fault = fault.or_else(|| {
-        let failed = |outcome: &Outcome| {
-            let last = outcome.failures.last().map_or(ErrorKind::Other, |failure| failure.kind);
-            outcome.fatal.clone().map(|reason| Trouble::met(reason, last))
-        };
-        let mut fatal = outcomes.iter().map(failed).enumerate();
-        fatal.find_map(|(at, trouble)| Some(Fault { at, trouble: trouble? }))
-    });
-    let mut measured: Vec<_> = outcomes
-        .into_iter()
-        .zip(recordings)
-        .zip(before)
-        .map(|((outcome, recording), (before, debt, plans))| Measured {
-            outcome,
-            recording,
-            before,
-            elapsed,
-            debt,
-            plans,
-            waits: waits.clone(),
-            gauges: gauges.clone(),
-            extra: extra.clone(),
-            profiled: None,
-        })
-        .collect();
-    if let ([measured], None) = (&mut measured[..], &fault) {
-        measured.profiled = aside.profiled();
-    }
-    Ok(Ran { started_ms, measured, seen, notes, fault })
 }
 
 /// Drops a server's files from the page cache; a step that needs that does not go on without.
@@ -263,18 +247,6 @@ fn drop_page_cache(attempt: &mut Attempt<'_>) -> Result<(), Trouble> {
     Ok(dbms::drop_running(&data)?)
 }
 
-/// What a note says of waits and gauges that could not be seen.
-const WAITED: &str = "what sessions waited for";
-const GAUGED: &str = "the server's state over time";
-
-/// What was found, or nothing and a note of why: what only explains a step never fails it.
-fn known<T: Default>(what: &str, found: Result<T, impl Display>, notes: &mut Vec<String>) -> T {
-    found.unwrap_or_else(|error| {
-        notes.push(format!("{what} is not known: {error}"));
-        T::default()
-    })
-}
-
 /// Watches a running step until it ends or has to be ended.
 fn look_after(
     conditions: &Conditions<'_>,
@@ -282,12 +254,12 @@ fn look_after(
     attempts: &mut [Attempt<'_>],
     load: &Load,
     start: Instant,
-    aside: &mut Aside<'_>,
+    observers: &mut Observers<'_>,
 ) -> Option<Fault> {
     let answer_limit = conditions.options.answer_limit;
     let limit = load.limit().map(|limit| start + limit + load.overtime + answer_limit);
     loop {
-        let due = aside.look(running);
+        let due = observers.look(running);
         let look = due.map_or(LOOK, |due| due.saturating_duration_since(Instant::now()));
         if running.wait(look.min(LOOK)) {
             break;
@@ -336,10 +308,10 @@ fn death(attempts: &mut [Attempt<'_>], limit: Duration) -> Option<Fault> {
     }
 }
 
-/// Completes the record of a step: figures, and for one that went well the server's counters and
-/// sizes; then its state and what is not known of it. `here` is what the host's figures are about
-/// where the server is on this machine; `after` what the server says of itself now, `None` where
-/// the step failed.
+/// Fills the record of a step, but for what observers found: figures, and for one that went well
+/// the server's counters and sizes; then its state and what is not known of it. `here` is what the
+/// host's figures are about where the server is on this machine; `after` what the server says of
+/// itself now, `None` where the step failed.
 pub fn complete(
     conditions: &Conditions<'_>,
     attempt: &mut Attempt<'_>,
@@ -349,8 +321,7 @@ pub fn complete(
     here: Locality,
     after: Option<Result<After, dbms::Error>>,
 ) -> Result<(), Trouble> {
-    let Measured { outcome, recording, before, elapsed, debt, plans, waits, gauges, extra, .. } =
-        measured;
+    let Measured { outcome, recording, before, elapsed } = measured;
     let locality = if attempt.group.is_some() { here } else { Locality::Remote };
     figures::fill(record, step, outcome, recording, locality);
     let chosen = conditions.plan().designs_itself();
@@ -359,17 +330,15 @@ pub fn complete(
     let apart = !matches!(attempt.server.endpoint(), Endpoint::Process(_));
     let share = figures::cpu_share(step, outcome, recording, apart);
     record.add(metrics::CPU_SHARE.name, share.unwrap_or(f64::NAN));
-    extra.record(record, step, outcome);
-    began_with(record, debt);
-    record.plans.clone_from(plans);
-    record.series.extend(gauges.iter().cloned());
+    terms::record_cores(record, step);
+    began_with(record, &before.debt);
+    record.plans.clone_from(&before.plans);
     let well = after.is_some();
     if let Some(after) = after {
         // Counters also cover the turns of others.
         let alone = outcome.slices.is_empty();
         let whole = if alone { outcome.seconds } else { elapsed.as_secs_f64() };
-        afterwards(attempt, record, before, [outcome.seconds, whole], after?);
-        record.counters.extend(waits.iter().cloned());
+        afterwards(attempt, record, &before.counters, [outcome.seconds, whole], after?);
     }
     record.notes.extend(unknown(outcome, recording, locality));
     record.state = if well { StepState::Finished } else { StepState::Failed };
@@ -465,6 +434,19 @@ fn unknown(outcome: &Outcome, recording: &Recording, locality: Locality) -> Vec<
         format!("{missed} scheduled {name} did not start within the step's time")
     });
     of_host.map(str::to_owned).into_iter().chain(missed).collect()
+}
+
+/// What clients met: the end of their server, or an error that ended them.
+fn failure(attempts: &mut [Attempt<'_>], outcomes: &[Outcome]) -> Option<Fault> {
+    let cut_off = outcomes.iter().any(cut_off);
+    let died = cut_off.then(|| death(attempts, DEATH)).flatten();
+    died.or_else(|| {
+        outcomes.iter().enumerate().find_map(|(at, outcome)| {
+            let reason = outcome.fatal.clone()?;
+            let last = outcome.failures.last().map_or(ErrorKind::Other, |failure| failure.kind);
+            Some(Fault { at, trouble: Trouble::met(reason, last) })
+        })
+    })
 }
 
 /// Whether a client lost its connection.

@@ -9,15 +9,26 @@ use probe::Topology;
 use store::StepRecord;
 use workload::{Idle, Step};
 
+use crate::observe::observer::{Found, Observer, Scene};
+use crate::observe::sampling::Sampling;
+
+/// Makes ready the processes of a step that wants them.
+pub fn observe<'a>(scene: &mut Scene<'a, '_>, _: &mut Found) -> Option<Box<dyn Observer + 'a>> {
+    let idle = scene.load.step.terms.idle?;
+    Some(Box::new(Background { idle, end: None, thread: None }))
+}
+
 /// Idle-priority processes that run in a window of a step. Dropping this ends them.
-pub struct Background {
+struct Background {
+    idle: Idle,
     end: Option<Sender<()>>,
     thread: Option<JoinHandle<Option<String>>>,
 }
 
-impl Background {
+impl Observer for Background {
     /// Has the threads run from `idle.from` after `start` until `idle.to`.
-    pub fn start(idle: &Idle, start: Instant) -> Background {
+    fn begin(&mut self, start: Instant) {
+        let idle = self.idle;
         let threads = idle.threads.on(Topology::here().map_or(1, |it| it.cpus().len()));
         let (from, to) = (idle.from.unwrap_or(0.0), idle.to);
         let (end, ended) = channel::<()>();
@@ -42,16 +53,22 @@ impl Background {
                 Err(error) => Some(format!("idle-priority processes: {error}")),
             }
         };
-        let thread = std::thread::Builder::new().name("background".to_owned()).spawn(work).ok();
-        Background { end: Some(end), thread }
+        self.thread = std::thread::Builder::new().name("background".to_owned()).spawn(work).ok();
+        self.end = Some(end);
     }
 
+    fn end(&mut self, _: &mut Sampling, found: &mut Found) {
+        found.notes.extend(self.stop());
+    }
+
+    fn record(&mut self, record: &mut StepRecord, step: &Step, outcome: &Outcome) {
+        record_window(record, &self.idle, step, outcome);
+    }
+}
+
+impl Background {
     /// Ends the threads; says what went wrong with them.
-    pub fn stop(mut self) -> Option<String> {
-        self.finish()
-    }
-
-    fn finish(&mut self) -> Option<String> {
+    fn stop(&mut self) -> Option<String> {
         drop(self.end.take());
         match self.thread.take()?.join() {
             Ok(problem) => problem,
@@ -62,13 +79,12 @@ impl Background {
 
 impl Drop for Background {
     fn drop(&mut self) {
-        self.finish();
+        self.stop();
     }
 }
 
 /// Records the throughput before, while and after idle-priority processes ran, in whole seconds.
-pub fn record_window(record: &mut StepRecord, step: &Step, outcome: &Outcome) {
-    let Some(idle) = &step.terms.idle else { return };
+fn record_window(record: &mut StepRecord, idle: &Idle, step: &Step, outcome: &Outcome) {
     let seconds = step.seconds.unwrap_or(outcome.seconds);
     let (from, to) = (idle.from.unwrap_or(0.0), idle.to.unwrap_or(seconds));
     record.add(metrics::IDLE_FROM.name, from);

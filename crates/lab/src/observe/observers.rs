@@ -1,0 +1,83 @@
+//! All observers, and how a step goes through them.
+
+use std::time::Instant;
+
+use drive::{Outcome, Running};
+use probe::{Recording, Targets};
+use store::StepRecord;
+use workload::Step;
+
+use crate::observe::observer::{Found, Observer, Scene};
+use crate::observe::sampling::Sampling;
+use crate::observe::{gauges, idle, power, profiling, scheduling, waits, watch};
+
+/// Makes an observer ready where a step wants it. What it can't have is noted.
+type Prepare = for<'a> fn(&mut Scene<'a, '_>, &mut Found) -> Option<Box<dyn Observer + 'a>>;
+
+/// All there are, in the order in which they begin, look and end: first what is to cover the load
+/// and nothing else.
+const ALL: [Prepare; 7] = [
+    power::observe,
+    idle::observe,
+    scheduling::observe,
+    profiling::observe,
+    waits::observe,
+    gauges::observe,
+    watch::observe,
+];
+
+/// The observers of a step. Their samplers begin before all others and end after them.
+pub struct Observers<'a> {
+    sampling: Sampling,
+    wanted: Vec<Box<dyn Observer + 'a>>,
+}
+
+impl<'a> Observers<'a> {
+    /// Makes ready those that a step wants.
+    pub fn prepare(mut scene: Scene<'a, '_>, found: &mut Found) -> Observers<'a> {
+        let alone = scene.servers.len() == 1;
+        let sampling = Sampling::of(scene.servers.iter().map(|server| Targets {
+            device: server.device.filter(|_| alone).cloned(),
+            dbms: server.group.cloned(),
+            driver: alone,
+        }));
+        let wanted = ALL.iter().filter_map(|prepare| prepare(&mut scene, found)).collect();
+        Observers { sampling, wanted }
+    }
+
+    /// The step starts at `start`, in a moment.
+    pub fn begin(&mut self, start: Instant) {
+        self.sampling.begin(start);
+        for observer in &mut self.wanted {
+            observer.begin(start);
+        }
+    }
+
+    /// Does what is due. Returns when there is something to do next, where that is known.
+    pub fn look(&mut self, running: &dyn Running) -> Option<Instant> {
+        let Observers { sampling, wanted } = self;
+        wanted.iter_mut().filter_map(|observer| observer.look(running, sampling)).min()
+    }
+
+    /// The load has ended. Returns what the kernel said of each server.
+    pub fn end(&mut self, found: &mut Found) -> Vec<Recording> {
+        for observer in &mut self.wanted {
+            observer.end(&mut self.sampling, found);
+        }
+        self.sampling.end()
+    }
+
+    /// The step went well. This takes seconds where it was profiled.
+    pub fn finish(&mut self) {
+        for observer in &mut self.wanted {
+            observer.finish();
+        }
+    }
+
+    /// Adds what was found to the record of a server, which is complete otherwise.
+    pub fn record(&mut self, record: &mut StepRecord, step: &Step, outcome: &Outcome) {
+        for observer in &mut self.wanted {
+            observer.record(record, step, outcome);
+        }
+    }
+}
