@@ -91,7 +91,7 @@ fn decided_steps_are_those_whose_effect_is_within_the_margin() {
     assert!(document.notes.iter().any(|note| note.contains("l.x dop=1")), "{:?}", document.notes);
 }
 
-/// What is detectable must be confirmed among all comparisons of the plan, at whichever look.
+/// The detectable effect must be confirmed among all comparisons of the plan, at any look.
 #[test]
 fn the_detectable_effect_counts_comparisons_and_looks() {
     let many = pilot();

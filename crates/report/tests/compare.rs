@@ -46,7 +46,7 @@ fn text_and_markdown_and_csv_stay_as_they_are() {
     golden("steps.csv", &found.render(Format::Csv).unwrap());
 }
 
-/// What is read first of an experiment, on a terminal of so many columns.
+/// The short output for an experiment, on a terminal of the given width.
 fn brief(lab: &Lab, width: usize) -> String {
     let options = CompareOptions { brief: Some(width), ..CompareOptions::default() };
     let text = compare(&lab.results(), &options).unwrap().render(Format::Text).unwrap();

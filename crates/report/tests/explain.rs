@@ -1,4 +1,4 @@
-//! What profiles say: shares with known truth, read from the artifacts of finished trials.
+//! Profiles: shares with known truth, read from the artifacts of finished trials.
 
 use crate::common::documented::assert_is_example;
 use crate::common::{Lab, counter, golden, plan, rich};

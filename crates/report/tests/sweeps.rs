@@ -108,7 +108,7 @@ fn other_steps_stay_where_they_were() {
     }
 }
 
-/// What all points have in common is said once.
+/// A warning that all points have in common appears once.
 #[test]
 fn a_warning_of_many_points_takes_a_line() {
     let variants = ["a"];

@@ -1,4 +1,4 @@
-//! What `advise --format json` prints: the shape documented in `docs/trials-json.md`.
+//! The output of `advise --format json`; `docs/trials-json.md` documents its shape.
 
 use plan::Plan;
 use serde::{Deserialize, Serialize};
@@ -69,7 +69,7 @@ pub struct AdvisedStep {
     /// The smallest slowdown that is confirmed with a probability of 80% among all comparisons of
     /// the plan; `null` below 5 blocks.
     pub detectable: Option<f64>,
-    /// Whether that is at most the margin; `null` when not known.
+    /// True if `detectable` is at most the margin; `null` when not known.
     pub decided: Option<bool>,
     /// Half width of the interval if the same time is spent in slices; `null` where that is
     /// impossible, as for a step of the load.

@@ -18,7 +18,7 @@ const ROWS: [u32; 8] = [1, 2, 3, 4, 6, 8, 12, 16];
 /// Never advises more blocks than this: beyond it, longer steps show more than days of trials.
 const MOST_BLOCKS: u32 = 200;
 
-/// What to search for.
+/// The goal and limits of the search.
 pub(super) struct Wanted {
     /// Machine time in seconds.
     pub(super) budget: f64,
@@ -41,7 +41,7 @@ pub(super) struct Found {
     pub(super) steps: Vec<Expected>,
 }
 
-/// What to expect of a step.
+/// Expected results for a step.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Expected {
     pub(super) seconds: Option<f64>,
@@ -138,7 +138,7 @@ fn lengths(evidence: &Evidence, now: u32) -> Vec<u32> {
     lengths
 }
 
-/// Whether a choice is better than the best so far: more steps decided; on a tie, less time if all
+/// True if a choice is better than the best so far: more steps decided; on a tie, less time if all
 /// are decided, otherwise narrower intervals.
 fn better(evidence: &Evidence, found: &Found, best: &Found) -> bool {
     let decided = |it: &Found| it.steps.iter().filter(|step| step.decided).count();

@@ -24,7 +24,7 @@ pub enum Rows {
     Steps,
 }
 
-/// What to compare, and how to lay it out.
+/// The comparison to make, and how to lay it out.
 #[derive(Debug, Clone, Default)]
 pub struct CompareOptions {
     /// Which rows the tables over all steps have.

@@ -68,7 +68,7 @@ impl CountDocument {
         .svg()
     }
 
-    /// What the names of variants begin with, up to their versions, if that makes a few groups;
+    /// The prefixes of the variants' names, up to their versions, if that makes a few groups;
     /// otherwise one empty text.
     fn systems(&self, protocols: usize) -> Vec<&str> {
         let begins = self.variants.iter().map(|name| {

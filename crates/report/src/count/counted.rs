@@ -98,7 +98,7 @@ impl Difference {
         Some(Self { ratio, threshold, verdict })
     }
 
-    /// Whether there is a difference.
+    /// True if there is a difference.
     pub(crate) fn certain(self) -> bool {
         self.verdict != CountVerdict::Same
     }
@@ -253,13 +253,13 @@ fn chunks(name: &str) -> Vec<(String, u64)> {
 /// The protocol of calls of a library.
 const CALL: &str = "call";
 
-/// What is counted with one of these protocols.
+/// The noun for the things counted with these protocols: `call` or `statement`.
 pub(crate) fn noun<'a>(protocols: impl IntoIterator<Item = &'a str>) -> &'static str {
     if protocols.into_iter().all(|protocol| protocol == CALL) { "call" } else { "statement" }
 }
 
 impl Group {
-    /// What is counted in it.
+    /// The noun for the things counted in this group.
     pub(crate) fn noun(&self) -> &'static str {
         noun([self.protocol.as_str()])
     }

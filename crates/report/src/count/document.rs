@@ -1,4 +1,4 @@
-//! What `count --format json` prints: the shape documented in `docs/count-json.md`.
+//! The output of `count --format json`; `docs/count-json.md` documents its shape.
 
 use serde::{Deserialize, Serialize};
 use store::{CountRecord, ExperimentState, Warning};
@@ -25,13 +25,13 @@ pub struct CountDocument {
     pub margin: f64,
     /// When it began, RFC 3339, UTC.
     pub started: String,
-    /// Whether everything was counted.
+    /// True if everything was counted.
     pub finished: bool,
     /// Names, in the order of the plan.
     pub variants: Vec<String>,
     /// Kinds of statements; those of one protocol and place follow each other.
     pub counts: Vec<KindDocument>,
-    /// What changed, a sentence for each variant except the base.
+    /// A sentence about the changes in each variant except the base.
     pub sentences: Vec<SentenceDocument>,
     /// Notes on the figures.
     pub warnings: Vec<Warning>,
@@ -44,7 +44,7 @@ pub struct KindDocument {
     pub kind: String,
     /// `simple` or `prepared`.
     pub protocol: String,
-    /// What was counted: `backend` or `thread`, which serves a session, or `library`.
+    /// The place that was counted: `backend` or `thread`, which serves a session, or `library`.
     pub place: String,
     /// Those that have a count, in the order of the plan.
     pub variants: Vec<CountedVariant>,
@@ -73,7 +73,7 @@ pub struct CountedVariant {
     /// Instructions per statement / those of the base; `null` for the base and where it has no
     /// count.
     pub relative: Option<f64>,
-    /// Whether there is certainly a difference; `null` as above.
+    /// True if there is certainly a difference; `null` as above.
     pub certain: Option<bool>,
     /// `regression`, `improvement`, `equivalent` or `same`; `null` as above.
     pub verdict: Option<String>,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use store::CountRecord;
 
-/// What a function does per statement.
+/// The work of a function per statement.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct WorkDocument {
     /// Instructions in the function itself.

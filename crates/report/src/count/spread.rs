@@ -44,7 +44,7 @@ impl Spread {
         Spread { mean, range: of_mean(range), interval }
     }
 
-    /// Whether they agree so well that counting again would add nothing.
+    /// True if they agree so well that counting again would add nothing.
     pub fn enough(&self) -> bool {
         self.interval <= ENOUGH
     }

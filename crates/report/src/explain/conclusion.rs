@@ -1,4 +1,4 @@
-//! What an explanation comes to, in a paragraph that claims no more than its intervals do.
+//! The conclusion of an explanation: a paragraph that claims no more than its intervals do.
 
 use judge::Comparison;
 use metrics::{
@@ -12,7 +12,7 @@ use crate::output::number::{percent, signed};
 /// The costs that may explain a difference in throughput, in the order in which they are told.
 pub(super) const COSTS: [&Metric; 5] = [&DBMS_CPU, &READS, &READ_KB, &WRITTEN_KB, &SWITCHES];
 
-/// What a difference at the start is called; what it may be.
+/// Names of the differences at the start that are mentioned.
 const START: [(&Metric, &str); 3] = [
     (&START_DEAD, "dead rows"),
     (&START_UNSEEN, "pages not known to be all-visible"),
@@ -161,7 +161,8 @@ mod tests {
         assert!(nothing.starts_with("a to b: no certain difference in throughput (95%"));
         let no_cost = "; no cost per operation is certain to differ by 0.5% or more";
         assert!(nothing.ends_with(no_cost), "{nothing}");
-        // What is tiny is not told, however certain, unless the user's margin is as small.
+        // A tiny difference is not mentioned, however certain, unless the user's margin is as
+        // small.
         let tiny = compared(1.001);
         assert!(tiny.confirmed());
         let small = [shift("x.y", 1000.0, 1001.0, true)];

@@ -1,6 +1,6 @@
-//! What is asked of an explanation.
+//! Options of `explain`.
 
-/// What to explain, and how much of it.
+/// The steps to explain, and in how much detail.
 #[derive(Debug, Clone)]
 pub struct ExplainOptions {
     /// A step, such as `l.i0`; `None`: every profiled step.

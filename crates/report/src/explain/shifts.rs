@@ -1,4 +1,4 @@
-//! What else differs: the state in which a step began, and the DBMS's own counters per operation.
+//! Other differences: the state in which a step began, and the DBMS's own counters per operation.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -22,7 +22,7 @@ const START: [&Metric; 6] =
 /// Differences are the same if their error is no more than this fraction of their mean.
 const SAME: f64 = 1e-9;
 
-/// What differs by less than this fraction is the same.
+/// Figures that differ by less than this fraction are the same.
 const LEAST: f64 = 0.0005;
 
 /// A figure that is not the same in the base and a variant: means over the blocks that both have.
@@ -36,8 +36,8 @@ pub struct ExplainedShift {
     pub value: f64,
     /// The quotient of the two; `null` where the base's is 0.
     pub ratio: Option<f64>,
-    /// Whether the difference is more than chance: with all figures of its kind tested at once, at
-    /// most 5% of those marked are expected to be wrong. Never with a single block.
+    /// True if the difference is more than chance: with all figures of its kind tested at once, at
+    /// most 5% of those marked are expected to be wrong. Never true with a single block.
     pub sure: bool,
 }
 

@@ -42,7 +42,8 @@ pub(super) fn sheet(
     sheet
 }
 
-/// What a step began with, and the DBMS's counters: at most `rows` that differ, for each variant.
+/// The state in which a step began, and the DBMS's counters: at most `rows` that differ, for each
+/// variant.
 pub(crate) fn why(step: &ExplainedStep, rows: usize) -> Vec<Table> {
     let tables = |all: &BTreeMap<String, Vec<ExplainedShift>>, kind: Shifts| {
         let ordered =

@@ -105,7 +105,8 @@ fn mark(step: &HistoryStep, run: usize) -> &'static str {
     }
 }
 
-/// What a change that starts with this run means for a step; costs have no better direction here.
+/// The verdict on a step at a change that starts with this run; costs have no better direction
+/// here.
 fn verdict(document: &HistoryDocument, step: &HistoryStep, run: usize) -> Option<Verdict> {
     let slower = if step.better == "more" { "▼" } else { "▲" };
     match mark(step, run) {

@@ -66,7 +66,7 @@ pub struct Gap {
     pub step: usize,
     /// Index of the variant.
     pub variant: usize,
-    /// What is missing, in plain words.
+    /// Describes in plain words what is missing.
     pub text: String,
 }
 
@@ -89,7 +89,7 @@ pub(crate) struct Finding<'a> {
     pub(crate) reason: Option<Cow<'a, str>>,
     /// The finding in plain words.
     pub(crate) sentence: String,
-    /// Whether a gate must not ignore it, whatever the verdict.
+    /// True if a gate must not ignore it, whatever the verdict.
     pub(crate) fails: bool,
 }
 
@@ -117,7 +117,7 @@ impl Judged {
         self.bases.get(variant).copied().unwrap_or(self.base)
     }
 
-    /// What the comparisons of a step are judged by.
+    /// The margin by which the comparisons of a step are judged.
     pub(crate) fn margin_in(&self, step: usize) -> Margin {
         let noise_floor = self.noise_floors.get(step).copied().flatten().unwrap_or_default();
         Margin { asked: self.margin, noise_floor }
@@ -161,7 +161,7 @@ impl Judged {
         }
     }
 
-    /// What the others are compared with, for people: `pg13.7`, `the previous version`.
+    /// The base of the other variants, for people: `pg13.7`, `the previous version`.
     pub(crate) fn base_name<'a>(&self, results: &'a Results) -> &'a str {
         match self.bases.iter().all(|base| *base == self.base) {
             true => results.variant_name(self.base),
@@ -179,7 +179,7 @@ impl Judged {
         metrics::named(&self.metric)
     }
 
-    /// What the metric is.
+    /// The meaning of the metric.
     pub(crate) fn meaning(&self) -> String {
         match self.asked() {
             // A bare percentile refers to a different class in each step.

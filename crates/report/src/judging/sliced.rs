@@ -85,7 +85,8 @@ pub(crate) struct Running {
     pub(crate) so_far: judge::Comparison,
 }
 
-/// What [`compare`] would have said after each restart; ends before the first one that it rejects.
+/// The results that [`compare`] would have given after each restart; ends before the first one that
+/// it rejects.
 pub(crate) fn running(
     base: &VariantStep,
     variant: &VariantStep,

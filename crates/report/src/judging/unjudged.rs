@@ -160,7 +160,7 @@ impl Unjudged {
     }
 }
 
-/// Whether the interval of the mean log ratio over `blocks` lies below any margin when the ratios
+/// True if the interval of the mean log ratio over `blocks` lies below any margin when the ratios
 /// of `zeros` of them go to zero. With these at −M and the others at 0, the mean is −M·j/k and the
 /// standard error is M·√(j(k−j)/(k−1))/k, so for large M the upper end is below any margin exactly
 /// if √(j(k−1)/(k−j)) exceeds Student's t. Fewer than [`ENOUGH_BLOCKS`] decide nothing.

@@ -33,7 +33,7 @@ pub enum Chosen {
     Named(Vec<String>),
 }
 
-/// What an experiment ran, apart from numbers of clients and the list of steps.
+/// The workload of an experiment, apart from numbers of clients and the list of steps.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Workload {
     /// Its name in tables.
@@ -41,7 +41,7 @@ pub(crate) struct Workload {
     pub(crate) shape: Shape,
 }
 
-/// What makes two workloads the same.
+/// The part of a workload by which two are compared.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Shape {
     /// Without numbers of clients and steps.
@@ -105,7 +105,7 @@ pub(crate) fn experiments(
 }
 
 impl Shape {
-    /// What an experiment ran.
+    /// The workload of an experiment.
     pub(crate) fn of(experiment: &Experiment, plan: Option<&Plan>) -> Self {
         match plan {
             Some(plan) => Self::Plan(Box::new(plan.workload.without_steps())),

@@ -168,7 +168,7 @@ fn planned(plan: Option<&plan::Plan>, variants: usize) -> Vec<StepResults> {
     plan.workload.sequences().into_iter().flat_map(of).collect()
 }
 
-/// What is collected per step and variant until all blocks are there, because medians need all.
+/// Figures collected per step and variant until all blocks are there, because medians need all.
 #[derive(Default)]
 struct Gathered {
     sizes: BTreeMap<String, Vec<f64>>,

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use store::{HostFact, Trial, TrialId, TrialState, Warning};
 
-/// What tells machines apart.
+/// Facts that distinguish types of machines.
 const TYPE: [(&str, &str); 3] = [("cpu", "cores"), ("cpu", "threads"), ("storage", "model")];
 /// Digits of an id that are shown.
 const DIGITS: usize = 8;
@@ -14,7 +14,7 @@ const DIGITS: usize = 8;
 pub struct Machine {
     /// Model of the processor.
     model: Option<String>,
-    /// What else makes its type, in the order of [`TYPE`].
+    /// The other facts that make its type, in the order of [`TYPE`].
     facts: [Option<String>; 3],
     /// A hash of the installation's id; different for two machines of one type.
     id: Option<String>,
@@ -129,7 +129,7 @@ pub(crate) fn names(machines: &[Machine]) -> Vec<String> {
     machines.iter().map(name).collect()
 }
 
-/// Whether machines have more than one known value of a fact.
+/// True if machines have more than one known value of a fact.
 fn several<'a>(machines: &[&'a Machine], fact: impl Fn(&'a Machine) -> Option<&'a String>) -> bool {
     machines.iter().filter_map(|machine| fact(machine)).collect::<BTreeSet<_>>().len() > 1
 }

@@ -17,7 +17,7 @@ const COLORS: [&str; 4] = ["#0072b2", "#d55e00", "#009e73", "#7a7a7a"];
 /// A chart.
 #[derive(Debug, Clone)]
 pub struct Panels {
-    /// What it shows.
+    /// Its title.
     pub title: String,
     /// Names of the lines, four at most; the first is the thickest.
     pub lines: Vec<String>,
@@ -25,7 +25,7 @@ pub struct Panels {
     pub x: Vec<(f64, String)>,
     /// The y axis from bottom to top.
     pub y: Vec<(f64, String)>,
-    /// What the x axis means.
+    /// The label of the x axis.
     pub below: String,
     /// Panels in a row.
     pub columns: usize,
@@ -36,7 +36,7 @@ pub struct Panels {
 /// One panel.
 #[derive(Debug, Clone)]
 pub struct Panel {
-    /// What it is about.
+    /// Its title.
     pub title: String,
     /// The points of each line of [`Panels::lines`], by x.
     pub lines: Vec<Vec<(f64, f64)>>,

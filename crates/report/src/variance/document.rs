@@ -1,4 +1,4 @@
-//! What `variance --format json` prints: the shape documented in `docs/trials-json.md`.
+//! The output of `variance --format json`; `docs/trials-json.md` documents its shape.
 
 use serde::{Deserialize, Serialize};
 

@@ -12,7 +12,7 @@ use super::START;
 /// Name, object, phase, own instructions per statement, the same per row.
 type Cost = (&'static str, &'static str, &'static str, u64, u64);
 
-/// What a statement costs in the base.
+/// The cost of a statement in the base.
 pub const BASE: [Cost; 12] = [
     ("base_yyparse", "postgres", "parse", 900, 210),
     ("core_yylex", "postgres", "parse", 700, 160),

@@ -11,7 +11,7 @@ use super::{START, record, series};
 /// A variant: name, version, `shared_buffers`.
 pub type System<'a> = (&'a str, &'a str, &'a str);
 
-/// What an experiment runs.
+/// The experiment to run.
 pub struct Request<'a> {
     pub name: &'a str,
     /// Days after the first.

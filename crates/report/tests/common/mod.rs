@@ -23,7 +23,7 @@ pub struct Lab {
     _directory: tempfile::TempDir,
 }
 
-/// What to measure in a step: metrics and whatever a test adds.
+/// Returns a step's metrics, and anything else that a test adds.
 pub type Measure<'a> = dyn Fn(&str, usize, u32) -> StepRecord + 'a;
 
 /// A plan of the insert benchmark with these variants and steps.

@@ -39,7 +39,7 @@ fn throughput(pinning: &str, clients: f64) -> f64 {
     }
 }
 
-/// What is found at one point. `place`: of the variant; the second is a little faster.
+/// The record of one point. `place`: of the variant; the second is a little faster.
 pub fn point(pinning: &str, clients: u32, place: usize, block: u32) -> StepRecord {
     let many = f64::from(clients);
     let seed = clients * 31 + block * 57 + place as u32 * 5 + pinning.len() as u32 * 13;

@@ -1,4 +1,4 @@
-//! What is read first, as narrow as a terminal: the verdicts alone, and what to know about them.
+//! The short output for a terminal: the verdicts, and notes about them.
 
 use judge::Verdict;
 use metrics::OPS;
@@ -41,7 +41,7 @@ pub(crate) fn tables(view: View<'_>, warnings: &[WarningDocument], width: usize)
         table.notes.push(SINGLE.to_owned());
     }
     for mut table in sweeps::tables(view) {
-        // What the last column of cliffs says in words is in the others.
+        // The last column of cliffs says in words what the other columns show.
         let cliffs = table.id.starts_with("cliffs");
         if cliffs {
             table.columns.pop();
@@ -66,7 +66,7 @@ pub(crate) fn tables(view: View<'_>, warnings: &[WarningDocument], width: usize)
     narrow
 }
 
-/// Whether a ratio stands alone: it has neither an interval nor a verdict.
+/// True if a finding has a ratio but neither an interval nor a verdict.
 fn is_single(finding: &Finding<'_>) -> bool {
     finding.comparison.is_none() && finding.ratio.is_some()
 }
@@ -96,7 +96,7 @@ fn title(view: View<'_>, findings: &[Finding<'_>]) -> String {
     format!("{what} relative to {base}: {intervals} intervals, {blocks}, margin {margin}")
 }
 
-/// Whether less of what a finding compares is better.
+/// True if less is better for the step of a finding.
 fn is_cost(view: View<'_>, finding: &Finding<'_>) -> bool {
     view.results.steps.get(finding.step).is_some_and(|step| step.better == Better::Less)
 }
@@ -164,7 +164,7 @@ fn cells(view: View<'_>, findings: &[Finding<'_>]) -> Table {
     if variants.len() > table.rows.len() { table.transposed(VARIANT) } else { table }
 }
 
-/// What to know about the verdicts: of each kind of warning the first, and how many more there are.
+/// Notes about the verdicts: the first warning of each kind, and how many more there are.
 fn notes(view: View<'_>, warnings: &[WarningDocument], width: usize) -> Vec<String> {
     let mut all: Vec<(String, String)> = Vec::new();
     let label =

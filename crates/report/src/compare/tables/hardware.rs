@@ -54,7 +54,7 @@ pub(super) fn tables(view: View<'_>) -> Vec<Table> {
     tables
 }
 
-/// Whether a table has more than the throughput, which is in its last column.
+/// True if a table has more than the throughput, which is in its last column.
 fn has_costs(table: &Table) -> bool {
     let mut costs = table.rows.iter().flat_map(|row| row.cells.iter().take(COSTS.len()));
     costs.any(|cell| has_content(cell))
