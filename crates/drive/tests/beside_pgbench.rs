@@ -59,7 +59,7 @@ fn logged(server: &TestServer, since: usize) -> Vec<String> {
             Some(text) => text,
             None => text.strip_prefix("execute ")?.split_once(": ")?.1,
         };
-        // What pgbench asks before it begins is in lower case.
+        // The queries that pgbench sends before it begins are in lower case.
         (!text.starts_with("select ")).then(|| kind(text))
     };
     entries.filter_map(statement).collect()

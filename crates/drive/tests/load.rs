@@ -192,7 +192,7 @@ fn gaps_left_by_many_clients_in_a_shared_table_are_not_wrong_answers() {
         ..plan::InsertPlan::default()
     };
     let outcome = last_step(&plan, 64, |server| {
-        // What this is about: most ids have no row.
+        // The condition under test: most ids have no row.
         let ids = server.number("SELECT max(transactionid) - min(transactionid) + 1 FROM pi1");
         assert!(ids > 110_000, "{ids}");
     });

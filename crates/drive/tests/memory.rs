@@ -113,8 +113,8 @@ fn measure(kind: &Path) {
     println!("KB: {:.1} {:.1}", more[0], more[1]);
 }
 
-/// What a client of each kind needs in KB, on the heap and resident: measured by another process,
-/// which runs the calling test.
+/// The memory that a client of each kind needs in KB, on the heap and resident. Another process
+/// measures it by running the calling test.
 fn per_client() -> Option<Vec<(&'static str, [f64; 2])>> {
     if let Some(kind) = testing::given() {
         measure(&kind);

@@ -50,8 +50,8 @@ fn outcomes(load: &Load) -> Vec<Outcome> {
     running.join()
 }
 
-/// What must hold for the slices of any successful step: both targets have the same rounds, and
-/// these match the timetable.
+/// Checks the slices of a successful step: both targets have the same rounds, and these match the
+/// timetable.
 fn check_slices(load: &Load, outcomes: &[Outcome]) {
     let slots: Vec<_> = Timetable::new(load.slices.as_ref().unwrap(), outcomes.len())
         .take(outcomes.len() * outcomes[0].slices.len())

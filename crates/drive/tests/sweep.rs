@@ -1,5 +1,5 @@
-//! What a read-only sweep needs: protocols, pipelines, bulk loads, and clients on CPUs of their
-//! own.
+//! Features that a read-only sweep needs: protocols, pipelines, bulk loads, and clients on CPUs of
+//! their own.
 
 use std::fs;
 use std::sync::Arc;

@@ -154,7 +154,7 @@ pub fn run(
 }
 
 impl Bundle {
-    /// Whether the thread's cost counts from now on.
+    /// Starts or stops counting the thread's cost.
     fn count(&mut self, counts: bool) {
         match (self.since, counts) {
             (Some(since), false) => {

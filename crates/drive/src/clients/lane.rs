@@ -86,8 +86,8 @@ impl Lane {
         })
     }
 
-    /// Whether a round that is so late is skipped, because it could not end in the time it may
-    /// take. It is counted.
+    /// True if a round that is this late is skipped, because it could not end within its time
+    /// limit. Skipped rounds are counted.
     pub fn gives_up(&mut self, late: Duration) -> bool {
         let limit = self.player.as_ref().and_then(Player::limit);
         let gives_up = limit.is_some_and(|limit| late > limit);

@@ -1,6 +1,6 @@
 //! Rounds of a stream.
 
-/// What came of a round.
+/// The result of a round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Round {
     /// It succeeded; its results had so many rows.

@@ -20,7 +20,7 @@ pub struct Single {
     rng: Rng,
     cells: Vec<Padded<AtomicI64>>,
     requests: Vec<Ready>,
-    /// What the clients of a step share.
+    /// The state that the clients of a step share.
     gate: Gate,
 }
 

@@ -58,7 +58,7 @@ impl IdleLoad {
     }
 }
 
-/// What a process does until it is killed.
+/// Keeps a process busy until it is killed.
 fn be_busy(parent: Pid) -> ! {
     // SAFETY: system calls that take integers, pointers to static text, or no arguments. A failure
     // leaves the process where it was, which does no harm.

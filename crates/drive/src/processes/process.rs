@@ -10,7 +10,7 @@ use nix::sys::signal::{Signal, kill, killpg};
 use nix::sys::wait::{Id, WaitPidFlag, waitid};
 use nix::unistd::Pid;
 
-/// What a program printed, and how long it took.
+/// The output of a program, and how long it ran.
 pub struct Said {
     pub stdout: String,
     pub stderr: String,
@@ -100,7 +100,7 @@ impl Runner {
         }
     }
 
-    /// What counts was over so long after the start, and something follows.
+    /// Records that the measured part ended `until` after the start, and that something follows.
     pub fn has_measured(&self, until: Duration) {
         self.state().measured = Some(until);
     }
@@ -148,12 +148,12 @@ pub fn run_before(mut command: Command, stop: &dyn Fn() -> bool) -> Result<(), S
 /// All that comes from a pipe.
 fn all(pipe: Option<impl Read>) -> String {
     let mut text = Vec::new();
-    // What came before an error is kept; whether it is complete, its reader sees.
+    // Text before an error is kept; the reader checks that it is complete.
     let _ = pipe.map(|mut pipe| pipe.read_to_end(&mut text));
     String::from_utf8_lossy(&text).into_owned()
 }
 
-/// What is wrong, and the last lines of what a program printed.
+/// The problem, and the last lines of what a program printed.
 pub fn with_output(problem: &str, text: &str) -> String {
     let stop = if problem.ends_with(['.', '?', '!']) { "" } else { "." };
     let text = text.trim();

@@ -62,7 +62,7 @@ struct Turns {
     commands: Vec<Command>,
     /// The targets in order, with the slot of each where there are several.
     turns: Vec<(usize, Option<Slot>)>,
-    /// What runs after them, uncounted.
+    /// The command that runs after them, uncounted.
     then: Option<Command>,
     runner: Arc<Runner>,
     thread: Option<JoinHandle<Vec<Ended>>>,
@@ -148,7 +148,7 @@ impl Turns {
         Ok((figures, format!("{stdout}{stderr}")))
     }
 
-    /// What came of it on one target.
+    /// Fills in the outcome on one target.
     fn fill(&self, outcome: &mut Outcome, ended: Vec<Ended>) -> Result<(), String> {
         let mut reported = Reported::default();
         let mut pieces = Vec::new();
@@ -185,7 +185,7 @@ impl Turns {
     }
 }
 
-/// What a slot has measured.
+/// The figures of a slot, as a slice.
 fn slice(slot: Slot, figures: &Figures) -> Slice {
     Slice {
         round: slot.round,
@@ -326,7 +326,7 @@ mod tests {
             assert!(one.slices.iter().all(near), "{one:?}");
         }
         assert_eq!(a.slices.iter().map(|slice| slice.round).collect::<Vec<_>>(), [0, 1, 2]);
-        // What fails in one piece is no result of the whole.
+        // If one piece fails, there is no result for the whole.
         let failed = run(["echo did 500", "exit 1"]);
         assert!(failed.iter().any(|outcome| outcome.fatal.is_some()));
     }

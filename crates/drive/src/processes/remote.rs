@@ -95,7 +95,7 @@ fn receive<T: DeserializeOwned>(reader: &mut impl BufRead) -> std::io::Result<Op
     Ok(Some(serde_json::from_str(&line)?))
 }
 
-/// What is known about a step that runs elsewhere.
+/// The state of a step that runs elsewhere.
 #[derive(Debug, Default)]
 struct State {
     operations: u64,
@@ -115,7 +115,7 @@ struct Remote {
 #[derive(Debug)]
 struct Process {
     name: String,
-    /// What the step counts.
+    /// The class of requests that the step counts.
     counted: Class,
     stream: UnixStream,
     state: Arc<(Mutex<State>, Condvar)>,

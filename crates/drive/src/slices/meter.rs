@@ -190,7 +190,7 @@ impl Meter {
         self.operations = self.operations.saturating_add(operations as u32);
     }
 
-    /// What was measured.
+    /// The measured figures.
     fn measured(&self) -> Measured {
         let (time, held) = match self.begun {
             // Rounds scheduled for this time are done later, and counted then.

@@ -14,7 +14,7 @@ use crate::slices::timetable::{Slices, Timetable};
 /// A step and where to run it.
 #[derive(Debug, Clone)]
 pub struct Load {
-    /// What to do.
+    /// The step to run.
     pub step: Arc<Step>,
     /// The systems under test. Every client connects to each.
     pub targets: Vec<Target>,
@@ -61,7 +61,7 @@ impl Load {
     }
 }
 
-/// Whether a load can run at all.
+/// Checks that a load can run at all.
 pub fn check(load: &Load) -> Result<(), Error> {
     let elsewhere = load.targets.iter().filter_map(Target::process).count();
     let text = match (load.targets.len(), &load.slices) {

@@ -36,8 +36,7 @@ pub struct Failed {
     pub message: String,
 }
 
-/// What the load keeps of a client's connection: the process that serves it, and how it is broken
-/// off.
+/// The load's record of a client's connection: the process that serves it, and how to break it off.
 pub type Connection = (Option<u32>, Breaker);
 
 /// Connects, reports that, waits for the start, and runs the streams with these indexes.
@@ -175,7 +174,7 @@ fn connect(load: &Load, index: usize) -> Result<(Vec<Lane>, Vec<Connection>), Er
     Ok((lanes, connections))
 }
 
-/// Whether a stream's operations are its step's throughput.
+/// True if a stream's operations are its step's throughput.
 pub fn counted(class: &Class, role: Role, step: &Step) -> bool {
     *class == step.counted && role == Role::Lead
 }

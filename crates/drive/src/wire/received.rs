@@ -1,4 +1,4 @@
-//! What a server has sent, in one buffer that is walked over in place.
+//! The bytes that a server has sent, in one buffer that is walked over in place.
 
 use crate::error::Error;
 use crate::wire::socket::Socket;
@@ -22,7 +22,7 @@ impl Received {
         Received { buffer: vec![0; ROOM], start: 0, end: 0 }
     }
 
-    /// Whether all of it was walked over.
+    /// True if all of it was walked over.
     pub fn is_empty(&self) -> bool {
         self.start == self.end
     }

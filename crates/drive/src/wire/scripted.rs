@@ -1,4 +1,4 @@
-//! What a session offers to scripts: statements with values as text, and results by name.
+//! The interface of a session for scripts: statements with values as text, and results by name.
 
 use script::{Sql, Value};
 use workload::Scripts;
@@ -41,7 +41,7 @@ pub trait Scripted {
     /// [`Error::Broken`], or the system's error.
     fn results(&mut self, kept: Option<&mut Kept>) -> Result<Reply, Error>;
 
-    /// Whether a transaction is open.
+    /// True if a transaction is open.
     fn in_transaction(&self) -> bool;
 }
 

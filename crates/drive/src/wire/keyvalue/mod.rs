@@ -52,7 +52,7 @@ impl Batch {
     }
 }
 
-/// What an engine does. All clients call it concurrently.
+/// The operations of an engine. All clients call it concurrently.
 ///
 /// `see` gets each pair that it finds: key and value. Errors have the engine's message and its
 /// meaning.

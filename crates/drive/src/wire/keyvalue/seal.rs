@@ -24,7 +24,7 @@ pub fn seal(key: &Key, value: &mut [u8]) {
     }
 }
 
-/// Whether a value is that of the key; `whole`: its checksum counts, too.
+/// True if a value belongs to the key; with `whole`, its checksum must match, too.
 #[inline(always)]
 fn sealed(key: &[u8], value: &[u8], whole: bool) -> bool {
     let Some((seal, rest)) = value.split_at_checked(SEAL) else { return false };
@@ -33,7 +33,7 @@ fn sealed(key: &[u8], value: &[u8], whole: bool) -> bool {
         && (!whole || seal[8..] == crc32fast::hash(rest).to_le_bytes())
 }
 
-/// What is wrong if it is not.
+/// Describes the damage to a pair that is not sealed.
 #[cold]
 fn broken(key: &[u8], value: &[u8]) -> Wrong {
     if key.len() != size_of::<Key>() {
@@ -50,7 +50,7 @@ fn broken(key: &[u8], value: &[u8]) -> Wrong {
     }
 }
 
-/// What was expected, and what was found.
+/// The expected and the received answer.
 struct Wrong(String, String);
 
 impl Wrong {
@@ -96,7 +96,7 @@ impl<'a> Reader<'a> {
         self.rows += 1;
     }
 
-    /// Whether a key comes after the one before.
+    /// Checks that a key comes after the one before.
     #[inline(never)]
     fn follow(&mut self, key: &[u8]) {
         if let (Some((before, descending)), Ok(key)) = (&mut self.order, <&Key>::try_from(key)) {

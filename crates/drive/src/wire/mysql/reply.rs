@@ -39,7 +39,7 @@ pub enum Form {
 #[derive(Debug)]
 pub struct Receiver {
     received: Received,
-    /// Whether rows end with an OK packet, and columns with nothing (CLIENT_DEPRECATE_EOF).
+    /// True if rows end with an OK packet, and columns with nothing (CLIENT_DEPRECATE_EOF).
     ends_with_ok: bool,
     /// The server's last status. An error doesn't come with one.
     status: u16,
@@ -52,7 +52,7 @@ impl Receiver {
         Receiver { received, ends_with_ok, status: status::AUTOCOMMIT, columns: Vec::new() }
     }
 
-    /// Whether a transaction is open, or may be.
+    /// True if a transaction is open, or may be.
     pub fn in_transaction(&self) -> bool {
         self.status & status::IN_TRANSACTION != 0 || self.status & status::AUTOCOMMIT == 0
     }
@@ -263,9 +263,9 @@ pub fn server_error(payload: &[u8]) -> ServerError {
     ServerError { severity: "ERROR".to_owned(), code, kind, message, ..ServerError::default() }
 }
 
-/// What an error means (MySQL's and MariaDB's lists of server errors).
+/// The meaning of an error (MySQL's and MariaDB's lists of server errors).
 fn kind(number: u16, state: &str, message: &str) -> ErrorKind {
-    // What the operating system's ENOSPC becomes in the messages of servers and engines.
+    // How servers and engines write the operating system's ENOSPC in their messages.
     const NO_SPACE: [&str; 3] = ["No space left on device", "Errcode: 28", "error 28"];
     match number {
         // Lock wait timeout; a row has changed since it was read (MariaDB, snapshot isolation);

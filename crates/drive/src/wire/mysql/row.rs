@@ -23,7 +23,7 @@ mod kind {
 /// A column's flag for integers without a sign.
 const UNSIGNED: u16 = 32;
 
-/// What a row's values need to be known of their column.
+/// The facts about a column that are needed to read its values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Column {
     kind: u8,

@@ -41,7 +41,7 @@ pub enum Template {
         parts: Vec<Part>,
         /// The form of its values.
         form: Form,
-        /// What follows the message whose length varies.
+        /// Bytes that follow the message of varying length.
         tail: Vec<u8>,
         /// The last message.
         bytes: Vec<u8>,

@@ -25,7 +25,7 @@ fn ready() -> Vec<u8> {
     [message(b'R', &OK), message(b'Z', b"I")].concat()
 }
 
-/// What a client has sent, up to the end of a message.
+/// Reads one message from a client.
 fn read(socket: &mut UnixStream, has_type: bool) -> Option<Vec<u8>> {
     let mut head = vec![0; 4 + usize::from(has_type)];
     socket.read_exact(&mut head).ok()?;
