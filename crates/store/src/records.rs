@@ -48,7 +48,7 @@ macro_rules! states {
 }
 
 states!(
-    /// What an experiment is for.
+    /// The purpose of an experiment.
     Purpose {
         /// Trials that are measured and compared.
         Run = "run",
@@ -95,7 +95,7 @@ states!(
     }
 );
 states!(
-    /// What a step was for.
+    /// The purpose of a step.
     #[derive(Default)]
     StepKind {
         /// Its throughput is a result.
@@ -132,7 +132,7 @@ pub struct HostFact {
 /// A new experiment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewExperiment {
-    /// What it is for.
+    /// Its purpose.
     pub purpose: Purpose,
     /// Name from the plan.
     pub name: String,
@@ -159,7 +159,7 @@ pub struct NewExperiment {
 pub struct Experiment {
     /// Its id in this store.
     pub id: ExperimentId,
-    /// What it is for.
+    /// Its purpose.
     pub purpose: Purpose,
     /// Name from the plan.
     pub name: String,
@@ -185,7 +185,8 @@ pub struct Experiment {
     pub state: ExperimentState,
 }
 
-/// What `dbms` of a variant begins with whose figures another program printed; its name follows.
+/// The prefix of a variant's `dbms` if another program printed its figures; the program's name
+/// follows.
 pub const IMPORTED: &str = "imported:";
 
 /// Code of the warning of an experiment that failed for a reason that resuming can't change.

@@ -111,7 +111,7 @@ impl Store {
         let refused = |source| StoreError::from_io(directory, source);
         let absolute = std::path::absolute(directory).map_err(refused)?;
         for folder in [absolute.clone(), absolute.join(ARTIFACTS)] {
-            // What is missing is made in the nearest directory that exists.
+            // A missing folder will be created in the nearest ancestor that exists.
             let place = folder.ancestors().find(|way| way.exists()).unwrap_or(&folder);
             tempfile::tempfile_in(place).map_err(|source| StoreError::from_io(&folder, source))?;
         }

@@ -118,7 +118,7 @@ fn files(path: &Path, found: &mut Vec<PathBuf>) -> Result<()> {
     Ok(())
 }
 
-/// What is in a directory; nothing if there is none.
+/// The contents of a directory; empty if it does not exist.
 pub(super) fn entries(path: &Path) -> Result<Vec<PathBuf>> {
     let wrap = |source| StoreError::Directory { path: path.to_owned(), source };
     let listing = match fs::read_dir(path) {

@@ -1,4 +1,4 @@
-//! What makes two experiments the same: a hash of everything stored about them except ids.
+//! The identity of an experiment: a hash of everything stored about it except ids.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
@@ -19,7 +19,7 @@ use crate::store::Store;
 /// Length of a SHA-256.
 type Sum = [u8; 32];
 
-/// What an experiment is, wherever it is stored.
+/// The identity of an experiment, wherever it is stored.
 impl Store {
     /// SHA-256, as 64 hexadecimal digits, of all that is stored about an experiment, with its
     /// artifacts: the same on every machine, whatever ids it has there. A column that has its
