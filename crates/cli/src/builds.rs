@@ -97,7 +97,7 @@ fn fetch(
     Ok(Some(BuildOffer { key, object: builds.object(&build) }))
 }
 
-/// What a build at an address depends on.
+/// The key of a build at an address, made of everything that the build depends on.
 fn key_of(builds: &Builds, build: &SharedBuild) -> Result<BuildKey, archive::Error> {
     serde_json::from_value(build.build.clone()).map_err(|error| archive::Error::DamagedBuild {
         name: builds.object(build),

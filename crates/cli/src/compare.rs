@@ -84,7 +84,7 @@ fn columns() -> usize {
 }
 
 impl CompareArgs {
-    /// Whether what is read first is enough: on a terminal, if nothing else is asked for.
+    /// True if the short output is enough: on a terminal, if no more was requested.
     fn is_brief(&self) -> bool {
         let asked = self.full || !self.tables.is_empty() || !self.metric.is_empty();
         let asked = asked || self.rows == Rows::Steps || self.format != Format::Text;

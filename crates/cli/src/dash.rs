@@ -10,10 +10,10 @@ use tempfile::TempDir;
 
 use crate::exit::{WrongRequest, refuse};
 
-/// What standard input is called in messages.
+/// The name of standard input in messages.
 pub const INPUT: &str = "stdin";
 
-/// Whether standard input or output is meant.
+/// True if standard input or output is meant.
 pub fn is_dash(path: &Path) -> bool {
     path == Path::new("-")
 }

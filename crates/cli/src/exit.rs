@@ -33,11 +33,11 @@ pub struct Unfinished {
     /// Why it ended.
     #[source]
     pub error: lab::Error,
-    /// What to do.
+    /// The remedy.
     pub next: String,
 }
 
-/// What `doctor` found to fail, each with what was found.
+/// The checks that failed in `doctor`, each with what was found.
 #[derive(Debug, thiserror::Error)]
 #[error("this machine is not fit to measure on:\n  {}", .0.join("\n  "))]
 pub struct Unfit(pub Vec<String>);

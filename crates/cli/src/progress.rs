@@ -16,7 +16,7 @@ pub struct Progress {
     trials: usize,
     /// The steps running now do not belong to a trial.
     loading: bool,
-    /// Whether the run designs itself: it chooses how often to restart its servers and for how
+    /// True if the run designs itself: it chooses how often to restart its servers and for how
     /// long.
     designed: bool,
     budget: Option<Duration>,
@@ -32,7 +32,7 @@ struct Bars {
     step: Option<ProgressBar>,
     intervals: Vec<ProgressBar>,
     unit: String,
-    /// Whether the step ends by time rather than after a number of operations.
+    /// True if the step ends by time rather than after a number of operations.
     timed: bool,
     rate: Rate,
 }

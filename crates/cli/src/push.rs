@@ -7,7 +7,7 @@ use store::{ExperimentState, Store};
 use crate::exit::refuse;
 use crate::results::{ResultsDir, address, archives, find, note_running, open_archive};
 
-/// What the commands about addresses say of them.
+/// The help text about addresses, for the commands that take one.
 pub const ADDRESSES: &str = "\
 Addresses:
   s3://BUCKET/PREFIX     Amazon S3, or with AWS_ENDPOINT_URL any service that speaks like it

@@ -126,7 +126,7 @@ fn explained(error: lab::Error, began: bool, resuming: &str) -> anyhow::Error {
     Unfinished { error, next }.into()
 }
 
-/// What is about to run and for how long, said before anything is fetched or started.
+/// Describes what is about to run and for how long; printed before anything is fetched or started.
 fn intention(plan: &Plan) -> String {
     let variants: Vec<&str> = plan.variants.iter().map(|v| v.name.as_str()).collect();
     let mut steps: Vec<String> = Vec::new();

@@ -77,7 +77,7 @@ pub fn command(place: &Place, arguments: &[&str]) -> Command {
     command
 }
 
-/// What commands print of a results directory or address.
+/// The output of commands for a results directory or address.
 pub fn printed(ask: impl Fn(&[&str]) -> Ended, results: &str) -> Vec<String> {
     let commands: [&[&str]; 5] = [
         &["list"],

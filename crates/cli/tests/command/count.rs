@@ -56,7 +56,7 @@ fn phase(count: &Value, name: &str) -> f64 {
     phases.iter().find(|phase| phase["name"] == name).unwrap()["per_statement"].as_f64().unwrap()
 }
 
-/// Whether counting is possible here; says so where it is not.
+/// True if counting is possible here; otherwise says that it is not.
 pub fn can_count() -> bool {
     let found = Command::new("valgrind").arg("--version").output().is_ok();
     if !found {
@@ -107,7 +107,7 @@ fn a_count_repeats_to_the_ten_thousandth_however_busy_the_machine_is() {
     // Neither a handful nor millions: what an insert of one row out of five takes.
     let row = inserts["per_row"].as_f64().unwrap();
     assert!((5_000.0..200_000.0).contains(&row), "{row} instructions per row");
-    // What is stored can be asked again, and is no run.
+    // Stored counts can be shown again; that is not a run.
     let again = place.steelyard(&["count", "--format", "markdown", "--gate"]);
     again.expect(0, &[]);
     assert!(again.stdout.contains("insert-5"), "{}", again.stdout);

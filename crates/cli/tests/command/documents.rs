@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 pub struct Example {
     /// The document's path in the repository.
     pub document: String,
-    /// Whether `<!-- tested -->` stands above it: then it runs as a whole and as it stands.
+    /// True if `<!-- tested -->` stands above it: then it runs as a whole and as it stands.
     pub marked: bool,
     /// Its lines.
     pub text: String,
@@ -23,7 +23,7 @@ impl Example {
     }
 }
 
-/// Whether a line calls `steelyard` with at least so many words.
+/// True if a line calls `steelyard` with at least this many words.
 fn calls(line: &str, least: usize) -> bool {
     let mut words = line.split_whitespace();
     !line.starts_with('#')

@@ -8,7 +8,7 @@ use crate::place::{Ended, Place};
 
 const PLAN: &str = "name = \"gate\"\nbase = \"a\"\n[variants.a]\ndbms = \"postgres@13.7\"\n\
                     [variants.b]\ndbms = \"postgres@14.3\"\n[workload.insert]\nsteps = [\"l.i0\", \"l.x\"]\n";
-/// What six blocks of one variant gave, in rows per second.
+/// The results of six blocks of one variant, in rows per second.
 type Blocks = [f64; 6];
 const BASE: Blocks = [100_000.0, 100_300.0, 99_800.0, 100_100.0, 99_900.0, 100_200.0];
 /// Surely slower by 7%.

@@ -261,7 +261,7 @@ fn published_tables_get_ratios_and_no_verdict() {
     }
     assert!(compared.stdout.contains("each figure is a single value"), "{}", compared.stdout);
     assert!(!compared.stdout.contains("regression"), "{}", compared.stdout);
-    // What compare prints of them gives the same again.
+    // Importing the output of compare gives the same results again.
     for (format, name) in [("text", "again.txt"), ("markdown", "again.md")] {
         let printed = place.steelyard(&["compare", "-e", "1", "--format", format]);
         let again = file(&place, name, &printed.stdout);

@@ -59,7 +59,7 @@ impl Moto {
         Some(moto)
     }
 
-    /// What it said, with a line for each request.
+    /// Its log, with a line for each request.
     pub fn log(&self) -> String {
         fs::read_to_string(self.folder.path().join("log")).unwrap()
     }

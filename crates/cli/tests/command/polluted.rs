@@ -44,7 +44,7 @@ impl StolenTime {
         Self { path, end, thread: Some(thread) }
     }
 
-    /// Whether this machine lets us replace it at all, which takes the rights of root.
+    /// True if this machine lets us replace it at all, which takes root's rights.
     fn possible(&self) -> bool {
         let tried = self.around(&Command::new("true")).output();
         tried.is_ok_and(|output| output.status.success())

@@ -11,7 +11,7 @@ use crate::database::Database;
 use crate::place::Place;
 use crate::plans::{BOTH, ONE, plan};
 
-/// Whether this user can use perf here; says so where not.
+/// True if this user can use perf here; otherwise says that perf is not available.
 pub fn perf() -> bool {
     match probe::perf::Perf::find() {
         Ok(_) => true,
@@ -188,7 +188,7 @@ fn a_step_that_ends_by_its_work_has_a_window() {
         return;
     }
     assert_eq!(folded.len(), 2, "stacks and a flamegraph: {folded:?}");
-    // What is left out was two seconds: the throughput is that of the rest.
+    // Two seconds are left out: the throughput is that of the rest.
     let metric = |name: &str| database.metric("l.i0", name).unwrap();
     let counted = metric("o/s") * metric("seconds");
     assert!(counted < 880_000.0, "{counted} rows in what is measured");

@@ -12,7 +12,7 @@ use crate::profile;
 
 const PGBENCH: &str = "/usr/lib/postgresql/15/bin/pgbench";
 
-/// Whether all of these programs are here; otherwise the test is skipped.
+/// True if all of these programs are here; otherwise the test is skipped.
 fn have(programs: &[&str]) -> bool {
     let missing = programs.iter().find(|name| {
         let path = |directory: &str| Path::new(directory).join(name).exists();
@@ -77,7 +77,7 @@ fn pgbench_and_sysbench_run_on_two_versions() {
     let judged = place.steelyard(&["compare", "--metric", "op.mean"]);
     judged.expect(0, &[]);
     assert!(judged.stdout.contains("op.mean"), "{}", judged.stdout);
-    // What they printed is kept.
+    // Their output is kept.
     let kept = fs::read_dir(place.results().join("artifacts/programs")).unwrap().count();
     assert_eq!(kept, 2 * 4, "init is kept for the load of each variant");
     place.assert_nothing_left();
@@ -125,7 +125,8 @@ fn a_server_is_profiled_while_pgbench_runs_again() {
     assert!(found, "{notes}");
 }
 
-/// Whether a profile of so many seconds has what pgbench executes, and what was noted of it.
+/// Profiles pgbench for this many seconds; returns true if the profile has the functions that
+/// pgbench executes, and the notes about it.
 fn a_profile_of_pgbench(seconds: u32) -> (bool, String) {
     let place = Place::new();
     let file = place.plan(&format!(

@@ -25,8 +25,8 @@ enum Ends {
     Saying(&'static str),
 }
 
-/// What of a command is other here: names that other results have, and what needs another machine,
-/// another user or the network.
+/// Parts of a command that are replaced here: names that other results have, and what needs another
+/// machine, another user or the network.
 const HERE: [(&str, &str); 12] = [
     ("sudo ", ""),
     ("ssh host ", ""),
@@ -131,7 +131,7 @@ fn assert_ended(example: &Example, command: &str, output: &Output, ends: Ends) {
     assert!(as_expected, "{document}: {command}\nended with {status}\n{out}\n{err}");
 }
 
-/// What the examples take from elsewhere: a script, a plan, output of other programs.
+/// Provides what the examples take from elsewhere: a script, a plan, output of other programs.
 fn provide(directory: &Path) {
     let fixtures = root().join("crates/foreign/tests/fixtures");
     let fixture = |name: &str| fs::read_to_string(fixtures.join(name)).unwrap();

@@ -45,7 +45,7 @@ fn no_password_is_told_when_nobody_listens() {
         let quoted = password.replace('\'', "\\'");
         let string = format!("host=127.0.0.1 port={port} user=me password='{quoted}' dbname=d");
         given.push((string, true));
-        // What can't be read.
+        // Strings that can't be read.
         given.push((format!("mysql://me:{password}@x@127.0.0.1:{port}/d"), false));
         given.push((format!("mysql://me:{password}@127.0.0.1:{port}"), false));
         given.push((format!("postgre://me:{password}@127.0.0.1:{port}/d"), false));

@@ -68,7 +68,7 @@ fn push(place: &Place, cache: &str, address: &str) -> Ended {
     place.spawn(on(place, cache, &["push", "--builds", address])).end()
 }
 
-/// Whether a build was made here (`true`) or obtained from elsewhere.
+/// True if a build was made here, false if it was obtained from elsewhere.
 fn built(ended: &Ended) -> bool {
     ended.expect(0, &[]);
     let [built, obtained] =
@@ -237,7 +237,7 @@ fn what_is_damaged_is_refused_and_named() {
     assert_ne!(other, text);
     fs::write(&entry, &other).unwrap();
     refused(&packed, "another build than its name says");
-    // What a newer steelyard wrote is not used, nor is it damaged.
+    // An entry that a newer steelyard wrote is not used, but is not damaged either.
     fs::write(&entry, text.replace("\"format\": 1", "\"format\": 9")).unwrap();
     let newer = fetch(&place, "newer", &from, |_| ());
     assert!(built(&newer) && newer.stderr.contains("newer steelyard"), "{}", newer.stderr);

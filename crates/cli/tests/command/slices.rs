@@ -66,7 +66,7 @@ fn sliced_steps_store_a_rate_for_each_round() {
                 let value = database.metric_of(trial.id, step, metric);
                 assert!(value.is_some_and(|value| value > 0.0), "{metric} of {step}: {value:?}");
             }
-            // What belongs to all servers together is nobody's.
+            // Figures of all servers together belong to none of them.
             for metric in ["cpu/o", "cs/o", "r/o", "stall.count"] {
                 assert_eq!(database.metric_of(trial.id, step, metric), None, "{metric} of {step}");
             }

@@ -202,7 +202,7 @@ fn objects_that_are_damaged_or_of_another_version_are_not_pulled() {
         let other = other.replace("0.1.0", "9.0.0");
         assert_ne!(other, entry);
         moto.http("PUT", &path, other.as_bytes());
-        // What was read of the index before would be taken from the cache.
+        // Without this, the index read before would be taken from the cache.
         fs::remove_dir_all(place.path().join("cache")).unwrap();
         pull(&said);
     }
