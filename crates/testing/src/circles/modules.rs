@@ -20,7 +20,7 @@ pub struct Module {
     pub parent: Option<usize>,
     /// The modules that it declares, by their numbers.
     pub children: BTreeMap<String, usize>,
-    /// What its `use` items name.
+    /// The names that its `use` items import.
     pub imports: Vec<Import>,
     /// The items that it declares itself.
     pub declared: BTreeSet<String>,
@@ -30,11 +30,11 @@ pub struct Module {
 
 /// A name that a `use` item brings.
 pub struct Import {
-    /// What it stands for; the last name is `*` for all that is there.
+    /// The path that it stands for; the last name is `*` for all that is there.
     pub path: Vec<String>,
     /// The name here, or `*`.
     pub name: String,
-    /// Whether it is a re-export.
+    /// True if it is a re-export.
     pub public: bool,
 }
 

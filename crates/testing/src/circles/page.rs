@@ -1,4 +1,4 @@
-//! What ties the files of the page to each other: their relative imports.
+//! The ties between the files of the page: their relative imports.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};

@@ -56,7 +56,7 @@ fn quoted(text: &str) -> usize {
     text.len().min(at + 1)
 }
 
-/// Whether a token is a name or a keyword.
+/// True if a token is a name or a keyword.
 pub fn is_name(token: &str) -> bool {
     token.starts_with(|first: char| first == '_' || first.is_alphabetic()) && !token.contains('"')
 }
