@@ -53,7 +53,8 @@ fn costs_are_judged_and_gated() {
     let text = reads.render(Format::Text).unwrap();
     assert!(text.contains("r/o is 0 for both: nothing to compare"), "{text}");
 
-    // A step without such statements has no percentile of them; one without any metric fails.
+    // A step without such statements has no percentile of their times; one without any metric
+    // fails.
     let p99 = by(&["query.p99"]);
     assert_eq!(p99.gate(gate), Vec::<String>::new());
     assert_eq!(p99.document.metrics[0].comparisons.len(), 1);

@@ -45,8 +45,8 @@ pub(super) struct Found {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Expected {
     pub(super) seconds: Option<f64>,
-    /// By Kalibera and Jones, if it could have a length of its own; infinite where trials do not
-    /// differ.
+    /// Optimal seconds by Kalibera and Jones, if the step could have a length of its own; infinite
+    /// if trials do not differ.
     pub(super) optimal: Option<f64>,
     pub(super) half_width: Option<f64>,
     pub(super) detectable: Option<f64>,
@@ -99,8 +99,8 @@ pub(super) fn search(
     })
 }
 
-/// The largest p value that confirms the only slowdown in an experiment of so many blocks: 5% over
-/// all its comparisons and looks (see [`judge::Comparison::detectable`]).
+/// The largest p value that confirms the only slowdown in an experiment of this many blocks: 5%
+/// over all its comparisons and looks (see [`judge::Comparison::detectable`]).
 fn level(plan: &Plan, evidence: &Evidence, blocks: u32) -> f64 {
     let base = plan.base_index();
     let compared = |(place, it): (usize, &plan::Variant)| place != base && it.twin_of.is_none();

@@ -87,8 +87,8 @@ pub struct VariantDocument {
     pub absolute: Costs<Figure>,
     /// Compared with the base.
     pub relative: RelativeFigures,
-    /// How its slices and the base's (for a twin, those of its original) went; `null` where the
-    /// load did not move in slices.
+    /// How its slices and those of the base (for a twin, of its original) went; `null` if the load
+    /// did not move in slices.
     pub slices: Option<Slicing>,
     /// Response times by class of statement, all blocks together.
     pub latency: BTreeMap<String, LatencyFigures>,

@@ -46,7 +46,7 @@ pub(crate) struct Group {
 /// A variant compared with the base.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Difference {
-    /// Instructions per statement / those of the base.
+    /// Instructions per statement, divided by the base's.
     pub(crate) ratio: f64,
     /// How large a difference must be to count, as a fraction.
     pub(crate) threshold: f64,

@@ -63,15 +63,15 @@ pub struct CountedVariant {
     pub counts: Vec<u64>,
     /// (largest - smallest) / mean of the counts.
     pub spread: f64,
-    /// Half the width of the 95% interval of the mean, as a fraction of it; `null` for a single
-    /// count.
+    /// Half the width of the 95% interval of the mean, as a fraction of the mean; `null` for a
+    /// single count.
     pub repeatability: Option<f64>,
     /// Instructions per statement, in the mean of the counts.
     pub per_statement: f64,
     /// Instructions per row; `null` if the kind has no rows.
     pub per_row: Option<f64>,
-    /// Instructions per statement / those of the base; `null` for the base and where it has no
-    /// count.
+    /// Instructions per statement, divided by the base's; `null` for the base and if the base has
+    /// no count.
     pub relative: Option<f64>,
     /// True if there is certainly a difference; `null` as above.
     pub certain: Option<bool>,
@@ -93,8 +93,8 @@ pub struct PhaseDocument {
     pub per_statement: f64,
     /// Share of the statement, 0 to 1.
     pub share: f64,
-    /// Instructions per statement above those of the base; `null` for the base and where it is not
-    /// known there.
+    /// Instructions per statement minus the base's; `null` for the base and if the base's are not
+    /// known.
     pub difference: Option<f64>,
 }
 

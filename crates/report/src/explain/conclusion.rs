@@ -9,7 +9,7 @@ use super::shifts::ExplainedShift;
 use crate::judging::sentence::{confidence, direction};
 use crate::output::number::{percent, signed};
 
-/// The costs that may explain a difference in throughput, in the order in which they are told.
+/// The costs that may explain a difference in throughput, in the order in which they are mentioned.
 pub(super) const COSTS: [&Metric; 5] = [&DBMS_CPU, &READS, &READ_KB, &WRITTEN_KB, &SWITCHES];
 
 /// Names of the differences at the start that are mentioned.
@@ -22,13 +22,13 @@ const START: [(&Metric, &str); 3] = [
 /// Counters to name at most.
 const COUNTERS: usize = 3;
 
-/// A cost that differs by less is not told, however certain: a quarter of the default margin, as
-/// for what differs between slices ([`judge::SLICE_TOLERANCE`]).
+/// A cost that differs by less is not mentioned, however certain: a quarter of the default margin,
+/// as for differences between slices ([`judge::SLICE_TOLERANCE`]).
 const LEAST_COST: f64 = judge::SLICE_TOLERANCE;
 
-/// The paragraph about a variant and its base. Without a comparison of throughput it says why. Of
-/// what differed at the start and of the counters, it names only what is sure and differs by at
-/// least `margin`, which is what the user calls small.
+/// The paragraph about a variant and its base. Without a comparison of throughput it says why. It
+/// names only those differences at the start and counters that are sure and differ by at least
+/// `margin`, the size that the user calls small.
 pub(super) fn conclusion(
     [base, variant]: [&str; 2],
     throughput: Result<&Comparison, &str>,

@@ -87,7 +87,7 @@ pub struct ExplainedVariant {
     pub name: String,
     /// Trials with a profile.
     pub trials: usize,
-    /// Samples in all of them.
+    /// Samples in all profiles.
     pub samples: u64,
     /// Share of the samples with the parent in their stack.
     pub in_parent: Option<f64>,
@@ -106,8 +106,8 @@ pub struct ExplainedVariant {
 pub struct ExplainedChild {
     /// The function; the parent's own name stands for samples in the parent itself.
     pub function: String,
-    /// Share of the parent's samples by variant, in the order of `variants`; `null` where there is
-    /// no profile.
+    /// Share of the parent's samples by variant, in the order of `variants`; `null` without a
+    /// profile.
     pub shares: Vec<Option<f64>>,
 }
 

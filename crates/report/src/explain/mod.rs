@@ -68,7 +68,7 @@ pub fn explain(
     Ok(Explanation { document, sheet })
 }
 
-/// All steps, judged by throughput and by what may explain it.
+/// All steps, judged by throughput and by the metrics that may explain it.
 pub(crate) struct Explainer<'a> {
     store: &'a Store,
     pub(crate) results: &'a Results,

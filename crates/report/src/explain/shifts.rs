@@ -41,7 +41,7 @@ pub struct ExplainedShift {
     pub sure: bool,
 }
 
-/// A shift before it is known what others there are.
+/// A shift, before the others are known.
 struct Moved {
     shift: ExplainedShift,
     /// NaN where it is unknown.
@@ -115,7 +115,8 @@ pub(super) fn start(step: &StepResults, base: usize, place: usize) -> Vec<Explai
 pub(super) struct Counted(Vec<BTreeMap<u32, BTreeMap<String, f64>>>);
 
 impl Counted {
-    /// Reads those of all variants; `operations` has how many each of the experiment's steps did.
+    /// Reads the shifts of all variants; `operations` has the number of operations of each of the
+    /// experiment's steps.
     pub(super) fn read(
         store: &Store,
         operations: &HashMap<StepId, u64>,

@@ -49,7 +49,7 @@ enum Stage {
 
 impl Version {
     /// The first version in a text: `PostgreSQL 16beta1 (Debian …)`, `8.0.28-debug`, `13.7`. `None`
-    /// where there is no number.
+    /// if the text has no number.
     pub(crate) fn of(text: &str) -> Option<Self> {
         let start = text.find(|c: char| c.is_ascii_digit())?;
         let text = &text[start..];

@@ -123,8 +123,8 @@ impl Judged {
         Margin { asked: self.margin, noise_floor }
     }
 
-    /// The throughput of a variant as a fraction of that of its base, wherever it is shown: what
-    /// was judged. A twin is not judged against the base; its ratio is computed alike.
+    /// The judged ratio of a variant's throughput to that of its base, wherever it is shown. A twin
+    /// is not judged against the base, but its ratio is computed in the same way.
     pub(crate) fn throughput_ratio(
         &self,
         results: &Results,
@@ -146,8 +146,8 @@ impl Judged {
         }
     }
 
-    /// A figure of a variant as a fraction of its base's, wherever it is shown; of throughput, what
-    /// [`Self::throughput_ratio`] says.
+    /// A figure of a variant as a fraction of its base's, wherever it is shown; for throughput,
+    /// [`Self::throughput_ratio`].
     pub(crate) fn ratio_of(
         &self,
         results: &Results,

@@ -34,7 +34,7 @@ pub(crate) fn sentence(
     said
 }
 
-/// Why so few blocks have no verdict.
+/// Explains why there are too few blocks for a verdict.
 pub(crate) fn too_few(comparison: &Comparison) -> String {
     format!("a verdict needs at least {}", trials(comparison, ENOUGH_BLOCKS, ""))
 }

@@ -264,7 +264,7 @@ mod tests {
         assert_eq!(words(0, 0), "a and b did nothing in any round of block 3");
         assert_eq!(words(2, 2), "a and b did nothing in all but 2 rounds of block 3");
         assert_eq!(said(40, 0).verdict, Some(Verdict::Inconclusive));
-        // More than a quarter is no reason not to compare: what was done in all tells.
+        // More than a quarter does not prevent a comparison: the total of the operations decides.
         assert!(judge::restart_ratio(&rates(40), &rates(25)).is_ok());
     }
 

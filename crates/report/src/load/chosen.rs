@@ -14,7 +14,7 @@ pub struct Source<'a> {
     pub store: &'a Store,
     /// Its name in messages.
     pub directory: String,
-    /// Name of its machine; `None`: as the facts recorded with each trial tell machines apart.
+    /// Name of its machine; `None`: the facts recorded with each trial identify the machine.
     pub machine: Option<String>,
 }
 
@@ -113,7 +113,7 @@ impl Shape {
         }
     }
 
-    /// The name of what it is in tables.
+    /// Its name in tables.
     pub(crate) fn label(&self, experiment: &Experiment) -> String {
         match self {
             Self::Plan(workload) => {

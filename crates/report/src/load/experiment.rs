@@ -37,7 +37,8 @@ pub enum Which<'a> {
     LatestOrCount,
     /// The one with this id.
     Id(ExperimentId),
-    /// The newest with this name; if there is none and the name is a number, the one with that id.
+    /// The newest with this name; if no experiment has it and the name is a number, the one with
+    /// that id.
     Named(&'a str),
 }
 

@@ -91,9 +91,10 @@ impl Machine {
     }
 }
 
-/// Names for machines in tables, in the same order, as short as tells them apart: by type, by id
-/// where there are several of one type, and by kernel where one had several. One without an id is
-/// the only one of its type that has one; if there are several, it is a machine of its own.
+/// Names for machines in tables, in the same order, and as short as possible: by type, by id if
+/// there are several machines of one type, and by kernel if a machine had several. A machine
+/// without an id is taken for the only one of its type that has an id; if there are several, it is
+/// a machine of its own.
 pub(crate) fn names(machines: &[Machine]) -> Vec<String> {
     let of_type = |machine: &Machine| -> Vec<&Machine> {
         machines.iter().filter(|other| other.is_of_type(machine)).collect()

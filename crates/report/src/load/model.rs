@@ -1,4 +1,4 @@
-//! The results of one experiment, ready for layout: what was measured, not how to show it.
+//! The results of one experiment, ready for layout: measurements, not how to show them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -25,8 +25,8 @@ pub struct Results {
     pub steps: Vec<StepResults>,
     /// The planned looks of an adaptive experiment; other experiments have a single look.
     pub looks: judge::Looks,
-    /// Blocks that every comparison of a finished experiment must have: those of the plan, or none
-    /// if a budget may have ended it early.
+    /// Number of blocks that every comparison of a finished experiment must have: the plan's
+    /// number, or 0 if a budget may have ended it early.
     pub least_blocks: u32,
     /// Warnings about the figures.
     pub warnings: Vec<Noted>,

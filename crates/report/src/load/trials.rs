@@ -291,8 +291,8 @@ impl Trials {
         &self.steps[value.step]
     }
 
-    /// Throughput in the whole seconds of a value's step; empty if it has none, as for the creation
-    /// of an index.
+    /// Throughput in the whole seconds of a value's step; empty if it was not recorded, as for the
+    /// creation of an index.
     pub(crate) fn seconds(
         &self,
         sources: &[Source<'_>],

@@ -122,7 +122,7 @@ pub(crate) fn distinct<T: PartialEq>(all: impl IntoIterator<Item = T>) -> Vec<T>
     found
 }
 
-/// Index of the first item equal to a new one, which is added if there is none.
+/// Index of the first item equal to a new one; adds the new one if there is none.
 pub(crate) fn place_of<T>(all: &mut Vec<T>, new: T, same: impl Fn(&T, &T) -> bool) -> usize {
     all.iter().position(|known| same(known, &new)).unwrap_or_else(|| {
         all.push(new);

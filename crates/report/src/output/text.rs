@@ -123,8 +123,8 @@ fn clipped(label: &str) -> Cow<'_, str> {
     }
 }
 
-/// The color of a cell by its verdict, or by that of its row: red for a regression, green for an
-/// improvement, faint where it is not known.
+/// The color of a cell by its verdict or that of its row: red for a regression, green for an
+/// improvement, faint if unknown.
 fn color(row: &Row, column: usize) -> anstyle::Style {
     let Some(cell) = column.checked_sub(1) else { return anstyle::Style::new() };
     let verdict = match row.kind.filter(|_| row.verdicts.is_empty()) {

@@ -45,7 +45,7 @@ fn step_directory(StepKey { name, dop, labels }: &StepKey) -> PathBuf {
 pub(crate) struct StepProfiles {
     /// Index in [`Results::steps`].
     pub(crate) step: usize,
-    /// One per variant, in the order of [`Results::variants`]; empty where there is none.
+    /// One per variant, in the order of [`Results::variants`]; empty without a profile.
     pub(crate) variants: Vec<Folded>,
     /// How many trials each comes from.
     pub(crate) trials: Vec<usize>,

@@ -135,7 +135,7 @@ impl Sweep {
         let variant = several.then(|| results.variant_name(line.variant).to_owned());
         let values = self.varied().map(|dimension| {
             let value = dimension.of(&line.labels);
-            // A word says what it is about, a number does not.
+            // A word explains itself, a number does not.
             match value.starts_with(|first: char| first.is_alphabetic()) {
                 true => value.to_owned(),
                 false => format!("{}={value}", dimension.name),
@@ -144,8 +144,8 @@ impl Sweep {
         variant.into_iter().chain(values).collect::<Vec<_>>().join(" ")
     }
 
-    /// Its declared metrics that vary over its points, with what they are about; throughput is not
-    /// among them. Response times are only those of the class that the steps count.
+    /// Its declared metrics that vary over its points, with their subjects, without throughput.
+    /// Response times are only those of the class that the steps count.
     pub(crate) fn metrics(&self, results: &Results) -> Vec<(Subject, &'static Metric)> {
         let points = || self.lines.iter().flat_map(|line| line.points(results));
         let names: BTreeSet<&String> = points().flat_map(|point| &*point.metrics).collect();
@@ -189,7 +189,7 @@ fn rank(metric: &Metric, class: &str) -> Option<(Subject, usize)> {
 }
 
 impl Line {
-    /// Its results at each number of clients; those of steps without results are empty.
+    /// Its results at each number of clients; empty for steps without results.
     pub(crate) fn at<'a>(&self, results: &'a Results, place: usize) -> Option<&'a VariantStep> {
         results.steps.get((*self.steps.get(place)?)?)?.variant(self.variant)
     }

@@ -267,7 +267,7 @@ fn within(
 ) -> Result<Option<WithinDocument>, ReportError> {
     let step = trials.step(value);
     if step.sliced {
-        // Its seconds are those of all servers together.
+        // Its per-second figures belong to all servers together.
         return Ok(None);
     }
     let seconds = trials.seconds(sources, value)?;

@@ -88,7 +88,7 @@ impl Lab {
         Lab { store, experiment, variants, _directory: directory }
     }
 
-    /// Runs every variant through the steps in every block; `measure` says what is found.
+    /// Runs every variant through the steps in every block; `measure` returns the figures.
     pub fn run(&self, steps: &[&str], blocks: u32, dop: u32, measure: &Measure<'_>) {
         for block in 1..=blocks {
             for place in 0..self.variants.len() {

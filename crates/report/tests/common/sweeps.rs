@@ -26,7 +26,7 @@ pub fn pinned() -> String {
     format!("pinning = {PINNINGS:?}")
 }
 
-/// Transactions/s of a pinning: what the cores give, and what is lost while they are too idle.
+/// Transactions/s of a pinning: the capacity of the cores, minus losses while they are too idle.
 fn throughput(pinning: &str, clients: f64) -> f64 {
     let whole = 24_000.0 * clients / (1.0 + clients / 500.0);
     match pinning {

@@ -19,7 +19,7 @@ use crate::output::table::{Row, Section, Table, one_line, texts};
 
 /// So many comparisons get a line each; more of them a cell each.
 const LINES: usize = 48;
-/// Ids of the tables of what failed.
+/// Ids of the tables of failures.
 const FAILURES: [&str; 2] = ["failures", "trials"];
 /// Id of the table of verdicts.
 const BRIEF: &str = "brief";
@@ -71,7 +71,7 @@ fn is_single(finding: &Finding<'_>) -> bool {
     finding.comparison.is_none() && finding.ratio.is_some()
 }
 
-/// Throughput of what is not compared, and what the figures are. If there are more steps than
+/// Throughput without a comparison, and notes about the figures. If there are more steps than
 /// variants, a row for each step.
 fn alone(view: View<'_>) -> Vec<Table> {
     let rows_are_steps = view.rows_are_steps || view.results.variants.len() < view.steps().count();
@@ -127,7 +127,7 @@ fn lines(view: View<'_>, findings: &[Finding<'_>], width: usize) -> Table {
         Some(row.of_kind(kind(view, view.judged, finding)))
     };
     table.rows = findings.iter().filter_map(row).collect();
-    // The title names the base, too.
+    // The title already names the base.
     if table.without_empty_columns(&[]).in_columns(width).len() > 1
         && let Some(head) = table.columns.get_mut(1)
     {
@@ -173,7 +173,7 @@ fn notes(view: View<'_>, warnings: &[WarningDocument], width: usize) -> Vec<Stri
         Some(format!("{} {}: ", label(step)?, view.results.variant_name(variant)))
     };
     for finding in view.judged.findings(view.results) {
-        // Of a single block, a warning says so.
+        // For a single block, a warning gives the reason.
         let unknown = finding.comparison.is_none() && finding.ratio.is_none();
         if let Some(reason) = finding.reason.as_deref().filter(|_| unknown) {
             let step = label(finding.step).unwrap_or_default();
