@@ -91,7 +91,7 @@ pub enum Error {
         /// The start of the statement.
         statement: String,
     },
-    /// The process that contains the system could not do what it was asked.
+    /// The process that contains the system could not do what was requested.
     #[error("the engine's process: {0}")]
     Engine(String),
     /// A request that this system does not support.

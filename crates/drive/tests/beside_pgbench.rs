@@ -1,4 +1,4 @@
-//! pgbench beside us: a server logs the same statements in the same order of kinds.
+//! Comparison with pgbench: a server logs the same statements in the same order of kinds.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -49,7 +49,7 @@ fn kind(statement: &str) -> String {
     kind.trim_end().trim_end_matches(';').to_owned()
 }
 
-/// The kinds of statements that clients sent since the log had so many bytes.
+/// The kinds of statements that clients sent since the log was `since` bytes long.
 fn logged(server: &TestServer, since: usize) -> Vec<String> {
     let log = server.log();
     let entries = log[since..].split("\n@ ").map(|entry| entry.trim_start_matches("@ "));

@@ -159,8 +159,8 @@ fn a_held_transaction_ends_with_its_step() {
     }
 }
 
-/// Runs the phases of a plan, what is `done` to the server before its last step; gives the outcome
-/// of some hundred operations of the last.
+/// Runs the phases of a plan, and calls `done` on the server before the last step. Returns the
+/// outcome of a few hundred operations of that step.
 fn last_step(
     plan: &plan::InsertPlan,
     clients: u32,

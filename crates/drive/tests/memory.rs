@@ -64,7 +64,7 @@ fn resident() -> u64 {
     line.split_whitespace().nth(1).unwrap().parse().unwrap()
 }
 
-/// KB on the heap and resident while so many clients are at work.
+/// KB on the heap and resident while this many clients are at work.
 fn held(server: &TestServer, clients: u32, each: &dyn Fn(u32) -> Stream) -> [f64; 2] {
     let streams = (0..clients).map(each).collect();
     let load = load(step(Class::INSERT, streams, Some(600.0)), vec![server.target()]);

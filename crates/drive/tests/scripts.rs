@@ -35,7 +35,7 @@ fn run_streams(server: &TestServer, streams: Vec<Stream>, seconds: Option<f64>) 
     running.join().remove(0)
 }
 
-/// Runs scripts so often, with one client.
+/// Runs scripts for this many rounds, with one client.
 pub fn run(server: &TestServer, scripts: Scripts, rounds: u64) -> Outcome {
     let scripts = Arc::new(scripts);
     run_streams(server, vec![stream(0, &scripts, End::Rounds(rounds))], None)
@@ -205,7 +205,7 @@ fn mistakes_are_told_with_their_place_and_end_the_step() {
         let fatal = fatal.unwrap_or_else(|| panic!("{text} is no mistake"));
         assert!(fatal.contains(message), "{text}: {fatal}");
     }
-    // Where all fail there is no rate.
+    // If all rounds fail, there is no rate.
     let all = "BEGIN ISOLATION LEVEL SERIALIZABLE;\n\
         DO $$ BEGIN RAISE EXCEPTION 'never' USING ERRCODE = '40001'; END $$;\nEND;\n";
     let fatal = run(&server, scripts(&[(all, 1)], Sent::Text), 3).fatal.unwrap();

@@ -1,4 +1,4 @@
-//! The sysbench workload beside the program `sysbench`: the same statements at the server.
+//! Comparison with the program `sysbench`: the same statements at the server.
 
 use std::collections::BTreeMap;
 use std::process::Command;

@@ -51,7 +51,7 @@ impl Context<'_> {
 
     /// Runs the stream on its only target from `start` to its end. Returns when it ended, relative
     /// to the start.
-    // In a frame of its own, its numbers stay in registers.
+    // As a separate function, it keeps its numbers in registers.
     #[inline(never)]
     pub fn run(&self, lane: &mut Lane, start: Moment) -> Result<Duration, Error> {
         self.gate.sleep_until(start);
@@ -294,7 +294,7 @@ impl Context<'_> {
         Ok(Round::Done(rows))
     }
 
-    /// Rests; `false` if the step ended meanwhile, and with it the stream.
+    /// Rests; returns `false` if the step, and with it the stream, ended in the meantime.
     #[cold]
     fn rest(&self, time: Duration) -> bool {
         let until = Moment::now() + time;

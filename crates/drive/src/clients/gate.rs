@@ -78,8 +78,8 @@ impl Gate {
         }
     }
 
-    /// Takes note of how to break the calling thread's new connection; breaks it if the step was
-    /// ended meanwhile.
+    /// Takes note of how to break the calling thread's new connection; breaks it if the step has
+    /// already ended.
     pub fn also_breaks(&self, breaker: Breaker) {
         let mut breakers = self.breakers.lock().unwrap_or_else(PoisonError::into_inner);
         if self.stopped() {

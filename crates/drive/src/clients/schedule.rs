@@ -23,8 +23,8 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// The schedule of a stream with a rate; others have none. `phase` is the fraction of an
-    /// interval, 0 to 1, before the first round, unless the times are random.
+    /// The schedule of a stream with a rate; `None` for other streams. `phase` is the fraction of
+    /// an interval, 0 to 1, before the first round, unless the times are random.
     pub fn new(pace: &Pace, start: Moment, phase: f64, rng: &mut Rng) -> Option<Schedule> {
         let (rate, random) = match pace {
             Pace::Rate(rate) => (rate, None),

@@ -29,7 +29,7 @@ struct State {
     /// To send it signals.
     child: Option<Pid>,
     stopped: bool,
-    /// When what counts was over, since the start; only if something follows.
+    /// When the measured part was over, since the start; only if something follows.
     measured: Option<Duration>,
     ended: bool,
 }
@@ -39,7 +39,7 @@ impl Runner {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Runs a program to its end. Returns its output, or why there is none.
+    /// Runs a program to its end. Returns its output, or an error that says why there is none.
     pub fn run(&self, command: &mut Command, input: &str) -> Result<Said, String> {
         let stdin = if input.is_empty() { Stdio::null() } else { Stdio::piped() };
         command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -58,7 +58,7 @@ impl Runner {
         let (stdin, stdout, stderr) =
             (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let ([stdout, stderr], status, seconds) = thread::scope(|scope| {
-            // A program that ends without reading it all says itself why.
+            // A program that ends without reading it all reports the reason itself.
             scope.spawn(move || stdin.map(|mut stdin| stdin.write_all(input.as_bytes())));
             let (stdout, stderr) = (scope.spawn(|| all(stdout)), scope.spawn(|| all(stderr)));
             let (status, seconds) = self.wait_for(&mut child, begin);
@@ -95,7 +95,8 @@ impl Runner {
         let mut state = self.state();
         state.stopped = true;
         if let Some(child) = state.child {
-            // It leads a group of its own, in which its children are, too; some tests' don't.
+            // It leads its own group, which includes its children; the programs of some tests
+            // don't.
             let _ = killpg(child, signal).or_else(|_| kill(child, signal));
         }
     }
@@ -123,7 +124,7 @@ impl Runner {
     }
 }
 
-/// Runs what has to succeed before a program's step; `stop` tells when to give up.
+/// Runs a command that must succeed before a program's step; `stop` tells when to give up.
 ///
 /// # Errors
 /// A sentence: why it did not succeed.
@@ -191,7 +192,7 @@ mod tests {
         let said = Runner::default().run(&mut command, "").unwrap();
         let left = Pid::from_raw(said.stdout.trim().parse().unwrap());
         let begin = Instant::now();
-        // It is gone once whoever inherited it has noticed.
+        // It is gone once the process that inherited it has noticed.
         let running = || {
             let stat = std::fs::read_to_string(format!("/proc/{left}/stat")).unwrap_or_default();
             !stat.is_empty() && !stat.contains(") Z ")

@@ -132,7 +132,7 @@ impl Ready for Turns {
 }
 
 impl Turns {
-    /// The figures in what it said.
+    /// The figures in its output.
     fn figures(&self, said: Result<Said, String>) -> Result<(Figures, String), String> {
         let Said { stdout, stderr, seconds } = said?;
         let read = self.program.output.read(&self.program.step, &stdout, &stderr, seconds);

@@ -1,5 +1,5 @@
-//! A step whose clients run in another process, the one that contains the system under test, or in
-//! several of them, which have the load in turn.
+//! A step whose clients run in other processes: in the one that contains the system under test, or
+//! in several, which have the load in turn.
 //!
 //! Two processes talk over a unix socket, one line of JSON at a time. Both read the same
 //! monotonic clock, so a time means the same in both.

@@ -42,7 +42,7 @@ pub struct Outcome {
     pub fatal: Option<String>,
 }
 
-/// The figures that another program reports, which nobody here measured.
+/// Figures that another program reports; steelyard did not measure them.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Reported {
     /// The judged value, in the unit of the step.

@@ -47,7 +47,7 @@ pub fn run(
     connected: mpsc::Sender<Result<(u32, Vec<Connection>), Error>>,
     failed: &Mutex<Option<Failed>>,
 ) -> Vec<Finished> {
-    /// Even if the thread panics, nobody waits for it in vain.
+    /// Ensures that no thread waits in vain, even if this one panics.
     struct Done<'a>(&'a Gate, usize);
     impl Drop for Done<'_> {
         fn drop(&mut self) {
@@ -147,7 +147,7 @@ pub fn run(
     finished
 }
 
-/// Keeps the calling thread, that of a stream's client, on its CPU if it has one.
+/// Pins the calling thread, a stream's client, to its CPU if it has one.
 fn sit(load: &Load, index: usize) -> Result<(), Error> {
     load.seats.get(index).map_or(Ok(()), |place| seat::take(*place))
 }

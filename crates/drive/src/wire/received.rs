@@ -27,7 +27,7 @@ impl Received {
         self.start == self.end
     }
 
-    /// The next `wanted` bytes, which stay.
+    /// The next `wanted` bytes, without taking them.
     #[inline]
     pub fn peek(&mut self, socket: &mut Socket, wanted: usize) -> Result<&[u8], Error> {
         if self.end - self.start < wanted {

@@ -59,7 +59,7 @@ pub struct Rows {
     pub columns: Vec<String>,
     /// How many rows it has.
     pub rows: u64,
-    /// The last of them, as text; `None` is a null.
+    /// The last row, as text; `None` is a null.
     pub last: Vec<Option<String>>,
 }
 

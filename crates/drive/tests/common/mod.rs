@@ -140,7 +140,7 @@ pub fn run_on(step: Step, target: Target) -> Outcome {
     running.join().remove(0)
 }
 
-/// Runs a timed step until so many operations were done, however long they take.
+/// Runs a timed step until this many operations are done, however long they take.
 pub fn run_until(step: Step, target: Target, operations: u64) -> Outcome {
     let step = Step { seconds: step.seconds.map(|_| 3600.0), ..step };
     let running = drive::prepare(&load(step, vec![target])).unwrap().go(Instant::now());

@@ -1,4 +1,4 @@
-//! Values that tell which key they belong to and whether they are whole.
+//! Values that show which key they belong to and whether they are complete.
 //!
 //! A sealed value begins with its key's number (8 bytes, the highest first) and the CRC-32 of what
 //! follows the seal (4 bytes, the lowest first).
@@ -12,8 +12,8 @@ use crate::wire::Reply;
 /// Bytes of a seal. Shorter values have none.
 const SEAL: usize = 12;
 
-/// The checksum of one in so many values is computed. Each computation reads the whole value, which
-/// is no part of what an engine is compared by.
+/// Computes the checksum of one in this many values. Each computation reads the whole value, which
+/// is not part of the cost by which engines are compared.
 const ONE_IN: u64 = 16;
 
 /// Writes the seal of `key` over the beginning of a value.

@@ -43,7 +43,7 @@ pub struct Receiver {
     ends_with_ok: bool,
     /// The server's last status. An error doesn't come with one.
     status: u16,
-    /// The columns of the last result, if its integers are wanted.
+    /// The columns of the last result, if its integers are needed.
     columns: Vec<Column>,
 }
 
@@ -201,7 +201,7 @@ impl Receiver {
         }
     }
 
-    /// Reads the answer to a statement that the server was to parse: its number there.
+    /// Reads the answer to a request to prepare a statement; returns its number at the server.
     pub fn prepared(&mut self, socket: &mut Socket) -> Result<Result<u32, ServerError>, Error> {
         let (length, first) = self.packet(socket)?;
         let payload = self.take(socket, length)?;

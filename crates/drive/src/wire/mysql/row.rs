@@ -54,7 +54,7 @@ fn string<'a>(bytes: &mut &'a [u8]) -> Result<&'a [u8], Error> {
     Ok(text)
 }
 
-/// Takes so many bytes of an integer from the front of `bytes`.
+/// Takes an integer of `width` bytes from the front of `bytes`.
 fn integer(bytes: &mut &[u8], width: usize, unsigned: bool) -> Result<i64, Error> {
     let (value, rest) = bytes.split_at_checked(width).ok_or_else(short)?;
     *bytes = rest;

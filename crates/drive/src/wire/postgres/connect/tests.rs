@@ -10,7 +10,7 @@ use super::*;
 const CLEARTEXT: [u8; 4] = [0, 0, 0, 3];
 const OK: [u8; 4] = [0, 0, 0, 0];
 
-/// A message of a server: its type, its length and what is in it.
+/// A message of a server: its type, length and body.
 fn message(kind: u8, body: &[u8]) -> Vec<u8> {
     let length = u32::try_from(body.len() + 4).unwrap().to_be_bytes();
     [&[kind][..], &length, body].concat()
@@ -35,8 +35,8 @@ fn read(socket: &mut UnixStream, has_type: bool) -> Option<Vec<u8>> {
     Some(body)
 }
 
-/// Logs in to a server that answers each message with what `answer` makes of it and its number.
-/// Returns also all messages that the server got.
+/// Logs in to a server that answers each message with the result of `answer`, called with the
+/// message and its number. Also returns all messages that the server received.
 fn logged_in(
     password: Password,
     local: bool,
