@@ -7,7 +7,7 @@ use rusqlite::ErrorCode;
 /// Why results could not be written or read.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// There is no store to read.
+    /// The directory has no store to read.
     #[error(
         "no results in {}: `steelyard.db` is missing; name the right directory with --results, or make results with `steelyard run`",
         .0.display()

@@ -78,8 +78,8 @@ states!(
         Failed = "failed",
         /// Left running by a killed run.
         Abandoned = "abandoned",
-        /// Run again because something else took too much of the machine, or because its block was
-        /// done anew on another; the error says what.
+        /// Repeated because something else took too much of the machine, or because its block was
+        /// repeated on another machine; the error has the reason.
         Polluted = "polluted",
     }
 );
@@ -101,7 +101,7 @@ states!(
         /// Its throughput is a result.
         #[default]
         Measured = "measured",
-        /// It paid off debt between measured steps; its notes say what was done.
+        /// It paid off debt between measured steps; its notes give the details.
         Settle = "settle",
     }
 );

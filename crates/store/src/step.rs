@@ -119,7 +119,7 @@ impl Warning {
     }
 }
 
-/// A warning with what it belongs to.
+/// A warning, and the trial or step that it belongs to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoredWarning {
     /// The trial, `None`: the whole experiment.
@@ -154,7 +154,7 @@ pub struct StepRecord {
     pub ordinal: u32,
     /// Name, such as `l.i0`.
     pub name: String,
-    /// Number of clients; 0 for what runs between the steps.
+    /// Number of clients; 0 for actions between the steps.
     pub dop: u32,
     /// Its purpose.
     pub kind: StepKind,
@@ -231,7 +231,7 @@ pub struct Step {
     pub ordinal: u32,
     /// Name.
     pub name: String,
-    /// Number of clients; 0 for what runs between the steps.
+    /// Number of clients; 0 for actions between the steps.
     pub dop: u32,
     /// Its purpose.
     pub kind: StepKind,
@@ -276,7 +276,7 @@ pub struct StepValues {
     pub ordinal: u32,
     /// Name of the step; shared, so many rows cost little.
     pub name: Arc<str>,
-    /// Number of clients; 0 for what runs between the steps.
+    /// Number of clients; 0 for actions between the steps.
     pub dop: u32,
     /// Its purpose.
     pub kind: StepKind,

@@ -31,7 +31,8 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens the store in a directory for writing and reading. Creates what is missing.
+    /// Opens the store in a directory for writing and reading. Creates missing directories and
+    /// files.
     ///
     /// # Errors
     /// If the directory cannot be created or written, or `steelyard.db` is something else or has
@@ -67,7 +68,7 @@ impl Store {
         Store::writable(directory).map(drop)
     }
 
-    /// The same for a store that must already exist, as for `run --resume`.
+    /// As [`Store::open`], for a store that must already exist, as for `run --resume`.
     ///
     /// # Errors
     /// [`StoreError::Missing`] if it does not; otherwise as [`Store::open`].

@@ -1,4 +1,4 @@
-//! An experiment copied into another store is the same, and whoever looks sees all of it or none.
+//! An experiment copied into another store is the same, and every reader sees all of it or none.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -73,7 +73,7 @@ impl NewIds {
 
 impl Store {
     /// The artifacts of an experiment: their paths below `artifacts/` with the second ids, and the
-    /// files, in the order of these paths. Links and special files are no artifacts.
+    /// files, in the order of these paths. Links and special files are not artifacts.
     ///
     /// # Errors
     /// If a directory cannot be read.

@@ -100,7 +100,7 @@ impl Hasher<'_> {
         order.sort_by_key(|place| &columns[*place].name);
         let mut select = self.store.wrap(self.reading.prepare(&self.shape.select(table)))?;
         let mut rows = self.store.wrap(select.query([experiment.0]))?;
-        // Rows without ids have no order, so those of an owner are put into one.
+        // Rows without ids have no order, so the rows of each owner are sorted.
         let (mut owner, mut group) = (None, Vec::new());
         let mut count = 0;
         while let Some(row) = self.store.wrap(rows.next())? {
@@ -171,7 +171,7 @@ impl Hasher<'_> {
         Ok(sum)
     }
 
-    /// The ids that the experiment has in a store of its own.
+    /// The ids that the experiment would have in a store by itself.
     fn new_ids(&self, experiment: ExperimentId) -> NewIds {
         let find = |name: &str| self.shape.tables.iter().position(|table| table.name == name);
         let trial = find("trial");
