@@ -73,7 +73,7 @@ const KINDS: [(&str, Section); 9] = [
     ("other", Section::Other),
 ];
 
-/// Columns of what is printed on a terminal, at most.
+/// The maximum width of output on a terminal, in columns.
 const COLUMNS: usize = 100;
 
 /// Columns of the terminal, if there is one; readable in any case.

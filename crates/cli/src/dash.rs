@@ -67,7 +67,7 @@ pub struct Inputs {
 }
 
 impl Inputs {
-    /// Files as they were given. A dash may be one of them.
+    /// Keeps the files in the given order. One of them may be a dash.
     pub fn of(given: &[PathBuf]) -> anyhow::Result<Self> {
         let dashes = given.iter().filter(|path| is_dash(path)).count();
         if dashes > 1 {

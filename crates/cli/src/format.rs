@@ -39,7 +39,7 @@ impl Format {
         Ok(())
     }
 
-    /// Renders and prints it beside a file on standard output: to standard error.
+    /// Renders and prints it to standard error, because standard output has the file.
     pub fn tell(
         self,
         render: impl FnOnce(report::Format) -> Result<String, ReportError>,

@@ -122,7 +122,7 @@ pub fn say(what: &str, imported: &Imported, results: &Path) {
     }
 }
 
-/// Reads all files, then stores what is in them.
+/// Reads all files, then stores their contents.
 fn import(args: &ImportArgs, inputs: &Inputs, results: &Path) -> anyhow::Result<()> {
     let format = args.format.as_deref().map(str::parse::<foreign::Format>);
     let format = format.transpose().map_err(|error| WrongRequest(error.to_string()))?;

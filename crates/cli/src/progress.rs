@@ -173,7 +173,7 @@ impl Progress {
                 }
             }
             Event::StepEnded { name, variant, rate, unit, seconds, warnings } => {
-                // Names of variants differ in length, so what follows them is not aligned.
+                // Names of variants differ in length, so the text after them is not aligned.
                 let name = variant.map_or(name.clone(), |variant| format!("{name:<7} {variant} "));
                 self.step_ended(&name, rate, &unit, seconds, &warnings);
             }
@@ -254,7 +254,7 @@ impl Progress {
         }
     }
 
-    /// Prints the intervals as lines where there are no bars.
+    /// Prints the intervals as lines if there are no progress bars.
     fn show_intervals(&mut self) {
         if self.bars.is_none() {
             intervals::lines(&self.rows).iter().for_each(|line| self.line(line));
@@ -306,7 +306,7 @@ impl Progress {
                 // This fails only when the terminal is gone.
                 let _ = bars.all.println(text);
             }
-            // A closed stderr is no reason to end a run.
+            // A closed stderr does not end a run.
             None => {
                 let _ = writeln!(std::io::stderr(), "{text}");
             }

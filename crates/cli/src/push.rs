@@ -46,7 +46,7 @@ pub struct PushArgs {
     directory: ResultsDir,
 }
 
-/// Pushes each experiment and says what became of it.
+/// Pushes each experiment and reports the result.
 pub fn run(args: &PushArgs) -> anyhow::Result<()> {
     let Some((address_of, experiments)) = args.words.split_last() else {
         return refuse("expected an address such as s3://bucket/prefix");

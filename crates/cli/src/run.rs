@@ -114,7 +114,7 @@ fn unprofiled(results: &Results) -> String {
     format!("no step was profiled ({why}); everything else was measured")
 }
 
-/// An error with what to do next, if the experiment had begun.
+/// Adds to an error how to continue, if the experiment had begun.
 fn explained(error: lab::Error, began: bool, resuming: &str) -> anyhow::Error {
     if !began {
         return error.into();

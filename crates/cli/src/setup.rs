@@ -236,7 +236,7 @@ pub fn run(args: &SetupArgs) -> anyhow::Result<()> {
     write_all(directory, &setup)
 }
 
-/// Writes all files, or none if one is there.
+/// Writes all files, or none if one of them exists.
 fn write_all(directory: &Path, setup: &Setup) -> anyhow::Result<()> {
     let create = setup.create();
     let next = match &create {

@@ -1,9 +1,9 @@
-//! Budgets: one that is far too small is refused, and a run says what its budget has room for.
+//! Budgets: one that is far too small is refused, and a run says how much fits into its budget.
 
 use crate::place::Place;
 use crate::plans::{BOTH, plan};
 
-/// There is no such installation, so to look for it would fail with another message.
+/// This installation does not exist, so looking for it would fail with another message.
 const NOT_THERE: &str = "path:/nowhere/at/all";
 
 #[test]

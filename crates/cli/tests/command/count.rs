@@ -29,7 +29,7 @@ impl Place {
         self.steelyard(&all)
     }
 
-    /// Counts a plan and gives the document.
+    /// Counts a plan and returns the document.
     pub fn counted(&self, plan: &str) -> Value {
         let file = self.plan(plan);
         let ended = self.count(&[&file, "--quiet", "--format", "json"]);
@@ -223,7 +223,7 @@ fn a_loop_added_to_one_function_is_found_and_the_function_named_first() {
             compiler: repository::compiler().to_owned(),
             ..dbms::BuildOptions::default()
         };
-        // Here, for it takes longer than a command of these tests may.
+        // In this file because it takes longer than a command of these tests may.
         let reference: dbms::Reference = dbms.parse().unwrap();
         let reference = reference.with_build(options.clone()).unwrap();
         dbms::obtain(&reference, &dbms::Cache::open_default().unwrap(), &|_| ()).unwrap();

@@ -53,7 +53,7 @@ fn files(folder: &str, ending: &str) -> Vec<String> {
     files
 }
 
-/// All examples, those of a document one after another.
+/// All examples, document by document.
 pub fn examples() -> Vec<Example> {
     let read = |path: &String| fs::read_to_string(root().join(path)).unwrap();
     let prose = documents().into_iter().flat_map(|path| examples_of(&path, &read(&path)));
@@ -72,7 +72,7 @@ fn head(plan: &str) -> String {
 }
 
 /// The `sh` blocks of a document, then the commands in its sentences. One that only names a
-/// subcommand or leaves something out (`…`) is none.
+/// subcommand or leaves something out (`…`) does not count.
 fn examples_of(document: &str, text: &str) -> Vec<Example> {
     let example = |marked, text: String| Example { document: document.to_owned(), marked, text };
     let (mut found, mut sentences, mut marked) = (Vec::new(), String::new(), false);

@@ -173,7 +173,7 @@ fn without_a_gate_a_regression_is_no_failure_and_without_results_the_request_is_
     assert_eq!(unknown.code, Some(2), "{}", unknown.stderr);
 }
 
-/// An unfinished count beside a finished run.
+/// An unfinished count in the same directory as a finished run.
 #[test]
 fn a_count_is_not_taken_for_a_run() {
     let place = Place::new();

@@ -45,7 +45,7 @@ fn all_steps_run_on_an_old_and_a_new_version() {
     for name in ["state.L0", "state.L0.files", "state.estimate-pending-compaction-bytes"] {
         assert!(shape.iter().any(|found| found == name), "{shape:?}");
     }
-    // The engine's own statistics are there, and what it was set to.
+    // The engine's own statistics are there, and its settings.
     let compare = place.steelyard(&["compare", "--format", "json"]);
     compare.expect(0, &[]);
     let document: serde_json::Value = serde_json::from_str(&compare.stdout).unwrap();

@@ -60,7 +60,7 @@ impl OwnServer {
             .status()
             .unwrap();
         assert!(made.success());
-        // Free a moment ago; nobody else is likely to take it.
+        // Free a moment ago; other programs are unlikely to take it.
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let settings = format!(
             "listen_addresses = '127.0.0.1'\nport = {port}\nunix_socket_directories = '{}'\n\

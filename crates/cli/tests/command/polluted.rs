@@ -1,5 +1,5 @@
-//! Trials from which a hypervisor takes CPU time. It cannot be had at will, so `/proc/stat` is
-//! replaced, for the command alone, by a file in which half of the time is stolen.
+//! Trials from which a hypervisor takes CPU time. That can't be arranged at will, so `/proc/stat`
+//! is replaced, for the command alone, by a file in which half of the time is stolen.
 
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
@@ -32,7 +32,7 @@ impl StolenTime {
         let end = Arc::new(AtomicBool::new(false));
         let ended = Arc::clone(&end);
         let thread = std::thread::spawn(move || {
-            // Always as long as before, so that a reader never finds half of it.
+            // Its length never changes, so that a reader never finds half of it.
             for ticks in 1.. {
                 if ended.load(Ordering::Relaxed) {
                     return;

@@ -1,5 +1,5 @@
-//! Profiles of real servers: taken beside what is measured, kept, explained, and nothing left of
-//! taking them.
+//! Profiles of real servers: taken during the measurement, kept and explained, with nothing left
+//! behind.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -78,7 +78,7 @@ fn both_versions_are_profiled_beside_what_is_measured() {
     assert_eq!(names.len(), 5, "{names:?}");
     assert!(files(&place.results()).iter().all(|path| !path.ends_with("perf.data")));
 
-    // The measured part is what it was to be.
+    // The measured part has its planned length.
     assert!((database.metric("qr100", "seconds").unwrap() - 3.0).abs() < 1e-6);
     let notes = database.notes_of("l.i0");
     assert!(notes.iter().all(|notes| notes.contains("no profile")), "too short: {notes:?}");
@@ -119,7 +119,7 @@ fn check_counts(database: &Database) {
     assert!((0.2..5.0).contains(&(clock_us / cpu_us)), "{clock_us} and {cpu_us} us per query");
 }
 
-/// The samples of the version that has fewer of them.
+/// The smaller number of samples of the two versions.
 fn fewest_samples(place: &Place) -> u64 {
     let explained = place.steelyard(&["explain", "qr100", "--format", "json"]);
     let document: Value = serde_json::from_str(&explained.stdout).unwrap_or_default();
@@ -172,8 +172,7 @@ fn check_explanation(place: &Place) {
 #[test]
 fn a_step_that_ends_by_its_work_has_a_window() {
     let place = Place::new();
-    // So many rows that it takes over 6 s here; on a much faster machine the note says that it did
-    // not.
+    // Enough rows to take over 6 s here; on a much faster machine the note says that they did not.
     let workload = "rows = 900000\nsteps = [\"l.i0\", \"l.x\"]";
     let file = place.plan(&plan(ONE, "profile = true\nprofile_seconds = 1", workload));
     place.run(&[&file]).expect(0, &[]);

@@ -42,8 +42,8 @@ const HERE: [(&str, &str); 12] = [
     ("--base rx8.11.4", "--base pg14.3"),
 ];
 
-/// Of a command that has these words, what is added to it, and how it ends. The first that fits
-/// holds.
+/// Rules for commands that have these words: what is added to the command, and how it ends. The
+/// first match holds.
 const RULES: [(&str, &str, Ends); 21] = [
     ("run --resume", "--allow-concurrent", Ends::Saying("no unfinished experiment")),
     // Checks the plan with all options.
@@ -165,7 +165,7 @@ fn provide(directory: &Path) {
     write("7.3/dop1/report.tsv", &format!("{report}{lines}"));
 }
 
-/// Runs the marked examples, and gives the directory with what they made.
+/// Runs the marked examples, and returns the directory with their files.
 fn made_by_marked(examples: &[Example]) -> tempfile::TempDir {
     let directory = testing::directory();
     provide(directory.path());

@@ -1,4 +1,4 @@
-//! Plans that load once: trials begin on copies of what was loaded, and nothing of it is left.
+//! Plans that load once: trials begin on copies of the loaded data, and no copy is left behind.
 
 use std::time::Duration;
 

@@ -10,7 +10,7 @@ const STEPS: &str =
     "rows = 60000\ndelete_per_insert = false\nsteps = [\"l.i0\", \"l.x\", \"qp100\"]";
 
 impl Database {
-    /// The values of a series in a step of a trial; empty where there is none.
+    /// The values of a series in a step of a trial; empty if it has none.
     pub fn series(&self, trial: i64, step: &str, name: &str) -> Vec<f64> {
         let sql = format!(
             "SELECT r.encoding, r.\"values\" FROM series r JOIN name rn ON rn.id = r.name_id \
