@@ -83,7 +83,7 @@ pub fn again(before: &[&str], path: &Path) -> Command {
     command
 }
 
-/// In the process started by [`again`], what it was given. `None` in the test itself.
+/// The argument for the process started by [`again`]. `None` in the test itself.
 pub fn given() -> Option<PathBuf> {
     env::var_os(GIVEN).map(PathBuf::from)
 }

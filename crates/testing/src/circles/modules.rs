@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::tokens::{group, is_name, tokens, without_tests};
 
-/// Words before the name of what they declare.
+/// Keywords before the name of a declared item.
 const DECLARING: [&str; 8] = ["const", "enum", "fn", "static", "struct", "trait", "type", "union"];
 
 /// A module.
@@ -46,7 +46,7 @@ pub fn read_crate(root: &Path) -> Vec<Module> {
     all
 }
 
-/// Adds a module in a file of its own, and those below it. Returns its number.
+/// Adds a module in its own file, and the modules below it. Returns its number.
 fn add_file(all: &mut Vec<Module>, module: Module) -> usize {
     let source = fs::read_to_string(&module.file)
         .unwrap_or_else(|error| panic!("the module {}: {error}", module.file.display()));

@@ -46,7 +46,7 @@ fn length(text: &str, first: char) -> usize {
     }
 }
 
-/// The length of what ends with the sign that it begins with.
+/// The length of a text that ends with its first character, such as a quotation mark.
 fn quoted(text: &str) -> usize {
     let bytes = text.as_bytes();
     let mut at = 1;
