@@ -1,4 +1,4 @@
-//! From a store to printed comparisons.
+//! Comparisons, from the store to the printed text.
 
 use crate::common::{Lab, counter, golden, plan, record, rich};
 use report::{CompareOptions, Format, Rows, Section, compare};
@@ -529,7 +529,7 @@ fn a_wait_with_its_newer_name_has_one_row() {
         let spelled = ["IO/WALSync", "IO/WalSync"][place];
         step.counters.push(counter(metrics::WAITS, "", spelled, [100.0, 200.0][place]));
         step.counters.push(counter(metrics::WAITS, "", "CPU", 50.0));
-        // Other counters mean what they say.
+        // Names of other counters stay distinct if they differ in case.
         step.counters.push(counter("pg_stat_io", "", ["Reads", "reads"][place], 7.0));
         step
     });

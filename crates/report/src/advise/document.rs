@@ -53,7 +53,7 @@ pub struct AdvisedStep {
     /// CV between trials beyond what their seconds explain. Here and below, `null` means not
     /// known.
     pub between: Option<f64>,
-    /// CV of the seconds of a trial; `null` where it could not be separated.
+    /// CV of the seconds of a trial; `null` if it could not be separated.
     pub second: Option<f64>,
     /// Lag-1 autocorrelation of the seconds.
     pub autocorrelation: Option<f64>,

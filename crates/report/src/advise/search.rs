@@ -13,7 +13,7 @@ use crate::ReportError;
 /// the last partial second weigh too much.
 const LENGTHS: [u32; 20] =
     [10, 12, 15, 20, 25, 30, 45, 60, 75, 90, 120, 150, 180, 240, 300, 450, 600, 900, 1800, 3600];
-/// Multiples of the rows to try, where they may grow.
+/// Multiples of the rows to try, if they may grow.
 const ROWS: [u32; 8] = [1, 2, 3, 4, 6, 8, 12, 16];
 /// Never advises more blocks than this: beyond it, longer steps show more than days of trials.
 const MOST_BLOCKS: u32 = 200;

@@ -12,8 +12,8 @@ use crate::judging::sliced::{Scatter, scatter};
 use crate::load::chosen::Source;
 use crate::load::experiment::{Which, load};
 
-/// Assumed deviation of the log ratio within a restart for one second of load on each server, where
-/// nothing is stored: about what Postgres has (VALIDATION.md, "On real servers").
+/// Assumed deviation of the log ratio within a restart for one second of load on each server, if
+/// none is stored: about the deviation of PostgreSQL (VALIDATION.md, "On real servers").
 const USUAL_WITHIN: f64 = 0.008;
 
 /// Expected results for steps in slices.

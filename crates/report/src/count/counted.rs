@@ -185,7 +185,7 @@ impl Counted {
         self.variants.get(variant).map_or("", |variant| variant.name.as_str())
     }
 
-    /// Compares a variant with the base; `None` for the base itself and where one of the two has no
+    /// Compares a variant with the base; `None` for the base itself, or if one of the two has no
     /// count.
     pub(crate) fn difference(&self, kind: &Kind, variant: usize) -> Option<Difference> {
         if variant == self.base {

@@ -77,7 +77,7 @@ pub struct CountedVariant {
     pub certain: Option<bool>,
     /// `regression`, `improvement`, `equivalent` or `same`; `null` as above.
     pub verdict: Option<String>,
-    /// In order; empty where they are not known.
+    /// In order; empty if they are not known.
     pub phases: Vec<PhaseDocument>,
     /// Sorted by how much their own instructions differ from the base's, largest first; for the
     /// base, by their own instructions.

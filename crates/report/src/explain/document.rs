@@ -46,7 +46,7 @@ pub struct ExplainedStep {
     pub dop: u32,
     /// Labels that distinguish it from steps of the same name; usually empty.
     pub labels: Labels,
-    /// Its name in tables: with the number of clients where there are several.
+    /// Its name in tables, with the number of clients if there are several.
     pub label: String,
     /// The unit of its operations: `rows` or `queries`.
     pub unit: String,
@@ -91,8 +91,8 @@ pub struct ExplainedVariant {
     pub samples: u64,
     /// Share of the samples with the parent in their stack.
     pub in_parent: Option<f64>,
-    /// The share of these samples in each phase of a statement and in `other`; `null` where the
-    /// parent is not the function that executes what clients send.
+    /// The share of these samples in each phase of a statement and in `other`; `null` unless the
+    /// parent is the function that executes clients' statements.
     pub phases: Option<BTreeMap<String, f64>>,
     /// Throughput and costs per operation, geometric means over the blocks.
     pub costs: Costs<Option<f64>>,

@@ -30,9 +30,9 @@ const LEAST: f64 = 0.0005;
 pub struct ExplainedShift {
     /// The metric, or the counter with its view: `pg_stat_wal.wal_bytes`.
     pub name: String,
-    /// In the base.
+    /// Mean in the base.
     pub base: f64,
-    /// In the variant.
+    /// Mean in the variant.
     pub value: f64,
     /// The quotient of the two; `null` where the base's is 0.
     pub ratio: Option<f64>,
@@ -44,11 +44,11 @@ pub struct ExplainedShift {
 /// A shift, before the others are known.
 struct Moved {
     shift: ExplainedShift,
-    /// NaN where it is unknown.
+    /// NaN if it is unknown.
     p: f64,
 }
 
-/// Compares the values of blocks; `None` where they are the same on average, to [`LEAST`].
+/// Compares the values of blocks; `None` if they are the same on average, to [`LEAST`].
 fn moved(name: &str, base: &[f64], variant: &[f64]) -> Option<Moved> {
     let (of_base, of_variant) = (mean(base)?, mean(variant)?);
     if (of_variant - of_base).abs() <= LEAST * of_base.abs() {

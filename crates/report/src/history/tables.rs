@@ -76,7 +76,7 @@ fn by_run(document: &HistoryDocument, line: &LineDocument) -> [Table; 2] {
     [absolute, relative_table]
 }
 
-/// A step of a line, with the number of clients where there are several.
+/// A step of a line, with the number of clients if there are several.
 fn label(line: &LineDocument, step: &HistoryStep) -> String {
     let several = line.steps.iter().any(|other| other.dop != step.dop);
     labelled(&step.name, Some(step.dop).filter(|_| several), &Labels::new())

@@ -22,7 +22,8 @@ pub struct Judged {
     /// Name of the requested metric: `o/s`, `dbms.cpu/o`, or `p99` for that of the class each step
     /// counts.
     pub metric: String,
-    /// Index of the base in [`Results::variants`]; of the first base where they differ.
+    /// Index of the base in [`Results::variants`]; of the first base if variants have different
+    /// ones.
     pub base: usize,
     /// The variant that each is compared with: the base, or with [`PREVIOUS`] the one before it.
     pub bases: Vec<usize>,

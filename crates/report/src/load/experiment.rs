@@ -1,4 +1,4 @@
-//! From a store to [`Results`].
+//! Loads a store's experiment into [`Results`].
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;

@@ -37,8 +37,8 @@ impl Machine {
         }
     }
 
-    /// In what it differs from `other`, for people; empty where nothing known differs. Results from
-    /// two that differ must not be paired.
+    /// The differences from `other`, for people; empty if no known fact differs. Results from two
+    /// machines that differ must not be paired.
     pub fn differs_from(&self, other: &Self) -> Vec<String> {
         let differ = |one: &Option<String>, other: &Option<String>| {
             one.as_ref()

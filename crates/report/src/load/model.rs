@@ -131,7 +131,7 @@ pub struct CounterFigure {
     pub value: f64,
 }
 
-/// A warning and what it applies to; `None` means all.
+/// A warning and its scope; `None` means all.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Noted {
     /// The step.

@@ -70,7 +70,7 @@ impl Style {
         }
     }
 
-    /// Escapes what Markdown would treat as markup.
+    /// Escapes characters that Markdown would treat as markup.
     fn escaped(self, text: &str) -> String {
         let mut out = String::with_capacity(text.len());
         for c in text.chars() {
@@ -237,7 +237,7 @@ mod tests {
             "{turned:?}"
         );
         assert!(turned.contains("qr100      –   1.0\n"), "{turned:?}");
-        // A row about one comparison has its color throughout, but for the label.
+        // A row about one comparison has its color throughout, except for the label.
         table.rows[0] = Row::new("l.i0", vec!["0.9".to_owned(), "slower".to_owned()])
             .of_kind(Some(RowKind::Regression));
         let row = tables(&[&table], Style::Colored);

@@ -1,4 +1,4 @@
-//! From results to the data of the page.
+//! Turns results into the data of the page.
 
 use std::collections::BTreeMap;
 

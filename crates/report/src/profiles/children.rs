@@ -1,4 +1,4 @@
-//! How the samples in a function are distributed over what it calls.
+//! How the samples in a function are distributed over the functions that it calls.
 
 use std::collections::BTreeMap;
 

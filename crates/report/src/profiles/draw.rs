@@ -5,7 +5,7 @@ use inferno::flamegraph::{self, Options};
 use super::Folded;
 use crate::ReportError;
 
-/// Width of a flamegraph in pixels: what the page has room for.
+/// Width of a flamegraph in pixels, as wide as the page allows.
 const WIDTH: usize = 1150;
 /// Functions narrower than this percentage of the width, about a pixel, are left out: they are
 /// invisible and would make up most of the SVG.

@@ -52,7 +52,7 @@ pub(crate) struct StepProfiles {
 }
 
 impl StepProfiles {
-    /// Of a step that was not profiled.
+    /// The empty profiles of a step that was not profiled.
     pub(crate) fn none(step: usize, variants: usize) -> Self {
         Self { step, variants: vec![Folded::default(); variants], trials: vec![0; variants] }
     }

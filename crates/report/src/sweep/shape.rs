@@ -79,7 +79,7 @@ pub(crate) struct Cliff {
     pub(crate) found: judge::Cliff,
 }
 
-/// The falls of a sweep, and what keeps others from being found.
+/// The falls of a sweep, and the reasons why others can't be found.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Cliffs {
     pub(crate) found: Vec<Cliff>,

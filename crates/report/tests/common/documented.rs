@@ -1,4 +1,4 @@
-//! Documentation of JSON is held against what the program prints.
+//! Compares the documentation of JSON with the program's output.
 
 use std::collections::BTreeSet;
 use std::path::Path;

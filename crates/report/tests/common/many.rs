@@ -24,7 +24,7 @@ pub struct Request<'a> {
     /// Further keys of the plan: of the whole, of the workload.
     pub keys: (&'a str, &'a str),
     pub processor: &'a str,
-    /// A hash of the machine's id; empty where it was not recorded.
+    /// A hash of the machine's id; empty if it was not recorded.
     pub machine: &'a str,
 }
 

@@ -17,7 +17,7 @@ use crate::judging::judged::Finding;
 use crate::output::number::{percent, rate, relative};
 use crate::output::table::{Row, Section, Table, one_line, texts};
 
-/// So many comparisons get a line each; more of them a cell each.
+/// Up to this many comparisons get a line each; more get a cell each.
 const LINES: usize = 48;
 /// Ids of the tables of failures.
 const FAILURES: [&str; 2] = ["failures", "trials"];
@@ -160,7 +160,7 @@ fn cells(view: View<'_>, findings: &[Finding<'_>]) -> Table {
             table.rows.push(Row { verdicts, ..Row::new(label, cells) });
         }
     }
-    // As published, versions are rows where they are more.
+    // As in the published tables, versions are rows if there are more of them than steps.
     if variants.len() > table.rows.len() { table.transposed(VARIANT) } else { table }
 }
 
