@@ -110,7 +110,7 @@ pub enum Error {
         what: &'static str,
         /// The CPU.
         cpu: usize,
-        /// Why not, and what to do.
+        /// The reason, and the remedy.
         problem: String,
     },
     /// The operating system refused a thread.

@@ -1,4 +1,4 @@
-//! The engine against a real server: its counts are what happened.
+//! The engine against a real server: its counts match what happened.
 
 use std::time::{Duration, Instant};
 

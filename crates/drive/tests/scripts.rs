@@ -1,4 +1,4 @@
-//! pgbench scripts on a real server: what they send, keep, count, try again and fail with.
+//! pgbench scripts on a real server: what they send, keep, count and retry, and how they fail.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -70,7 +70,7 @@ fn every_protocol_does_the_same() {
     {
         server.sql("TRUNCATE seen");
         server.sql("UPDATE t SET v = 0");
-        // In the simple protocol a variable is text of the statement.
+        // In the simple protocol, a variable becomes text in the statement.
         let mut all = scripts(&[(ALL, 1)], sent);
         all.given = vec![("given".to_owned(), given.to_owned())];
         let outcome = run(&server, all, 5);

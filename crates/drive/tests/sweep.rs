@@ -90,7 +90,7 @@ fn the_accounts_are_loaded_by_several_clients() {
     ] {
         assert_eq!(server.number(query), wanted, "{query}");
     }
-    // Twice the same: what the server says of it is told, and the connection goes on.
+    // The same twice: the server's message is reported, and the connection goes on.
     let Phase::Step(again) = &benchmark.phases[0] else { panic!() };
     let fatal = run(again.clone(), &server).fatal.unwrap();
     assert!(fatal.contains("duplicate key") && fatal.contains("COPY"), "{fatal}");

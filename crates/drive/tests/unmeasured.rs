@@ -30,7 +30,7 @@ fn work_after_the_time_is_not_counted() {
     assert!(in_all > queries.operations, "{in_all} {}", queries.operations);
     assert_eq!(queries.statements, queries.operations);
     assert_eq!(queries.per_second, [queries.operations]);
-    // Of each stream one may have begun in the time and ended just after it.
+    // In each stream, one may have begun in the time and ended just after it.
     assert!(queries.rows <= queries.operations + 2, "{} rows", queries.rows);
     // Operations that never began on a busy machine waited in vain, which counts as a latency, too.
     let most = queries.operations + 2 + queries.missed;

@@ -261,7 +261,7 @@ impl Player {
         expr.evaluate(&self.variables, &mut Bits(rng))
     }
 
-    /// Reads the answer to a command, and keeps of it what the script wants.
+    /// Reads the answer to a command, and keeps the parts that the script needs.
     #[inline]
     fn answer(
         &mut self,

@@ -43,7 +43,7 @@ impl Schedule {
         })
     }
 
-    /// From the first time and not from the last, so rounding errors don't add up.
+    /// Computed from the first time, not the last, so rounding errors don't add up.
     pub fn advance(&mut self) {
         self.passed += self.random.as_mut().map_or(1.0, exponential);
         self.next = self.first + Duration::from_secs_f64(self.interval * self.passed);

@@ -1,4 +1,4 @@
-//! A process of another program: started, waited for, ended with all that it started.
+//! A process of another program: started, waited for, and ended with all its children.
 
 use std::io::{Read, Write};
 use std::process::{Child, Command, Stdio};
@@ -26,7 +26,7 @@ pub struct Runner {
 
 #[derive(Default)]
 struct State {
-    /// To send it signals.
+    /// The process to send signals to.
     child: Option<Pid>,
     stopped: bool,
     /// When the measured part was over, since the start; only if something follows.
@@ -72,8 +72,8 @@ impl Runner {
         Ok(Said { stdout, stderr, seconds })
     }
 
-    /// Waits until a program has ended, and ends what it left running: a process in the background
-    /// would disturb the steps that follow, and may hold its output open.
+    /// Waits until a program has ended, and ends the processes it left running: a process in the
+    /// background would disturb the steps that follow, and may hold its output open.
     fn wait_for(
         &self,
         child: &mut Child,
@@ -117,7 +117,7 @@ impl Runner {
         self.ended.notify_all();
     }
 
-    /// Waits until nothing more will run; tells whether that came within `limit`.
+    /// Waits until nothing more will run; returns true if that came within `limit`.
     pub fn wait(&self, limit: Duration) -> bool {
         let waited = self.ended.wait_timeout_while(self.state(), limit, |state| !state.ended);
         waited.unwrap_or_else(PoisonError::into_inner).0.ended
@@ -146,7 +146,7 @@ pub fn run_before(mut command: Command, stop: &dyn Fn() -> bool) -> Result<(), S
     said.map(drop).map_err(|error| format!("{name}: {error}"))
 }
 
-/// All that comes from a pipe.
+/// Reads a pipe to its end.
 fn all(pipe: Option<impl Read>) -> String {
     let mut text = Vec::new();
     // Text before an error is kept; the reader checks that it is complete.

@@ -60,7 +60,7 @@ struct Turns {
     program: Program,
     /// The commands, by target; taken when it starts.
     commands: Vec<Command>,
-    /// The targets in order, with the slot of each where there are several.
+    /// The targets in order, each with its slot if there are several.
     turns: Vec<(usize, Option<Slot>)>,
     /// The command that runs after them, uncounted.
     then: Option<Command>,
@@ -120,7 +120,7 @@ impl Ready for Turns {
             }
             if let Some(mut then) = then {
                 runner.has_measured(start.elapsed());
-                // So that what watches the measured part sees its end first.
+                // Lets the code that watches the measured part see its end first.
                 thread::sleep(PAUSE);
                 let _ = runner.run(&mut then, &input);
             }

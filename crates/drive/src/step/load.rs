@@ -1,4 +1,4 @@
-//! A load: a step and where it runs, in whichever process.
+//! A load: a step and where it runs, in any process.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -105,7 +105,7 @@ pub trait Ready: Send {
 
 /// A running step. Dropping it ends the step and waits for its clients.
 pub trait Running: Send + Sync {
-    /// Waits until all clients have ended, at most `limit`; tells whether they have.
+    /// Waits until all clients have ended, at most `limit`; returns true if they have.
     fn wait(&self, limit: Duration) -> bool;
 
     /// Operations so far on each target, of the class that the step counts.

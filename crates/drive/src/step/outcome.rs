@@ -49,7 +49,7 @@ pub struct Reported {
     pub value: f64,
     /// Other figures: name, value, unit.
     pub metrics: Vec<(String, f64, String)>,
-    /// All that it printed.
+    /// Its full output.
     pub printed: String,
 }
 

@@ -29,7 +29,7 @@ pub trait Scripted {
     /// Ends the part of a pipeline that fails or succeeds together.
     fn sync(&mut self);
 
-    /// Sends what waits.
+    /// Sends the waiting messages.
     ///
     /// # Errors
     /// [`Error::Broken`]

@@ -398,7 +398,7 @@ mod tests {
         let asks = vec![1, 4];
         let key = [&[1], KEY.as_bytes()].concat();
         let messages = [greeting("caching_sha2_password", all()), asks, key, OK.to_vec()];
-        // Logs in to another machine, and returns what that got after the login.
+        // Logs in to another machine, and returns what that machine received after the login.
         let logged_in = |allowed, messages: &[Vec<u8>]| {
             let listener = TcpListener::bind("127.0.0.1:0").unwrap();
             let address =

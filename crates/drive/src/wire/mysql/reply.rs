@@ -1,4 +1,4 @@
-//! Reads answers: walks over packet headers in place and examines only what it must.
+//! Reads answers: walks over packet headers in place and examines no more than necessary.
 
 use super::row::{self, Column};
 use super::{HEADER, LONGEST, lenenc};

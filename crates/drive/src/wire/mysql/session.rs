@@ -50,7 +50,7 @@ pub struct MysqlSession {
 #[derive(Debug)]
 struct Ready {
     message: Message,
-    /// Of its answers.
+    /// The form of its answers.
     form: Form,
     shown: String,
 }

@@ -1,4 +1,4 @@
-//! Reads answers: walks over message headers in place and examines only what it must.
+//! Reads answers: walks over message headers in place and examines no more than necessary.
 
 use std::io;
 
@@ -39,7 +39,7 @@ impl Receiver {
     }
 
     /// Reads one answer, up to and including ReadyForQuery, or up to where the server waits for the
-    /// rows of a COPY. `keep` gets what the caller wants of the rows.
+    /// rows of a COPY. `keep` gets the parts of the rows that the caller needs.
     ///
     /// A server's error is returned only after the whole answer has been read, so the connection
     /// stays usable.
