@@ -1,4 +1,4 @@
-//! A step and all that was measured in it.
+//! A step and all its measurements.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -188,7 +188,7 @@ pub struct StepRecord {
     pub warnings: Vec<Warning>,
     /// Errors of statements.
     pub failures: Vec<Failure>,
-    /// Lines of text: what settling did, what could not be measured.
+    /// Lines of text: actions while settling, and figures that could not be measured.
     pub notes: Vec<String>,
 }
 

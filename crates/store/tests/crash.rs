@@ -75,7 +75,7 @@ fn kill_in_the_middle_of_writing_loses_no_finished_step() {
     }
 }
 
-/// On a file system of 2 MB, in a mount namespace that ends with the process.
+/// Runs on a file system of 2 MB, in a mount namespace that ends with the process.
 #[test]
 fn a_full_disk_keeps_stored_steps() {
     if let Some(folder) = testing::given() {

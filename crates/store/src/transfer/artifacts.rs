@@ -14,14 +14,14 @@ use crate::store::Store;
 /// The ids of an experiment and its trials in two stores: in the first, in the second.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewIds {
-    /// Of the experiment.
+    /// Ids of the experiment.
     pub experiment: (ExperimentId, ExperimentId),
-    /// Of its trials.
+    /// Ids of its trials.
     pub trials: BTreeMap<TrialId, TrialId>,
 }
 
 impl NewIds {
-    /// Of an experiment that stays where it is.
+    /// Ids of an experiment that stays where it is.
     ///
     /// # Errors
     /// If the store cannot be read.

@@ -69,7 +69,7 @@ struct Copier<'a> {
     to: &'a Store,
     writing: &'a Connection,
     shape: &'a Shape,
-    /// By table and old id: the new id.
+    /// New ids, by table and old id.
     ids: HashMap<(usize, i64), i64>,
 }
 

@@ -86,9 +86,9 @@ struct Hasher<'a> {
     store: &'a Store,
     reading: &'a Connection,
     shape: &'a Shape,
-    /// By table and id: the place among the experiment's rows, from 1.
+    /// Places among the experiment's rows, from 1, by table and id.
     ordinals: HashMap<(usize, i64), i64>,
-    /// By table and id: the hash of a shared row.
+    /// Hashes of shared rows, by table and id.
     shared: HashMap<(usize, i64), Sum>,
     all: Sha256,
 }
