@@ -1,5 +1,5 @@
-//! Builds at an address, for commands that may have to build from source: how `dbms` gets what
-//! `archive` has.
+//! Builds at an address, for commands that may have to build from source: connects `dbms` with
+//! `archive`.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,7 +18,7 @@ pub struct BuildsFrom {
 }
 
 impl BuildsFrom {
-    /// From now on, builds are first looked for there. Nothing is asked before one is needed.
+    /// From now on, looks for builds there first. Requests nothing before a build is needed.
     ///
     /// # Errors
     /// If it is not an address.

@@ -115,8 +115,8 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<()> {
     })
 }
 
-/// Prints what ends a run: on a terminal what `compare` prints, elsewhere verdicts on throughput
-/// and on the DBMS's CPU, and throughput; then where to find the rest.
+/// Prints the end of a run: on a terminal the output of `compare`; elsewhere the verdicts on
+/// throughput and on the DBMS's CPU, and throughput. Then says where to find the rest.
 pub fn print_after_run(directory: &Path, results: &report::Results) -> anyhow::Result<()> {
     if std::io::stdout().is_terminal() {
         let options = CompareOptions { brief: Some(columns()), ..CompareOptions::default() };

@@ -20,7 +20,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// Prints what `render` makes; with colors where a terminal shows them.
+    /// Prints the output of `render`, with colors if the terminal shows them.
     pub fn print(
         self,
         render: impl FnOnce(report::Format) -> Result<String, ReportError>,

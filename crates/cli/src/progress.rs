@@ -22,7 +22,7 @@ pub struct Progress {
     budget: Option<Duration>,
     /// The current state of its comparisons.
     rows: Vec<IntervalRow>,
-    /// By warning text without digits: how often it came, and its first text.
+    /// By warning text without digits: its count, and its first text.
     warned: BTreeMap<String, (usize, String)>,
 }
 
@@ -287,7 +287,7 @@ impl Progress {
                 bars.experiment.inc(1);
             }
         }
-        // The first of many restarts shows what they consist of.
+        // The first of many restarts shows the steps that they consist of.
         if !self.designed || self.rows.is_empty() {
             let digits = |rate: f64| if rate < 10.0 { 2 } else { usize::from(rate < 100.0) };
             let figure = |rate: f64| format!("{rate:>12.*} {unit}", digits(rate));

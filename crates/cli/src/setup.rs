@@ -1,4 +1,4 @@
-//! `steelyard setup`: what makes a bare server fit to measure on.
+//! `steelyard setup`: prepares a bare server for measurements.
 
 use std::fs;
 use std::io::Write;

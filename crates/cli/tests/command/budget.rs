@@ -29,7 +29,7 @@ fn nonsense_is_refused_before_anything_is_fetched() {
     place.run(&[&file]).expect(2, &["the budget of 10m is too small", needed]);
     assert!(!place.results().exists(), "nothing is begun");
     place.assert_nothing_left();
-    // With time for it, the installation is looked for.
+    // With enough time, the installation is looked for.
     place.run(&[&file, "--budget", "1h"]).expect(2, &["variant `a`", "/nowhere/at/all"]);
 }
 

@@ -104,7 +104,7 @@ fn a_count_repeats_to_the_ten_thousandth_however_busy_the_machine_is() {
     let [(alone, one), (beside, other)] = counted;
     assert!((beside / alone - 1.0).abs() <= (one + other).max(1e-4), "{counted:?}");
     let inserts = of(&idle, "insert-5", "simple", "a");
-    // Neither a handful nor millions: what an insert of one row out of five takes.
+    // Neither a handful nor millions: the instructions for one row of an insert of five.
     let row = inserts["per_row"].as_f64().unwrap();
     assert!((5_000.0..200_000.0).contains(&row), "{row} instructions per row");
     // Stored counts can be shown again; that is not a run.
@@ -126,7 +126,7 @@ fn what_the_other_threads_of_mariadb_do_is_not_counted() {
     only_a_session_is_counted("mariadb@10.11.5");
 }
 
-/// Of a server whose other threads work by themselves.
+/// Counts on a server whose other threads work by themselves.
 fn only_a_session_is_counted(dbms: &str) {
     if !can_count() {
         return;
@@ -203,7 +203,7 @@ fn versions_differ_and_the_functions_are_named() {
     gate.expect(1, &["the gate failed"]);
 }
 
-/// Of two builds of PostgreSQL.
+/// Counts of two builds of PostgreSQL.
 #[test]
 #[ignore = "takes minutes: make validate"]
 fn a_loop_added_to_one_function_is_found_and_the_function_named_first() {

@@ -36,7 +36,7 @@ write_seconds = 2
 read_seconds = 2
 "#;
 
-/// A figure that differs, of the base and of the variant; 0 where it doesn't.
+/// A figure that differs, in the base and in the variant; 0 if it does not differ.
 fn shift(step: &Value, kind: &str, name: &str) -> [f64; 2] {
     let all = step[kind]["left"].as_array().unwrap();
     let found = all.iter().find(|shift| shift["name"] == name);

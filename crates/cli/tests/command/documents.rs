@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A block of lines in a document, or what stands between backquotes in a sentence.
+/// A block of lines in a document, or a text between backquotes in a sentence.
 pub struct Example {
     /// The document's path in the repository.
     pub document: String,

@@ -142,7 +142,7 @@ fn an_unfinished_run_fails_both_gates_and_names_what_failed() {
 fn the_gate_is_about_the_metrics_that_are_named() {
     let place = Place::new();
     store(&place, Some(SLOWER), Some(BASE));
-    // Only o/s is stored: nothing that was not measured passes.
+    // Only o/s is stored: a metric without measurements does not pass.
     let cpu = place.steelyard(&["compare", "--metric", "dbms.cpu/o", "--gate"]);
     cpu.expect(1, &["l.i0: dbms.cpu/o was not measured for a and b", "l.x: "]);
     let both = place.steelyard(&["compare", "--metric", "dbms.cpu/o", "--metric", "o/s", "--gate"]);

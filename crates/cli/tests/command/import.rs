@@ -118,7 +118,7 @@ fn what_was_run_differently_is_not_compared_unless_asked_for() {
     compared.expect(0, &[]);
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words(&compared.stdout).contains(&words(differs)), "{}", compared.stdout);
-    // Both modes of one variant are steps of their own.
+    // Both modes of one variant are separate steps.
     let simple = run("simple.txt", "", "");
     let prepared = run("prepared.txt", "query mode: simple", "query mode: prepared");
     place.steelyard(&["import", "--variant", "a", &simple, &prepared]).expect(0, &[]);

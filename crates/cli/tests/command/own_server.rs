@@ -88,7 +88,7 @@ impl OwnServer {
         self.directory.path().join("home")
     }
 
-    /// By its socket, without a password.
+    /// The URL of its socket, without a password.
     pub fn socket_url(&self) -> String {
         format!("postgres://owner@/postgres?host={}&port={}", self.sockets().display(), self.port)
     }

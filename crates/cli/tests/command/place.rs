@@ -206,7 +206,7 @@ impl Place {
         }
     }
 
-    /// Waits until the kernel has ended what belonged to a command that was killed.
+    /// Waits until the kernel has ended the processes of a command that was killed.
     pub fn wait_until_gone(&self) {
         let begin = Instant::now();
         while !processes_of(self.path()).is_empty() {

@@ -36,7 +36,7 @@ pub fn files(directory: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// So many samples tell every phase of a statement.
+/// This many samples show every phase of a statement.
 const ENOUGH_SAMPLES: u64 = 500;
 
 #[test]

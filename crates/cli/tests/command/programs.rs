@@ -159,7 +159,7 @@ fn db_bench_runs_without_a_dbms() {
     place.run(&[&file]).expect(0, &["fill", "readrandom", "operations/s"]);
     let database = Database::of(&place.results());
     assert_eq!(results(&database), ["fill", "readrandom"]);
-    // Without a DBMS it is what the program takes that is counted.
+    // Without a DBMS, the program's own cost is counted.
     let cpu = database.texts(
         "SELECT CAST(m.value AS TEXT) FROM metric m JOIN name n ON n.id = m.name_id \
          WHERE n.text = 'dbms.cpu/o'",

@@ -16,12 +16,12 @@ use crate::moto::Moto;
 /// How a command ends.
 #[derive(Clone, Copy)]
 enum Ends {
-    /// With success.
+    /// It succeeds.
     Well,
-    /// With a judgment, good or bad.
+    /// It ends with a judgment, good or bad.
     Judged,
-    /// As a wrong request with these words: it can't go on without something that is not here, or
-    /// would go on for minutes.
+    /// It is refused as a wrong request with these words: it can't go on without something that is
+    /// not here, or would go on for minutes.
     Saying(&'static str),
 }
 
@@ -87,7 +87,7 @@ fn shell(directory: &Path, script: &str) -> Command {
     command
 }
 
-/// The command as it runs here, and how it ends. What was taken from the tables is added to `used`.
+/// The command as it runs here, and how it ends. Adds the entries used from the tables to `used`.
 fn as_it_runs(
     example: &Example,
     command: &str,
@@ -110,7 +110,7 @@ fn as_it_runs(
 fn run(directory: &Path, moto: Option<&Moto>, command: &str) -> Option<Output> {
     let mut shell = shell(directory, command);
     if command.contains("s3://") {
-        // With a cache that has no builds.
+        // The cache has no builds.
         shell.env("STEELYARD_CACHE", directory.join("cache"));
         shell.env("HOME", directory).env_remove("AWS_PROFILE");
         moto?.with(&mut shell);
@@ -199,7 +199,7 @@ fn the_examples_work() {
     let commands: Vec<(&Example, String)> = commands.collect();
     let mut used = BTreeSet::new();
     for of_document in commands.chunk_by(|(one, _), (next, _)| one.document == next.document) {
-        // No document finds what another has left.
+        // No document finds files that another has left.
         let place = testing::directory();
         let mut copy = Command::new("cp");
         copy.arg("-a").arg(made.path().join(".")).arg(place.path());

@@ -1,4 +1,4 @@
-//! A password in a reference stays out of all that is printed and written.
+//! A password in a reference stays out of everything that is printed and written.
 
 use std::fs;
 use std::net::TcpListener;
@@ -30,7 +30,7 @@ fn no_password_is_told_when_nobody_listens() {
     let place = Place::new();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
-    // From now on, it is closed.
+    // From now on, the port is closed.
     drop(listener);
     let mut given = vec![
         (format!("mysql://me:{}@[::1]:{port}/d", CARELESS[0]), true),
