@@ -139,7 +139,7 @@ fn path(tokens: &[&str]) -> Vec<String> {
     path
 }
 
-/// Adds the names of a tree: what stands after `use`, or below the path `above` in braces.
+/// Adds the names of a tree: the text after `use`, or below the path `above` in braces.
 fn import(found: &mut Vec<Import>, tree: &[&str], above: &[String], public: bool) {
     let mut depth = 0;
     let branches = tree.split(|token| {

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::graph::Ties;
 use super::modules::{Module, read_crate};
 
-/// More steps than any name takes to where it is declared. A name from another crate comes back to
+/// More steps than any name takes to its declaration. A name from another crate comes back to
 /// itself: `use libc;`.
 const STEPS: usize = 16;
 

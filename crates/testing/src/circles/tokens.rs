@@ -1,4 +1,5 @@
-//! Rust source as tokens, without what imports nothing: comments, characters, attributes, tests.
+//! Rust source as tokens, without parts that import nothing: comments, characters, attributes,
+//! tests.
 
 /// The texts, words and signs of a source; `::` is one sign.
 pub fn tokens(source: &str) -> Vec<&str> {
