@@ -1,5 +1,5 @@
-//! Builds at an address, for commands that may have to build from source: how `dbms` gets what
-//! `archive` has.
+//! Builds at an address, for commands that may have to build from source: connects `dbms` with
+//! `archive`.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,7 +18,7 @@ pub struct BuildsFrom {
 }
 
 impl BuildsFrom {
-    /// From now on, builds are first looked for there. Nothing is asked before one is needed.
+    /// From now on, looks for builds there first. Requests nothing before a build is needed.
     ///
     /// # Errors
     /// If it is not an address.
@@ -97,7 +97,7 @@ fn fetch(
     Ok(Some(BuildOffer { key, object: builds.object(&build) }))
 }
 
-/// What a build at an address depends on.
+/// The key of a build at an address, made of everything that the build depends on.
 fn key_of(builds: &Builds, build: &SharedBuild) -> Result<BuildKey, archive::Error> {
     serde_json::from_value(build.build.clone()).map_err(|error| archive::Error::DamagedBuild {
         name: builds.object(build),

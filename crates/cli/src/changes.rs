@@ -54,12 +54,12 @@ pub fn named<T: Copy + Send + Sync>(
 }
 
 impl Changes {
-    /// Whether any was given.
+    /// True if any was given.
     pub fn given(&self) -> bool {
         *self != Changes::default()
     }
 
-    /// Whether profiles were asked for.
+    /// True if profiles were requested.
     pub fn profile(&self) -> bool {
         self.profile
     }

@@ -73,7 +73,7 @@ const KINDS: [(&str, Section); 9] = [
     ("other", Section::Other),
 ];
 
-/// Columns of what is printed on a terminal, at most.
+/// The maximum width of output on a terminal, in columns.
 const COLUMNS: usize = 100;
 
 /// Columns of the terminal, if there is one; readable in any case.
@@ -84,7 +84,7 @@ fn columns() -> usize {
 }
 
 impl CompareArgs {
-    /// Whether what is read first is enough: on a terminal, if nothing else is asked for.
+    /// True if the short output is enough: on a terminal, if no more was requested.
     fn is_brief(&self) -> bool {
         let asked = self.full || !self.tables.is_empty() || !self.metric.is_empty();
         let asked = asked || self.rows == Rows::Steps || self.format != Format::Text;
@@ -115,8 +115,8 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<()> {
     })
 }
 
-/// Prints what ends a run: on a terminal what `compare` prints, elsewhere verdicts on throughput
-/// and on the DBMS's CPU, and throughput; then where to find the rest.
+/// Prints the end of a run: on a terminal the output of `compare`; elsewhere the verdicts on
+/// throughput and on the DBMS's CPU, and throughput. Then says where to find the rest.
 pub fn print_after_run(directory: &Path, results: &report::Results) -> anyhow::Result<()> {
     if std::io::stdout().is_terminal() {
         let options = CompareOptions { brief: Some(columns()), ..CompareOptions::default() };

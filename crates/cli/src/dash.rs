@@ -1,5 +1,4 @@
-//! A dash in place of a file: standard output where files are written, standard input where they
-//! are read.
+//! A dash in place of a file: standard output for files to write, standard input for files to read.
 
 use std::io::{IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
@@ -10,15 +9,15 @@ use tempfile::TempDir;
 
 use crate::exit::{WrongRequest, refuse};
 
-/// What standard input is called in messages.
+/// The name of standard input in messages.
 pub const INPUT: &str = "stdin";
 
-/// Whether standard input or output is meant.
+/// True if standard input or output is meant.
 pub fn is_dash(path: &Path) -> bool {
     path == Path::new("-")
 }
 
-/// Prints what would have been a file.
+/// Prints content that would otherwise go to a file.
 pub fn print(content: &[u8]) -> anyhow::Result<()> {
     let mut stdout = std::io::stdout().lock();
     stdout.write_all(content)?;
@@ -60,14 +59,14 @@ pub fn read_plan(path: &Path) -> anyhow::Result<Plan> {
     Ok(Plan::read(path)?)
 }
 
-/// Files to read; what came from standard input is kept as long as this is.
+/// Files to read. A copy of standard input is kept as long as this lives.
 pub struct Inputs {
     pub files: Vec<PathBuf>,
     kept: Option<TempDir>,
 }
 
 impl Inputs {
-    /// Files as they were given. A dash may be one of them.
+    /// Keeps the files in the given order. One of them may be a dash.
     pub fn of(given: &[PathBuf]) -> anyhow::Result<Self> {
         let dashes = given.iter().filter(|path| is_dash(path)).count();
         if dashes > 1 {

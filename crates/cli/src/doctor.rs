@@ -45,10 +45,10 @@ enum Format {
 const WATCHED: Duration = Duration::from_secs(10);
 const MEASURED: Duration = Duration::from_secs(30);
 
-/// The script that undoes what was set. It is gone after the next boot, like what was set.
+/// The script that undoes the changes. It is gone after the next boot, like the changes.
 const UNDO: &str = "/run/steelyard-doctor-undo.sh";
 
-/// Examines the machine and prints what was found.
+/// Examines the machine and prints the findings.
 pub fn run(args: &DoctorArgs) -> anyhow::Result<()> {
     let data_dir = match &args.data_dir {
         Some(directory) => std::path::absolute(directory).context("--data-dir")?,
@@ -79,8 +79,8 @@ fn fit(findings: &[Finding]) -> anyhow::Result<()> {
     if failed.is_empty() { Ok(()) } else { Err(Unfit(failed).into()) }
 }
 
-/// Tells in one line what about this machine may spoil a run, and returns all that was found. With
-/// `strict`, what fails is an error.
+/// Prints one line about findings that may spoil a run, and returns all findings. With `strict`, a
+/// failed check is an error.
 pub fn before_run(
     data_dir: &Path,
     strict: bool,
@@ -98,7 +98,7 @@ pub fn before_run(
     Ok(findings)
 }
 
-/// Sets what can be set, and says so, and how to undo it even if something can't be set.
+/// Sets what can be set; prints the changes and how to undo them, even if something can't be set.
 fn mend(findings: &[Finding]) -> anyhow::Result<()> {
     let undo = Path::new(UNDO);
     let mended = doctor::mend(findings, undo, |finding, fix| {

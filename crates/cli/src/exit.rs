@@ -33,11 +33,11 @@ pub struct Unfinished {
     /// Why it ended.
     #[source]
     pub error: lab::Error,
-    /// What to do.
+    /// The remedy.
     pub next: String,
 }
 
-/// What `doctor` found to fail, each with what was found.
+/// The checks that failed in `doctor`, each with what was found.
 #[derive(Debug, thiserror::Error)]
 #[error("this machine is not fit to measure on:\n  {}", .0.join("\n  "))]
 pub struct Unfit(pub Vec<String>);
@@ -47,7 +47,7 @@ pub fn gate(reasons: Vec<String>) -> anyhow::Result<()> {
     if reasons.is_empty() { Ok(()) } else { Err(GateFailed(reasons).into()) }
 }
 
-/// Prints what is wrong with the command line, or the help that it asks for.
+/// Prints the mistake in the command line, or the help that it asks for.
 pub fn usage(error: &clap::Error) -> ExitCode {
     let text = error.render().to_string();
     if untold(&text) == text {
@@ -62,7 +62,7 @@ pub fn usage(error: &clap::Error) -> ExitCode {
 /// Prints an error with its causes and returns the exit code.
 pub fn explain(error: &anyhow::Error) -> ExitCode {
     if broken_pipe(error) {
-        // The reader, such as `head`, has all it wanted.
+        // The reader, such as `head`, has read enough.
         return ExitCode::SUCCESS;
     }
     if error.is::<GateFailed>() || error.is::<Unfit>() {
@@ -73,7 +73,7 @@ pub fn explain(error: &anyhow::Error) -> ExitCode {
     let mut last = error.to_string();
     for cause in error.chain().skip(1) {
         let text = cause.to_string();
-        // Many errors already say what their cause said.
+        // Many errors already repeat the text of their cause.
         if !last.contains(&text) {
             say(&format!("  because: {text}"));
         }
@@ -82,8 +82,8 @@ pub fn explain(error: &anyhow::Error) -> ExitCode {
     ExitCode::from(if is_request(error) { WRONG_REQUEST } else { FAILED })
 }
 
-/// Prints a line to stderr, which may repeat what was given, without passwords in it. Failing to is
-/// fine, because the exit code remains.
+/// Prints a line to stderr, without passwords, because it may repeat user input. A failure to print
+/// is ignored, because the exit code remains.
 fn say(text: &str) {
     let text = untold(text);
     let _ = writeln!(std::io::stderr(), "{text}");

@@ -1,4 +1,4 @@
-//! `steelyard explain`: where a step's costs come from, and what moved.
+//! `steelyard explain`: where the costs of a step come from, and what moved.
 
 use clap::Args;
 use report::{ExplainOptions, Which};

@@ -53,7 +53,7 @@ Columns of csv:
   metric, unit, better         as in docs/glossary.md; better is more, less or neither
   value                        with all its digits";
 
-/// Writes the file and says what is in it.
+/// Writes the file and describes its contents.
 pub fn run(args: &ExportArgs) -> anyhow::Result<()> {
     let named = args.experiment.as_deref();
     let store = open(&args.directory.results, named.as_slice())?;

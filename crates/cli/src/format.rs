@@ -20,7 +20,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// Prints what `render` makes; with colors where a terminal shows them.
+    /// Prints the output of `render`, with colors if the terminal shows them.
     pub fn print(
         self,
         render: impl FnOnce(report::Format) -> Result<String, ReportError>,
@@ -39,7 +39,7 @@ impl Format {
         Ok(())
     }
 
-    /// Renders and prints it beside a file on standard output: to standard error.
+    /// Renders and prints it to standard error, because standard output has the file.
     pub fn tell(
         self,
         render: impl FnOnce(report::Format) -> Result<String, ReportError>,

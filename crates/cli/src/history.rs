@@ -56,7 +56,7 @@ pub enum By {
 }
 
 impl OrderArgs {
-    /// Whether any of the options was given.
+    /// True if any of the options was given.
     pub fn given(&self) -> bool {
         self.by.is_some() || self.commits.is_some()
     }

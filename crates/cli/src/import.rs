@@ -111,7 +111,7 @@ pub fn run(args: &ImportArgs) -> anyhow::Result<()> {
     if outputs.is_empty() { Ok(()) } else { import(args, &inputs, results) }
 }
 
-/// Says what became of an experiment that came from elsewhere.
+/// Reports the result for an experiment that came from elsewhere.
 pub fn say(what: &str, imported: &Imported, results: &Path) {
     let place = results.display();
     match imported {
@@ -122,7 +122,7 @@ pub fn say(what: &str, imported: &Imported, results: &Path) {
     }
 }
 
-/// Reads all files, then stores what is in them.
+/// Reads all files, then stores their contents.
 fn import(args: &ImportArgs, inputs: &Inputs, results: &Path) -> anyhow::Result<()> {
     let format = args.format.as_deref().map(str::parse::<foreign::Format>);
     let format = format.transpose().map_err(|error| WrongRequest(error.to_string()))?;
@@ -151,7 +151,7 @@ fn import(args: &ImportArgs, inputs: &Inputs, results: &Path) -> anyhow::Result<
     Ok(())
 }
 
-/// Reads a file, and what its name and the options say about it.
+/// Reads a file, with what its name and the options say about it.
 fn finished(
     args: &ImportArgs,
     path: &Path,
@@ -181,7 +181,7 @@ fn finished(
         }
         for test in &mut reading.tests {
             test.variant = test.name.take();
-            // The command has its parameters in it.
+            // The command already includes its parameters.
             test.settings.clear();
         }
     }

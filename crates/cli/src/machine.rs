@@ -1,4 +1,4 @@
-//! What every command that starts servers needs: where they run, as which user, and how to stop.
+//! Setup shared by all commands that start servers: where they run, as which user, and how to stop.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The `steelyard` command: one file per subcommand, no logic of its own.
+//! The `steelyard` command: one file per subcommand, without logic of its own.
 
 mod advise;
 mod builds;

@@ -16,13 +16,13 @@ pub struct Progress {
     trials: usize,
     /// The steps running now do not belong to a trial.
     loading: bool,
-    /// Whether the run designs itself: it chooses how often to restart its servers and for how
+    /// True if the run designs itself: it chooses how often to restart its servers and for how
     /// long.
     designed: bool,
     budget: Option<Duration>,
     /// The current state of its comparisons.
     rows: Vec<IntervalRow>,
-    /// By warning text without digits: how often it came, and its first text.
+    /// By warning text without digits: its count, and its first text.
     warned: BTreeMap<String, (usize, String)>,
 }
 
@@ -32,7 +32,7 @@ struct Bars {
     step: Option<ProgressBar>,
     intervals: Vec<ProgressBar>,
     unit: String,
-    /// Whether the step ends by time rather than after a number of operations.
+    /// True if the step ends by time rather than after a number of operations.
     timed: bool,
     rate: Rate,
 }
@@ -173,7 +173,7 @@ impl Progress {
                 }
             }
             Event::StepEnded { name, variant, rate, unit, seconds, warnings } => {
-                // Names of variants differ in length, so what follows them is not aligned.
+                // Names of variants differ in length, so the text after them is not aligned.
                 let name = variant.map_or(name.clone(), |variant| format!("{name:<7} {variant} "));
                 self.step_ended(&name, rate, &unit, seconds, &warnings);
             }
@@ -254,7 +254,7 @@ impl Progress {
         }
     }
 
-    /// Prints the intervals as lines where there are no bars.
+    /// Prints the intervals as lines if there are no progress bars.
     fn show_intervals(&mut self) {
         if self.bars.is_none() {
             intervals::lines(&self.rows).iter().for_each(|line| self.line(line));
@@ -287,7 +287,7 @@ impl Progress {
                 bars.experiment.inc(1);
             }
         }
-        // The first of many restarts shows what they consist of.
+        // The first of many restarts shows the steps that they consist of.
         if !self.designed || self.rows.is_empty() {
             let digits = |rate: f64| if rate < 10.0 { 2 } else { usize::from(rate < 100.0) };
             let figure = |rate: f64| format!("{rate:>12.*} {unit}", digits(rate));
@@ -306,7 +306,7 @@ impl Progress {
                 // This fails only when the terminal is gone.
                 let _ = bars.all.println(text);
             }
-            // A closed stderr is no reason to end a run.
+            // A closed stderr does not end a run.
             None => {
                 let _ = writeln!(std::io::stderr(), "{text}");
             }

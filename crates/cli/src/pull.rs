@@ -27,7 +27,7 @@ pub struct PullArgs {
     directory: ResultsDir,
 }
 
-/// Pulls each experiment and says what became of it.
+/// Pulls each experiment and reports the result.
 pub fn run(args: &PullArgs) -> anyhow::Result<()> {
     let results = args.directory.writable()?;
     store::Store::check_writable(results)?;

@@ -7,7 +7,7 @@ use store::{ExperimentState, Store};
 use crate::exit::refuse;
 use crate::results::{ResultsDir, address, archives, find, note_running, open_archive};
 
-/// What the commands about addresses say of them.
+/// The help text about addresses, for the commands that take one.
 pub const ADDRESSES: &str = "\
 Addresses:
   s3://BUCKET/PREFIX     Amazon S3, or with AWS_ENDPOINT_URL any service that speaks like it
@@ -46,7 +46,7 @@ pub struct PushArgs {
     directory: ResultsDir,
 }
 
-/// Pushes each experiment and says what became of it.
+/// Pushes each experiment and reports the result.
 pub fn run(args: &PushArgs) -> anyhow::Result<()> {
     let Some((address_of, experiments)) = args.words.split_last() else {
         return refuse("expected an address such as s3://bucket/prefix");

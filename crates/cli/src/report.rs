@@ -25,7 +25,7 @@ pub struct ReportArgs {
     order: OrderArgs,
 }
 
-/// Writes the page and says where it is.
+/// Writes the page and prints its path.
 pub fn run(args: &ReportArgs) -> anyhow::Result<()> {
     // The page shows counts too: if there is no run, the latest count is enough. The history is of
     // all experiments.

@@ -67,7 +67,7 @@ impl Chosen {
 }
 
 impl ResultsDir {
-    /// The directory, for what writes into it.
+    /// The directory, for commands that write into it.
     pub fn writable(&self) -> anyhow::Result<&Path> {
         match address(&self.results)? {
             None => Ok(&self.results),
@@ -92,7 +92,7 @@ pub fn open(results: &Path, named: &[&str]) -> anyhow::Result<Store> {
     open_wanted(results, if named.is_empty() { Wanted::Latest } else { Wanted::Named(&named) })
 }
 
-/// The same with all experiments that are wanted.
+/// As [`open`], with all wanted experiments.
 pub fn open_wanted(results: &Path, wanted: Wanted<'_>) -> anyhow::Result<Store> {
     let Some(address) = address(results)? else { return Ok(Store::open_read_only(results)?) };
     let archive = open_archive(&address)?;
@@ -113,7 +113,7 @@ pub fn open_archive(address: &Address) -> anyhow::Result<Archive> {
     Ok(Archive::open(address, &archives(&cache))?)
 }
 
-/// The place in the cache for what concerns addresses.
+/// The place in the cache for data about addresses.
 pub fn archives(cache: &dbms::Cache) -> PathBuf {
     cache.path().join("archives")
 }

@@ -22,7 +22,7 @@ pub struct RmArgs {
     yes: bool,
 }
 
-/// Removes them: all, or none if one of them can't be.
+/// Removes the experiments: all, or none if one of them can't be removed.
 pub fn run(args: &RmArgs) -> anyhow::Result<()> {
     let results = args.directory.writable()?;
     let all = Store::open_read_only(results)?.all_experiments()?;

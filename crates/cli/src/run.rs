@@ -114,7 +114,7 @@ fn unprofiled(results: &Results) -> String {
     format!("no step was profiled ({why}); everything else was measured")
 }
 
-/// An error with what to do next, if the experiment had begun.
+/// Adds to an error how to continue, if the experiment had begun.
 fn explained(error: lab::Error, began: bool, resuming: &str) -> anyhow::Error {
     if !began {
         return error.into();
@@ -126,7 +126,7 @@ fn explained(error: lab::Error, began: bool, resuming: &str) -> anyhow::Error {
     Unfinished { error, next }.into()
 }
 
-/// What is about to run and for how long, said before anything is fetched or started.
+/// Describes what is about to run and for how long; printed before anything is fetched or started.
 fn intention(plan: &Plan) -> String {
     let variants: Vec<&str> = plan.variants.iter().map(|v| v.name.as_str()).collect();
     let mut steps: Vec<String> = Vec::new();

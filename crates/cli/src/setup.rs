@@ -1,4 +1,4 @@
-//! `steelyard setup`: what makes a bare server fit to measure on.
+//! `steelyard setup`: prepares a bare server for measurements.
 
 use std::fs;
 use std::io::Write;
@@ -236,7 +236,7 @@ pub fn run(args: &SetupArgs) -> anyhow::Result<()> {
     write_all(directory, &setup)
 }
 
-/// Writes all files, or none if one is there.
+/// Writes all files, or none if one of them exists.
 fn write_all(directory: &Path, setup: &Setup) -> anyhow::Result<()> {
     let create = setup.create();
     let next = match &create {

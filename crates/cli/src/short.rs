@@ -108,7 +108,7 @@ impl FromArgMatches for Options {
 }
 
 impl ShortForm {
-    /// Whether any of the options was given.
+    /// True if any of the options was given.
     pub fn given(&self) -> bool {
         !self.variants.is_empty() || !self.config.is_empty() || !self.options.0.is_empty()
     }

@@ -1,4 +1,4 @@
-//! What can go wrong between a client and a server.
+//! Errors between a client and a server.
 
 use std::fmt;
 use std::io;
@@ -18,15 +18,15 @@ pub enum Error {
         target: String,
         /// The user tried.
         user: String,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// The server requires an authentication that is not available.
     #[error("the server requires {wanted}; {remedy}")]
     Authentication {
-        /// What the server requires.
+        /// The authentication that the server requires.
         wanted: String,
-        /// What to do.
+        /// The remedy.
         remedy: &'static str,
     },
     /// The server asked for the password itself, and the user does not allow it.
@@ -34,7 +34,7 @@ pub enum Error {
     Withheld {
         /// The server's address.
         target: String,
-        /// What it asked for, and what to do.
+        /// The request for the password, and the remedy.
         withheld: reference::Withheld,
     },
     /// The file with the server's public key cannot be read.
@@ -42,7 +42,7 @@ pub enum Error {
     Key {
         /// The file.
         file: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// The server does not know the password, or it breaks the rules of the exchange.
@@ -54,7 +54,7 @@ pub enum Error {
         target: String,
         /// The user.
         user: String,
-        /// What is wrong.
+        /// Describes what is wrong.
         problem: String,
     },
     /// The server closed the connection, or it failed.
@@ -66,7 +66,7 @@ pub enum Error {
     /// The server answered with an error.
     #[error("{error} (statement: {statement})")]
     Server {
-        /// What the server said.
+        /// The server's error.
         error: Box<ServerError>,
         /// The start of the statement.
         statement: String,
@@ -76,7 +76,7 @@ pub enum Error {
     WrongAnswer {
         /// The right answer.
         expected: String,
-        /// What was received.
+        /// The answer received.
         found: String,
         /// The start of the statement.
         statement: String,
@@ -91,7 +91,7 @@ pub enum Error {
         /// The start of the statement.
         statement: String,
     },
-    /// The process that contains the system could not do what it was asked.
+    /// The process that contains the system could not do what was requested.
     #[error("the engine's process: {0}")]
     Engine(String),
     /// A request that this system does not support.
@@ -110,7 +110,7 @@ pub enum Error {
         what: &'static str,
         /// The CPU.
         cpu: usize,
-        /// Why not, and what to do.
+        /// The reason, and the remedy.
         problem: String,
     },
     /// The operating system refused a thread.
@@ -124,7 +124,7 @@ impl Error {
         self.answer().map(|error| error.code.as_str())
     }
 
-    /// What the error means for the caller.
+    /// The meaning of the error for the caller.
     pub fn kind(&self) -> ErrorKind {
         match self {
             Error::Broken(_) => ErrorKind::Disconnected,
@@ -141,7 +141,7 @@ impl Error {
     }
 }
 
-/// What an error means, for any system. The code for a protocol sets it.
+/// The meaning of an error, for any system. The code for a protocol sets it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ErrorKind {
     /// The same transaction may succeed if retried.
@@ -152,7 +152,7 @@ pub enum ErrorKind {
     Disconnected,
     /// Its disk is full.
     DiskFull,
-    /// What was asked is wrong in itself, such as a statement's syntax. It fails at every attempt.
+    /// The request itself is wrong, such as a statement's syntax. It fails at every attempt.
     Invalid,
     /// Anything else.
     #[default]
@@ -166,7 +166,7 @@ pub struct ServerError {
     pub severity: String,
     /// The system's code, such as an SQLSTATE.
     pub code: String,
-    /// What it means.
+    /// Its meaning.
     pub kind: ErrorKind,
     /// The message.
     pub message: String,

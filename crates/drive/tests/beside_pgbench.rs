@@ -1,4 +1,4 @@
-//! pgbench beside us: a server logs the same statements in the same order of kinds.
+//! Comparison with pgbench: a server logs the same statements in the same order of kinds.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use crate::scripts::{run, scripts};
 
 const TRANSACTIONS: u64 = 40;
 
-/// Scripts that use every construct, with whether chance decides what a transaction sends.
+/// Scripts that use every construct; true if chance decides what a transaction sends.
 const OWN: [(&str, bool); 5] = [
     (include_str!("../../bench/src/scripts/branches.sql"), true),
     (include_str!("../../bench/src/scripts/expressions.sql"), false),
@@ -49,7 +49,7 @@ fn kind(statement: &str) -> String {
     kind.trim_end().trim_end_matches(';').to_owned()
 }
 
-/// The kinds of statements that clients sent since the log had so many bytes.
+/// The kinds of statements that clients sent since the log was `since` bytes long.
 fn logged(server: &TestServer, since: usize) -> Vec<String> {
     let log = server.log();
     let entries = log[since..].split("\n@ ").map(|entry| entry.trim_start_matches("@ "));
@@ -59,7 +59,7 @@ fn logged(server: &TestServer, since: usize) -> Vec<String> {
             Some(text) => text,
             None => text.strip_prefix("execute ")?.split_once(": ")?.1,
         };
-        // What pgbench asks before it begins is in lower case.
+        // The queries that pgbench sends before it begins are in lower case.
         (!text.starts_with("select ")).then(|| kind(text))
     };
     entries.filter_map(statement).collect()

@@ -1,4 +1,4 @@
-//! The engine against a real server: its counts are what happened.
+//! The engine against a real server: its counts match what happened.
 
 use std::time::{Duration, Instant};
 
@@ -159,8 +159,8 @@ fn a_held_transaction_ends_with_its_step() {
     }
 }
 
-/// Runs the phases of a plan, what is `done` to the server before its last step; gives the outcome
-/// of some hundred operations of the last.
+/// Runs the phases of a plan, and calls `done` on the server before the last step. Returns the
+/// outcome of a few hundred operations of that step.
 fn last_step(
     plan: &plan::InsertPlan,
     clients: u32,
@@ -192,7 +192,7 @@ fn gaps_left_by_many_clients_in_a_shared_table_are_not_wrong_answers() {
         ..plan::InsertPlan::default()
     };
     let outcome = last_step(&plan, 64, |server| {
-        // What this is about: most ids have no row.
+        // The condition under test: most ids have no row.
         let ids = server.number("SELECT max(transactionid) - min(transactionid) + 1 FROM pi1");
         assert!(ids > 110_000, "{ids}");
     });

@@ -64,7 +64,7 @@ fn resident() -> u64 {
     line.split_whitespace().nth(1).unwrap().parse().unwrap()
 }
 
-/// KB on the heap and resident while so many clients are at work.
+/// KB on the heap and resident while this many clients are at work.
 fn held(server: &TestServer, clients: u32, each: &dyn Fn(u32) -> Stream) -> [f64; 2] {
     let streams = (0..clients).map(each).collect();
     let load = load(step(Class::INSERT, streams, Some(600.0)), vec![server.target()]);
@@ -113,8 +113,8 @@ fn measure(kind: &Path) {
     println!("KB: {:.1} {:.1}", more[0], more[1]);
 }
 
-/// What a client of each kind needs in KB, on the heap and resident: measured by another process,
-/// which runs the calling test.
+/// The memory that a client of each kind needs in KB, on the heap and resident. Another process
+/// measures it by running the calling test.
 fn per_client() -> Option<Vec<(&'static str, [f64; 2])>> {
     if let Some(kind) = testing::given() {
         measure(&kind);

@@ -19,7 +19,7 @@ fn one(statement: Statement) -> Vec<Stream> {
     vec![stream(0, Class::QUERY, statement, Pace::Free, End::Rounds(1))]
 }
 
-/// What its streams find is what the server counts, as text and prepared.
+/// The streams find the rows that the server counts, as text and prepared.
 fn counts(server: &MysqlServer) {
     make_table(server, 1000);
     for prepared in [true, false] {
@@ -211,7 +211,7 @@ fn bulk(server: &MysqlServer) {
     wait_for("the end of its rows", || server.number("SELECT COUNT(*) FROM b") == 201);
 }
 
-/// What each version has to do right.
+/// Checks that every version must pass.
 fn speaks(reference: &str) {
     let server = MysqlServer::of(reference);
     counts(&server);

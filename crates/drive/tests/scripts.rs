@@ -1,4 +1,4 @@
-//! pgbench scripts on a real server: what they send, keep, count, try again and fail with.
+//! pgbench scripts on a real server: what they send, keep, count and retry, and how they fail.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -35,7 +35,7 @@ fn run_streams(server: &TestServer, streams: Vec<Stream>, seconds: Option<f64>) 
     running.join().remove(0)
 }
 
-/// Runs scripts so often, with one client.
+/// Runs scripts for this many rounds, with one client.
 pub fn run(server: &TestServer, scripts: Scripts, rounds: u64) -> Outcome {
     let scripts = Arc::new(scripts);
     run_streams(server, vec![stream(0, &scripts, End::Rounds(rounds))], None)
@@ -70,7 +70,7 @@ fn every_protocol_does_the_same() {
     {
         server.sql("TRUNCATE seen");
         server.sql("UPDATE t SET v = 0");
-        // In the simple protocol a variable is text of the statement.
+        // In the simple protocol, a variable becomes text in the statement.
         let mut all = scripts(&[(ALL, 1)], sent);
         all.given = vec![("given".to_owned(), given.to_owned())];
         let outcome = run(&server, all, 5);
@@ -205,7 +205,7 @@ fn mistakes_are_told_with_their_place_and_end_the_step() {
         let fatal = fatal.unwrap_or_else(|| panic!("{text} is no mistake"));
         assert!(fatal.contains(message), "{text}: {fatal}");
     }
-    // Where all fail there is no rate.
+    // If all rounds fail, there is no rate.
     let all = "BEGIN ISOLATION LEVEL SERIALIZABLE;\n\
         DO $$ BEGIN RAISE EXCEPTION 'never' USING ERRCODE = '40001'; END $$;\nEND;\n";
     let fatal = run(&server, scripts(&[(all, 1)], Sent::Text), 3).fatal.unwrap();

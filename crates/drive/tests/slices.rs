@@ -50,8 +50,8 @@ fn outcomes(load: &Load) -> Vec<Outcome> {
     running.join()
 }
 
-/// What must hold for the slices of any successful step: both targets have the same rounds, and
-/// these match the timetable.
+/// Checks the slices of a successful step: both targets have the same rounds, and these match the
+/// timetable.
 fn check_slices(load: &Load, outcomes: &[Outcome]) {
     let slots: Vec<_> = Timetable::new(load.slices.as_ref().unwrap(), outcomes.len())
         .take(outcomes.len() * outcomes[0].slices.len())
@@ -145,7 +145,7 @@ fn clients_are_where_the_timetable_says() {
         .collect();
     assert_eq!(slots.len(), outcomes[0].slices.len() * 2);
     let micros = |time: Duration| time.as_micros() as i64;
-    // When each client was at which target.
+    // The times at which each client was at each target.
     let mut seen: [Vec<(i64, usize)>; 2] = Default::default();
     for (target, (server, outcome)) in servers.iter_mut().zip(&outcomes).enumerate() {
         let rows = server.server.sql().unwrap().query_rows(&format!(

@@ -1,5 +1,5 @@
-//! What a read-only sweep needs: protocols, pipelines, bulk loads, and clients on CPUs of their
-//! own.
+//! Features that a read-only sweep needs: protocols, pipelines, bulk loads, and clients on CPUs of
+//! their own.
 
 use std::fs;
 use std::sync::Arc;
@@ -59,7 +59,7 @@ fn a_statement_can_be_parsed_anew_each_time() {
     // Prepared statements that stay have a name.
     let parsed = "execute <unnamed>: SELECT v FROM t";
     assert_eq!(server.log().matches(parsed).count(), 300);
-    // With the simple protocol there is no pipeline.
+    // The simple protocol has no pipeline.
     let statement = point_select(false);
     let refused = Stream::repeating(0, Class::QUERY, Request::Pipeline { statement, depth: 2 });
     let load = load(step(Class::QUERY, vec![refused], Some(1.0)), vec![server.target()]);
@@ -90,7 +90,7 @@ fn the_accounts_are_loaded_by_several_clients() {
     ] {
         assert_eq!(server.number(query), wanted, "{query}");
     }
-    // Twice the same: what the server says of it is told, and the connection goes on.
+    // The same twice: the server's message is reported, and the connection goes on.
     let Phase::Step(again) = &benchmark.phases[0] else { panic!() };
     let fatal = run(again.clone(), &server).fatal.unwrap();
     assert!(fatal.contains("duplicate key") && fatal.contains("COPY"), "{fatal}");
@@ -107,7 +107,7 @@ fn allowed(status: &str) -> String {
 fn clients_and_servers_stay_on_their_cpus() {
     let mut server = TestServer::start();
     make_table(&mut server, 1000);
-    // A limit on CPU time takes none away.
+    // A limit on CPU time takes no CPU away.
     let cpus = sched_getaffinity(Pid::from_raw(0)).unwrap();
     if (0..CpuSet::count()).filter(|cpu| cpus.is_set(*cpu).unwrap()).count() < 2 {
         return testing::skip("it takes two CPUs");

@@ -1,4 +1,4 @@
-//! The sysbench workload beside the program `sysbench`: the same statements at the server.
+//! Comparison with the program `sysbench`: the same statements at the server.
 
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -68,7 +68,7 @@ fn logged(server: &TestServer) -> BTreeMap<String, u64> {
     shapes
 }
 
-/// What came on top.
+/// The counts added since `before`.
 fn since(before: &BTreeMap<String, u64>, after: &BTreeMap<String, u64>) -> BTreeMap<String, u64> {
     let more = |(shape, count): (&String, &u64)| {
         let more = count - before.get(shape).copied().unwrap_or(0);

@@ -30,9 +30,9 @@ fn work_after_the_time_is_not_counted() {
     assert!(in_all > queries.operations, "{in_all} {}", queries.operations);
     assert_eq!(queries.statements, queries.operations);
     assert_eq!(queries.per_second, [queries.operations]);
-    // Of each stream one may have begun in the time and ended just after it.
+    // In each stream, one may have begun in the time and ended just after it.
     assert!(queries.rows <= queries.operations + 2, "{} rows", queries.rows);
-    // What never began on a busy machine waited in vain, which is a latency, too.
+    // Operations that never began on a busy machine waited in vain, which counts as a latency, too.
     let most = queries.operations + 2 + queries.missed;
     assert!(queries.latency.len() <= most, "{} of {most}", queries.latency.len());
     // Of the hundred scheduled in the step's time; the two hundred after it don't count.

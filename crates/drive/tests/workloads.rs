@@ -96,7 +96,7 @@ fn every_step_runs_on_postgres_18() {
     every_step_runs("postgres@18.1", 18);
 }
 
-/// What the server counted in a step, beside our operations.
+/// Our operations in a step, and the counters of the server.
 fn counted(server: &mut TestServer, tables: &[String], step: &Step) -> (f64, Counted) {
     let before = server.server.counters(tables).unwrap();
     let operations = short(server, step) as f64;
@@ -138,7 +138,7 @@ fn what_is_counted_is_what_the_server_counts() {
         let found: f64 = names.iter().map(|name| server.sum(name)).sum();
         told.push(format!("{}: {operations} operations, {names:?} {found}", step.name));
         let expected = operations * each;
-        // What was under way at the end was not counted by us.
+        // Our count leaves out operations that were under way at the end.
         let over = if step.is_timed() { f64::from(step.dop) * statements } else { 0.0 };
         assert!(found >= 0.99 * expected, "{told:#?}");
         assert!(found <= 1.01 * expected + over, "{told:#?}");

@@ -8,7 +8,7 @@ use report::{Advice, AdviseOptions, Chosen, Format, ReportError, advise};
 
 const SYSTEMS: [(&str, &str, &str); 2] = [("pg13.7", "13.7", "1GB"), ("pg14.3", "14.3", "1GB")];
 
-/// Six blocks of two variants; trials of qr100 scatter by 1.4%, those of l.i0 by a tenth of that.
+/// Six blocks of two variants; trials of qr100 scatter by 1.4%, those of l.i0 by a tenth of it.
 fn pilot() -> Many {
     let many = Many::new();
     many.run(
@@ -91,7 +91,7 @@ fn decided_steps_are_those_whose_effect_is_within_the_margin() {
     assert!(document.notes.iter().any(|note| note.contains("l.x dop=1")), "{:?}", document.notes);
 }
 
-/// What is detectable must be confirmed among all comparisons of the plan, at whichever look.
+/// The detectable effect must be confirmed among all comparisons of the plan, at any look.
 #[test]
 fn the_detectable_effect_counts_comparisons_and_looks() {
     let many = pilot();
@@ -164,7 +164,7 @@ fn what_cannot_be_advised_on() {
     assert!(short.contains("for two blocks, found 1m"), "{short}");
     let margin = AdviseOptions { margin: Some(2.0), ..options(8) };
     assert!(matches!(error(&many, &same_plan(), &margin), ReportError::BadMargin { .. }));
-    // Two to five blocks are better than none, and said.
+    // Two to five blocks are better than none; a note says that they are few.
     let tight = AdviseOptions { budget: Duration::from_secs(500), ..options(0) };
     let tight = found(&many, &same_plan(), &tight).document;
     assert!((2..6).contains(&tight.blocks), "{}", tight.blocks);

@@ -1,4 +1,4 @@
-//! From a store to printed comparisons.
+//! Comparisons, from the store to the printed text.
 
 use crate::common::{Lab, counter, golden, plan, record, rich};
 use report::{CompareOptions, Format, Rows, Section, compare};
@@ -46,7 +46,7 @@ fn text_and_markdown_and_csv_stay_as_they_are() {
     golden("steps.csv", &found.render(Format::Csv).unwrap());
 }
 
-/// What is read first of an experiment, on a terminal of so many columns.
+/// The short output for an experiment, on a terminal of the given width.
 fn brief(lab: &Lab, width: usize) -> String {
     let options = CompareOptions { brief: Some(width), ..CompareOptions::default() };
     let text = compare(&lab.results(), &options).unwrap().render(Format::Text).unwrap();
@@ -382,7 +382,7 @@ fn twins_are_compared_among_themselves_and_make_verdicts_of_noisy_steps_careful(
     assert!(reasons.iter().all(|reason| !reason.contains(".aa")), "{reasons:?}");
     let text = found.render(Format::Text).unwrap();
     assert!(text.contains("0 false alarms in 4 comparisons: 0.0%"), "{text}");
-    // The legend says by which edges it was judged.
+    // The legend names the edges by which it was judged.
     let outside = 1.0 + floors[2].unwrap();
     let edges = format!(
         "l.i1: a regression or improvement is outside {:.3} to {outside:.3}, because identical variants differ by so much",
@@ -519,7 +519,7 @@ fn what_is_not_known_has_no_column_and_no_table_where_people_read() {
     assert!(!all.contains("! latency"), "it was not asked for: {all}");
 }
 
-/// PostgreSQL 17 writes many names of what sessions wait for in another way.
+/// PostgreSQL 17 spells many names of wait events differently.
 #[test]
 fn a_wait_with_its_newer_name_has_one_row() {
     let two = ["16.11", "17.7"];
@@ -529,7 +529,7 @@ fn a_wait_with_its_newer_name_has_one_row() {
         let spelled = ["IO/WALSync", "IO/WalSync"][place];
         step.counters.push(counter(metrics::WAITS, "", spelled, [100.0, 200.0][place]));
         step.counters.push(counter(metrics::WAITS, "", "CPU", 50.0));
-        // Other counters mean what they say.
+        // Names of other counters stay distinct if they differ in case.
         step.counters.push(counter("pg_stat_io", "", ["Reads", "reads"][place], 7.0));
         step
     });

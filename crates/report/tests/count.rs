@@ -139,7 +139,7 @@ fn no_count_is_dropped_for_being_far_off() {
     one.phases.clear();
     one.counts = vec![one.instructions; 2];
     counting.record(0, &one);
-    // Two that agree, and three others: 0.4% more is no difference.
+    // Two that agree, and three others: 0.4% more is not a difference.
     let of = |part: f64| (one.instructions as f64 * (1.0 + part)) as u64;
     let counts = vec![of(0.004), of(0.004), of(0.0), of(0.008), of(-0.002)];
     counting.record(1, &CountRecord { instructions: counts[0], counts, ..one.clone() });

@@ -1,4 +1,4 @@
-//! The documentation of the JSON of counts is what the program prints.
+//! The documentation of the JSON of counts matches the program's output.
 use crate::common::counts::{BASE, Counting, build, options};
 use crate::common::documented::{assert_is_example, assert_keys_explained, before_example};
 use report::{CountOptions, Format};

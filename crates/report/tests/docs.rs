@@ -1,4 +1,4 @@
-//! The documentation of the JSON is what the program does.
+//! The documentation of the JSON matches the program's output.
 
 use crate::common::documented::{assert_is_example, assert_keys_explained, before_example};
 use crate::common::{Lab, histogram, plan, record};

@@ -1,4 +1,4 @@
-//! What profiles say: shares with known truth, read from the artifacts of finished trials.
+//! Profiles: shares with known truth, read from the artifacts of finished trials.
 
 use crate::common::documented::assert_is_example;
 use crate::common::{Lab, counter, golden, plan, rich};
@@ -7,7 +7,7 @@ use report::{ExplainOptions, Format};
 const VARIANTS: [&str; 2] = ["pg13.7", "pg14.3"];
 const STEPS: [&str; 2] = ["l.i0", "qr100"];
 
-/// Folded stacks of a backend that spends so many samples in each phase.
+/// Folded stacks of a backend that spends this many samples in each phase.
 fn stacks(plan: u32, parse: u32, analyze: u32, execute: u32, palloc: u32) -> String {
     let backend = "postgres;_start;main;ServerLoop;PostgresMain";
     format!(
@@ -121,7 +121,7 @@ fn output_is_as_it_was() {
     assert_eq!(back, explanation.document);
 }
 
-/// PostgreSQL 17 writes many names of what sessions wait for in another way.
+/// PostgreSQL 17 spells many names of wait events differently.
 #[test]
 fn a_wait_with_its_newer_name_is_the_same_wait() {
     let lab = Lab::new(&VARIANTS, &plan(&VARIANTS, &["l.i0"], 3, &[1]), 3);

@@ -1,4 +1,4 @@
-//! What fails a gate.
+//! Conditions that fail a gate.
 
 use crate::common::{Lab, plan, record};
 use report::{CompareOptions, Format, compare};
@@ -53,7 +53,8 @@ fn costs_are_judged_and_gated() {
     let text = reads.render(Format::Text).unwrap();
     assert!(text.contains("r/o is 0 for both: nothing to compare"), "{text}");
 
-    // A step without such statements has no percentile of them; one without any metric fails.
+    // A step without such statements has no percentile of their times; one without any metric
+    // fails.
     let p99 = by(&["query.p99"]);
     assert_eq!(p99.gate(gate), Vec::<String>::new());
     assert_eq!(p99.document.metrics[0].comparisons.len(), 1);
@@ -64,7 +65,7 @@ fn costs_are_judged_and_gated() {
     assert!(lost[0].contains("cs/o was not measured for a and b"), "{lost:?}");
 }
 
-/// What is missing does not look like a result: blocks of a finished run, values of some blocks, a
+/// A gap must not look like a result: blocks missing from a finished run, values of some blocks, a
 /// variant whose trials all failed, a rate that only the base held.
 #[test]
 fn what_is_missing_fails_the_gate() {

@@ -80,7 +80,7 @@ fn nights() -> Many {
         let request = Request { day, systems: &systems, blocks: 2, ..Request::default() };
         many.run(&request, &|place, step, _, block| {
             let slower = if place == 1 && day >= 7 { 0.8 } else { 1.0 };
-            // A day has its own mood.
+            // Each day has its own noise.
             let mood = noise(day as u32 * 97 + 5);
             50_000.0 * slower * mood * (1.0 + 0.001 * f64::from(block + step.len() as u32))
         });
@@ -133,7 +133,7 @@ fn machines_of_one_type_are_lines_of_their_own() {
     let slower: Vec<_> = (6..12).map(|day| night(day, other, 90_000.0)).collect();
     let named = |id: &str| format!("Example 8 (id {id})");
     assert_eq!(lines(), [(named("unknown"), 3), (named("11111111"), 3), (named("22222222"), 6)]);
-    // Of one that was resumed elsewhere, each block belongs to the machine that ran it.
+    // If a run was resumed elsewhere, each block belongs to the machine that ran it.
     many.resumed(slower[5], 1, "33333333cccc");
     assert_eq!(lines().last(), Some(&(named("33333333"), 1)));
     let results = report::load(&many.store, report::Which::Id(slower[5])).unwrap();

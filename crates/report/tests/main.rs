@@ -1,4 +1,4 @@
-//! The room on stored results: what is printed, written and documented.
+//! Tests of the crate on stored results: printed output, written files and documents.
 //!
 //! One binary for all, so that it is linked once.
 

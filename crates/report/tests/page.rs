@@ -74,8 +74,8 @@ fn the_page_holds_everything() {
     assert!(codes.contains(&"rate-not-held") && codes.contains(&"too-few-blocks"), "{codes:?}");
 }
 
-/// The latest count of the directory is on the page of its latest run, and on a page of its own
-/// where nothing was run.
+/// The directory's latest count is on the page of its latest run, and on a page of its own without
+/// a run.
 #[test]
 fn counts_are_on_the_page() {
     let two = ["a", "b"];

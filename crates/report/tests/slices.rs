@@ -128,7 +128,7 @@ fn what_stands_behind_a_ratio_is_shown() {
     assert_eq!(cells.len(), 11);
 }
 
-/// The page has the rounds and what they came to, and no seconds that all servers shared.
+/// The page has the rounds and their results, but not the seconds that all servers shared.
 #[test]
 fn the_page_shows_rounds_and_the_ratio_after_each_restart() {
     let lab = lab();

@@ -40,7 +40,7 @@ fn what_was_stolen_does_not_hide_a_difference() {
     assert!((found.ratio - 5.0 / 5.3).abs() < 0.003, "{found:?}");
 }
 
-/// A history of throughput would show what was stolen.
+/// A history of throughput would show the steal.
 #[test]
 fn a_history_shows_the_ratio_that_was_judged() {
     let lab = measured(1.0, 0.97);

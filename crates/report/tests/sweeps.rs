@@ -1,4 +1,4 @@
-//! Sweeps over clients: what is printed of them, and what is on the page.
+//! Sweeps over clients, as printed and on the page.
 
 use report::Format;
 
@@ -90,8 +90,8 @@ fn without_cores_free_nothing_is_known_of_them() {
     assert!(text.contains("clients      a\n1        "), "{text}");
 }
 
-/// Two numbers of clients are no curve, and a benchmark with a server for each number keeps its
-/// tables.
+/// Two numbers of clients do not make a curve, and a benchmark with a server for each number keeps
+/// its tables.
 #[test]
 fn other_steps_stay_where_they_were() {
     let two = ["a", "b"];
@@ -108,7 +108,7 @@ fn other_steps_stay_where_they_were() {
     }
 }
 
-/// What all points have in common is said once.
+/// A warning that all points have in common appears once.
 #[test]
 fn a_warning_of_many_points_takes_a_line() {
     let variants = ["a"];

@@ -15,7 +15,7 @@ use crate::store::Store;
 const SERIES: &str = "SELECT n.text, r.label, r.unit, r.grp, r.encoding, r.\"values\" FROM series r \
                       JOIN name n ON n.id = r.name_id WHERE r.step_id = ?1";
 
-/// What was measured in a step.
+/// Access to the measurements of a step.
 impl Store {
     /// All metrics of a step, by name.
     ///
@@ -93,7 +93,7 @@ impl Store {
         self.rows(sql, [step.0], |row| Ok(QueryPlan { statement: row.get(0)?, plan: row.get(1)? }))
     }
 
-    /// What the DBMS did by itself during a step, in the order in which it was given.
+    /// The DBMS's own events during a step, in the order in which they were given.
     ///
     /// # Errors
     /// If the database cannot be read.

@@ -20,7 +20,7 @@ pub struct CountRecord {
     pub kind: String,
     /// How they were sent: `simple` or `prepared`.
     pub protocol: String,
-    /// What was counted: `backend`, the process that serves a connection.
+    /// The place that was counted: `backend`, the process that serves a connection.
     pub place: String,
     /// Number of statements counted, at least 1.
     pub statements: u64,
@@ -183,7 +183,7 @@ impl Store {
     }
 }
 
-/// What is wrong with a record, if anything.
+/// Describes the error in a record, if there is one.
 fn check(record: &CountRecord) -> std::result::Result<(), String> {
     if record.statements == 0 {
         return Err("it has no statements".to_owned());

@@ -1,4 +1,4 @@
-//! What can go wrong with a store.
+//! Errors of a store.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use rusqlite::ErrorCode;
 /// Why results could not be written or read.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// There is no store to read.
+    /// The directory has no store to read.
     #[error(
         "no results in {}: `steelyard.db` is missing; name the right directory with --results, or make results with `steelyard run`",
         .0.display()
@@ -20,7 +20,7 @@ pub enum StoreError {
     Directory {
         /// The directory or file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
     /// The file is not an SQLite database, or is damaged.
@@ -30,7 +30,7 @@ pub enum StoreError {
     NotADatabase {
         /// The file.
         path: PathBuf,
-        /// What was found.
+        /// The value found.
         found: String,
     },
     /// A newer steelyard wrote it.
@@ -89,7 +89,7 @@ pub enum StoreError {
     Unfit {
         /// Name of the step.
         step: String,
-        /// What is wrong with it.
+        /// Describes what is wrong with it.
         what: String,
     },
     /// A count contradicts itself or already exists.
@@ -97,7 +97,7 @@ pub enum StoreError {
     UnfitCount {
         /// Kind of statement.
         kind: String,
-        /// What is wrong with it.
+        /// Describes what is wrong with it.
         what: String,
     },
     /// Stored data cannot be understood.
@@ -107,7 +107,7 @@ pub enum StoreError {
     Damaged {
         /// The file.
         path: PathBuf,
-        /// What was found where.
+        /// Describes what was found, and where.
         what: String,
     },
     /// Any other error of SQLite.
@@ -115,16 +115,16 @@ pub enum StoreError {
     Sqlite {
         /// The file.
         path: PathBuf,
-        /// What SQLite said.
+        /// The error from SQLite.
         source: rusqlite::Error,
     },
 }
 
-/// What a function of the store returns.
+/// The result of a function of the store.
 pub type Result<T> = std::result::Result<T, StoreError>;
 
 impl StoreError {
-    /// Whether the request was wrong (a directory without results, of another program, or not
+    /// True if the request was wrong (a directory without results, of another program, or not
     /// writable), in which case a retry can't help.
     pub fn is_request(&self) -> bool {
         matches!(

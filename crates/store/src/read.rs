@@ -101,8 +101,8 @@ impl Store {
         self.host_set("SELECT host_set_id FROM trial WHERE id = ?1", trial.0)
     }
 
-    /// The trials of an experiment, and what is recorded of the machine of each: sets of facts,
-    /// each with its trials. Few sets, because those that are equal are one.
+    /// The trials of an experiment, and the recorded facts of the machine of each: sets of facts,
+    /// each with its trials. Equal sets are combined, so there are few.
     ///
     /// # Errors
     /// If the database cannot be read.

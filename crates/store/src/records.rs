@@ -48,7 +48,7 @@ macro_rules! states {
 }
 
 states!(
-    /// What an experiment is for.
+    /// The purpose of an experiment.
     Purpose {
         /// Trials that are measured and compared.
         Run = "run",
@@ -78,8 +78,8 @@ states!(
         Failed = "failed",
         /// Left running by a killed run.
         Abandoned = "abandoned",
-        /// Run again because something else took too much of the machine, or because its block was
-        /// done anew on another; the error says what.
+        /// Repeated because something else took too much of the machine, or because its block was
+        /// repeated on another machine; the error has the reason.
         Polluted = "polluted",
     }
 );
@@ -95,13 +95,13 @@ states!(
     }
 );
 states!(
-    /// What a step was for.
+    /// The purpose of a step.
     #[derive(Default)]
     StepKind {
         /// Its throughput is a result.
         #[default]
         Measured = "measured",
-        /// It paid off debt between measured steps; its notes say what was done.
+        /// It paid off debt between measured steps; its notes give the details.
         Settle = "settle",
     }
 );
@@ -132,7 +132,7 @@ pub struct HostFact {
 /// A new experiment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewExperiment {
-    /// What it is for.
+    /// Its purpose.
     pub purpose: Purpose,
     /// Name from the plan.
     pub name: String,
@@ -159,7 +159,7 @@ pub struct NewExperiment {
 pub struct Experiment {
     /// Its id in this store.
     pub id: ExperimentId,
-    /// What it is for.
+    /// Its purpose.
     pub purpose: Purpose,
     /// Name from the plan.
     pub name: String,
@@ -185,7 +185,8 @@ pub struct Experiment {
     pub state: ExperimentState,
 }
 
-/// What `dbms` of a variant begins with whose figures another program printed; its name follows.
+/// The prefix of a variant's `dbms` if another program printed its figures; the program's name
+/// follows.
 pub const IMPORTED: &str = "imported:";
 
 /// Code of the warning of an experiment that failed for a reason that resuming can't change.

@@ -1,4 +1,4 @@
-//! A step and all that was measured in it.
+//! A step and all its measurements.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -58,7 +58,7 @@ pub struct Counter {
 /// The size of something at the end of a step.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Size {
-    /// What it is, such as the name of a table.
+    /// The object, such as the name of a table.
     pub object: String,
     /// Which size: a table's `index`, `rel` or `total`.
     pub name: String,
@@ -66,19 +66,20 @@ pub struct Size {
     pub bytes: u64,
 }
 
-/// What a step counts.
+/// The operations that a step counts.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Measure {
     /// The class of requests whose operations are its throughput, such as `query`; empty if nothing
     /// is counted.
     pub class: String,
-    /// What an operation is, for tables: `rows`, `queries`.
+    /// The unit of its operations, for tables: `rows`, `queries`.
     pub unit: String,
     /// Which direction of its rate is better.
     pub better: Better,
-    /// Whether it ends after a time, rather than when its work is done.
+    /// True if it ends after a time, rather than when its work is done.
     pub timed: bool,
-    /// What distinguishes it from other steps of its name and dop, such as `pinning` or `protocol`.
+    /// Labels that distinguish it from other steps of its name and dop, such as `pinning` or
+    /// `protocol`.
     pub labels: BTreeMap<String, String>,
 }
 
@@ -96,9 +97,9 @@ pub struct QueryPlan {
 pub struct LogEvent {
     /// When it was logged, milliseconds since 1970 (UTC).
     pub at_ms: i64,
-    /// What it is: `checkpoint`, `autovacuum`.
+    /// Its kind: `checkpoint`, `autovacuum`.
     pub kind: String,
-    /// What the log says.
+    /// The text from the log.
     pub text: String,
 }
 
@@ -118,14 +119,14 @@ impl Warning {
     }
 }
 
-/// A warning with what it belongs to.
+/// A warning, and the trial or step that it belongs to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoredWarning {
     /// The trial, `None`: the whole experiment.
     pub trial: Option<TrialId>,
     /// The step, `None`: the whole trial or experiment.
     pub step: Option<StepId>,
-    /// What to know.
+    /// The warning.
     pub warning: Warning,
 }
 
@@ -140,7 +141,7 @@ pub struct Failure {
     pub message: String,
     /// How often.
     pub count: u64,
-    /// Whether the statement was retried.
+    /// True if the statement was retried.
     pub retried: bool,
 }
 
@@ -153,9 +154,9 @@ pub struct StepRecord {
     pub ordinal: u32,
     /// Name, such as `l.i0`.
     pub name: String,
-    /// Number of clients; 0 for what runs between the steps.
+    /// Number of clients; 0 for actions between the steps.
     pub dop: u32,
-    /// What it was for.
+    /// Its purpose.
     pub kind: StepKind,
     /// How it ended.
     pub state: StepState,
@@ -165,7 +166,7 @@ pub struct StepRecord {
     pub seconds: f64,
     /// Operations done.
     pub operations: u64,
-    /// What it counts.
+    /// The operations that it counts.
     pub measure: Measure,
     /// Metrics by name; NaN and infinite values are unknown and not stored.
     pub metrics: Vec<(String, f64)>,
@@ -181,13 +182,13 @@ pub struct StepRecord {
     pub sizes: Vec<Size>,
     /// The plans of its statements.
     pub plans: Vec<QueryPlan>,
-    /// What the DBMS did by itself meanwhile.
+    /// The DBMS's own events during the step.
     pub events: Vec<LogEvent>,
-    /// What to know along with the figures.
+    /// Warnings about the figures.
     pub warnings: Vec<Warning>,
     /// Errors of statements.
     pub failures: Vec<Failure>,
-    /// Lines of text: what settling did, what could not be measured.
+    /// Lines of text: actions while settling, and figures that could not be measured.
     pub notes: Vec<String>,
 }
 
@@ -230,9 +231,9 @@ pub struct Step {
     pub ordinal: u32,
     /// Name.
     pub name: String,
-    /// Number of clients; 0 for what runs between the steps.
+    /// Number of clients; 0 for actions between the steps.
     pub dop: u32,
-    /// What it was for.
+    /// Its purpose.
     pub kind: StepKind,
     /// How it ended.
     pub state: StepState,
@@ -242,7 +243,7 @@ pub struct Step {
     pub seconds: f64,
     /// Operations done.
     pub operations: u64,
-    /// What it counts.
+    /// The operations that it counts.
     pub measure: Measure,
     /// Views that this version of the DBMS does not have.
     pub absent: Vec<String>,
@@ -275,15 +276,15 @@ pub struct StepValues {
     pub ordinal: u32,
     /// Name of the step; shared, so many rows cost little.
     pub name: Arc<str>,
-    /// Number of clients; 0 for what runs between the steps.
+    /// Number of clients; 0 for actions between the steps.
     pub dop: u32,
-    /// What it was for.
+    /// Its purpose.
     pub kind: StepKind,
     /// How long it took.
     pub seconds: f64,
     /// Operations done.
     pub operations: u64,
-    /// What it counts; shared, like the name.
+    /// The operations that it counts; shared, like the name.
     pub measure: Arc<Measure>,
     /// One value per requested metric, in that order; NaN if the step doesn't have it.
     pub values: Vec<f64>,

@@ -31,7 +31,8 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens the store in a directory for writing and reading. Creates what is missing.
+    /// Opens the store in a directory for writing and reading. Creates missing directories and
+    /// files.
     ///
     /// # Errors
     /// If the directory cannot be created or written, or `steelyard.db` is something else or has
@@ -67,7 +68,7 @@ impl Store {
         Store::writable(directory).map(drop)
     }
 
-    /// The same for a store that must already exist, as for `run --resume`.
+    /// As [`Store::open`], for a store that must already exist, as for `run --resume`.
     ///
     /// # Errors
     /// [`StoreError::Missing`] if it does not; otherwise as [`Store::open`].
@@ -111,7 +112,7 @@ impl Store {
         let refused = |source| StoreError::from_io(directory, source);
         let absolute = std::path::absolute(directory).map_err(refused)?;
         for folder in [absolute.clone(), absolute.join(ARTIFACTS)] {
-            // What is missing is made in the nearest directory that exists.
+            // A missing folder will be created in the nearest ancestor that exists.
             let place = folder.ancestors().find(|way| way.exists()).unwrap_or(&folder);
             tempfile::tempfile_in(place).map_err(|source| StoreError::from_io(&folder, source))?;
         }

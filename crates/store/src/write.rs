@@ -204,7 +204,7 @@ impl Store {
         self.end_trials(&[trial], TrialState::Failed, Some(error))
     }
 
-    /// Ends trials that will be run again for a reason outside the experiment. None of their steps
+    /// Ends trials that will be repeated for a reason outside the experiment. None of their steps
     /// is a result.
     ///
     /// # Errors
@@ -213,7 +213,7 @@ impl Store {
         self.end_trials(trials, TrialState::Polluted, Some(reason))
     }
 
-    /// Takes back finished trials, which will be run again: their steps are no longer results.
+    /// Takes back finished trials, which will be repeated: their steps are no longer results.
     ///
     /// # Errors
     /// If it cannot be written; none is taken back then.

@@ -43,7 +43,7 @@ fn kill_in_the_middle_of_writing_loses_no_finished_step() {
         let mut child = testing::again(&[], folder.path()).stdout(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let mut stored: Vec<u32> = Vec::new();
-        // The harness prints lines of its own before.
+        // The harness first prints lines of its own.
         let number =
             |line: String| line.split_once("stored ").map(|(_, n)| n.parse::<u32>().unwrap());
         while stored.len() < 4 {
@@ -75,7 +75,7 @@ fn kill_in_the_middle_of_writing_loses_no_finished_step() {
     }
 }
 
-/// On a file system of 2 MB, in a mount namespace that ends with the process.
+/// Runs on a file system of 2 MB, in a mount namespace that ends with the process.
 #[test]
 fn a_full_disk_keeps_stored_steps() {
     if let Some(folder) = testing::given() {

@@ -1,4 +1,4 @@
-//! What is written can be read back; states decide what counts.
+//! Written records can be read back; states decide what counts.
 
 use crate::common::{
     begin, begin_trial, full_step, latest_unfinished, new_experiment, new_variant,
@@ -325,7 +325,7 @@ fn a_trial_keeps_the_machine_it_ran_on() {
     let hosts = store.trial_hosts(experiment).unwrap();
     assert_eq!(hosts, [(kernel("6.1"), vec![before]), (kernel("6.2"), vec![after])]);
 
-    // What ran on the other machine is taken back; what did not finish can't be.
+    // The trial on the other machine is taken back; an unfinished trial can't be.
     store.finish_trial(before).unwrap();
     store.take_back_trials(&[before, after], "another machine").unwrap();
     let trials = store.trials(experiment).unwrap();

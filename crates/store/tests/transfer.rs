@@ -1,4 +1,4 @@
-//! An experiment copied into another store is the same, and whoever looks sees all of it or none.
+//! An experiment copied into another store is the same, and every reader sees all of it or none.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -116,7 +116,7 @@ fn every_row_is_copied_whatever_the_ids() {
     assert_eq!(last.content_hash(back).unwrap(), hash);
     assert_eq!(busy.begun_like(&busy.experiment(copied).unwrap()).unwrap().len(), 3);
 
-    // Row by row, the copy of a copy is a copy of what was written directly.
+    // Row by row, the copy of a copy equals a copy of the original.
     let folders = [(); 2].map(|()| tempfile::tempdir().unwrap());
     let [direct, other] = folders.each_ref().map(open);
     let same = full(&direct, "this");
@@ -205,7 +205,7 @@ fn every_column_is_part_of_the_identity() {
     assert_ne!(store.content_hash(experiment).unwrap(), before);
 }
 
-/// Puts back what `full` wrote.
+/// Puts back the rows that `full` wrote.
 fn return_to(store: &Store, connection: &Connection, table: &str, column: &str) {
     let folder = tempfile::tempdir().unwrap();
     let again = open(&folder);

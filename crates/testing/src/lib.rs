@@ -27,7 +27,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, thread};
 
-/// Where a child finds what its parent gave to [`again`].
+/// The variable in which a child finds the argument of [`again`].
 const GIVEN: &str = "STEELYARD_TEST_GIVEN";
 
 /// If this variable is set, the file that [`skip`] adds a line to: name of the test, tab, reason.
@@ -83,12 +83,12 @@ pub fn again(before: &[&str], path: &Path) -> Command {
     command
 }
 
-/// In the process started by [`again`], what it was given. `None` in the test itself.
+/// The argument for the process started by [`again`]. `None` in the test itself.
 pub fn given() -> Option<PathBuf> {
     env::var_os(GIVEN).map(PathBuf::from)
 }
 
-/// So many bytes that don't compress (xorshift64).
+/// This many bytes that don't compress (xorshift64).
 pub fn noise(length: usize) -> Vec<u8> {
     let mut state: u64 = 0x9e37_79b9_7f4a_7c15;
     let mut next = || {

@@ -15,7 +15,7 @@ pub fn tarball(sources: &Path) -> Option<PathBuf> {
     entries.map(|entry| entry.path()).filter(fits).max()
 }
 
-/// Unpacks what a server is built from, half of the files, into `tree`, which must exist.
+/// Unpacks the files from which a server is built, half of all, into `tree`, which must exist.
 ///
 /// # Errors
 /// When tar can't be run or fails.

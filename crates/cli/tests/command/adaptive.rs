@@ -51,7 +51,7 @@ fn blocks_are_added_for_what_is_undecided_also_after_an_interruption() {
     run.signal(Signal::SIGINT);
     let ended = run.end();
     let all = "every comparison was decided after";
-    // Whatever noise makes of the first look, further blocks have what it left undecided.
+    // Whatever noise does to the first look, further blocks cover only undecided comparisons.
     let again: Vec<&str> = match ended.stderr.split_once("  next: 1 more block of ") {
         None => {
             assert!(ended.stderr.contains(&format!("{all} 6 blocks")), "{}", ended.stderr);

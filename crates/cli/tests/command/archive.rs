@@ -1,4 +1,4 @@
-//! One experiment as a file: what comes back is the same, and what went wrong leaves nothing.
+//! An experiment as a file: its copy is the same, and a failure leaves nothing behind.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,7 +15,7 @@ use crate::plans::{BOTH, plan};
 /// An address in object storage.
 pub const BUCKET: &str = "s3://bucket/some/prefix";
 
-/// Adds an experiment of two variants and three blocks, as a run stores it, with a log of so many
+/// Adds an experiment of two variants and three blocks, as a run stores it, with a log of `log`
 /// bytes that don't compress.
 pub fn add(results: &Path, name: &str, created_ms: i64, log: usize) -> ExperimentId {
     let store = Store::open(results).unwrap();
@@ -77,7 +77,7 @@ pub fn command(place: &Place, arguments: &[&str]) -> Command {
     command
 }
 
-/// What commands print of a results directory or address.
+/// The output of commands for a results directory or address.
 pub fn printed(ask: impl Fn(&[&str]) -> Ended, results: &str) -> Vec<String> {
     let commands: [&[&str]; 5] = [
         &["list"],
@@ -219,7 +219,7 @@ fn an_import_that_is_killed_leaves_nothing_or_all() {
         std::thread::sleep(whole * part / 12);
         running.signal(Signal::SIGKILL);
         running.end();
-        // Opening it for writing removes what is left.
+        // Opening it for writing removes the remains.
         let store = Store::open(&results).unwrap();
         let there = store.all_experiments().unwrap().len();
         let logs = names(&store.artifacts().join("logs")).len();

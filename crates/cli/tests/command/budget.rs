@@ -1,9 +1,9 @@
-//! Budgets: one that is far too small is refused, and a run says what its budget has room for.
+//! Budgets: one that is far too small is refused, and a run says how much fits into its budget.
 
 use crate::place::Place;
 use crate::plans::{BOTH, plan};
 
-/// There is no such installation, so to look for it would fail with another message.
+/// This installation does not exist, so looking for it would fail with another message.
 const NOT_THERE: &str = "path:/nowhere/at/all";
 
 #[test]
@@ -29,7 +29,7 @@ fn nonsense_is_refused_before_anything_is_fetched() {
     place.run(&[&file]).expect(2, &["the budget of 10m is too small", needed]);
     assert!(!place.results().exists(), "nothing is begun");
     place.assert_nothing_left();
-    // With time for it, the installation is looked for.
+    // With enough time, the installation is looked for.
     place.run(&[&file, "--budget", "1h"]).expect(2, &["variant `a`", "/nowhere/at/all"]);
 }
 

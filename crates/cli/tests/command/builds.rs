@@ -1,5 +1,5 @@
-//! What is known of builds: a difference is told beside the results, and a run goes on with the
-//! same binaries or not at all.
+//! Builds: a difference between them is reported with the results, and a run resumes only with the
+//! same binaries.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;
@@ -60,7 +60,7 @@ fn a_run_does_not_go_on_with_another_build_of_the_same_version() {
     run.wait_for("trial 2/2", "  l.x");
     run.signal(Signal::SIGINT);
     run.end().expect(3, &["interrupted"]);
-    // What stands behind the end of an ELF file changes nothing but its hash.
+    // Bytes after the end of an ELF file change nothing but its hash.
     let binary = copied.join("bin/postgres");
     OpenOptions::new().append(true).open(binary).unwrap().write_all(b"x").unwrap();
     place.run(&["--resume"]).expect(2, &["`pg` is still 14.3, but a different build"]);

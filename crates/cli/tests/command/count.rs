@@ -29,7 +29,7 @@ impl Place {
         self.steelyard(&all)
     }
 
-    /// Counts a plan and gives the document.
+    /// Counts a plan and returns the document.
     pub fn counted(&self, plan: &str) -> Value {
         let file = self.plan(plan);
         let ended = self.count(&[&file, "--quiet", "--format", "json"]);
@@ -56,7 +56,7 @@ fn phase(count: &Value, name: &str) -> f64 {
     phases.iter().find(|phase| phase["name"] == name).unwrap()["per_statement"].as_f64().unwrap()
 }
 
-/// Whether counting is possible here; says so where it is not.
+/// True if counting is possible here; otherwise says that it is not.
 pub fn can_count() -> bool {
     let found = Command::new("valgrind").arg("--version").output().is_ok();
     if !found {
@@ -104,10 +104,10 @@ fn a_count_repeats_to_the_ten_thousandth_however_busy_the_machine_is() {
     let [(alone, one), (beside, other)] = counted;
     assert!((beside / alone - 1.0).abs() <= (one + other).max(1e-4), "{counted:?}");
     let inserts = of(&idle, "insert-5", "simple", "a");
-    // Neither a handful nor millions: what an insert of one row out of five takes.
+    // Neither a handful nor millions: the instructions for one row of an insert of five.
     let row = inserts["per_row"].as_f64().unwrap();
     assert!((5_000.0..200_000.0).contains(&row), "{row} instructions per row");
-    // What is stored can be asked again, and is no run.
+    // Stored counts can be shown again; that is not a run.
     let again = place.steelyard(&["count", "--format", "markdown", "--gate"]);
     again.expect(0, &[]);
     assert!(again.stdout.contains("insert-5"), "{}", again.stdout);
@@ -126,7 +126,7 @@ fn what_the_other_threads_of_mariadb_do_is_not_counted() {
     only_a_session_is_counted("mariadb@10.11.5");
 }
 
-/// Of a server whose other threads work by themselves.
+/// Counts on a server whose other threads work by themselves.
 fn only_a_session_is_counted(dbms: &str) {
     if !can_count() {
         return;
@@ -203,7 +203,7 @@ fn versions_differ_and_the_functions_are_named() {
     gate.expect(1, &["the gate failed"]);
 }
 
-/// Of two builds of PostgreSQL.
+/// Counts of two builds of PostgreSQL.
 #[test]
 #[ignore = "takes minutes: make validate"]
 fn a_loop_added_to_one_function_is_found_and_the_function_named_first() {
@@ -223,7 +223,7 @@ fn a_loop_added_to_one_function_is_found_and_the_function_named_first() {
             compiler: repository::compiler().to_owned(),
             ..dbms::BuildOptions::default()
         };
-        // Here, for it takes longer than a command of these tests may.
+        // In this file because it takes longer than a command of these tests may.
         let reference: dbms::Reference = dbms.parse().unwrap();
         let reference = reference.with_build(options.clone()).unwrap();
         dbms::obtain(&reference, &dbms::Cache::open_default().unwrap(), &|_| ()).unwrap();

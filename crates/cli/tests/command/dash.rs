@@ -25,7 +25,7 @@ fn said(output: &Output) -> String {
     stdout.into_owned()
 }
 
-/// No file is called like a dash.
+/// Asserts that no file is named like a dash.
 fn no_dash(place: &Place) {
     assert!(!place.path().join("-").exists());
 }

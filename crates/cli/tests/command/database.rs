@@ -1,4 +1,4 @@
-//! What is in the results, read past steelyard.
+//! Reads the results database without steelyard.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! What earlier steps leave behind, and what `explain` says of it.
+//! Work that earlier steps leave behind, and what `explain` says about it.
 
 use serde_json::Value;
 
@@ -36,7 +36,7 @@ write_seconds = 2
 read_seconds = 2
 "#;
 
-/// A figure that differs, of the base and of the variant; 0 where it doesn't.
+/// A figure that differs, in the base and in the variant; 0 if it does not differ.
 fn shift(step: &Value, kind: &str, name: &str) -> [f64; 2] {
     let all = step[kind]["left"].as_array().unwrap();
     let found = all.iter().find(|shift| shift["name"] == name);
@@ -74,7 +74,7 @@ fn what_autovacuum_would_have_removed_is_explained() {
     let read = shift(step, "counters", "pg_statio_all_tables.heap_blks_read");
     let [vacuumed, left] = [0, 1].map(|at| hits[at] + read[at]);
     assert!(left > 2.0 * vacuumed, "{vacuumed} and {left} blocks per query: {step:#}");
-    // What autovacuum did is read from the log.
+    // The actions of autovacuum are read from the log.
     let events = database.texts("SELECT DISTINCT kind FROM event ORDER BY kind");
     assert!(events.contains(&"autovacuum".to_owned()), "{events:?}");
     let waits = database.number(

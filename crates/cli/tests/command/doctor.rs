@@ -1,4 +1,4 @@
-//! `steelyard doctor` on this machine, and with what was broken on purpose.
+//! `steelyard doctor` on this machine, and with settings broken on purpose.
 
 use std::process::Command;
 

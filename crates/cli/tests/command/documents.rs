@@ -4,11 +4,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A block of lines in a document, or what stands between backquotes in a sentence.
+/// A block of lines in a document, or a text between backquotes in a sentence.
 pub struct Example {
     /// The document's path in the repository.
     pub document: String,
-    /// Whether `<!-- tested -->` stands above it: then it runs as a whole and as it stands.
+    /// True if `<!-- tested -->` stands above it: then it runs as a whole and as it stands.
     pub marked: bool,
     /// Its lines.
     pub text: String,
@@ -23,7 +23,7 @@ impl Example {
     }
 }
 
-/// Whether a line calls `steelyard` with at least so many words.
+/// True if a line calls `steelyard` with at least this many words.
 fn calls(line: &str, least: usize) -> bool {
     let mut words = line.split_whitespace();
     !line.starts_with('#')
@@ -53,7 +53,7 @@ fn files(folder: &str, ending: &str) -> Vec<String> {
     files
 }
 
-/// All examples, those of a document one after another.
+/// All examples, document by document.
 pub fn examples() -> Vec<Example> {
     let read = |path: &String| fs::read_to_string(root().join(path)).unwrap();
     let prose = documents().into_iter().flat_map(|path| examples_of(&path, &read(&path)));
@@ -72,7 +72,7 @@ fn head(plan: &str) -> String {
 }
 
 /// The `sh` blocks of a document, then the commands in its sentences. One that only names a
-/// subcommand or leaves something out (`…`) is none.
+/// subcommand or leaves something out (`…`) does not count.
 fn examples_of(document: &str, text: &str) -> Vec<Example> {
     let example = |marked, text: String| Example { document: document.to_owned(), marked, text };
     let (mut found, mut sentences, mut marked) = (Vec::new(), String::new(), false);

@@ -1,4 +1,4 @@
-//! Runs that fail on the way: what is said, and what is kept.
+//! Runs that fail on the way: their messages, and the files that are kept.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -125,7 +125,7 @@ fn a_server_that_dies_shows_its_last_log_lines() {
             step("qr100", "failed")
         ]
     );
-    // The log is kept beside the results.
+    // The log is kept with the results.
     let logs = place.results().join("artifacts/logs");
     let log = fs::read_dir(logs).unwrap().next().unwrap().unwrap().path();
     assert!(fs::read_to_string(log).unwrap().contains("ready to accept connections"));

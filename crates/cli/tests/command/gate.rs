@@ -8,7 +8,7 @@ use crate::place::{Ended, Place};
 
 const PLAN: &str = "name = \"gate\"\nbase = \"a\"\n[variants.a]\ndbms = \"postgres@13.7\"\n\
                     [variants.b]\ndbms = \"postgres@14.3\"\n[workload.insert]\nsteps = [\"l.i0\", \"l.x\"]\n";
-/// What six blocks of one variant gave, in rows per second.
+/// The results of six blocks of one variant, in rows per second.
 type Blocks = [f64; 6];
 const BASE: Blocks = [100_000.0, 100_300.0, 99_800.0, 100_100.0, 99_900.0, 100_200.0];
 /// Surely slower by 7%.
@@ -142,7 +142,7 @@ fn an_unfinished_run_fails_both_gates_and_names_what_failed() {
 fn the_gate_is_about_the_metrics_that_are_named() {
     let place = Place::new();
     store(&place, Some(SLOWER), Some(BASE));
-    // Only o/s is stored: nothing that was not measured passes.
+    // Only o/s is stored: a metric without measurements does not pass.
     let cpu = place.steelyard(&["compare", "--metric", "dbms.cpu/o", "--gate"]);
     cpu.expect(1, &["l.i0: dbms.cpu/o was not measured for a and b", "l.x: "]);
     let both = place.steelyard(&["compare", "--metric", "dbms.cpu/o", "--metric", "o/s", "--gate"]);
@@ -173,7 +173,7 @@ fn without_a_gate_a_regression_is_no_failure_and_without_results_the_request_is_
     assert_eq!(unknown.code, Some(2), "{}", unknown.stderr);
 }
 
-/// An unfinished count beside a finished run.
+/// An unfinished count in the same directory as a finished run.
 #[test]
 fn a_count_is_not_taken_for_a_run() {
     let place = Place::new();

@@ -118,7 +118,7 @@ fn what_was_run_differently_is_not_compared_unless_asked_for() {
     compared.expect(0, &[]);
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words(&compared.stdout).contains(&words(differs)), "{}", compared.stdout);
-    // Both modes of one variant are steps of their own.
+    // Both modes of one variant are separate steps.
     let simple = run("simple.txt", "", "");
     let prepared = run("prepared.txt", "query mode: simple", "query mode: prepared");
     place.steelyard(&["import", "--variant", "a", &simple, &prepared]).expect(0, &[]);
@@ -145,7 +145,7 @@ fn commands_of_hyperfine_are_compared_as_variants() {
     let brief = place.steelyard(&["compare", "--brief"]);
     brief.expect(0, &[]);
     assert!(brief.stdout.contains("\n! imported: "), "{}", brief.stdout);
-    // Of single values nothing is decided, and one note says so.
+    // Single values decide nothing, and one note says so.
     for absent in ["(…)", "inconclusive"] {
         assert!(!brief.stdout.contains(absent), "{}", brief.stdout);
     }
@@ -189,7 +189,7 @@ fn real_output_of_every_program() {
     // Times are better if they are smaller, and say so.
     let text = place.steelyard(&["compare", "-e", "hyperfine"]).stdout;
     assert!(text.contains("sleep 0.01"), "{text}");
-    // Output that says nothing about its kind.
+    // Output from which its kind cannot be recognized.
     let log = file(&place, "app.log", "started\nserved 1234.5 requests per second\n");
     let unknown = place.steelyard(&["import", &log]);
     unknown.expect(2, &["app.log: expected output of a known program", "or regex:PATTERN"]);
@@ -261,7 +261,7 @@ fn published_tables_get_ratios_and_no_verdict() {
     }
     assert!(compared.stdout.contains("each figure is a single value"), "{}", compared.stdout);
     assert!(!compared.stdout.contains("regression"), "{}", compared.stdout);
-    // What compare prints of them gives the same again.
+    // Importing the output of compare gives the same results again.
     for (format, name) in [("text", "again.txt"), ("markdown", "again.md")] {
         let printed = place.steelyard(&["compare", "-e", "1", "--format", format]);
         let again = file(&place, name, &printed.stdout);
@@ -384,7 +384,7 @@ fn summary(dop: u32, worst: f64, place: usize) -> String {
             };
             // Rates m - a, m and m + a have the population deviation a·√(2/3).
             let rate = 1_000_000.0 * (1.0 + run * cv * 1.5_f64.sqrt());
-            // Each test has a header of its own and a blank line after it.
+            // Each test has its own header, with a blank line after it.
             text += HEADER;
             text += &format!(
                 "{rate:.0}\t40.1\t165GB\t0.0GB\t7.8\tNA\t396.5\t19\t18\t0\t0\t1.0\t0.5\t2\t4\t1151\t7401\t20\t31.1\t143\t0.0\t0.0\tNA\t{name}\t2022-12-24T05:11:54\t7.8.0\t\tabc1234\n\n"

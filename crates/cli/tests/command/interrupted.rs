@@ -44,7 +44,7 @@ fn ctrl_c_in_a_step_keeps_what_is_finished() {
     let broken = database.steps(2);
     assert_eq!(broken[3], ("qr100".to_owned(), "failed".to_owned()), "{broken:?}");
     drop(database);
-    // Another plan is not what was interrupted.
+    // Another plan does not match the interrupted run.
     let other = place.file("other.toml", &plan(BOTH, "blocks = 2", STEPS));
     place
         .run(&["--resume", &other])
@@ -75,7 +75,7 @@ fn the_told_command_continues_the_run() {
 #[test]
 fn sigterm_in_the_rest_after_settling_ends_at_once() {
     let place = Place::new();
-    // Nothing is loaded, but the rest is that of two billion rows: 20 minutes.
+    // Nothing is loaded, but the rest lasts as long as after two billion rows: 20 minutes.
     let file = place.plan(
         "name = \"rest\"\nblocks = 1\nsteal_limit = 1\nsettle_seconds_scale = 1.0\n\
          config = { shared_buffers = \"16MB\", fsync = \"off\" }\n\

@@ -45,7 +45,7 @@ fn all_steps_run_on_an_old_and_a_new_version() {
     for name in ["state.L0", "state.L0.files", "state.estimate-pending-compaction-bytes"] {
         assert!(shape.iter().any(|found| found == name), "{shape:?}");
     }
-    // The engine's own statistics are there, and what it was set to.
+    // The engine's own statistics are there, and its settings.
     let compare = place.steelyard(&["compare", "--format", "json"]);
     compare.expect(0, &[]);
     let document: serde_json::Value = serde_json::from_str(&compare.stdout).unwrap();
@@ -163,7 +163,7 @@ fn what_was_dropped_from_the_page_cache_is_read_from_storage() {
         place.run(&[&place.plan(&plan(1, more, steps))]).expect(0, &["readrandom"]);
         let database = Database::of(&place.results());
         database.metric("readrandom", "rKB/o")?;
-        // What its own process read: tests beside this one may read from the same device.
+        // Only reads by its own process: tests that run alongside may read from the same device.
         let trials = database.finished().into_iter();
         let read = trials.flat_map(|trial| database.series(trial.id, "readrandom", "dbms.rkb"));
         Some(read.collect::<Vec<_>>())

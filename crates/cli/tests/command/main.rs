@@ -1,5 +1,5 @@
-//! The built command on real servers: what it prints, with what code it exits, and that nothing is
-//! left of it, whatever happens.
+//! The built command on real servers: its output, its exit codes, and that it leaves nothing
+//! behind, whatever happens.
 //!
 //! One binary for all, so that it is linked once and its tests share the machine's cores.
 

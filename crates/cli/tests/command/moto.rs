@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 /// How long the server may take to start on a busy machine.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// The secret that tests look for in what is printed.
+/// The secret that tests look for in the output.
 pub const SECRET: &str = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY";
 
 /// A server on loopback, ended when dropped.
@@ -59,12 +59,12 @@ impl Moto {
         Some(moto)
     }
 
-    /// What it said, with a line for each request.
+    /// Its log, with a line for each request.
     pub fn log(&self) -> String {
         fs::read_to_string(self.folder.path().join("log")).unwrap()
     }
 
-    /// The requests since the log had so many bytes, such as `HEAD /bucket/x HTTP/1.1" 404`.
+    /// The requests since the log was `since` bytes long, such as `HEAD /bucket/x HTTP/1.1" 404`.
     pub fn requests(&self, since: usize) -> Vec<String> {
         let log = self.log();
         let requests = log[since..].lines().filter_map(|line| line.split("] \"").nth(1));

@@ -1,4 +1,4 @@
-//! MySQL and MariaDB, beside PostgreSQL, through the whole command.
+//! MySQL and MariaDB, together with PostgreSQL, through the whole command.
 
 use crate::database::Database;
 use crate::place::Place;
@@ -25,7 +25,7 @@ fn three_systems_run_the_same_benchmark_with_the_same_durability() {
     let database = Database::of(&place.results());
     database.assert_sound();
     let count = |sql: &str| database.texts(&format!("SELECT CAST(count(*) AS TEXT) FROM {sql}"));
-    // Settling is one, too.
+    // Settling is a step, too.
     assert_eq!(count("step"), ["21"]);
     let warned = database.texts("SELECT code FROM warning WHERE trial_id IS NULL");
     assert!(warned.contains(&"systems-differ".to_owned()), "{warned:?}");
@@ -42,7 +42,7 @@ fn three_systems_run_the_same_benchmark_with_the_same_durability() {
     place.assert_nothing_left();
 }
 
-/// Within a budget only what was asked for is judged; what it needs is prepared once per version.
+/// Within a budget only the requested steps are judged; the steps they need run once per version.
 #[test]
 fn a_budget_goes_to_the_named_step() {
     let place = Place::new();

@@ -60,7 +60,7 @@ impl OwnServer {
             .status()
             .unwrap();
         assert!(made.success());
-        // Free a moment ago; nobody else is likely to take it.
+        // Free a moment ago; other programs are unlikely to take it.
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let settings = format!(
             "listen_addresses = '127.0.0.1'\nport = {port}\nunix_socket_directories = '{}'\n\
@@ -88,7 +88,7 @@ impl OwnServer {
         self.directory.path().join("home")
     }
 
-    /// By its socket, without a password.
+    /// The URL of its socket, without a password.
     pub fn socket_url(&self) -> String {
         format!("postgres://owner@/postgres?host={}&port={}", self.sockets().display(), self.port)
     }

@@ -60,7 +60,7 @@ impl Place {
         dbms::Ledger::open(self.path().join("state")).unwrap()
     }
 
-    /// Writes a plan and gives its path.
+    /// Writes a plan and returns its path.
     pub fn plan(&self, text: &str) -> String {
         self.file("plan.toml", text)
     }
@@ -115,7 +115,7 @@ impl Place {
         self.start(arguments).end()
     }
 
-    /// `steelyard run` beside the other tests, with the data in this place.
+    /// Starts `steelyard run` in parallel with other tests, with the data in this place.
     pub fn start_run(&self, arguments: &[&str]) -> Running {
         let data = self.data();
         let mut all = vec!["run", "--allow-concurrent", "--data-dir", data.to_str().unwrap()];
@@ -140,7 +140,7 @@ impl Place {
         self.spawn(command)
     }
 
-    /// A run whose stderr nobody reads, and is closed.
+    /// Starts a run whose stderr is closed.
     pub fn start_deaf_run(&self, arguments: &[&str]) -> Child {
         let data = self.data();
         let mut all = vec!["run", "--allow-concurrent", "--data-dir", data.to_str().unwrap()];
@@ -155,7 +155,7 @@ impl Place {
         self.start_run(arguments).end()
     }
 
-    /// Nothing is left of any command that ran here. Drop asks it too.
+    /// Asserts that no command that ran here left anything behind. Drop checks it too.
     pub fn assert_nothing_left(&self) {
         let pids = self.pids.borrow();
         let begin = Instant::now();
@@ -174,7 +174,7 @@ impl Place {
     }
 
     /// Waits until the server of a variant is under load, however long that takes to begin, and
-    /// gives its pid: one of its sessions has used CPU time that only a client's can.
+    /// returns its pid: one of its sessions has used so much CPU time that it must be a client's.
     pub fn wait_for_load(&self, variant: &str) -> Pid {
         let records = self.ledger().records().unwrap();
         let record = records.iter().find(|record| record.name == variant).unwrap();
@@ -206,7 +206,7 @@ impl Place {
         }
     }
 
-    /// Waits until the kernel has ended what belonged to a command that was killed.
+    /// Waits until the kernel has ended the processes of a command that was killed.
     pub fn wait_until_gone(&self) {
         let begin = Instant::now();
         while !processes_of(self.path()).is_empty() {
@@ -238,7 +238,7 @@ impl Running {
         kill(Pid::from_raw(self.child.id() as i32), signal).unwrap();
     }
 
-    /// Waits until `after` and behind it `text` were told on stderr.
+    /// Waits until stderr has `after` and, behind it, `text`.
     pub fn wait_for(&mut self, after: &str, text: &str) {
         let begin = Instant::now();
         loop {
@@ -294,7 +294,7 @@ fn read_all(mut from: impl Read) -> String {
     text
 }
 
-/// Names in a directory; none if it is not there.
+/// Names in a directory; empty if it does not exist.
 pub fn names(directory: &Path) -> Vec<String> {
     fs::read_dir(directory)
         .into_iter()

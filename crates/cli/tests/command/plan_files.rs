@@ -1,4 +1,4 @@
-//! The plans that come with steelyard can be read, and mean what they are there for.
+//! The plans that come with steelyard can be read, and do what they are there for.
 
 #![allow(irrefutable_let_patterns, reason = "there may be other workloads")]
 

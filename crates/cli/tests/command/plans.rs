@@ -1,8 +1,8 @@
 //! Plans so small that a trial takes seconds.
 
-/// Of one variant, 13.7.
+/// One variant, 13.7.
 pub const ONE: &[(&str, &str)] = &[("pg13.7", "postgres@13.7")];
-/// Of both variants.
+/// Both variants.
 pub const BOTH: &[(&str, &str)] = &[("pg13.7", "postgres@13.7"), ("pg14.3", "postgres@14.3")];
 
 /// A plan of these variants, the first as base, with further lines for the whole and for the

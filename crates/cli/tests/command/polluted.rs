@@ -1,5 +1,5 @@
-//! Trials from which a hypervisor takes CPU time. It cannot be had at will, so `/proc/stat` is
-//! replaced, for the command alone, by a file in which half of the time is stolen.
+//! Trials from which a hypervisor takes CPU time. That can't be arranged at will, so `/proc/stat`
+//! is replaced, for the command alone, by a file in which half of the time is stolen.
 
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
@@ -32,7 +32,7 @@ impl StolenTime {
         let end = Arc::new(AtomicBool::new(false));
         let ended = Arc::clone(&end);
         let thread = std::thread::spawn(move || {
-            // Always as long as before, so that a reader never finds half of it.
+            // Its length never changes, so that a reader never finds half of it.
             for ticks in 1.. {
                 if ended.load(Ordering::Relaxed) {
                     return;
@@ -44,7 +44,7 @@ impl StolenTime {
         Self { path, end, thread: Some(thread) }
     }
 
-    /// Whether this machine lets us replace it at all, which takes the rights of root.
+    /// True if this machine lets us replace it at all, which takes root's rights.
     fn possible(&self) -> bool {
         let tried = self.around(&Command::new("true")).output();
         tried.is_ok_and(|output| output.status.success())

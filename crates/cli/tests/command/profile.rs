@@ -1,5 +1,5 @@
-//! Profiles of real servers: taken beside what is measured, kept, explained, and nothing left of
-//! taking them.
+//! Profiles of real servers: taken during the measurement, kept and explained, with nothing left
+//! behind.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -11,7 +11,7 @@ use crate::database::Database;
 use crate::place::Place;
 use crate::plans::{BOTH, ONE, plan};
 
-/// Whether this user can use perf here; says so where not.
+/// True if this user can use perf here; otherwise says that perf is not available.
 pub fn perf() -> bool {
     match probe::perf::Perf::find() {
         Ok(_) => true,
@@ -36,7 +36,7 @@ pub fn files(directory: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// So many samples tell every phase of a statement.
+/// This many samples show every phase of a statement.
 const ENOUGH_SAMPLES: u64 = 500;
 
 #[test]
@@ -78,7 +78,7 @@ fn both_versions_are_profiled_beside_what_is_measured() {
     assert_eq!(names.len(), 5, "{names:?}");
     assert!(files(&place.results()).iter().all(|path| !path.ends_with("perf.data")));
 
-    // The measured part is what it was to be.
+    // The measured part has its planned length.
     assert!((database.metric("qr100", "seconds").unwrap() - 3.0).abs() < 1e-6);
     let notes = database.notes_of("l.i0");
     assert!(notes.iter().all(|notes| notes.contains("no profile")), "too short: {notes:?}");
@@ -119,7 +119,7 @@ fn check_counts(database: &Database) {
     assert!((0.2..5.0).contains(&(clock_us / cpu_us)), "{clock_us} and {cpu_us} us per query");
 }
 
-/// The samples of the version that has fewer of them.
+/// The smaller number of samples of the two versions.
 fn fewest_samples(place: &Place) -> u64 {
     let explained = place.steelyard(&["explain", "qr100", "--format", "json"]);
     let document: Value = serde_json::from_str(&explained.stdout).unwrap_or_default();
@@ -172,8 +172,7 @@ fn check_explanation(place: &Place) {
 #[test]
 fn a_step_that_ends_by_its_work_has_a_window() {
     let place = Place::new();
-    // So many rows that it takes over 6 s here; on a much faster machine the note says that it did
-    // not.
+    // Enough rows to take over 6 s here; on a much faster machine the note says that they did not.
     let workload = "rows = 900000\nsteps = [\"l.i0\", \"l.x\"]";
     let file = place.plan(&plan(ONE, "profile = true\nprofile_seconds = 1", workload));
     place.run(&[&file]).expect(0, &[]);
@@ -188,7 +187,7 @@ fn a_step_that_ends_by_its_work_has_a_window() {
         return;
     }
     assert_eq!(folded.len(), 2, "stacks and a flamegraph: {folded:?}");
-    // What is left out was two seconds: the throughput is that of the rest.
+    // Two seconds are left out: the throughput is that of the rest.
     let metric = |name: &str| database.metric("l.i0", name).unwrap();
     let counted = metric("o/s") * metric("seconds");
     assert!(counted < 880_000.0, "{counted} rows in what is measured");

@@ -12,7 +12,7 @@ use crate::profile;
 
 const PGBENCH: &str = "/usr/lib/postgresql/15/bin/pgbench";
 
-/// Whether all of these programs are here; otherwise the test is skipped.
+/// True if all of these programs are here; otherwise the test is skipped.
 fn have(programs: &[&str]) -> bool {
     let missing = programs.iter().find(|name| {
         let path = |directory: &str| Path::new(directory).join(name).exists();
@@ -77,7 +77,7 @@ fn pgbench_and_sysbench_run_on_two_versions() {
     let judged = place.steelyard(&["compare", "--metric", "op.mean"]);
     judged.expect(0, &[]);
     assert!(judged.stdout.contains("op.mean"), "{}", judged.stdout);
-    // What they printed is kept.
+    // Their output is kept.
     let kept = fs::read_dir(place.results().join("artifacts/programs")).unwrap().count();
     assert_eq!(kept, 2 * 4, "init is kept for the load of each variant");
     place.assert_nothing_left();
@@ -125,7 +125,8 @@ fn a_server_is_profiled_while_pgbench_runs_again() {
     assert!(found, "{notes}");
 }
 
-/// Whether a profile of so many seconds has what pgbench executes, and what was noted of it.
+/// Profiles pgbench for this many seconds; returns true if the profile has the functions that
+/// pgbench executes, and the notes about it.
 fn a_profile_of_pgbench(seconds: u32) -> (bool, String) {
     let place = Place::new();
     let file = place.plan(&format!(
@@ -158,7 +159,7 @@ fn db_bench_runs_without_a_dbms() {
     place.run(&[&file]).expect(0, &["fill", "readrandom", "operations/s"]);
     let database = Database::of(&place.results());
     assert_eq!(results(&database), ["fill", "readrandom"]);
-    // Without a DBMS it is what the program takes that is counted.
+    // Without a DBMS, the program's own cost is counted.
     let cpu = database.texts(
         "SELECT CAST(m.value AS TEXT) FROM metric m JOIN name n ON n.id = m.name_id \
          WHERE n.text = 'dbms.cpu/o'",

@@ -1,4 +1,4 @@
-//! What is pulled if something at the address is damaged.
+//! Pulls from an address where something is damaged.
 
 use std::fs;
 

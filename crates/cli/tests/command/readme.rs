@@ -16,17 +16,17 @@ use crate::moto::Moto;
 /// How a command ends.
 #[derive(Clone, Copy)]
 enum Ends {
-    /// With success.
+    /// It succeeds.
     Well,
-    /// With a judgment, good or bad.
+    /// It ends with a judgment, good or bad.
     Judged,
-    /// As a wrong request with these words: it can't go on without something that is not here, or
-    /// would go on for minutes.
+    /// It is refused as a wrong request with these words: it can't go on without something that is
+    /// not here, or would go on for minutes.
     Saying(&'static str),
 }
 
-/// What of a command is other here: names that other results have, and what needs another machine,
-/// another user or the network.
+/// Parts of a command that are replaced here: names that other results have, and what needs another
+/// machine, another user or the network.
 const HERE: [(&str, &str); 12] = [
     ("sudo ", ""),
     ("ssh host ", ""),
@@ -42,8 +42,8 @@ const HERE: [(&str, &str); 12] = [
     ("--base rx8.11.4", "--base pg14.3"),
 ];
 
-/// Of a command that has these words, what is added to it, and how it ends. The first that fits
-/// holds.
+/// Rules for commands that have these words: what is added to the command, and how it ends. The
+/// first match holds.
 const RULES: [(&str, &str, Ends); 21] = [
     ("run --resume", "--allow-concurrent", Ends::Saying("no unfinished experiment")),
     // Checks the plan with all options.
@@ -87,7 +87,7 @@ fn shell(directory: &Path, script: &str) -> Command {
     command
 }
 
-/// The command as it runs here, and how it ends. What was taken from the tables is added to `used`.
+/// The command as it runs here, and how it ends. Adds the entries used from the tables to `used`.
 fn as_it_runs(
     example: &Example,
     command: &str,
@@ -110,7 +110,7 @@ fn as_it_runs(
 fn run(directory: &Path, moto: Option<&Moto>, command: &str) -> Option<Output> {
     let mut shell = shell(directory, command);
     if command.contains("s3://") {
-        // With a cache that has no builds.
+        // The cache has no builds.
         shell.env("STEELYARD_CACHE", directory.join("cache"));
         shell.env("HOME", directory).env_remove("AWS_PROFILE");
         moto?.with(&mut shell);
@@ -131,7 +131,7 @@ fn assert_ended(example: &Example, command: &str, output: &Output, ends: Ends) {
     assert!(as_expected, "{document}: {command}\nended with {status}\n{out}\n{err}");
 }
 
-/// What the examples take from elsewhere: a script, a plan, output of other programs.
+/// Provides what the examples take from elsewhere: a script, a plan, output of other programs.
 fn provide(directory: &Path) {
     let fixtures = root().join("crates/foreign/tests/fixtures");
     let fixture = |name: &str| fs::read_to_string(fixtures.join(name)).unwrap();
@@ -165,7 +165,7 @@ fn provide(directory: &Path) {
     write("7.3/dop1/report.tsv", &format!("{report}{lines}"));
 }
 
-/// Runs the marked examples, and gives the directory with what they made.
+/// Runs the marked examples, and returns the directory with their files.
 fn made_by_marked(examples: &[Example]) -> tempfile::TempDir {
     let directory = testing::directory();
     provide(directory.path());
@@ -199,7 +199,7 @@ fn the_examples_work() {
     let commands: Vec<(&Example, String)> = commands.collect();
     let mut used = BTreeSet::new();
     for of_document in commands.chunk_by(|(one, _), (next, _)| one.document == next.document) {
-        // No document finds what another has left.
+        // No document finds files that another has left.
         let place = testing::directory();
         let mut copy = Command::new("cp");
         copy.arg("-a").arg(made.path().join(".")).arg(place.path());

@@ -154,7 +154,7 @@ fn what_one_variant_refuses_loses_nothing_of_the_other() {
     assert_eq!((last.variant.as_str(), last.state.as_str()), ("pg14.3", "failed"));
     assert!(last.error.as_ref().unwrap().contains("operator_precedence_warning"));
     assert!(before.iter().all(|trial| trial.variant == "pg13.7" && trial.state == "finished"));
-    // What is there can be looked at, with the gap in it.
+    // The finished trials can be shown, with the gap.
     place.steelyard(&["list"]).expect(0, &[]);
     place.steelyard(&["compare"]).expect(0, &[]);
 }

@@ -1,4 +1,4 @@
-//! Plans that load once: trials begin on copies of what was loaded, and nothing of it is left.
+//! Plans that load once: trials begin on copies of the loaded data, and no copy is left behind.
 
 use std::time::Duration;
 
@@ -59,7 +59,7 @@ fn each_variant_loads_once_and_all_trials_begin_alike() {
     copied.sort();
     copied.dedup();
     assert_eq!(copied, kept, "the trials of a variant begin on its load");
-    // The rows are there, and what a trial adds is not in the next.
+    // The rows are there, and rows that one trial adds are not in the next.
     let sizes = database.texts(
         "SELECT DISTINCT v.name FROM trial t JOIN variant v ON v.id = t.variant_id WHERE t.setting_set_id IS NULL",
     );

@@ -48,7 +48,7 @@ fn a_file_is_enough_to_compare_two_versions() {
         assert!(found.len() == 2 && found.iter().all(|value| *value > 0.0), "{metric}: {found:?}");
     }
     assert_eq!(values(&database, "transaction.failed"), [0.0, 0.0]);
-    // What is kept of the plan is enough to run it again.
+    // The stored plan is enough to run it again.
     fs::remove_file(place.path().join("deposit.sql")).unwrap();
     let plan = database.texts("SELECT plan FROM experiment");
     let shorter = plan[0].replace("warm_seconds = 5", "warm_seconds = 1");
@@ -134,7 +134,7 @@ fn mistakes_are_told_with_their_place_before_anything_starts() {
     }
     place.run(&["none.sql", "-v", "postgres@16"]).expect(2, &["none.sql", "cannot read"]);
     assert!(!place.results().exists() && !place.data().exists(), "nothing is begun");
-    // What only shows while it runs ends the run, and is no result.
+    // An error that shows only while it runs ends the run, and is not a result.
     place.file("late.sql", "SELECT 1 / (:client_id::int - :client_id::int);\n");
     let late = ["late.sql", "-v", "postgres@16", "--scale", "1", "--seconds", "1", "--blocks", "1"];
     place.run(&late).expect(3, &["division by zero", "can't change that"]);

@@ -1,4 +1,4 @@
-//! A password in a reference stays out of all that is printed and written.
+//! A password in a reference stays out of everything that is printed and written.
 
 use std::fs;
 use std::net::TcpListener;
@@ -30,7 +30,7 @@ fn no_password_is_told_when_nobody_listens() {
     let place = Place::new();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
-    // From now on, it is closed.
+    // From now on, the port is closed.
     drop(listener);
     let mut given = vec![
         (format!("mysql://me:{}@[::1]:{port}/d", CARELESS[0]), true),
@@ -45,7 +45,7 @@ fn no_password_is_told_when_nobody_listens() {
         let quoted = password.replace('\'', "\\'");
         let string = format!("host=127.0.0.1 port={port} user=me password='{quoted}' dbname=d");
         given.push((string, true));
-        // What can't be read.
+        // Strings that can't be read.
         given.push((format!("mysql://me:{password}@x@127.0.0.1:{port}/d"), false));
         given.push((format!("mysql://me:{password}@127.0.0.1:{port}"), false));
         given.push((format!("postgre://me:{password}@127.0.0.1:{port}/d"), false));

@@ -1,4 +1,4 @@
-//! The read-only sweep on a real server: where clients and servers run, and what runs beside them.
+//! The read-only sweep on a real server: where clients and servers run, and what runs alongside.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -68,8 +68,8 @@ fn points_are_visited_in_an_order_drawn_anew_and_say_what_the_scheduler_did() {
         for metric in ["sched.context-switches/o", "host.context-switches/o"] {
             let switches = values(&database, metric, 1, labels);
             assert!(switches.iter().all(|n| *n > 0.0), "{metric}: {switches:?}");
-            // Where all CPUs are busy, perf may miss the half second it has for them, which is
-            // said.
+            // If all CPUs are busy, perf may miss the half second it has for them, and a note says
+            // so.
             let said = database
                 .number("SELECT count(*) FROM step WHERE notes LIKE '%events of the scheduler%'");
             assert!(switches.len() == 2 || said > 0, "{metric}: {switches:?}");

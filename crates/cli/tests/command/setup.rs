@@ -1,5 +1,5 @@
-//! `steelyard setup`: which files it writes, and what it refuses. Whether they are right, the tests
-//! of the crate say.
+//! `steelyard setup`: which files it writes, and what it refuses. The crate's own tests check their
+//! contents.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

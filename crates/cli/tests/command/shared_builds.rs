@@ -1,5 +1,5 @@
-//! Builds that machines share: one builds and pushes, another obtains the same without compiling;
-//! what is damaged is refused, and what is not there or cannot be reached is built.
+//! Builds that machines share: one builds and pushes, another gets the same build without
+//! compiling. A damaged build is refused; a missing or unreachable one is built.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -13,7 +13,7 @@ use crate::place::{Ended, Place, names};
 
 const EMAIL: &str = "test@example.org";
 const BUCKET: &str = "s3://bucket/some/prefix";
-/// Builds like PostgreSQL, within a second: compiles a program that only says its version.
+/// Builds like PostgreSQL, within a second: compiles a program that only prints its version.
 const MAKEFILE: &str = "bin = $(DESTDIR)/usr/local/pgsql/bin\n\
     install:\n\
     \tmkdir -p $(bin) $(DESTDIR)/usr/local/pgsql/share\n\
@@ -68,7 +68,7 @@ fn push(place: &Place, cache: &str, address: &str) -> Ended {
     place.spawn(on(place, cache, &["push", "--builds", address])).end()
 }
 
-/// Whether a build was made here (`true`) or obtained from elsewhere.
+/// True if a build was made here, false if it was obtained from elsewhere.
 fn built(ended: &Ended) -> bool {
     ended.expect(0, &[]);
     let [built, obtained] =
@@ -180,7 +180,7 @@ fn a_machine_without_a_compiler_obtains_the_only_one() {
     said.expect(2, &["several by different compilers", "needs cc"]);
 }
 
-/// A compiler `cc` in `directory` that says it has another version.
+/// A compiler `cc` in `directory` that reports another version.
 fn other_compiler(directory: &Path) {
     fs::create_dir_all(directory).unwrap();
     let script =
@@ -237,7 +237,7 @@ fn what_is_damaged_is_refused_and_named() {
     assert_ne!(other, text);
     fs::write(&entry, &other).unwrap();
     refused(&packed, "another build than its name says");
-    // What a newer steelyard wrote is not used, nor is it damaged.
+    // An entry that a newer steelyard wrote is not used, but is not damaged either.
     fs::write(&entry, text.replace("\"format\": 1", "\"format\": 9")).unwrap();
     let newer = fetch(&place, "newer", &from, |_| ());
     assert!(built(&newer) && newer.stderr.contains("newer steelyard"), "{}", newer.stderr);
@@ -279,7 +279,7 @@ fn a_place_that_cannot_be_reached_stops_nothing() {
     let lines = here.stderr.lines().filter(|line| line.contains("cannot obtain builds"));
     assert_eq!(lines.count(), 1, "{}", here.stderr);
 
-    // An address that is none is the user's mistake.
+    // An invalid address is the user's mistake.
     for command in [&["fetch", "13.7"][..], &["run", "insert", "-v", "postgres@13.7"]] {
         let command = [command, &["--builds", "ftp://host/x"]].concat();
         place.spawn(on(&place, "cache", &command)).end().expect(2, &["expected s3://"]);

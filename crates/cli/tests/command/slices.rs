@@ -10,7 +10,7 @@ const STEPS: &str =
     "rows = 60000\ndelete_per_insert = false\nsteps = [\"l.i0\", \"l.x\", \"qp100\"]";
 
 impl Database {
-    /// The values of a series in a step of a trial; empty where there is none.
+    /// The values of a series in a step of a trial; empty if it has none.
     pub fn series(&self, trial: i64, step: &str, name: &str) -> Vec<f64> {
         let sql = format!(
             "SELECT r.encoding, r.\"values\" FROM series r JOIN name rn ON rn.id = r.name_id \
@@ -66,7 +66,7 @@ fn sliced_steps_store_a_rate_for_each_round() {
                 let value = database.metric_of(trial.id, step, metric);
                 assert!(value.is_some_and(|value| value > 0.0), "{metric} of {step}: {value:?}");
             }
-            // What belongs to all servers together is nobody's.
+            // Figures of all servers together belong to none of them.
             for metric in ["cpu/o", "cs/o", "r/o", "stall.count"] {
                 assert_eq!(database.metric_of(trial.id, step, metric), None, "{metric} of {step}");
             }

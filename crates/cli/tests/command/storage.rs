@@ -1,4 +1,4 @@
-//! Experiments in object storage: what comes back is the same, and what went wrong leaves nothing.
+//! Experiments in object storage: the pulled copy is the same, and a failure leaves nothing behind.
 
 use std::fs;
 use std::process::Command;
@@ -11,7 +11,7 @@ use crate::archive::{BUCKET, add, command, printed};
 use crate::moto::{Moto, SECRET};
 use crate::place::{Ended, Place, names};
 
-/// Runs a command with the server's address and credentials. The secret is never in what it prints.
+/// Runs a command with the server's address and credentials. Its output never has the secret.
 fn at(moto: &Moto, place: &Place, arguments: &[&str]) -> Ended {
     let mut command = command(place, arguments);
     moto.with(&mut command);
@@ -49,7 +49,7 @@ fn what_is_pushed_is_pulled_the_same_and_pushed_once() {
     let ask = |arguments: &[&str]| at(&moto, &place, arguments);
     let all = printed(ask, results.to_str().unwrap());
     assert_eq!(printed(ask, elsewhere), all);
-    // Without a pull, too; and the second time only the names are read.
+    // The same without a pull; the second time, only the names are read.
     assert_eq!(printed(ask, BUCKET), all);
     let before = moto.log().len();
     assert_eq!(printed(ask, BUCKET), all);
@@ -202,7 +202,7 @@ fn objects_that_are_damaged_or_of_another_version_are_not_pulled() {
         let other = other.replace("0.1.0", "9.0.0");
         assert_ne!(other, entry);
         moto.http("PUT", &path, other.as_bytes());
-        // What was read of the index before would be taken from the cache.
+        // Without this, the index read before would be taken from the cache.
         fs::remove_dir_all(place.path().join("cache")).unwrap();
         pull(&said);
     }

@@ -1,4 +1,4 @@
-//! What is asked of many trials: variance, history, advise.
+//! Commands about many trials: variance, history, advise.
 
 use serde_json::Value;
 

@@ -39,7 +39,7 @@ fn all_steps_of_both_variants_from_one_command() {
         "{}",
         list.stdout
     );
-    // A difference between versions is no failure unless it is asked for.
+    // A difference between versions is not a failure unless requested.
     let gate = place.steelyard(&["compare", "--gate", "--margin", "99"]);
     assert!(matches!(gate.code, Some(0 | 1)), "{}", gate.stderr);
 }

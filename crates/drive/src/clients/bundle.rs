@@ -24,7 +24,7 @@ const EVENTS: usize = 64;
 /// How long a thread waits before it checks whether the step was ended.
 const LOOK: u16 = 50;
 
-/// The streams of each thread, by index. `apart`: each has its own thread.
+/// The streams of each thread, by index. With `apart`, each stream has its own thread.
 pub fn threads(streams: &[Stream], apart: bool) -> Vec<Vec<usize>> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let together = |stream: &Stream| {
@@ -154,7 +154,7 @@ pub fn run(
 }
 
 impl Bundle {
-    /// Whether the thread's cost counts from now on.
+    /// Starts or stops counting the thread's cost.
     fn count(&mut self, counts: bool) {
         match (self.since, counts) {
             (Some(since), false) => {

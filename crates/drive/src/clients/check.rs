@@ -1,11 +1,11 @@
-//! Whether an answer is right.
+//! Checks of answers.
 
 use workload::Expect;
 
 use crate::error::Error;
 use crate::wire::Reply;
 
-/// Whether the answer is right for the request; `shown` gives the request for a message.
+/// Checks that the answer is right for the request; `shown` gives the request for a message.
 #[inline]
 pub fn check(expect: &Expect, reply: Reply, shown: impl Fn() -> String) -> Result<(), Error> {
     let right = match *expect {

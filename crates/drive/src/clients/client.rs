@@ -21,13 +21,13 @@ pub const ATTEMPTS: u32 = 100;
 /// How long a stream that follows another sleeps if there is nothing to do yet.
 pub const FOLLOW_PAUSE: Duration = Duration::from_millis(1);
 
-/// What a stream's loop needs besides its lanes.
+/// The context of a stream's loop, apart from its lanes.
 pub struct Context<'a> {
     pub stream: &'a Stream,
     /// The stream's index in the step.
     pub index: usize,
     pub gate: &'a Gate,
-    /// Whether it is one of the leading streams whose operations are the step's throughput.
+    /// True if it is one of the leading streams whose operations are the step's throughput.
     pub counted: bool,
     /// Measured time, if the step has a limit.
     pub limit: Option<Duration>,
@@ -51,7 +51,7 @@ impl Context<'_> {
 
     /// Runs the stream on its only target from `start` to its end. Returns when it ended, relative
     /// to the start.
-    // In a frame of its own, its numbers stay in registers.
+    // As a separate function, it keeps its numbers in registers.
     #[inline(never)]
     pub fn run(&self, lane: &mut Lane, start: Moment) -> Result<Duration, Error> {
         self.gate.sleep_until(start);
@@ -126,7 +126,7 @@ impl Context<'_> {
             let at = now.nanos_since(start);
             let left_out = over || self.gate.leaves_out(at);
             match (since, left_out) {
-                // What the thread used during that time is left out as well.
+                // The CPU time that the thread used in the meantime is left out as well.
                 (Some(earlier), true) => {
                     lane.cost.add_since(earlier);
                     since = None;
@@ -183,7 +183,7 @@ impl Context<'_> {
         done.store((lane.tally.operations + lane.tally.left_out) as i64, Ordering::Relaxed);
     }
 
-    /// Whether the stream has a rate.
+    /// True if the stream has a rate.
     pub fn paced(&self) -> bool {
         matches!(self.stream.pace, Pace::Rate(_) | Pace::Poisson(_))
     }
@@ -294,7 +294,7 @@ impl Context<'_> {
         Ok(Round::Done(rows))
     }
 
-    /// Rests; `false` if the step ended meanwhile, and with it the stream.
+    /// Rests; returns `false` if the step, and with it the stream, ended in the meantime.
     #[cold]
     fn rest(&self, time: Duration) -> bool {
         let until = Moment::now() + time;

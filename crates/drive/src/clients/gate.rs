@@ -78,8 +78,8 @@ impl Gate {
         }
     }
 
-    /// Takes note of how to break the calling thread's new connection; breaks it if the step was
-    /// ended meanwhile.
+    /// Takes note of how to break the calling thread's new connection; breaks it if the step has
+    /// already ended.
     pub fn also_breaks(&self, breaker: Breaker) {
         let mut breakers = self.breakers.lock().unwrap_or_else(PoisonError::into_inner);
         if self.stopped() {
@@ -114,7 +114,7 @@ impl Gate {
         self.changed.notify_all();
     }
 
-    /// Whether the step was ended.
+    /// True if the step was ended.
     #[inline]
     pub fn stopped(&self) -> bool {
         self.stopped.load(Ordering::Relaxed)
@@ -168,7 +168,7 @@ impl Gate {
         self.changed.notify_all();
     }
 
-    /// Whether all leading streams have finished their work.
+    /// True if all leading streams have finished their work.
     pub fn leads_done(&self) -> bool {
         self.leads.load(Ordering::Acquire) == 0
     }
@@ -187,7 +187,7 @@ impl Gate {
         self.changed.notify_all();
     }
 
-    /// Whether the targets are being completed.
+    /// True if the targets are being completed.
     #[inline]
     pub fn completing(&self) -> bool {
         self.completing.load(Ordering::Relaxed)
@@ -237,7 +237,7 @@ impl Gate {
         begin / SECOND..self.left_out.1.load(Ordering::Acquire) / SECOND
     }
 
-    /// Whether an operation that ends `at` nanoseconds after the start is left out.
+    /// True if an operation that ends `at` nanoseconds after the start is left out.
     #[inline]
     pub fn leaves_out(&self, at: u64) -> bool {
         at >= self.left_out.0.load(Ordering::Acquire)

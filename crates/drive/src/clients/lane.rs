@@ -47,7 +47,7 @@ pub struct Lane {
     pub row: Vec<Option<i64>>,
     /// Runs the stream's scripts, if it has any.
     pub player: Option<Player>,
-    /// How to draw the numbers kept for a round, and those of this round.
+    /// How to draw the numbers that are kept for a round, and this round's numbers.
     pub keeps: Vec<Sampler>,
     pub kept: Vec<i64>,
     pub tally: Tally,
@@ -86,8 +86,8 @@ impl Lane {
         })
     }
 
-    /// Whether a round that is so late is skipped, because it could not end in the time it may
-    /// take. It is counted.
+    /// True if a round that is this late is skipped, because it could not end within its time
+    /// limit. Skipped rounds are counted.
     pub fn gives_up(&mut self, late: Duration) -> bool {
         let limit = self.player.as_ref().and_then(Player::limit);
         let gives_up = limit.is_some_and(|limit| late > limit);
@@ -95,7 +95,7 @@ impl Lane {
         gives_up
     }
 
-    /// A round took so long.
+    /// Records how long a round took.
     pub fn took(&mut self, time: Duration) {
         let limit = self.player.as_ref().and_then(Player::limit);
         self.tally.late += u64::from(limit.is_some_and(|limit| time > limit));

@@ -1,7 +1,7 @@
 //! A client that runs pgbench scripts.
 //!
-//! What a transaction is, which errors are tried again and what counts as failed follows pgbench
-//! (its manual, "Failures and Serialization/Deadlock Retries").
+//! Transactions, retries and failures follow pgbench's definitions (its manual, "Failures and
+//! Serialization/Deadlock Retries").
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -261,7 +261,7 @@ impl Player {
         expr.evaluate(&self.variables, &mut Bits(rng))
     }
 
-    /// Reads the answer to a command, and keeps of it what the script wants.
+    /// Reads the answer to a command, and keeps the parts that the script needs.
     #[inline]
     fn answer(
         &mut self,

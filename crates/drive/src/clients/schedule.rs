@@ -23,8 +23,8 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// The schedule of a stream with a rate; others have none. `phase` is the fraction of an
-    /// interval, 0 to 1, before the first round, unless the times are random.
+    /// The schedule of a stream with a rate; `None` for other streams. `phase` is the fraction of
+    /// an interval, 0 to 1, before the first round, unless the times are random.
     pub fn new(pace: &Pace, start: Moment, phase: f64, rng: &mut Rng) -> Option<Schedule> {
         let (rate, random) = match pace {
             Pace::Rate(rate) => (rate, None),
@@ -43,7 +43,7 @@ impl Schedule {
         })
     }
 
-    /// From the first time and not from the last, so rounding errors don't add up.
+    /// Computed from the first time, not the last, so rounding errors don't add up.
     pub fn advance(&mut self) {
         self.passed += self.random.as_mut().map_or(1.0, exponential);
         self.next = self.first + Duration::from_secs_f64(self.interval * self.passed);

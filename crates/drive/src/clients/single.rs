@@ -1,4 +1,4 @@
-//! A connection that runs one request at a time, to count what each costs the system.
+//! A connection that runs one request at a time, to count the cost of each for the system.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -20,7 +20,7 @@ pub struct Single {
     rng: Rng,
     cells: Vec<Padded<AtomicI64>>,
     requests: Vec<Ready>,
-    /// What the clients of a step share.
+    /// The state that the clients of a step share.
     gate: Gate,
 }
 
@@ -92,8 +92,8 @@ impl Single {
         self.run_when(prepared, &mut || Ok(()))
     }
 
-    /// The same, but calls `ready` before anything is sent: once for a request, and for each
-    /// message of a script, which does not sleep.
+    /// As [`Single::run`], but calls `ready` before anything is sent: once for a request, and for
+    /// each message of a script, which does not sleep.
     ///
     /// # Errors
     ///

@@ -25,7 +25,7 @@ use crate::step::cost::ThreadCost;
 /// How long a client that completes a target waits before it checks the others again.
 const COMPLETION_PAUSE: Duration = Duration::from_millis(10);
 
-/// What a client remembers about a target while it is away.
+/// The state that a client keeps for a target while it is away.
 struct Stay {
     schedule: Option<Schedule>,
     /// When the client left.
@@ -232,7 +232,7 @@ impl<'a> Tour<'a> {
         }
     }
 
-    /// Whether this client has nothing left to do on a target.
+    /// True if this client has nothing left to do on a target.
     fn work_done(&self, target: usize) -> bool {
         match self.context.stream.end {
             End::Rounds(rounds) => self.lanes[target].rounds >= rounds,

@@ -31,7 +31,7 @@ pub struct IdleLoad {
 }
 
 impl IdleLoad {
-    /// Starts so many processes.
+    /// Starts this many processes.
     ///
     /// # Errors
     /// If one can't be started or the kernel refuses the policy.
@@ -58,7 +58,7 @@ impl IdleLoad {
     }
 }
 
-/// What a process does until it is killed.
+/// Keeps a process busy until it is killed.
 fn be_busy(parent: Pid) -> ! {
     // SAFETY: system calls that take integers, pointers to static text, or no arguments. A failure
     // leaves the process where it was, which does no harm.
@@ -152,7 +152,7 @@ mod tests {
         assert!(pids.iter().all(|pid| field(*pid, 41) == i64::from(libc::SCHED_IDLE)));
         let begin = Instant::now();
         let used = || pids.iter().map(|pid| field(*pid, 14)).sum::<i64>();
-        // Each in a session of its own, without our files.
+        // Each has its own session, without our files.
         let apart = |pid: &u32| {
             let files = std::fs::read_dir(format!("/proc/{pid}/fd")).unwrap().count();
             field(*pid, 6) == i64::from(*pid) && files == 0

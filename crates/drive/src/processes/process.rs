@@ -1,4 +1,4 @@
-//! A process of another program: started, waited for, ended with all that it started.
+//! A process of another program: started, waited for, and ended with all its children.
 
 use std::io::{Read, Write};
 use std::process::{Child, Command, Stdio};
@@ -10,7 +10,7 @@ use nix::sys::signal::{Signal, kill, killpg};
 use nix::sys::wait::{Id, WaitPidFlag, waitid};
 use nix::unistd::Pid;
 
-/// What a program printed, and how long it took.
+/// The output of a program, and how long it ran.
 pub struct Said {
     pub stdout: String,
     pub stderr: String,
@@ -26,10 +26,10 @@ pub struct Runner {
 
 #[derive(Default)]
 struct State {
-    /// To send it signals.
+    /// The process to send signals to.
     child: Option<Pid>,
     stopped: bool,
-    /// When what counts was over, since the start; only if something follows.
+    /// When the measured part was over, since the start; only if something follows.
     measured: Option<Duration>,
     ended: bool,
 }
@@ -39,7 +39,7 @@ impl Runner {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Runs a program to its end. Returns its output, or why there is none.
+    /// Runs a program to its end. Returns its output, or an error that says why there is none.
     pub fn run(&self, command: &mut Command, input: &str) -> Result<Said, String> {
         let stdin = if input.is_empty() { Stdio::null() } else { Stdio::piped() };
         command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -58,7 +58,7 @@ impl Runner {
         let (stdin, stdout, stderr) =
             (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let ([stdout, stderr], status, seconds) = thread::scope(|scope| {
-            // A program that ends without reading it all says itself why.
+            // A program that ends without reading it all reports the reason itself.
             scope.spawn(move || stdin.map(|mut stdin| stdin.write_all(input.as_bytes())));
             let (stdout, stderr) = (scope.spawn(|| all(stdout)), scope.spawn(|| all(stderr)));
             let (status, seconds) = self.wait_for(&mut child, begin);
@@ -72,8 +72,8 @@ impl Runner {
         Ok(Said { stdout, stderr, seconds })
     }
 
-    /// Waits until a program has ended, and ends what it left running: a process in the background
-    /// would disturb the steps that follow, and may hold its output open.
+    /// Waits until a program has ended, and ends the processes it left running: a process in the
+    /// background would disturb the steps that follow, and may hold its output open.
     fn wait_for(
         &self,
         child: &mut Child,
@@ -95,12 +95,13 @@ impl Runner {
         let mut state = self.state();
         state.stopped = true;
         if let Some(child) = state.child {
-            // It leads a group of its own, in which its children are, too; some tests' don't.
+            // It leads its own group, which includes its children; the programs of some tests
+            // don't.
             let _ = killpg(child, signal).or_else(|_| kill(child, signal));
         }
     }
 
-    /// What counts was over so long after the start, and something follows.
+    /// Records that the measured part ended `until` after the start, and that something follows.
     pub fn has_measured(&self, until: Duration) {
         self.state().measured = Some(until);
     }
@@ -116,14 +117,14 @@ impl Runner {
         self.ended.notify_all();
     }
 
-    /// Waits until nothing more will run; tells whether that came within `limit`.
+    /// Waits until nothing more will run; returns true if that came within `limit`.
     pub fn wait(&self, limit: Duration) -> bool {
         let waited = self.ended.wait_timeout_while(self.state(), limit, |state| !state.ended);
         waited.unwrap_or_else(PoisonError::into_inner).0.ended
     }
 }
 
-/// Runs what has to succeed before a program's step; `stop` tells when to give up.
+/// Runs a command that must succeed before a program's step; `stop` tells when to give up.
 ///
 /// # Errors
 /// A sentence: why it did not succeed.
@@ -145,15 +146,15 @@ pub fn run_before(mut command: Command, stop: &dyn Fn() -> bool) -> Result<(), S
     said.map(drop).map_err(|error| format!("{name}: {error}"))
 }
 
-/// All that comes from a pipe.
+/// Reads a pipe to its end.
 fn all(pipe: Option<impl Read>) -> String {
     let mut text = Vec::new();
-    // What came before an error is kept; whether it is complete, its reader sees.
+    // Text before an error is kept; the reader checks that it is complete.
     let _ = pipe.map(|mut pipe| pipe.read_to_end(&mut text));
     String::from_utf8_lossy(&text).into_owned()
 }
 
-/// What is wrong, and the last lines of what a program printed.
+/// The problem, and the last lines of what a program printed.
 pub fn with_output(problem: &str, text: &str) -> String {
     let stop = if problem.ends_with(['.', '?', '!']) { "" } else { "." };
     let text = text.trim();
@@ -191,7 +192,7 @@ mod tests {
         let said = Runner::default().run(&mut command, "").unwrap();
         let left = Pid::from_raw(said.stdout.trim().parse().unwrap());
         let begin = Instant::now();
-        // It is gone once whoever inherited it has noticed.
+        // It is gone once the process that inherited it has noticed.
         let running = || {
             let stat = std::fs::read_to_string(format!("/proc/{left}/stat")).unwrap_or_default();
             !stat.is_empty() && !stat.contains(") Z ")

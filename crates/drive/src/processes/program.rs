@@ -60,9 +60,9 @@ struct Turns {
     program: Program,
     /// The commands, by target; taken when it starts.
     commands: Vec<Command>,
-    /// The targets in order, with the slot of each where there are several.
+    /// The targets in order, each with its slot if there are several.
     turns: Vec<(usize, Option<Slot>)>,
-    /// What runs after them, uncounted.
+    /// The command that runs after them, uncounted.
     then: Option<Command>,
     runner: Arc<Runner>,
     thread: Option<JoinHandle<Vec<Ended>>>,
@@ -120,7 +120,7 @@ impl Ready for Turns {
             }
             if let Some(mut then) = then {
                 runner.has_measured(start.elapsed());
-                // So that what watches the measured part sees its end first.
+                // Lets the code that watches the measured part see its end first.
                 thread::sleep(PAUSE);
                 let _ = runner.run(&mut then, &input);
             }
@@ -132,7 +132,7 @@ impl Ready for Turns {
 }
 
 impl Turns {
-    /// The figures in what it said.
+    /// The figures in its output.
     fn figures(&self, said: Result<Said, String>) -> Result<(Figures, String), String> {
         let Said { stdout, stderr, seconds } = said?;
         let read = self.program.output.read(&self.program.step, &stdout, &stderr, seconds);
@@ -148,7 +148,7 @@ impl Turns {
         Ok((figures, format!("{stdout}{stderr}")))
     }
 
-    /// What came of it on one target.
+    /// Fills in the outcome on one target.
     fn fill(&self, outcome: &mut Outcome, ended: Vec<Ended>) -> Result<(), String> {
         let mut reported = Reported::default();
         let mut pieces = Vec::new();
@@ -185,7 +185,7 @@ impl Turns {
     }
 }
 
-/// What a slot has measured.
+/// The figures of a slot, as a slice.
 fn slice(slot: Slot, figures: &Figures) -> Slice {
     Slice {
         round: slot.round,
@@ -326,7 +326,7 @@ mod tests {
             assert!(one.slices.iter().all(near), "{one:?}");
         }
         assert_eq!(a.slices.iter().map(|slice| slice.round).collect::<Vec<_>>(), [0, 1, 2]);
-        // What fails in one piece is no result of the whole.
+        // If one piece fails, there is no result for the whole.
         let failed = run(["echo did 500", "exit 1"]);
         assert!(failed.iter().any(|outcome| outcome.fatal.is_some()));
     }

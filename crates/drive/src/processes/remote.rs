@@ -1,5 +1,5 @@
-//! A step whose clients run in another process, the one that contains the system under test, or in
-//! several of them, which have the load in turn.
+//! A step whose clients run in other processes: in the one that contains the system under test, or
+//! in several, which have the load in turn.
 //!
 //! Two processes talk over a unix socket, one line of JSON at a time. Both read the same
 //! monotonic clock, so a time means the same in both.
@@ -95,7 +95,7 @@ fn receive<T: DeserializeOwned>(reader: &mut impl BufRead) -> std::io::Result<Op
     Ok(Some(serde_json::from_str(&line)?))
 }
 
-/// What is known about a step that runs elsewhere.
+/// The state of a step that runs elsewhere.
 #[derive(Debug, Default)]
 struct State {
     operations: u64,
@@ -115,7 +115,7 @@ struct Remote {
 #[derive(Debug)]
 struct Process {
     name: String,
-    /// What the step counts.
+    /// The class of requests that the step counts.
     counted: Class,
     stream: UnixStream,
     state: Arc<(Mutex<State>, Condvar)>,

@@ -1,4 +1,4 @@
-//! What is executed one by one in the process that contains the system, to count what it costs.
+//! Actions that run one by one in the process that contains the system, to count their cost.
 
 use serde::{Deserialize, Serialize};
 use workload::{Cell, Request};
@@ -16,7 +16,7 @@ pub struct Script {
     pub cells: usize,
     /// The request.
     pub request: Request,
-    /// What happens, in order.
+    /// The actions, in order.
     pub acts: Vec<Act>,
 }
 

@@ -190,7 +190,7 @@ impl Meter {
         self.operations = self.operations.saturating_add(operations as u32);
     }
 
-    /// What was measured.
+    /// The measured figures.
     fn measured(&self) -> Measured {
         let (time, held) = match self.begun {
             // Rounds scheduled for this time are done later, and counted then.
@@ -287,7 +287,7 @@ mod tests {
                 assert_eq!(held[*target][index], expected, "slot {slot}");
             }
         }
-        // All of it is charged where it began.
+        // All of it is charged to the slot where it began.
         assert_eq!(
             measured(true)[first][0],
             Measured { nanos: 88_000_000, operations: 4, held: false }

@@ -1,4 +1,4 @@
-//! Slices: whose turn it is, and what is measured in each turn.
+//! Slices: the order of turns, and the measurements in each turn.
 
 pub mod meter;
 pub mod slice;

@@ -148,7 +148,7 @@ mod tests {
         let all = slices(Timetable::new(&slices_of, 2), 2, 0, MS(60), &clients);
         let rates: Vec<_> = all.iter().map(|slice| slice.rate().unwrap().round()).collect();
         assert_eq!(rates, [2000.0, 1000.0, 0.0]);
-        // The sums contain only what was measured.
+        // The sums contain only measured operations.
         let seconds: f64 = all.iter().map(|slice| slice.seconds).sum();
         assert!((seconds - 0.012).abs() < 1e-12);
     }

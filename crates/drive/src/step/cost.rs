@@ -1,4 +1,4 @@
-//! What threads cost, according to the kernel.
+//! The cost of threads, according to the kernel.
 
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;

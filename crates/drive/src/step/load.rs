@@ -1,4 +1,4 @@
-//! A load: a step and where it runs, in whichever process.
+//! A load: a step and where it runs, in any process.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::slices::timetable::{Slices, Timetable};
 /// A step and where to run it.
 #[derive(Debug, Clone)]
 pub struct Load {
-    /// What to do.
+    /// The step to run.
     pub step: Arc<Step>,
     /// The systems under test. Every client connects to each.
     pub targets: Vec<Target>,
@@ -61,7 +61,7 @@ impl Load {
     }
 }
 
-/// Whether a load can run at all.
+/// Checks that a load can run at all.
 pub fn check(load: &Load) -> Result<(), Error> {
     let elsewhere = load.targets.iter().filter_map(Target::process).count();
     let text = match (load.targets.len(), &load.slices) {
@@ -105,7 +105,7 @@ pub trait Ready: Send {
 
 /// A running step. Dropping it ends the step and waits for its clients.
 pub trait Running: Send + Sync {
-    /// Waits until all clients have ended, at most `limit`; tells whether they have.
+    /// Waits until all clients have ended, at most `limit`; returns true if they have.
     fn wait(&self, limit: Duration) -> bool;
 
     /// Operations so far on each target, of the class that the step counts.

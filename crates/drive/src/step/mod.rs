@@ -1,4 +1,4 @@
-//! A load, where it goes, what is counted and what came of it.
+//! A load: its targets, its counts and its outcome.
 
 pub mod cost;
 pub mod load;

@@ -34,7 +34,7 @@ pub struct Outcome {
     /// The measurements in the target's slots, by round; the same number for each target. Empty if
     /// there is only one target.
     pub slices: Vec<Slice>,
-    /// What a program said of itself; `None` if the clients are ours.
+    /// The figures that a program reported; `None` if the clients are ours.
     pub reported: Option<Reported>,
     /// Errors, both retried and fatal.
     pub failures: Vec<Failure>,
@@ -42,14 +42,14 @@ pub struct Outcome {
     pub fatal: Option<String>,
 }
 
-/// The figures that another program reports, which nobody here measured.
+/// Figures that another program reports; steelyard did not measure them.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Reported {
-    /// What is judged, in the unit of the step.
+    /// The judged value, in the unit of the step.
     pub value: f64,
     /// Other figures: name, value, unit.
     pub metrics: Vec<(String, f64, String)>,
-    /// All that it printed.
+    /// Its full output.
     pub printed: String,
 }
 
@@ -115,13 +115,13 @@ pub struct Failure {
     pub class: Class,
     /// The system's code for it, such as an SQLSTATE; empty if it did not answer.
     pub code: String,
-    /// What it means.
+    /// Its meaning.
     pub kind: ErrorKind,
-    /// What the server said first.
+    /// The first message from the server.
     pub message: String,
     /// How often.
     pub count: u64,
-    /// Whether a retry cured it.
+    /// True if a retry succeeded.
     pub retried: bool,
 }
 
@@ -173,7 +173,7 @@ impl Outcome {
         if self.seconds > 0.0 { operations as f64 / self.seconds } else { 0.0 }
     }
 
-    /// What is judged: what a program reports, otherwise [`Outcome::rate`].
+    /// The judged value: the one that a program reports, otherwise [`Outcome::rate`].
     pub fn value(&self) -> f64 {
         self.reported.as_ref().map_or_else(|| self.rate(), |reported| reported.value)
     }

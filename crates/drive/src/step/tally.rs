@@ -24,7 +24,7 @@ pub fn histogram<C: hdrhistogram::Counter>() -> Histogram<C> {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Found {
     pub rows: u64,
-    /// Minimum, according to what the streams say that their queries find.
+    /// Minimum, as the streams declare for their queries.
     pub least: f64,
     /// Upper bound on the variance of the difference.
     pub variance: f64,

@@ -1,4 +1,4 @@
-//! Keeping a client and the process that serves it on CPUs of their own, from outside.
+//! Keeps a client and the process that serves it on their own CPUs, from outside.
 
 use nix::errno::Errno;
 use nix::sched::{CpuSet, sched_setaffinity};

@@ -36,8 +36,7 @@ pub struct Failed {
     pub message: String,
 }
 
-/// What the load keeps of a client's connection: the process that serves it, and how it is broken
-/// off.
+/// The load's record of a client's connection: the process that serves it, and how to break it off.
 pub type Connection = (Option<u32>, Breaker);
 
 /// Connects, reports that, waits for the start, and runs the streams with these indexes.
@@ -48,7 +47,7 @@ pub fn run(
     connected: mpsc::Sender<Result<(u32, Vec<Connection>), Error>>,
     failed: &Mutex<Option<Failed>>,
 ) -> Vec<Finished> {
-    /// Even if the thread panics, nobody waits for it in vain.
+    /// Ensures that no thread waits in vain, even if this one panics.
     struct Done<'a>(&'a Gate, usize);
     impl Drop for Done<'_> {
         fn drop(&mut self) {
@@ -148,7 +147,7 @@ pub fn run(
     finished
 }
 
-/// Keeps the calling thread, that of a stream's client, on its CPU if it has one.
+/// Pins the calling thread, a stream's client, to its CPU if it has one.
 fn sit(load: &Load, index: usize) -> Result<(), Error> {
     load.seats.get(index).map_or(Ok(()), |place| seat::take(*place))
 }
@@ -175,7 +174,7 @@ fn connect(load: &Load, index: usize) -> Result<(Vec<Lane>, Vec<Connection>), Er
     Ok((lanes, connections))
 }
 
-/// Whether a stream's operations are its step's throughput.
+/// True if a stream's operations are its step's throughput.
 pub fn counted(class: &Class, role: Role, step: &Step) -> bool {
     *class == step.counted && role == Role::Lead
 }

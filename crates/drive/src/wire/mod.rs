@@ -36,7 +36,7 @@ pub trait Connect: fmt::Debug + Send + Sync {
     /// [`Error::Connect`], [`Error::Authentication`], or the system's error.
     fn connect(&self) -> Result<Box<dyn Session>, Error>;
 
-    /// Whether its sessions have a descriptor to wait for ([`Session::fd`]), which lets many
+    /// True if its sessions have a descriptor to wait for ([`Session::fd`]), which lets many
     /// clients share a thread.
     fn shares_threads(&self) -> bool {
         false
@@ -119,7 +119,7 @@ pub trait Session: Send {
     /// [`Error::Broken`].
     fn breaker(&self) -> Result<Breaker, Error>;
 
-    /// Whether it leads nowhere: the target has its clients in another process, and nothing is sent
+    /// True if it leads nowhere: the target has its clients in another process, and nothing is sent
     /// from here.
     fn is_absent(&self) -> bool {
         false

@@ -1,4 +1,4 @@
-//! What a server has sent, in one buffer that is walked over in place.
+//! The bytes that a server has sent, in one buffer that is walked over in place.
 
 use crate::error::Error;
 use crate::wire::socket::Socket;
@@ -22,12 +22,12 @@ impl Received {
         Received { buffer: vec![0; ROOM], start: 0, end: 0 }
     }
 
-    /// Whether all of it was walked over.
+    /// True if all of it was walked over.
     pub fn is_empty(&self) -> bool {
         self.start == self.end
     }
 
-    /// The next `wanted` bytes, which stay.
+    /// The next `wanted` bytes, without taking them.
     #[inline]
     pub fn peek(&mut self, socket: &mut Socket, wanted: usize) -> Result<&[u8], Error> {
         if self.end - self.start < wanted {

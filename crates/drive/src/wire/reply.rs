@@ -1,4 +1,4 @@
-//! What a client gets for a request.
+//! The answer to a client's request.
 
 /// The answer to a client's statement.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

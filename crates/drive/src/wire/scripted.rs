@@ -1,4 +1,4 @@
-//! What a session offers to scripts: statements with values as text, and results by name.
+//! The interface of a session for scripts: statements with values as text, and results by name.
 
 use script::{Sql, Value};
 use workload::Scripts;
@@ -29,7 +29,7 @@ pub trait Scripted {
     /// Ends the part of a pipeline that fails or succeeds together.
     fn sync(&mut self);
 
-    /// Sends what waits.
+    /// Sends the waiting messages.
     ///
     /// # Errors
     /// [`Error::Broken`]
@@ -41,7 +41,7 @@ pub trait Scripted {
     /// [`Error::Broken`], or the system's error.
     fn results(&mut self, kept: Option<&mut Kept>) -> Result<Reply, Error>;
 
-    /// Whether a transaction is open.
+    /// True if a transaction is open.
     fn in_transaction(&self) -> bool;
 }
 
@@ -59,7 +59,7 @@ pub struct Rows {
     pub columns: Vec<String>,
     /// How many rows it has.
     pub rows: u64,
-    /// The last of them, as text; `None` is a null.
+    /// The last row, as text; `None` is a null.
     pub last: Vec<Option<String>>,
 }
 

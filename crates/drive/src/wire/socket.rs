@@ -81,7 +81,7 @@ impl Socket {
         }
     }
 
-    /// Whether the other end is certainly on this machine.
+    /// True if the other end is certainly on this machine.
     pub fn is_local(&self) -> bool {
         match self {
             Socket::Unix(_) => true,

@@ -44,7 +44,7 @@ impl TestServer {
         Postgres { address: Address::Unix(socket), user, password: None, database }
     }
 
-    /// All that the server has logged.
+    /// The server's whole log.
     pub fn log(&self) -> String {
         std::fs::read_to_string(self.directory.path().join("trial/server.log")).unwrap()
     }
@@ -65,7 +65,7 @@ impl TestServer {
         wait_for(&told, || self.log().contains(&told));
     }
 
-    /// Waits until the sessions of clients have ended, and reported what they did.
+    /// Waits until the sessions of clients have ended and have reported their counts.
     pub fn wait_for_clients(&mut self) {
         let sessions = "SELECT count(*) FROM pg_stat_activity \
                         WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()";
@@ -140,7 +140,7 @@ pub fn run_on(step: Step, target: Target) -> Outcome {
     running.join().remove(0)
 }
 
-/// Runs a timed step until so many operations were done, however long they take.
+/// Runs a timed step until this many operations are done, however long they take.
 pub fn run_until(step: Step, target: Target, operations: u64) -> Outcome {
     let step = Step { seconds: step.seconds.map(|_| 3600.0), ..step };
     let running = drive::prepare(&load(step, vec![target])).unwrap().go(Instant::now());

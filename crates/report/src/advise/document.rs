@@ -1,4 +1,4 @@
-//! What `advise --format json` prints: the shape documented in `docs/trials-json.md`.
+//! The output of `advise --format json`; `docs/trials-json.md` documents its shape.
 
 use plan::Plan;
 use serde::{Deserialize, Serialize};
@@ -53,7 +53,7 @@ pub struct AdvisedStep {
     /// CV between trials beyond what their seconds explain. Here and below, `null` means not
     /// known.
     pub between: Option<f64>,
-    /// CV of the seconds of a trial; `null` where it could not be separated.
+    /// CV of the seconds of a trial; `null` if it could not be separated.
     pub second: Option<f64>,
     /// Lag-1 autocorrelation of the seconds.
     pub autocorrelation: Option<f64>,
@@ -69,7 +69,7 @@ pub struct AdvisedStep {
     /// The smallest slowdown that is confirmed with a probability of 80% among all comparisons of
     /// the plan; `null` below 5 blocks.
     pub detectable: Option<f64>,
-    /// Whether that is at most the margin; `null` when not known.
+    /// True if `detectable` is at most the margin; `null` when not known.
     pub decided: Option<bool>,
     /// Half width of the interval if the same time is spent in slices; `null` where that is
     /// impossible, as for a step of the load.

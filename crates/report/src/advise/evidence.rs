@@ -1,4 +1,4 @@
-//! What stored trials say about a plan: how much each step varies, and what it costs.
+//! Evidence from stored trials about a plan: how much each step varies, and how long it takes.
 
 use std::collections::BTreeMap;
 
@@ -34,9 +34,9 @@ pub(super) struct KnownStep {
     pub(super) sequence: SequenceKey,
     pub(super) name: String,
     pub(super) dop: u32,
-    /// Whether the plan sets its seconds; otherwise it ends by work.
+    /// True if the plan sets its seconds; otherwise it ends by work.
     pub(super) timed: bool,
-    /// Whether it runs once per variant, before trials begin (`restore_after`).
+    /// True if it runs once per variant, before trials begin (`restore_after`).
     pub(super) load: bool,
     pub(super) trials: usize,
     /// Its duration with the plan's rows and seconds.
@@ -44,7 +44,7 @@ pub(super) struct KnownStep {
     /// Its measured duration.
     pub(super) measured: Option<f64>,
     pub(super) variance: Option<StepVariance>,
-    /// Whether the variance of its seconds could be separated from that of its trials.
+    /// True if the variance between its seconds could be separated from that between its trials.
     pub(super) apart: bool,
 }
 

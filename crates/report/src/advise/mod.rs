@@ -22,7 +22,7 @@ use crate::output::sheet::Printable;
 
 pub use document::{AdviseDocument, AdvisedStep};
 
-/// What to advise on.
+/// Options of `advise`.
 #[derive(Debug, Clone)]
 pub struct AdviseOptions {
     /// Which experiments may serve as pilots; those with a workload other than the plan's are
@@ -33,7 +33,7 @@ pub struct AdviseOptions {
     /// A step is decided when a slowdown by this fraction would be confirmed; `None`: the plan's
     /// margin.
     pub margin: Option<f64>,
-    /// Whether steps that end by work may get more rows.
+    /// Allows more rows for steps that end by work.
     pub scale_rows: bool,
 }
 

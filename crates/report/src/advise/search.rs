@@ -13,12 +13,12 @@ use crate::ReportError;
 /// the last partial second weigh too much.
 const LENGTHS: [u32; 20] =
     [10, 12, 15, 20, 25, 30, 45, 60, 75, 90, 120, 150, 180, 240, 300, 450, 600, 900, 1800, 3600];
-/// Multiples of the rows to try, where they may grow.
+/// Multiples of the rows to try, if they may grow.
 const ROWS: [u32; 8] = [1, 2, 3, 4, 6, 8, 12, 16];
 /// Never advises more blocks than this: beyond it, longer steps show more than days of trials.
 const MOST_BLOCKS: u32 = 200;
 
-/// What to search for.
+/// The goal and limits of the search.
 pub(super) struct Wanted {
     /// Machine time in seconds.
     pub(super) budget: f64,
@@ -41,12 +41,12 @@ pub(super) struct Found {
     pub(super) steps: Vec<Expected>,
 }
 
-/// What to expect of a step.
+/// Expected results for a step.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Expected {
     pub(super) seconds: Option<f64>,
-    /// By Kalibera and Jones, if it could have a length of its own; infinite where trials do not
-    /// differ.
+    /// Optimal seconds by Kalibera and Jones, if the step could have a length of its own; infinite
+    /// if trials do not differ.
     pub(super) optimal: Option<f64>,
     pub(super) half_width: Option<f64>,
     pub(super) detectable: Option<f64>,
@@ -99,8 +99,8 @@ pub(super) fn search(
     })
 }
 
-/// The largest p value that confirms the only slowdown in an experiment of so many blocks: 5% over
-/// all its comparisons and looks (see [`judge::Comparison::detectable`]).
+/// The largest p value that confirms the only slowdown in an experiment of this many blocks: 5%
+/// over all its comparisons and looks (see [`judge::Comparison::detectable`]).
 fn level(plan: &Plan, evidence: &Evidence, blocks: u32) -> f64 {
     let base = plan.base_index();
     let compared = |(place, it): (usize, &plan::Variant)| place != base && it.twin_of.is_none();
@@ -138,7 +138,7 @@ fn lengths(evidence: &Evidence, now: u32) -> Vec<u32> {
     lengths
 }
 
-/// Whether a choice is better than the best so far: more steps decided; on a tie, less time if all
+/// True if a choice is better than the best so far: more steps decided; on a tie, less time if all
 /// are decided, otherwise narrower intervals.
 fn better(evidence: &Evidence, found: &Found, best: &Found) -> bool {
     let decided = |it: &Found| it.steps.iter().filter(|step| step.decided).count();

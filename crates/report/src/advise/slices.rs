@@ -1,4 +1,4 @@
-//! What the same budget would achieve in slices, in a run that designs itself.
+//! Expected results if the same budget is spent in slices, in a run that designs itself.
 
 use std::collections::BTreeMap;
 
@@ -12,11 +12,11 @@ use crate::judging::sliced::{Scatter, scatter};
 use crate::load::chosen::Source;
 use crate::load::experiment::{Which, load};
 
-/// Assumed deviation of the log ratio within a restart for one second of load on each server, where
-/// nothing is stored: about what Postgres has (VALIDATION.md, "On real servers").
+/// Assumed deviation of the log ratio within a restart for one second of load on each server, if
+/// none is stored: about the deviation of PostgreSQL (VALIDATION.md, "On real servers").
 const USUAL_WITHIN: f64 = 0.008;
 
-/// What to expect of steps in slices.
+/// Expected results for steps in slices.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct InSlices {
     /// Half width of the interval of a ratio, for each of [`Evidence::steps`]; `None` where the
@@ -24,11 +24,11 @@ pub(super) struct InSlices {
     pub(super) half_widths: Vec<Option<f64>>,
     /// Restarts within the budget.
     pub(super) restarts: u32,
-    /// Whether this comes from stored slices rather than usual values.
+    /// True if this comes from stored slices rather than usual values.
     pub(super) measured: bool,
 }
 
-/// What to expect of slices; `None` if there is nothing to compare or no restart fits.
+/// Estimates what slices would achieve; `None` if there is nothing to compare or no restart fits.
 pub(super) fn expect(
     sources: &[Source<'_>],
     plan: &Plan,

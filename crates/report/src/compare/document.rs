@@ -1,4 +1,4 @@
-//! What `compare --format json` prints: the shape documented in `docs/compare-json.md`.
+//! The output of `compare --format json`; `docs/compare-json.md` documents its shape.
 //!
 //! Every key is always there, except for classes of statements that a step does not have; unknown
 //! values are `null`. Numbers are not rounded.
@@ -37,7 +37,7 @@ pub struct Document {
     pub blocks: u32,
     /// When the experiment began, RFC 3339.
     pub started: String,
-    /// Whether all trials are finished.
+    /// True if all trials are finished.
     pub finished: bool,
     /// Names of the variants in the order of the plan.
     pub variants: Vec<String>,
@@ -48,7 +48,7 @@ pub struct Document {
     /// Steps measured with three or more numbers of clients.
     #[serde(default)]
     pub sweeps: Vec<SweepDocument>,
-    /// What identical variants showed; `null` without twins.
+    /// Results of comparing identical variants; `null` without twins.
     pub twins: Option<TwinsDocument>,
     /// Notes on the figures.
     pub warnings: Vec<WarningDocument>,
@@ -61,13 +61,13 @@ pub struct StepDocument {
     pub name: String,
     /// Number of clients.
     pub dop: u32,
-    /// What else distinguishes it from steps of the same name, such as `pinning`; usually empty.
+    /// Labels that distinguish it from steps of the same name, such as `pinning`; usually empty.
     pub labels: Labels,
-    /// What an operation is: `rows` or `queries`.
+    /// The unit of its operations: `rows` or `queries`.
     pub unit: String,
     /// `more` or `less`: which direction of its throughput is better.
     pub better: String,
-    /// Whether the plan runs it once per variant (`restore_after`): shown, never judged.
+    /// True if the plan runs it once per variant (`restore_after`): shown, never judged.
     pub loaded_once: bool,
     /// Every variant, in the order of the plan.
     pub variants: Vec<VariantDocument>,
@@ -87,8 +87,8 @@ pub struct VariantDocument {
     pub absolute: Costs<Figure>,
     /// Compared with the base.
     pub relative: RelativeFigures,
-    /// How its slices and the base's (for a twin, those of its original) went; `null` where the
-    /// load did not move in slices.
+    /// How its slices and those of the base (for a twin, of its original) went; `null` if the load
+    /// did not move in slices.
     pub slices: Option<Slicing>,
     /// Response times by class of statement, all blocks together.
     pub latency: BTreeMap<String, LatencyFigures>,
@@ -133,7 +133,7 @@ pub struct MetricDocument {
     pub unit: String,
     /// `more` or `less`.
     pub better: String,
-    /// What it is.
+    /// The meaning of the metric.
     pub meaning: String,
     /// One for each step and variant to be judged.
     pub comparisons: Vec<MetricComparison>,
@@ -204,7 +204,7 @@ pub struct RelativeFigures<T = Costs<Option<f64>>> {
     pub costs: T,
 }
 
-/// What the same system under two names showed: any difference is noise.
+/// Results of comparing the same system under two names: any difference is noise.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TwinsDocument {
     /// Comparisons of twins that have an interval.
@@ -244,7 +244,7 @@ pub struct TwinDocument {
     pub high: Option<f64>,
     /// Number of paired blocks.
     pub blocks: usize,
-    /// Whether the interval excludes 1.
+    /// True if the interval excludes 1.
     pub false_alarm: bool,
 }
 
@@ -266,7 +266,7 @@ pub struct RateFigures {
     pub target: Option<f64>,
     /// The rate reached, median over the blocks.
     pub rate: Option<f64>,
-    /// Whether at least 95% of the target was reached in every block; if not, the statements that
+    /// True if at least 95% of the target was reached in every block; if not, the statements that
     /// the step counts had an easier time.
     pub held: bool,
 }

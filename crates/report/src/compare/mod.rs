@@ -24,7 +24,7 @@ pub enum Rows {
     Steps,
 }
 
-/// What to compare, and how to lay it out.
+/// The comparison to make, and how to lay it out.
 #[derive(Debug, Clone, Default)]
 pub struct CompareOptions {
     /// Which rows the tables over all steps have.
@@ -37,14 +37,15 @@ pub struct CompareOptions {
     pub metrics: Vec<String>,
     /// Which tables to print; `None`: all except the DBMS's counters, which are long.
     pub sections: Option<Vec<Section>>,
-    /// Instead of all tables, only what is read first, for a terminal of so many columns.
+    /// Prints only the short output, for a terminal with this many columns, instead of all tables.
     pub brief: Option<usize>,
 }
 
 /// A comparison, ready to be printed.
 #[derive(Debug, Clone)]
 pub struct Comparison {
-    /// All tables that apply, including those of sections that are not printed; or the brief ones.
+    /// All tables that apply, including those of sections that are not printed; or only the short
+    /// ones.
     pub tables: Vec<Table>,
     /// The same as data.
     pub document: Document,
@@ -52,7 +53,7 @@ pub struct Comparison {
     pub judged: Judged,
     pub(crate) reasons: Reasons,
     sections: Option<Vec<Section>>,
-    /// Why there is no table of a kind that was asked for.
+    /// Reasons why requested kinds of tables are missing.
     missing: Vec<String>,
 }
 
@@ -128,8 +129,8 @@ impl Comparison {
         sheet.render(format, &self.document)
     }
 
-    /// A table as people read it has no columns without a figure, except those of variants.
-    /// Programs get all columns.
+    /// Leaves out empty columns in a table for people, except those of variants. Programs get all
+    /// columns.
     fn laid_out(&self, table: &Table, format: Format) -> Part {
         Part::Table(match format {
             Format::Csv | Format::Json => table.clone(),

@@ -1,12 +1,12 @@
-//! Counts over the variants as a chart: a panel for each kind, a line for each protocol, and for
-//! each system if names such as `mysql8.0` and `mariadb11.4` tell them apart.
+//! Counts over the variants as a chart: a panel for each kind, and a line for each protocol. Each
+//! system gets its own lines if names such as `mysql8.0` and `mariadb11.4` show the system.
 
 use super::counted::noun;
 use super::document::{CountDocument, CountedVariant, KindDocument};
 use crate::output::panels::{Panel, Panels};
 use crate::output::table::distinct;
 
-/// As many as can be told apart.
+/// The largest number of lines that can be told apart.
 const MOST_LINES: usize = 4;
 /// Panels in a row.
 const COLUMNS: usize = 5;
@@ -68,7 +68,7 @@ impl CountDocument {
         .svg()
     }
 
-    /// What the names of variants begin with, up to their versions, if that makes a few groups;
+    /// The prefixes of the variants' names, up to their versions, if that makes a few groups;
     /// otherwise one empty text.
     fn systems(&self, protocols: usize) -> Vec<&str> {
         let begins = self.variants.iter().map(|name| {

@@ -46,7 +46,7 @@ pub(crate) struct Group {
 /// A variant compared with the base.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Difference {
-    /// Instructions per statement / those of the base.
+    /// Instructions per statement, divided by the base's.
     pub(crate) ratio: f64,
     /// How large a difference must be to count, as a fraction.
     pub(crate) threshold: f64,
@@ -98,7 +98,7 @@ impl Difference {
         Some(Self { ratio, threshold, verdict })
     }
 
-    /// Whether there is a difference.
+    /// True if there is a difference.
     pub(crate) fn certain(self) -> bool {
         self.verdict != CountVerdict::Same
     }
@@ -185,7 +185,7 @@ impl Counted {
         self.variants.get(variant).map_or("", |variant| variant.name.as_str())
     }
 
-    /// Compares a variant with the base; `None` for the base itself and where one of the two has no
+    /// Compares a variant with the base; `None` for the base itself, or if one of the two has no
     /// count.
     pub(crate) fn difference(&self, kind: &Kind, variant: usize) -> Option<Difference> {
         if variant == self.base {
@@ -253,13 +253,13 @@ fn chunks(name: &str) -> Vec<(String, u64)> {
 /// The protocol of calls of a library.
 const CALL: &str = "call";
 
-/// What is counted with one of these protocols.
+/// The noun for the things counted with these protocols: `call` or `statement`.
 pub(crate) fn noun<'a>(protocols: impl IntoIterator<Item = &'a str>) -> &'static str {
     if protocols.into_iter().all(|protocol| protocol == CALL) { "call" } else { "statement" }
 }
 
 impl Group {
-    /// What is counted in it.
+    /// The noun for the things counted in this group.
     pub(crate) fn noun(&self) -> &'static str {
         noun([self.protocol.as_str()])
     }

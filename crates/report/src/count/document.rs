@@ -1,4 +1,4 @@
-//! What `count --format json` prints: the shape documented in `docs/count-json.md`.
+//! The output of `count --format json`; `docs/count-json.md` documents its shape.
 
 use serde::{Deserialize, Serialize};
 use store::{CountRecord, ExperimentState, Warning};
@@ -25,13 +25,13 @@ pub struct CountDocument {
     pub margin: f64,
     /// When it began, RFC 3339, UTC.
     pub started: String,
-    /// Whether everything was counted.
+    /// True if everything was counted.
     pub finished: bool,
     /// Names, in the order of the plan.
     pub variants: Vec<String>,
     /// Kinds of statements; those of one protocol and place follow each other.
     pub counts: Vec<KindDocument>,
-    /// What changed, a sentence for each variant except the base.
+    /// A sentence about the changes in each variant except the base.
     pub sentences: Vec<SentenceDocument>,
     /// Notes on the figures.
     pub warnings: Vec<Warning>,
@@ -44,7 +44,7 @@ pub struct KindDocument {
     pub kind: String,
     /// `simple` or `prepared`.
     pub protocol: String,
-    /// What was counted: `backend` or `thread`, which serves a session, or `library`.
+    /// The place that was counted: `backend` or `thread`, which serves a session, or `library`.
     pub place: String,
     /// Those that have a count, in the order of the plan.
     pub variants: Vec<CountedVariant>,
@@ -63,21 +63,21 @@ pub struct CountedVariant {
     pub counts: Vec<u64>,
     /// (largest - smallest) / mean of the counts.
     pub spread: f64,
-    /// Half the width of the 95% interval of the mean, as a fraction of it; `null` for a single
-    /// count.
+    /// Half the width of the 95% interval of the mean, as a fraction of the mean; `null` for a
+    /// single count.
     pub repeatability: Option<f64>,
     /// Instructions per statement, in the mean of the counts.
     pub per_statement: f64,
     /// Instructions per row; `null` if the kind has no rows.
     pub per_row: Option<f64>,
-    /// Instructions per statement / those of the base; `null` for the base and where it has no
-    /// count.
+    /// Instructions per statement, divided by the base's; `null` for the base and if the base has
+    /// no count.
     pub relative: Option<f64>,
-    /// Whether there is certainly a difference; `null` as above.
+    /// True if there is certainly a difference; `null` as above.
     pub certain: Option<bool>,
     /// `regression`, `improvement`, `equivalent` or `same`; `null` as above.
     pub verdict: Option<String>,
-    /// In order; empty where they are not known.
+    /// In order; empty if they are not known.
     pub phases: Vec<PhaseDocument>,
     /// Sorted by how much their own instructions differ from the base's, largest first; for the
     /// base, by their own instructions.
@@ -93,8 +93,8 @@ pub struct PhaseDocument {
     pub per_statement: f64,
     /// Share of the statement, 0 to 1.
     pub share: f64,
-    /// Instructions per statement above those of the base; `null` for the base and where it is not
-    /// known there.
+    /// Instructions per statement minus the base's; `null` for the base and if the base's are not
+    /// known.
     pub difference: Option<f64>,
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use store::CountRecord;
 
-/// What a function does per statement.
+/// The work of a function per statement.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct WorkDocument {
     /// Instructions in the function itself.
@@ -23,9 +23,9 @@ pub struct FunctionDocument {
     pub name: String,
     /// The program or library that contains it; the variant's if both have it.
     pub object: String,
-    /// In the base; `null` where the base never executed it, and in the list of the base itself.
+    /// Work in the base; `null` if the base never executed it, and in the base's own list.
     pub base: Option<WorkDocument>,
-    /// In the variant; `null` where it never executed it.
+    /// Work in the variant; `null` if the variant never executed it.
     pub variant: Option<WorkDocument>,
     /// Variant minus base; a missing value counts as 0. `null` in the list of the base itself.
     pub difference: Option<WorkDocument>,

@@ -1,5 +1,5 @@
-//! Exact instruction counts: what a statement costs in each variant, in which phase, and which
-//! functions moved.
+//! Exact instruction counts: the cost of a statement in each variant, by phase, and the functions
+//! that moved.
 
 mod chart;
 pub(crate) mod counted;

@@ -61,7 +61,7 @@ fn stem(name: &str) -> &str {
     cut.and_then(|at| name.get(..at)).unwrap_or(name)
 }
 
-/// A name in C++ without its parameters and what follows them.
+/// A C++ name without its parameters and the text after them.
 fn unparenthesized(name: &str) -> &str {
     let declared = name.split(" [clone").next().unwrap_or(name);
     let Some(end) = declared.rfind(')') else { return declared };

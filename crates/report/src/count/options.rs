@@ -1,6 +1,6 @@
-//! What is asked of counts.
+//! Options for showing counts.
 
-/// What to show, and how to judge it.
+/// The counts to show, and how to judge them.
 #[derive(Debug, Clone)]
 pub struct CountOptions {
     /// Name of the variant to compare with; the plan's base when `None`.
@@ -9,7 +9,7 @@ pub struct CountOptions {
     pub margin: Option<f64>,
     /// Maximum number of rows in a table of functions.
     pub functions: usize,
-    /// Whether to show a table of functions for every kind of statement, not only for the one that
-    /// moved most.
+    /// Shows a table of functions for every kind of statement, not only for the one that moved
+    /// most.
     pub every_kind: bool,
 }

@@ -24,8 +24,8 @@ pub struct Spread {
     pub mean: f64,
     /// (largest - smallest) / mean.
     pub range: f64,
-    /// Half the width of the 95% interval of the mean, as a fraction of it; infinite for a single
-    /// count.
+    /// Half the width of the 95% interval of the mean, as a fraction of the mean; infinite for a
+    /// single count.
     pub interval: f64,
 }
 
@@ -44,7 +44,7 @@ impl Spread {
         Spread { mean, range: of_mean(range), interval }
     }
 
-    /// Whether they agree so well that counting again would add nothing.
+    /// True if they agree so well that counting again would add nothing.
     pub fn enough(&self) -> bool {
         self.interval <= ENOUGH
     }

@@ -86,7 +86,7 @@ fn has_rows(kind: &Kind, base: usize, variant: usize) -> bool {
     of(base) && of(variant)
 }
 
-/// The kind, with its protocol (and place) where there are several.
+/// The kind, with its protocol (and place) if there are several.
 fn named(counted: &Counted, kind: &Kind) -> String {
     let groups: Vec<&Group> = counted.groups().map(|(group, _)| group).collect();
     if groups.len() < 2 {

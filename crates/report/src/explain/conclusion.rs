@@ -1,4 +1,4 @@
-//! What an explanation comes to, in a paragraph that claims no more than its intervals do.
+//! The conclusion of an explanation: a paragraph that claims no more than its intervals do.
 
 use judge::Comparison;
 use metrics::{
@@ -9,10 +9,10 @@ use super::shifts::ExplainedShift;
 use crate::judging::sentence::{confidence, direction};
 use crate::output::number::{percent, signed};
 
-/// The costs that may explain a difference in throughput, in the order in which they are told.
+/// The costs that may explain a difference in throughput, in the order in which they are mentioned.
 pub(super) const COSTS: [&Metric; 5] = [&DBMS_CPU, &READS, &READ_KB, &WRITTEN_KB, &SWITCHES];
 
-/// What a difference at the start is called; what it may be.
+/// Names of the differences at the start that are mentioned.
 const START: [(&Metric, &str); 3] = [
     (&START_DEAD, "dead rows"),
     (&START_UNSEEN, "pages not known to be all-visible"),
@@ -22,13 +22,13 @@ const START: [(&Metric, &str); 3] = [
 /// Counters to name at most.
 const COUNTERS: usize = 3;
 
-/// A cost that differs by less is not told, however certain: a quarter of the default margin, as
-/// for what differs between slices ([`judge::SLICE_TOLERANCE`]).
+/// A cost that differs by less is not mentioned, however certain: a quarter of the default margin,
+/// as for differences between slices ([`judge::SLICE_TOLERANCE`]).
 const LEAST_COST: f64 = judge::SLICE_TOLERANCE;
 
-/// The paragraph about a variant and its base. Without a comparison of throughput it says why. Of
-/// what differed at the start and of the counters, it names only what is sure and differs by at
-/// least `margin`, which is what the user calls small.
+/// The paragraph about a variant and its base. Without a comparison of throughput it says why. It
+/// names only those differences at the start and counters that are sure and differ by at least
+/// `margin`, the size that the user calls small.
 pub(super) fn conclusion(
     [base, variant]: [&str; 2],
     throughput: Result<&Comparison, &str>,
@@ -161,7 +161,8 @@ mod tests {
         assert!(nothing.starts_with("a to b: no certain difference in throughput (95%"));
         let no_cost = "; no cost per operation is certain to differ by 0.5% or more";
         assert!(nothing.ends_with(no_cost), "{nothing}");
-        // What is tiny is not told, however certain, unless the user's margin is as small.
+        // A tiny difference is not mentioned, however certain, unless the user's margin is as
+        // small.
         let tiny = compared(1.001);
         assert!(tiny.confirmed());
         let small = [shift("x.y", 1000.0, 1001.0, true)];

@@ -1,4 +1,4 @@
-//! What `explain --format json` prints.
+//! The output of `explain --format json`.
 //!
 //! Every key is always there; unknown values are `null`. Shares are fractions of 1, not rounded.
 
@@ -44,15 +44,15 @@ pub struct ExplainedStep {
     pub name: String,
     /// Number of clients.
     pub dop: u32,
-    /// What else distinguishes it from steps of the same name; usually empty.
+    /// Labels that distinguish it from steps of the same name; usually empty.
     pub labels: Labels,
-    /// Its name in tables: with the number of clients where there are several.
+    /// Its name in tables, with the number of clients if there are several.
     pub label: String,
-    /// What an operation is: `rows` or `queries`.
+    /// The unit of its operations: `rows` or `queries`.
     pub unit: String,
     /// Every variant, the base first.
     pub variants: Vec<ExplainedVariant>,
-    /// What each variant except the base comes to, in a sentence.
+    /// The conclusion about each variant except the base, in a sentence.
     pub conclusion: BTreeMap<String, String>,
     /// For each variant except the base, how the state in which the step began differs, the most
     /// certain first.
@@ -69,7 +69,7 @@ pub struct ExplainedStep {
 }
 
 impl ExplainedStep {
-    /// What there is of each variant, in their order.
+    /// The entries of `all` that belong to variants of the step, in the order of the variants.
     pub(crate) fn in_order<'a, T>(
         &'a self,
         all: &'a BTreeMap<String, T>,
@@ -87,12 +87,12 @@ pub struct ExplainedVariant {
     pub name: String,
     /// Trials with a profile.
     pub trials: usize,
-    /// Samples in all of them.
+    /// Samples in all profiles.
     pub samples: u64,
     /// Share of the samples with the parent in their stack.
     pub in_parent: Option<f64>,
-    /// The share of these samples in each phase of a statement and in `other`; `null` where the
-    /// parent is not the function that executes what clients send.
+    /// The share of these samples in each phase of a statement and in `other`; `null` unless the
+    /// parent is the function that executes clients' statements.
     pub phases: Option<BTreeMap<String, f64>>,
     /// Throughput and costs per operation, geometric means over the blocks.
     pub costs: Costs<Option<f64>>,
@@ -106,8 +106,8 @@ pub struct ExplainedVariant {
 pub struct ExplainedChild {
     /// The function; the parent's own name stands for samples in the parent itself.
     pub function: String,
-    /// Share of the parent's samples by variant, in the order of `variants`; `null` where there is
-    /// no profile.
+    /// Share of the parent's samples by variant, in the order of `variants`; `null` without a
+    /// profile.
     pub shares: Vec<Option<f64>>,
 }
 

@@ -1,5 +1,5 @@
-//! Why a step costs what it costs: its costs per operation, the state it began in, the counters,
-//! events and functions behind them, and what moved.
+//! Why a step costs what it costs: its costs per operation, its initial state, the counters, events
+//! and functions behind them, and what moved.
 
 mod conclusion;
 pub(crate) mod document;
@@ -68,7 +68,7 @@ pub fn explain(
     Ok(Explanation { document, sheet })
 }
 
-/// All steps, judged by throughput and by what may explain it.
+/// All steps, judged by throughput and by the metrics that may explain it.
 pub(crate) struct Explainer<'a> {
     store: &'a Store,
     pub(crate) results: &'a Results,
@@ -79,7 +79,7 @@ pub(crate) struct Explainer<'a> {
 }
 
 impl<'a> Explainer<'a> {
-    /// With the same base as `throughput`.
+    /// Uses the same base as `throughput`.
     pub(crate) fn new(
         store: &'a Store,
         results: &'a Results,
@@ -99,7 +99,7 @@ impl<'a> Explainer<'a> {
         })
     }
 
-    /// Adds to a step what it began with, the counters, and what all of it comes to.
+    /// Adds to a step its initial state, the counters, and the conclusion from all of it.
     pub(crate) fn explain(
         &self,
         explained: &mut ExplainedStep,

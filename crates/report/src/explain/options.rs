@@ -1,12 +1,12 @@
-//! What is asked of an explanation.
+//! Options of `explain`.
 
-/// What to explain, and how much of it.
+/// The steps to explain, and in how much detail.
 #[derive(Debug, Clone)]
 pub struct ExplainOptions {
     /// A step, such as `l.i0`; `None`: every profiled step.
     pub step: Option<String>,
     /// The function whose callees are shown; `None`: the one in which the base's server executes
-    /// what clients send.
+    /// clients' statements.
     pub parent: Option<String>,
     /// How many of the functions that moved to show for each variant.
     pub functions: usize,

@@ -1,4 +1,4 @@
-//! What else differs: the state in which a step began, and the DBMS's own counters per operation.
+//! Other differences: the state in which a step began, and the DBMS's own counters per operation.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -22,7 +22,7 @@ const START: [&Metric; 6] =
 /// Differences are the same if their error is no more than this fraction of their mean.
 const SAME: f64 = 1e-9;
 
-/// What differs by less than this fraction is the same.
+/// Figures that differ by less than this fraction are the same.
 const LEAST: f64 = 0.0005;
 
 /// A figure that is not the same in the base and a variant: means over the blocks that both have.
@@ -30,25 +30,25 @@ const LEAST: f64 = 0.0005;
 pub struct ExplainedShift {
     /// The metric, or the counter with its view: `pg_stat_wal.wal_bytes`.
     pub name: String,
-    /// In the base.
+    /// Mean in the base.
     pub base: f64,
-    /// In the variant.
+    /// Mean in the variant.
     pub value: f64,
     /// The quotient of the two; `null` where the base's is 0.
     pub ratio: Option<f64>,
-    /// Whether the difference is more than chance: with all figures of its kind tested at once, at
-    /// most 5% of those marked are expected to be wrong. Never with a single block.
+    /// True if the difference is more than chance: with all figures of its kind tested at once, at
+    /// most 5% of those marked are expected to be wrong. Never true with a single block.
     pub sure: bool,
 }
 
-/// A shift before it is known what others there are.
+/// A shift, before the others are known.
 struct Moved {
     shift: ExplainedShift,
-    /// NaN where it is unknown.
+    /// NaN if it is unknown.
     p: f64,
 }
 
-/// Compares the values of blocks; `None` where they are the same on average, to [`LEAST`].
+/// Compares the values of blocks; `None` if they are the same on average, to [`LEAST`].
 fn moved(name: &str, base: &[f64], variant: &[f64]) -> Option<Moved> {
     let (of_base, of_variant) = (mean(base)?, mean(variant)?);
     if (of_variant - of_base).abs() <= LEAST * of_base.abs() {
@@ -115,7 +115,8 @@ pub(super) fn start(step: &StepResults, base: usize, place: usize) -> Vec<Explai
 pub(super) struct Counted(Vec<BTreeMap<u32, BTreeMap<String, f64>>>);
 
 impl Counted {
-    /// Reads those of all variants; `operations` has how many each of the experiment's steps did.
+    /// Reads the shifts of all variants; `operations` has the number of operations of each of the
+    /// experiment's steps.
     pub(super) fn read(
         store: &Store,
         operations: &HashMap<StepId, u64>,

@@ -13,8 +13,8 @@ use crate::output::sheet::{Part, Sheet};
 use crate::output::table::{Row, Section, Table, texts};
 use crate::profiles::{ExplainedMove, OTHER};
 
-/// All tables, step by step; `costs` are the tables of costs and events of all steps. Lists of what
-/// moved have at most `rows`.
+/// All tables, step by step; `costs` are the tables of costs and events of all steps. Lists of
+/// shifts have at most `rows`.
 pub(super) fn sheet(
     document: &ExplainDocument,
     facts: Option<&ProfileFacts>,
@@ -42,7 +42,8 @@ pub(super) fn sheet(
     sheet
 }
 
-/// What a step began with, and the DBMS's counters: at most `rows` that differ, for each variant.
+/// The state in which a step began, and the DBMS's counters: at most `rows` that differ, for each
+/// variant.
 pub(crate) fn why(step: &ExplainedStep, rows: usize) -> Vec<Table> {
     let tables = |all: &BTreeMap<String, Vec<ExplainedShift>>, kind: Shifts| {
         let ordered =
@@ -70,7 +71,7 @@ fn plan_of(step: &ExplainedStep, variant: &str, one: &ExplainedPlan) -> String {
     text
 }
 
-/// A kind of shifts: the table's id, what it shows, what its values are.
+/// A kind of shifts: the table's id, its title, and the meaning of its values.
 type Shifts = (&'static str, &'static str, &'static str);
 
 const START: Shifts = ("start", "What the step began with", "means over the blocks that both have");

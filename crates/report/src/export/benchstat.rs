@@ -76,7 +76,7 @@ fn begin(results: &Results, variant: usize, step: &StepKey) -> String {
     format!("{name}/variant={} 1", word(results.variant_name(variant)))
 }
 
-/// A text without what separates words and parts of names.
+/// A text without the characters that separate words and parts of names.
 fn word(text: &str) -> String {
     text.replace(|c: char| c.is_whitespace() || c == '/', "_")
 }

@@ -1,5 +1,5 @@
-//! What `history --format json` prints and the page draws: the shape documented in
-//! `docs/trials-json.md`.
+//! The output of `history --format json`, which the page also draws; `docs/trials-json.md`
+//! documents its shape.
 
 use std::collections::BTreeSet;
 
@@ -280,9 +280,9 @@ impl Maker<'_> {
     }
 }
 
-/// What changed.
+/// The facts that describe a change.
 struct Told<'a> {
-    /// Whether more means faster.
+    /// True if more means faster.
     speed: bool,
     step: &'a str,
     line: &'a str,

@@ -56,8 +56,8 @@ fn levels(results: &Results) -> HashMap<StepId, f64> {
     results.steps.iter().enumerate().filter_map(of_step).flatten().collect()
 }
 
-/// The ratios in the blocks of a step by which `compare` judges a variant, if these are not those
-/// of throughput.
+/// The ratios in the blocks of a step by which `compare` judges a variant, if they differ from
+/// those of throughput.
 fn ratios(
     results: &Results,
     judged: &Judged,

@@ -51,7 +51,7 @@ pub(super) struct LineKey<'a> {
     pub(super) system: Followed<'a>,
 }
 
-/// What stays the same along a line.
+/// The property that stays the same along a line.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Followed<'a> {
     Name(&'a str),
@@ -67,7 +67,7 @@ pub(super) struct StepLine<'a> {
 }
 
 impl StepLine<'_> {
-    /// Whether every run was measured in the same experiments, side by side, so that changes of the
+    /// True if every run was measured in the same experiments, side by side, so that changes of the
     /// machine affect all runs alike.
     pub(super) fn is_interleaved(&self) -> bool {
         let experiments = |values: &Vec<&Value>| -> BTreeSet<usize> {
@@ -158,7 +158,7 @@ fn run_key(trials: &Trials, value: &Value, order: Order, commits: &[String]) -> 
 }
 
 impl<'a> Lines<'a> {
-    /// Whether the order of commits was given.
+    /// True if the order of commits was given.
     pub(super) fn runs_are_ordered(&self) -> bool {
         self.runs.iter().all(|run| matches!(run.key, RunKey::Commit(Some(_), _)))
     }

@@ -16,7 +16,7 @@ pub use document::{
 };
 pub use order::Order;
 
-/// What to show.
+/// Options of `history`.
 #[derive(Debug, Clone)]
 pub struct HistoryOptions {
     /// Which experiments.

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-/// What makes a run, and how runs are ordered.
+/// The meaning of a run, and the order of runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
     /// A run is a version of the DBMS, no matter which experiments measured it; in order of
@@ -49,7 +49,7 @@ enum Stage {
 
 impl Version {
     /// The first version in a text: `PostgreSQL 16beta1 (Debian …)`, `8.0.28-debug`, `13.7`. `None`
-    /// where there is no number.
+    /// if the text has no number.
     pub(crate) fn of(text: &str) -> Option<Self> {
         let start = text.find(|c: char| c.is_ascii_digit())?;
         let text = &text[start..];
@@ -116,7 +116,7 @@ pub(crate) fn commit(text: &str) -> Option<String> {
     })
 }
 
-/// Whether two commits, one of which may be abbreviated, are the same.
+/// True if two commits, one of which may be abbreviated, are the same.
 pub(crate) fn same_commit(one: &str, other: &str) -> bool {
     one.starts_with(other) || other.starts_with(one)
 }

@@ -76,7 +76,7 @@ fn by_run(document: &HistoryDocument, line: &LineDocument) -> [Table; 2] {
     [absolute, relative_table]
 }
 
-/// A step of a line, with the number of clients where there are several.
+/// A step of a line, with the number of clients if there are several.
 fn label(line: &LineDocument, step: &HistoryStep) -> String {
     let several = line.steps.iter().any(|other| other.dop != step.dop);
     labelled(&step.name, Some(step.dop).filter(|_| several), &Labels::new())
@@ -105,7 +105,8 @@ fn mark(step: &HistoryStep, run: usize) -> &'static str {
     }
 }
 
-/// What a change that starts with this run means for a step; costs have no better direction here.
+/// The verdict on a step at a change that starts with this run; costs have no better direction
+/// here.
 fn verdict(document: &HistoryDocument, step: &HistoryStep, run: usize) -> Option<Verdict> {
     let slower = if step.better == "more" { "▼" } else { "▲" };
     match mark(step, run) {

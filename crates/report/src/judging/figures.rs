@@ -20,8 +20,9 @@ pub(crate) struct Ratio {
     pub(crate) pairs: usize,
 }
 
-/// A ratio for a cell, with a mark. One of a single pair is in parentheses, because nothing says
-/// how much of it is chance; of another program's figures there are no more.
+/// A ratio for a cell, with a mark. A ratio of a single pair is in parentheses, because nothing
+/// shows how much of it is chance. Figures of another program get none, because they never have
+/// more pairs.
 pub(crate) fn ratio_cell(results: &Results, ratio: Option<Ratio>, mark: &str) -> String {
     let single = ratio.is_some_and(|ratio| ratio.pairs == 1) && !results.is_imported();
     or_unknown(ratio.map(|ratio| ratio.value), |value| match single {

@@ -1,4 +1,4 @@
-//! What makes a gate fail.
+//! The findings that make a gate fail.
 
 use judge::Verdict;
 

@@ -22,7 +22,8 @@ pub struct Judged {
     /// Name of the requested metric: `o/s`, `dbms.cpu/o`, or `p99` for that of the class each step
     /// counts.
     pub metric: String,
-    /// Index of the base in [`Results::variants`]; of the first base where they differ.
+    /// Index of the base in [`Results::variants`]; of the first base if variants have different
+    /// ones.
     pub base: usize,
     /// The variant that each is compared with: the base, or with [`PREVIOUS`] the one before it.
     pub bases: Vec<usize>,
@@ -66,7 +67,7 @@ pub struct Gap {
     pub step: usize,
     /// Index of the variant.
     pub variant: usize,
-    /// What is missing, in plain words.
+    /// Describes in plain words what is missing.
     pub text: String,
 }
 
@@ -89,7 +90,7 @@ pub(crate) struct Finding<'a> {
     pub(crate) reason: Option<Cow<'a, str>>,
     /// The finding in plain words.
     pub(crate) sentence: String,
-    /// Whether a gate must not ignore it, whatever the verdict.
+    /// True if a gate must not ignore it, whatever the verdict.
     pub(crate) fails: bool,
 }
 
@@ -117,14 +118,14 @@ impl Judged {
         self.bases.get(variant).copied().unwrap_or(self.base)
     }
 
-    /// What the comparisons of a step are judged by.
+    /// The margin by which the comparisons of a step are judged.
     pub(crate) fn margin_in(&self, step: usize) -> Margin {
         let noise_floor = self.noise_floors.get(step).copied().flatten().unwrap_or_default();
         Margin { asked: self.margin, noise_floor }
     }
 
-    /// The throughput of a variant as a fraction of that of its base, wherever it is shown: what
-    /// was judged. A twin is not judged against the base; its ratio is computed alike.
+    /// The judged ratio of a variant's throughput to that of its base, wherever it is shown. A twin
+    /// is not judged against the base, but its ratio is computed in the same way.
     pub(crate) fn throughput_ratio(
         &self,
         results: &Results,
@@ -146,8 +147,8 @@ impl Judged {
         }
     }
 
-    /// A figure of a variant as a fraction of its base's, wherever it is shown; of throughput, what
-    /// [`Self::throughput_ratio`] says.
+    /// A figure of a variant as a fraction of its base's, wherever it is shown; for throughput,
+    /// [`Self::throughput_ratio`].
     pub(crate) fn ratio_of(
         &self,
         results: &Results,
@@ -161,7 +162,7 @@ impl Judged {
         }
     }
 
-    /// What the others are compared with, for people: `pg13.7`, `the previous version`.
+    /// The base of the other variants, for people: `pg13.7`, `the previous version`.
     pub(crate) fn base_name<'a>(&self, results: &'a Results) -> &'a str {
         match self.bases.iter().all(|base| *base == self.base) {
             true => results.variant_name(self.base),
@@ -179,7 +180,7 @@ impl Judged {
         metrics::named(&self.metric)
     }
 
-    /// What the metric is.
+    /// The meaning of the metric.
     pub(crate) fn meaning(&self) -> String {
         match self.asked() {
             // A bare percentile refers to a different class in each step.

@@ -34,12 +34,12 @@ pub(crate) fn sentence(
     said
 }
 
-/// Why so few blocks have no verdict.
+/// Explains why there are too few blocks for a verdict.
 pub(crate) fn too_few(comparison: &Comparison) -> String {
     format!("a verdict needs at least {}", trials(comparison, ENOUGH_BLOCKS, ""))
 }
 
-/// What is missing for a verdict.
+/// Describes what is missing for a verdict.
 fn open(comparison: &Comparison, words: Words) -> String {
     let mut said = seen(comparison, words, "perhaps ");
     said.push_str(&match comparison.further_blocks {

@@ -85,7 +85,8 @@ pub(crate) struct Running {
     pub(crate) so_far: judge::Comparison,
 }
 
-/// What [`compare`] would have said after each restart; ends before the first one that it rejects.
+/// The results that [`compare`] would have given after each restart; ends before the first one that
+/// it rejects.
 pub(crate) fn running(
     base: &VariantStep,
     variant: &VariantStep,
@@ -114,8 +115,8 @@ pub(crate) fn running(
     blocks.iter().enumerate().zip(deciding.iter()).filter_map(after).collect()
 }
 
-/// The ratio of a variant to the base in each restart: their geometric mean is that of [`compare`].
-/// Empty where there is none.
+/// The ratio of a variant to the base in each restart; their geometric mean is the ratio from
+/// [`compare`]. Empty without restarts to compare.
 pub(crate) fn ratios(base: &VariantStep, variant: &VariantStep) -> Vec<(u32, f64)> {
     let found = by_block(base, variant).into_iter();
     let found = found.filter_map(|(block, found)| Some((block, found.ok()?.all)));

@@ -104,7 +104,7 @@ pub(crate) fn fraction(asked: f64) -> Result<(), f64> {
     if asked > 0.0 && asked < 1.0 { Ok(()) } else { Err(asked) }
 }
 
-/// What to judge, and by which metric.
+/// The results to judge, and the metric.
 #[derive(Clone, Copy)]
 struct Judge<'a> {
     results: &'a Results,
@@ -182,7 +182,7 @@ impl Judge<'_> {
         }
     }
 
-    /// What a comparison is missing: blocks in which both should have run, and figures of blocks in
+    /// The gaps in a comparison: blocks in which both should have run, and figures of blocks in
     /// which both did.
     fn gap(
         &self,

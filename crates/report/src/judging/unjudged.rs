@@ -160,7 +160,7 @@ impl Unjudged {
     }
 }
 
-/// Whether the interval of the mean log ratio over `blocks` lies below any margin when the ratios
+/// True if the interval of the mean log ratio over `blocks` lies below any margin when the ratios
 /// of `zeros` of them go to zero. With these at −M and the others at 0, the mean is −M·j/k and the
 /// standard error is M·√(j(k−j)/(k−1))/k, so for large M the upper end is below any margin exactly
 /// if √(j(k−1)/(k−j)) exceeds Student's t. Fewer than [`ENOUGH_BLOCKS`] decide nothing.
@@ -264,7 +264,7 @@ mod tests {
         assert_eq!(words(0, 0), "a and b did nothing in any round of block 3");
         assert_eq!(words(2, 2), "a and b did nothing in all but 2 rounds of block 3");
         assert_eq!(said(40, 0).verdict, Some(Verdict::Inconclusive));
-        // More than a quarter is no reason not to compare: what was done in all tells.
+        // More than a quarter does not prevent a comparison: the total of the operations decides.
         assert!(judge::restart_ratio(&rates(40), &rates(25)).is_ok());
     }
 

@@ -14,7 +14,7 @@ pub struct Source<'a> {
     pub store: &'a Store,
     /// Its name in messages.
     pub directory: String,
-    /// Name of its machine; `None`: as the facts recorded with each trial tell machines apart.
+    /// Name of its machine; `None`: the facts recorded with each trial identify the machine.
     pub machine: Option<String>,
 }
 
@@ -33,7 +33,7 @@ pub enum Chosen {
     Named(Vec<String>),
 }
 
-/// What an experiment ran, apart from numbers of clients and the list of steps.
+/// The workload of an experiment, apart from numbers of clients and the list of steps.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Workload {
     /// Its name in tables.
@@ -41,7 +41,7 @@ pub(crate) struct Workload {
     pub(crate) shape: Shape,
 }
 
-/// What makes two workloads the same.
+/// The part of a workload by which two are compared.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Shape {
     /// Without numbers of clients and steps.
@@ -105,7 +105,7 @@ pub(crate) fn experiments(
 }
 
 impl Shape {
-    /// What an experiment ran.
+    /// The workload of an experiment.
     pub(crate) fn of(experiment: &Experiment, plan: Option<&Plan>) -> Self {
         match plan {
             Some(plan) => Self::Plan(Box::new(plan.workload.without_steps())),
@@ -113,7 +113,7 @@ impl Shape {
         }
     }
 
-    /// The name of what it is in tables.
+    /// Its name in tables.
     pub(crate) fn label(&self, experiment: &Experiment) -> String {
         match self {
             Self::Plan(workload) => {

@@ -1,4 +1,4 @@
-//! From a store to [`Results`].
+//! Loads a store's experiment into [`Results`].
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -37,7 +37,8 @@ pub enum Which<'a> {
     LatestOrCount,
     /// The one with this id.
     Id(ExperimentId),
-    /// The newest with this name; if there is none and the name is a number, the one with that id.
+    /// The newest with this name; if no experiment has it and the name is a number, the one with
+    /// that id.
     Named(&'a str),
 }
 
@@ -168,7 +169,7 @@ fn planned(plan: Option<&plan::Plan>, variants: usize) -> Vec<StepResults> {
     plan.workload.sequences().into_iter().flat_map(of).collect()
 }
 
-/// What is collected per step and variant until all blocks are there, because medians need all.
+/// Figures collected per step and variant until all blocks are there, because medians need all.
 #[derive(Default)]
 struct Gathered {
     sizes: BTreeMap<String, Vec<f64>>,

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use store::{HostFact, Trial, TrialId, TrialState, Warning};
 
-/// What tells machines apart.
+/// Facts that distinguish types of machines.
 const TYPE: [(&str, &str); 3] = [("cpu", "cores"), ("cpu", "threads"), ("storage", "model")];
 /// Digits of an id that are shown.
 const DIGITS: usize = 8;
@@ -14,7 +14,7 @@ const DIGITS: usize = 8;
 pub struct Machine {
     /// Model of the processor.
     model: Option<String>,
-    /// What else makes its type, in the order of [`TYPE`].
+    /// The other facts that make its type, in the order of [`TYPE`].
     facts: [Option<String>; 3],
     /// A hash of the installation's id; different for two machines of one type.
     id: Option<String>,
@@ -37,8 +37,8 @@ impl Machine {
         }
     }
 
-    /// In what it differs from `other`, for people; empty where nothing known differs. Results from
-    /// two that differ must not be paired.
+    /// The differences from `other`, for people; empty if no known fact differs. Results from two
+    /// machines that differ must not be paired.
     pub fn differs_from(&self, other: &Self) -> Vec<String> {
         let differ = |one: &Option<String>, other: &Option<String>| {
             one.as_ref()
@@ -91,9 +91,10 @@ impl Machine {
     }
 }
 
-/// Names for machines in tables, in the same order, as short as tells them apart: by type, by id
-/// where there are several of one type, and by kernel where one had several. One without an id is
-/// the only one of its type that has one; if there are several, it is a machine of its own.
+/// Names for machines in tables, in the same order, and as short as possible: by type, by id if
+/// there are several machines of one type, and by kernel if a machine had several. A machine
+/// without an id is taken for the only one of its type that has an id; if there are several, it is
+/// a machine of its own.
 pub(crate) fn names(machines: &[Machine]) -> Vec<String> {
     let of_type = |machine: &Machine| -> Vec<&Machine> {
         machines.iter().filter(|other| other.is_of_type(machine)).collect()
@@ -129,7 +130,7 @@ pub(crate) fn names(machines: &[Machine]) -> Vec<String> {
     machines.iter().map(name).collect()
 }
 
-/// Whether machines have more than one known value of a fact.
+/// True if machines have more than one known value of a fact.
 fn several<'a>(machines: &[&'a Machine], fact: impl Fn(&'a Machine) -> Option<&'a String>) -> bool {
     machines.iter().filter_map(|machine| fact(machine)).collect::<BTreeSet<_>>().len() > 1
 }

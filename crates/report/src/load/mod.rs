@@ -1,4 +1,4 @@
-//! What was measured, read from results directories.
+//! Measured results, read from results directories.
 //!
 //! `experiment` reads one experiment into the `model`, with its response times (`latency`) and
 //! `slices`. It warns about trials of another `machine`, `starts` from another page cache, and

@@ -1,4 +1,4 @@
-//! The results of one experiment, ready for layout: what was measured, not how to show it.
+//! The results of one experiment, ready for layout: measurements, not how to show them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -14,7 +14,7 @@ pub type Labels = BTreeMap<String, String>;
 /// An experiment with all figures of its finished trials.
 #[derive(Debug, Clone)]
 pub struct Results {
-    /// What was requested and when.
+    /// The request, and when it was made.
     pub experiment: Experiment,
     /// The machine.
     pub host: Vec<HostFact>,
@@ -25,8 +25,8 @@ pub struct Results {
     pub steps: Vec<StepResults>,
     /// The planned looks of an adaptive experiment; other experiments have a single look.
     pub looks: judge::Looks,
-    /// Blocks that every comparison of a finished experiment must have: those of the plan, or none
-    /// if a budget may have ended it early.
+    /// Number of blocks that every comparison of a finished experiment must have: the plan's
+    /// number, or 0 if a budget may have ended it early.
     pub least_blocks: u32,
     /// Warnings about the figures.
     pub warnings: Vec<Noted>,
@@ -45,14 +45,14 @@ pub struct VariantResults {
     pub twin_of: Option<usize>,
 }
 
-/// What identifies a step in its experiment.
+/// The key of a step in its experiment.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StepKey {
     /// Name, such as `l.i0`.
     pub name: String,
     /// Number of clients.
     pub dop: u32,
-    /// What else distinguishes it from steps of the same name, such as `pinning`; usually empty.
+    /// Labels that distinguish it from steps of the same name, such as `pinning`; usually empty.
     pub labels: Labels,
 }
 
@@ -65,16 +65,16 @@ pub struct StepResults {
     pub sequence: Option<u32>,
     /// Which direction of its throughput is better.
     pub better: Better,
-    /// What an operation is: `rows` or `queries`.
+    /// The unit of its operations: `rows` or `queries`.
     pub unit: String,
     /// The class of statements that an operation is.
     pub class: String,
-    /// Whether the plan runs it once per variant and starts trials from copies of its result. There
+    /// True if the plan runs it once per variant and starts trials from copies of its result. There
     /// is nothing to pair, so it is shown but never judged.
     pub loaded_once: bool,
-    /// Whether the plan runs it only to warm up caches: shown, but never judged.
+    /// True if the plan runs it only to warm up caches: shown, but never judged.
     pub warm_up: bool,
-    /// What it is shown with; empty where its workload has no groups.
+    /// The group of steps that it is shown with; empty if its workload has no groups.
     pub group: String,
     /// One per variant, in the order of [`Results::variants`].
     pub variants: Vec<VariantStep>,
@@ -131,7 +131,7 @@ pub struct CounterFigure {
     pub value: f64,
 }
 
-/// A warning and what it applies to; `None` means all.
+/// A warning and its scope; `None` means all.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Noted {
     /// The step.
@@ -160,7 +160,7 @@ pub struct FailedTrial {
 }
 
 impl Results {
-    /// Whether another program printed the figures.
+    /// True if another program printed the figures.
     pub(crate) fn is_imported(&self) -> bool {
         self.variants.iter().any(|it| it.variant.dbms.starts_with(store::IMPORTED))
     }
@@ -180,7 +180,7 @@ impl Results {
         found.collect::<BTreeSet<_>>().into_iter().collect()
     }
 
-    /// Whether all trials are finished.
+    /// True if all trials are finished.
     pub fn is_finished(&self) -> bool {
         self.experiment.state == store::ExperimentState::Finished
     }

@@ -33,7 +33,7 @@ pub(crate) fn differing(
     of(base).zip(of(place)).map(|(base, other)| compared(base, other)).unwrap_or_default()
 }
 
-/// A system, and what plans it chose for each statement.
+/// A system, and the plans that it chose for each statement.
 type Chosen<'a> = (&'a str, &'a BTreeMap<String, BTreeSet<String>>);
 
 fn compared((base, of_base): Chosen<'_>, (other, of_other): Chosen<'_>) -> Vec<ExplainedPlan> {
@@ -101,7 +101,7 @@ mod tests {
         let found = postgres(&other);
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].plans, ["Seq Scan on t\n  Filter: (id = 17)"]);
-        // Of a system that nothing is known of, every word counts.
+        // Every word counts for a system about which nothing is known.
         assert_eq!(compared(("what", &one), ("what", &same)).len(), 1);
     }
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 pub(crate) struct Renames(BTreeMap<String, String>);
 
 impl Renames {
-    /// What is known of the systems called `dbms`, and what a plan adds to that.
+    /// The renames known for the systems called `dbms`, and those that a plan adds.
     pub(crate) fn of<'a>(plan: &str, dbms: impl IntoIterator<Item = &'a str>) -> Self {
         let facts = dbms.into_iter().filter_map(dbms::profile_facts);
         let known = facts.flat_map(|facts| facts.renamed);

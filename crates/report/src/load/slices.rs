@@ -71,7 +71,7 @@ impl Slices {
         nearest.map_or(f64::NAN, |other| self.rate(other))
     }
 
-    /// Whether a round's slices are long enough to count: a step that searches for a length also
+    /// True if a round's slices are long enough to count: a step that searches for a length also
     /// has shorter ones. Lengths were drawn from exact values but are stored as milliseconds.
     pub(crate) fn counts(length_ms: f64, chosen_ms: f64) -> bool {
         length_ms >= 0.999 * chosen_ms
@@ -85,7 +85,7 @@ impl Slices {
     }
 }
 
-/// Whether a slice ran, whether measured or set aside.
+/// True if a slice ran, even if it was set aside.
 fn came(reason: &f64) -> bool {
     (*reason - SliceReason::NotMeasured.value()).abs() > 0.5
 }

@@ -21,7 +21,7 @@ pub(crate) struct Trials {
     pub(crate) metric: String,
     /// In the order in which they began.
     pub(crate) experiments: Vec<Conducted>,
-    /// What they ran, each once.
+    /// The distinct workloads that they ran.
     pub(crate) workloads: Vec<Workload>,
     /// Names of the machines that they ran on; of two trials on one machine, the same.
     pub(crate) machines: Vec<String>,
@@ -86,11 +86,12 @@ pub(crate) struct WorkloadStep {
     pub(crate) workload: usize,
     pub(crate) name: String,
     pub(crate) dop: u32,
-    /// What is counted, and what distinguishes it from steps of the same name.
+    /// The operations that are counted, and the labels that distinguish it from steps of the same
+    /// name.
     pub(crate) measure: Arc<Measure>,
     /// The steps before it in the plan, because they create its data.
     before: Vec<String>,
-    /// Whether the load moved between variants in slices.
+    /// True if the load moved between variants in slices.
     pub(crate) sliced: bool,
 }
 
@@ -110,10 +111,10 @@ pub(crate) struct Value {
     pub(crate) id: StepId,
     /// The metric.
     pub(crate) value: f64,
-    /// What runs are compared by: the metric, or throughput that has the ratio to the base's that
-    /// `compare` gives.
+    /// The value by which runs are compared: the metric, or throughput that has the ratio to the
+    /// base's that `compare` gives.
     pub(crate) level: f64,
-    /// Whether a hypervisor took more CPU than a plan allows by default.
+    /// True if a hypervisor took more CPU than a plan allows by default.
     pub(crate) disturbed: bool,
     /// Duration of the step.
     pub(crate) seconds: f64,
@@ -290,8 +291,8 @@ impl Trials {
         &self.steps[value.step]
     }
 
-    /// Throughput in the whole seconds of a value's step; empty if it has none, as for the creation
-    /// of an index.
+    /// Throughput in the whole seconds of a value's step; empty if it was not recorded, as for the
+    /// creation of an index.
     pub(crate) fn seconds(
         &self,
         sources: &[Source<'_>],
@@ -305,7 +306,7 @@ impl Trials {
         Ok(values)
     }
 
-    /// Whether there are trials of more than one machine.
+    /// True if there are trials of more than one machine.
     pub(crate) fn has_machines(&self) -> bool {
         self.values.windows(2).any(|pair| self.machine(&pair[0]) != self.machine(&pair[1]))
     }
@@ -371,7 +372,7 @@ impl System {
         }
     }
 
-    /// Whether both are the same in every setting.
+    /// True if both are the same in every setting.
     pub(crate) fn is(&self, other: &Self) -> bool {
         self.name == other.name
             && self.dbms == other.dbms

@@ -1,4 +1,4 @@
-//! What is printed, in any format, whatever it is about.
+//! Output in any format, whatever its subject.
 //!
 //! A `sheet` holds the parts of an output in order, most of them a `table`. It is written by `text`
 //! (also Markdown) and `csv`; `panels` draws charts. `number`, `time` and `waits` say how figures,

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-/// Size of a panel and what is left around it, in pixels.
+/// Size of a panel and the space around it, in pixels.
 const PANEL: (f64, f64) = (150.0, 84.0);
 const GAP: (f64, f64) = (40.0, 46.0);
 const LEFT: f64 = 44.0;
@@ -11,13 +11,13 @@ const TOP: f64 = 62.0;
 /// Marks of the x axis that are closer than this have no label.
 const APART: f64 = 22.0;
 
-/// Colors that can be told apart by those who see fewer of them (M. Okabe and K. Ito, 2008).
+/// Colors that color-blind readers can tell apart (M. Okabe and K. Ito, 2008).
 const COLORS: [&str; 4] = ["#0072b2", "#d55e00", "#009e73", "#7a7a7a"];
 
 /// A chart.
 #[derive(Debug, Clone)]
 pub struct Panels {
-    /// What it shows.
+    /// Its title.
     pub title: String,
     /// Names of the lines, four at most; the first is the thickest.
     pub lines: Vec<String>,
@@ -25,7 +25,7 @@ pub struct Panels {
     pub x: Vec<(f64, String)>,
     /// The y axis from bottom to top.
     pub y: Vec<(f64, String)>,
-    /// What the x axis means.
+    /// The label of the x axis.
     pub below: String,
     /// Panels in a row.
     pub columns: usize,
@@ -36,7 +36,7 @@ pub struct Panels {
 /// One panel.
 #[derive(Debug, Clone)]
 pub struct Panel {
-    /// What it is about.
+    /// Its title.
     pub title: String,
     /// The points of each line of [`Panels::lines`], by x.
     pub lines: Vec<Vec<(f64, f64)>>,

@@ -13,7 +13,7 @@ pub enum Format {
     /// Aligned with spaces, for terminals and email.
     #[default]
     Text,
-    /// The same with verdicts in color, for a terminal that shows them.
+    /// Like text, with verdicts in color, for a terminal that shows them.
     Terminal,
     /// Headings, lists and pipes.
     Markdown,

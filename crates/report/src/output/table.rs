@@ -106,7 +106,7 @@ pub(crate) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Whether a cell says anything.
+/// True if a cell says anything.
 pub(crate) fn has_content(cell: &str) -> bool {
     cell != crate::output::number::UNKNOWN && !cell.is_empty()
 }
@@ -122,7 +122,7 @@ pub(crate) fn distinct<T: PartialEq>(all: impl IntoIterator<Item = T>) -> Vec<T>
     found
 }
 
-/// Index of the first item equal to a new one, which is added if there is none.
+/// Index of the first item equal to a new one; adds the new one if there is none.
 pub(crate) fn place_of<T>(all: &mut Vec<T>, new: T, same: impl Fn(&T, &T) -> bool) -> usize {
     all.iter().position(|known| same(known, &new)).unwrap_or_else(|| {
         all.push(new);
@@ -184,7 +184,7 @@ impl Table {
         [part("absolute", "absolute"), part("relative", RELATIVE)]
     }
 
-    /// Whether any cell has content.
+    /// True if any cell has content.
     pub(crate) fn says_something(&self) -> bool {
         self.rows.iter().flat_map(|row| &row.cells).any(|cell| has_content(cell))
     }
@@ -214,7 +214,7 @@ impl Table {
         }
     }
 
-    /// Whether `other` is part of the same table.
+    /// True if `other` is part of the same table.
     pub(crate) fn continues(&self, other: &Self) -> bool {
         !self.part.is_empty() && self.title == other.title && self.step == other.step
     }
@@ -294,7 +294,7 @@ impl Table {
         all.map(|cell| cell.chars().count()).max().unwrap_or(0)
     }
 
-    /// Whether a column holds numbers, which are right-aligned.
+    /// True if a column holds numbers, which are right-aligned.
     pub(crate) fn is_numeric(&self, column: usize) -> bool {
         let mut cells = self.rows.iter().filter_map(|row| self.line(row).nth(column)).peekable();
         column > 0

@@ -70,7 +70,7 @@ impl Style {
         }
     }
 
-    /// Escapes what Markdown would treat as markup.
+    /// Escapes characters that Markdown would treat as markup.
     fn escaped(self, text: &str) -> String {
         let mut out = String::with_capacity(text.len());
         for c in text.chars() {
@@ -123,8 +123,8 @@ fn clipped(label: &str) -> Cow<'_, str> {
     }
 }
 
-/// The color of a cell by its verdict, or by that of its row: red for a regression, green for an
-/// improvement, faint where it is not known.
+/// The color of a cell by its verdict or that of its row: red for a regression, green for an
+/// improvement, faint if unknown.
 fn color(row: &Row, column: usize) -> anstyle::Style {
     let Some(cell) = column.checked_sub(1) else { return anstyle::Style::new() };
     let verdict = match row.kind.filter(|_| row.verdicts.is_empty()) {
@@ -237,7 +237,7 @@ mod tests {
             "{turned:?}"
         );
         assert!(turned.contains("qr100      –   1.0\n"), "{turned:?}");
-        // A row about one comparison has its color throughout, but for the label.
+        // A row about one comparison has its color throughout, except for the label.
         table.rows[0] = Row::new("l.i0", vec!["0.9".to_owned(), "slower".to_owned()])
             .of_kind(Some(RowKind::Regression));
         let row = tables(&[&table], Style::Colored);

@@ -1,4 +1,4 @@
-//! From results to the data of the page.
+//! Turns results into the data of the page.
 
 use std::collections::BTreeMap;
 
@@ -316,7 +316,7 @@ fn idle(figures: &VariantStep, sample: &Sample) -> Option<PageIdle> {
     })
 }
 
-/// What the DBMS did by itself during a trial's step.
+/// The DBMS's own events during a trial's step.
 fn events(store: &Store, sample: &Sample) -> Result<Vec<PageEvent>, ReportError> {
     let event = |event: LogEvent| PageEvent {
         at: Number((event.at_ms - sample.started_ms) as f64 / 1000.0),

@@ -13,10 +13,10 @@ use crate::load::model::Results;
 /// The page as built by `web/`, or the placeholder of `build.rs`.
 const TEMPLATE: &str = include_str!(concat!(env!("OUT_DIR"), "/report.html"));
 
-/// What the data replaces; exactly as in `web/report.html`.
+/// The placeholder that the data replaces; exactly as in `web/report.html`.
 const PLACE: &str = r#"<script type="application/json" id="steelyard-data">null</script>"#;
 
-/// Whether this binary can write reports, that is, whether `web/` was built before it.
+/// True if this binary can write reports, that is, if `web/` was built before it.
 pub fn has_page() -> bool {
     TEMPLATE.contains(PLACE)
 }

@@ -46,7 +46,7 @@ pub(crate) struct PageFlame {
     pub(crate) svg: String,
 }
 
-/// The profiles of an experiment for its page, and a warning about what is left out.
+/// The profiles of an experiment for its page, and a warning if some are left out.
 pub(crate) fn page_profiles(
     store: &Store,
     results: &Results,

@@ -82,7 +82,7 @@ pub(crate) fn reasons() -> Vec<&'static str> {
     SliceReason::ALL.into_iter().map(SliceReason::words).collect()
 }
 
-/// The slices of a step; `None` where it has none.
+/// The slices of a step; `None` if it has no slices.
 pub(crate) fn page_slices(
     results: &Results,
     judged: &Judged,

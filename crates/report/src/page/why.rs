@@ -1,4 +1,4 @@
-//! What the page says of why a step costs what it costs.
+//! The part of the page that explains why a step costs what it costs.
 
 use serde::Serialize;
 
@@ -23,7 +23,8 @@ pub(crate) struct PageWhy {
     pub(crate) plans: Vec<String>,
 }
 
-/// What the page says of a step, apart from its profiles; `None` without trials to compare.
+/// The explanation of a step for the page, apart from its profiles; `None` without trials to
+/// compare.
 pub(crate) fn why(
     explainer: &Explainer<'_>,
     number: usize,
@@ -44,7 +45,7 @@ pub(crate) fn why(
     }))
 }
 
-/// Whether the base and another variant have trials of a step.
+/// True if the base and another variant have trials of a step.
 fn comparable(results: &Results, base: usize, number: usize) -> bool {
     let Some(step) = results.steps.get(number) else { return false };
     let with = |variant: &&VariantStep| !variant.samples.is_empty();

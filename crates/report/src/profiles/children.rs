@@ -1,4 +1,4 @@
-//! How the samples in a function are distributed over what it calls.
+//! How the samples in a function are distributed over the functions that it calls.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ pub(crate) struct Children {
     pub(crate) samples: u64,
     /// Those in the function itself (and in skipped functions).
     pub(crate) own: u64,
-    /// The others, by what it called.
+    /// The other samples, by the function that it called.
     pub(crate) by_callee: BTreeMap<String, u64>,
 }
 

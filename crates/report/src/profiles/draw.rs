@@ -5,13 +5,13 @@ use inferno::flamegraph::{self, Options};
 use super::Folded;
 use crate::ReportError;
 
-/// Width of a flamegraph in pixels: what the page has room for.
+/// Width of a flamegraph in pixels, as wide as the page allows.
 const WIDTH: usize = 1150;
 /// Functions narrower than this percentage of the width, about a pixel, are left out: they are
 /// invisible and would make up most of the SVG.
 const NARROW: f64 = 0.1;
 
-/// A flamegraph of the samples; `None` where there are none.
+/// A flamegraph of the samples; `None` without samples.
 pub(crate) fn flamegraph(folded: &Folded, title: &str) -> Result<Option<String>, ReportError> {
     drawn(
         &folded.to_text(),
@@ -19,9 +19,9 @@ pub(crate) fn flamegraph(folded: &Folded, title: &str) -> Result<Option<String>,
     )
 }
 
-/// A flamegraph of the variant's samples in which colors show what has grown (red) or shrunk
-/// (blue) since the base, by shares: the base's samples are scaled to the number of the variant's.
-/// `None` where one has no samples.
+/// A flamegraph of the variant's samples whose colors show growth (red) or shrinking (blue) since
+/// the base, by shares: the base's samples are scaled to the number of the variant's. `None` if
+/// either has no samples.
 pub(crate) fn differential(
     base: &Folded,
     variant: &Folded,
@@ -51,8 +51,8 @@ fn options(title: &str, subtitle: &str) -> Options<'static> {
     options.title = title.to_owned();
     options.subtitle = Some(subtitle.to_owned());
     options.min_width = NARROW;
-    // Without a width it would use that of its window, which a frame in a page may not know yet
-    // when the script runs.
+    // Without a width it would use the width of its window, which a frame in a page may not know
+    // yet when the script runs.
     options.image_width = Some(WIDTH);
     // The same function always gets the same color, and the same profile the same picture.
     options.hash = true;
@@ -81,7 +81,7 @@ mod tests {
         assert!(svg.contains("f (60 samples, 60.00%)"), "{svg}");
         assert_eq!(flamegraph(&base, "l.i0: pg13.7").unwrap().unwrap(), svg, "drawn alike");
         let svg = differential(&base, &variant, "l.i0").unwrap().unwrap();
-        // 60 of 100 are 120 of 200; 30 are left of them.
+        // 60 of 100 scale to 120 of 200; 30 are left.
         assert!(svg.contains("f (30 samples, 15.00%; -45.00%)"), "{svg}");
         assert!(svg.contains("&lt;h&gt; (170 samples"), "names are no markup");
         assert_eq!(flamegraph(&Folded::default(), "").unwrap(), None);

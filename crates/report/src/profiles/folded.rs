@@ -54,7 +54,7 @@ impl Folded {
         (!self.is_empty()).then(|| without as f64 / self.samples() as f64)
     }
 
-    /// Whether there are no samples.
+    /// True if there are no samples.
     pub fn is_empty(&self) -> bool {
         self.samples() == 0
     }

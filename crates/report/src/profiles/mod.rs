@@ -45,14 +45,14 @@ fn step_directory(StepKey { name, dop, labels }: &StepKey) -> PathBuf {
 pub(crate) struct StepProfiles {
     /// Index in [`Results::steps`].
     pub(crate) step: usize,
-    /// One per variant, in the order of [`Results::variants`]; empty where there is none.
+    /// One per variant, in the order of [`Results::variants`]; empty without a profile.
     pub(crate) variants: Vec<Folded>,
     /// How many trials each comes from.
     pub(crate) trials: Vec<usize>,
 }
 
 impl StepProfiles {
-    /// Of a step that was not profiled.
+    /// The empty profiles of a step that was not profiled.
     pub(crate) fn none(step: usize, variants: usize) -> Self {
         Self { step, variants: vec![Folded::default(); variants], trials: vec![0; variants] }
     }

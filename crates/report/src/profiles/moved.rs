@@ -18,8 +18,8 @@ pub struct ExplainedMove {
     pub base_own: f64,
     /// In the variant.
     pub own: f64,
-    /// Half width of the 95% interval of their difference, from the number of samples alone: that
-    /// of two independent proportions. Server starts differ by more.
+    /// Half width of the 95% interval of their difference, from the number of samples alone: the
+    /// interval for two independent proportions. Server starts differ by more.
     pub error: f64,
     /// Share including what it called, in the base.
     pub base_inclusive: f64,

@@ -14,9 +14,9 @@ use crate::load::model::{Labels, Results};
 pub struct SweepDocument {
     /// Name of the steps.
     pub step: String,
-    /// What an operation is.
+    /// The unit of its operations.
     pub unit: String,
-    /// What varies besides the number of clients.
+    /// The dimensions that vary besides the number of clients.
     pub dimensions: Vec<DimensionDocument>,
     /// The numbers of clients, ascending.
     pub clients: Vec<u32>,

@@ -14,8 +14,8 @@ pub(crate) struct Estimate {
     /// Its 95% interval by Student's t over the blocks, of the logarithms where the mean is
     /// geometric; not below 0 if no value is. `None` with one block.
     pub(crate) interval: Option<(f64, f64)>,
-    /// What is drawn around the mean: the interval, or with fewer than 5 blocks their range. `None`
-    /// with one block.
+    /// The range drawn around the mean: the interval, or with fewer than 5 blocks their range.
+    /// `None` with one block.
     pub(crate) drawn: Option<(f64, f64)>,
 }
 

@@ -1,6 +1,6 @@
 //! Sweeps: steps of one name that an experiment measured with several numbers of clients. The
-//! dimensions of a sweep are the labels of its steps; a line is a variant with values of all of
-//! them.
+//! dimensions of a sweep are the labels of its steps; a line is a variant with one value of each
+//! dimension.
 
 mod cliffs;
 mod document;

@@ -1,4 +1,4 @@
-//! What a sweep consists of: dimensions, lines, and falls of its lines.
+//! The parts of a sweep: dimensions, lines, and falls of its lines.
 
 use std::collections::BTreeSet;
 
@@ -23,18 +23,18 @@ const SCHEDULER: [&str; 5] = [
 pub(crate) struct Sweep {
     /// Name of the steps.
     pub(crate) name: String,
-    /// What an operation is.
+    /// The unit of its operations.
     pub(crate) unit: String,
     /// The class of statements that an operation is.
     pub(crate) class: String,
-    /// What varies besides the number of clients, by name.
+    /// The dimensions that vary besides the number of clients, by name.
     pub(crate) dimensions: Vec<Dimension>,
     /// The numbers of clients, ascending.
     pub(crate) clients: Vec<u32>,
     /// The values of the dimensions in order of appearance, each with all variants.
     pub(crate) lines: Vec<Line>,
-    /// Whether a trial measured all its points on one server. Its points are then shown here
-    /// rather than among the other steps.
+    /// True if a trial measured all its points on one server. Its points are then shown here rather
+    /// than among the other steps.
     pub(crate) one_server: bool,
     /// Where the throughput of lines falls.
     pub(crate) cliffs: Cliffs,
@@ -57,7 +57,7 @@ pub(crate) struct Line {
     pub(crate) steps: Vec<Option<usize>>,
 }
 
-/// What a metric of a sweep is about.
+/// The subject of a metric of a sweep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Subject {
     /// Response times.
@@ -79,7 +79,7 @@ pub(crate) struct Cliff {
     pub(crate) found: judge::Cliff,
 }
 
-/// The falls of a sweep, and what keeps others from being found.
+/// The falls of a sweep, and the reasons why others can't be found.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Cliffs {
     pub(crate) found: Vec<Cliff>,
@@ -112,7 +112,7 @@ impl Dimension {
 }
 
 impl Sweep {
-    /// Whether a step is one of its points.
+    /// True if a step is one of its points.
     pub(crate) fn has(&self, step: usize) -> bool {
         self.lines.iter().any(|line| line.steps.contains(&Some(step)))
     }
@@ -135,7 +135,7 @@ impl Sweep {
         let variant = several.then(|| results.variant_name(line.variant).to_owned());
         let values = self.varied().map(|dimension| {
             let value = dimension.of(&line.labels);
-            // A word says what it is about, a number does not.
+            // A word explains itself, a number does not.
             match value.starts_with(|first: char| first.is_alphabetic()) {
                 true => value.to_owned(),
                 false => format!("{}={value}", dimension.name),
@@ -144,8 +144,8 @@ impl Sweep {
         variant.into_iter().chain(values).collect::<Vec<_>>().join(" ")
     }
 
-    /// Its declared metrics that vary over its points, with what they are about; throughput is not
-    /// among them. Response times are only those of the class that the steps count.
+    /// Its declared metrics that vary over its points, with their subjects, without throughput.
+    /// Response times are only those of the class that the steps count.
     pub(crate) fn metrics(&self, results: &Results) -> Vec<(Subject, &'static Metric)> {
         let points = || self.lines.iter().flat_map(|line| line.points(results));
         let names: BTreeSet<&String> = points().flat_map(|point| &*point.metrics).collect();
@@ -167,7 +167,8 @@ impl Sweep {
     }
 }
 
-/// What a metric is about, and its place among those; `None` for response times of other classes.
+/// The subject of a metric, and its place among metrics of that subject; `None` for response times
+/// of other classes.
 fn rank(metric: &Metric, class: &str) -> Option<(Subject, usize)> {
     if let Some(place) = LATENCIES.iter().position(|family| family.of(class) == metric.name) {
         return Some((Subject::Latency, place));
@@ -188,7 +189,7 @@ fn rank(metric: &Metric, class: &str) -> Option<(Subject, usize)> {
 }
 
 impl Line {
-    /// Its results at each number of clients; those of steps without results are empty.
+    /// Its results at each number of clients; empty for steps without results.
     pub(crate) fn at<'a>(&self, results: &'a Results, place: usize) -> Option<&'a VariantStep> {
         results.steps.get((*self.steps.get(place)?)?)?.variant(self.variant)
     }
@@ -223,7 +224,7 @@ impl Line {
         clients.get(next).copied()
     }
 
-    /// Whether it was measured at all.
+    /// True if it was measured at all.
     pub(crate) fn is_measured(&self, results: &Results) -> bool {
         self.points(results).any(|point| !point.samples.is_empty())
     }

@@ -1,4 +1,4 @@
-//! What `variance --format json` prints: the shape documented in `docs/trials-json.md`.
+//! The output of `variance --format json`; `docs/trials-json.md` documents its shape.
 
 use serde::{Deserialize, Serialize};
 
@@ -267,7 +267,7 @@ fn within(
 ) -> Result<Option<WithinDocument>, ReportError> {
     let step = trials.step(value);
     if step.sliced {
-        // Its seconds are those of all servers together.
+        // Its per-second figures belong to all servers together.
         return Ok(None);
     }
     let seconds = trials.seconds(sources, value)?;

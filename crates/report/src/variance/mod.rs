@@ -18,7 +18,7 @@ pub use document::{
 };
 pub use options::{Deviation, VarianceOptions};
 
-/// What the author of the published table calls good: a maximum CV of 3%.
+/// The limit that the author of the published table calls good: a maximum CV of 3%.
 pub const DEFAULT_LIMIT: f64 = 0.03;
 
 /// Variances, ready to be printed.

@@ -1,4 +1,4 @@
-//! What is asked of variances.
+//! Options of `variance`.
 
 use crate::load::chosen::Chosen;
 
@@ -12,7 +12,7 @@ pub enum Deviation {
     Sample,
 }
 
-/// What to show.
+/// The variances to show.
 #[derive(Debug, Clone)]
 pub struct VarianceOptions {
     /// Which experiments.

@@ -9,7 +9,7 @@ use crate::output::number::{or_unknown, relative};
 use crate::output::sheet::{List, Part, Sheet};
 use crate::output::table::{Row, Section, Table, distinct, texts};
 
-/// A figure over the steps of a setup: for ids, for titles, and where it is.
+/// A figure over the steps of a setup: its name in ids, its title, and a function that reads it.
 type Over = (&'static str, &'static str, fn(&SetupDocument) -> Option<f64>);
 
 pub(super) fn sheet(document: &VarianceDocument) -> Sheet {
@@ -126,7 +126,7 @@ fn choose(document: &VarianceDocument) -> List {
     }
 }
 
-/// From second to second inside a trial.
+/// Deviations from second to second within a trial.
 fn within(workload: &WorkloadVariance, deviation: &str) -> Table {
     let mut table = Table::new(Section::Other, "variance.within", "Within trials, per second");
     table.legend = vec![

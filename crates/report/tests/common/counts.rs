@@ -12,7 +12,7 @@ use super::START;
 /// Name, object, phase, own instructions per statement, the same per row.
 type Cost = (&'static str, &'static str, &'static str, u64, u64);
 
-/// What a statement costs in the base.
+/// The cost of a statement in the base.
 pub const BASE: [Cost; 12] = [
     ("base_yyparse", "postgres", "parse", 900, 210),
     ("core_yylex", "postgres", "parse", 700, 160),
@@ -28,7 +28,7 @@ pub const BASE: [Cost; 12] = [
     ("PostgresMain", "postgres", "other", 1800, 0),
 ];
 
-/// A count of 100 statements of so many rows each, by the costs of a build.
+/// A count of 100 statements of `rows` rows each, by the costs of a build.
 pub fn record(kind: &str, rows: u64, costs: &[Cost]) -> CountRecord {
     const STATEMENTS: u64 = 100;
     let own = |(_, _, _, fixed, each): &Cost| STATEMENTS * (fixed + rows.max(1) * each);

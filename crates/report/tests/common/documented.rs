@@ -1,4 +1,4 @@
-//! Documentation of JSON is held against what the program prints.
+//! Compares the documentation of JSON with the program's output.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -30,7 +30,7 @@ pub fn assert_keys_explained(json: &str, text: &str, about: &str) {
     assert!(missing.is_empty(), "{about} does not explain {missing:?}");
 }
 
-/// What stands before the first example of a documentation.
+/// The text before the first example of a document.
 pub fn before_example(document: &str) -> String {
     let text = documentation(document);
     text.split_once("```json").unwrap().0.to_owned()

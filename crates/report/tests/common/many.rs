@@ -11,7 +11,7 @@ use super::{START, record, series};
 /// A variant: name, version, `shared_buffers`.
 pub type System<'a> = (&'a str, &'a str, &'a str);
 
-/// What an experiment runs.
+/// The experiment to run.
 pub struct Request<'a> {
     pub name: &'a str,
     /// Days after the first.
@@ -24,7 +24,7 @@ pub struct Request<'a> {
     /// Further keys of the plan: of the whole, of the workload.
     pub keys: (&'a str, &'a str),
     pub processor: &'a str,
-    /// A hash of the machine's id; empty where it was not recorded.
+    /// A hash of the machine's id; empty if it was not recorded.
     pub machine: &'a str,
 }
 

@@ -23,7 +23,7 @@ pub struct Lab {
     _directory: tempfile::TempDir,
 }
 
-/// What to measure in a step: metrics and whatever a test adds.
+/// Returns a step's metrics, and anything else that a test adds.
 pub type Measure<'a> = dyn Fn(&str, usize, u32) -> StepRecord + 'a;
 
 /// A plan of the insert benchmark with these variants and steps.
@@ -88,7 +88,7 @@ impl Lab {
         Lab { store, experiment, variants, _directory: directory }
     }
 
-    /// Runs every variant through the steps in every block; `measure` says what is found.
+    /// Runs every variant through the steps in every block; `measure` returns the figures.
     pub fn run(&self, steps: &[&str], blocks: u32, dop: u32, measure: &Measure<'_>) {
         for block in 1..=blocks {
             for place in 0..self.variants.len() {

@@ -26,7 +26,7 @@ pub fn pinned() -> String {
     format!("pinning = {PINNINGS:?}")
 }
 
-/// Transactions/s of a pinning: what the cores give, and what is lost while they are too idle.
+/// Transactions/s of a pinning: the capacity of the cores, minus losses while they are too idle.
 fn throughput(pinning: &str, clients: f64) -> f64 {
     let whole = 24_000.0 * clients / (1.0 + clients / 500.0);
     match pinning {
@@ -39,7 +39,7 @@ fn throughput(pinning: &str, clients: f64) -> f64 {
     }
 }
 
-/// What is found at one point. `place`: of the variant; the second is a little faster.
+/// The record of one point. `place`: of the variant; the second is a little faster.
 pub fn point(pinning: &str, clients: u32, place: usize, block: u32) -> StepRecord {
     let many = f64::from(clients);
     let seed = clients * 31 + block * 57 + place as u32 * 5 + pinning.len() as u32 * 13;

@@ -14,14 +14,14 @@ use crate::store::Store;
 /// The ids of an experiment and its trials in two stores: in the first, in the second.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewIds {
-    /// Of the experiment.
+    /// Ids of the experiment.
     pub experiment: (ExperimentId, ExperimentId),
-    /// Of its trials.
+    /// Ids of its trials.
     pub trials: BTreeMap<TrialId, TrialId>,
 }
 
 impl NewIds {
-    /// Of an experiment that stays where it is.
+    /// Ids of an experiment that stays where it is.
     ///
     /// # Errors
     /// If the store cannot be read.
@@ -73,7 +73,7 @@ impl NewIds {
 
 impl Store {
     /// The artifacts of an experiment: their paths below `artifacts/` with the second ids, and the
-    /// files, in the order of these paths. Links and special files are no artifacts.
+    /// files, in the order of these paths. Links and special files are not artifacts.
     ///
     /// # Errors
     /// If a directory cannot be read.
@@ -118,7 +118,7 @@ fn files(path: &Path, found: &mut Vec<PathBuf>) -> Result<()> {
     Ok(())
 }
 
-/// What is in a directory; nothing if there is none.
+/// The contents of a directory; empty if it does not exist.
 pub(super) fn entries(path: &Path) -> Result<Vec<PathBuf>> {
     let wrap = |source| StoreError::Directory { path: path.to_owned(), source };
     let listing = match fs::read_dir(path) {

@@ -29,7 +29,8 @@ impl Store {
         self.copy_then(experiment, to, wanted, |_| Ok(()))
     }
 
-    /// The same, but `last` is called before the transaction ends; if it fails, nothing is copied.
+    /// As [`Store::copy_experiment`], but `last` is called before the transaction ends; if it
+    /// fails, nothing is copied.
     pub(super) fn copy_then(
         &self,
         experiment: ExperimentId,
@@ -68,7 +69,7 @@ struct Copier<'a> {
     to: &'a Store,
     writing: &'a Connection,
     shape: &'a Shape,
-    /// By table and old id: the new id.
+    /// New ids, by table and old id.
     ids: HashMap<(usize, i64), i64>,
 }
 

@@ -1,4 +1,4 @@
-//! What makes two experiments the same: a hash of everything stored about them except ids.
+//! The identity of an experiment: a hash of everything stored about it except ids.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
@@ -19,7 +19,7 @@ use crate::store::Store;
 /// Length of a SHA-256.
 type Sum = [u8; 32];
 
-/// What an experiment is, wherever it is stored.
+/// The identity of an experiment, wherever it is stored.
 impl Store {
     /// SHA-256, as 64 hexadecimal digits, of all that is stored about an experiment, with its
     /// artifacts: the same on every machine, whatever ids it has there. A column that has its
@@ -86,9 +86,9 @@ struct Hasher<'a> {
     store: &'a Store,
     reading: &'a Connection,
     shape: &'a Shape,
-    /// By table and id: the place among the experiment's rows, from 1.
+    /// Places among the experiment's rows, from 1, by table and id.
     ordinals: HashMap<(usize, i64), i64>,
-    /// By table and id: the hash of a shared row.
+    /// Hashes of shared rows, by table and id.
     shared: HashMap<(usize, i64), Sum>,
     all: Sha256,
 }
@@ -100,7 +100,7 @@ impl Hasher<'_> {
         order.sort_by_key(|place| &columns[*place].name);
         let mut select = self.store.wrap(self.reading.prepare(&self.shape.select(table)))?;
         let mut rows = self.store.wrap(select.query([experiment.0]))?;
-        // Rows without ids have no order, so those of an owner are put into one.
+        // Rows without ids have no order, so the rows of each owner are sorted.
         let (mut owner, mut group) = (None, Vec::new());
         let mut count = 0;
         while let Some(row) = self.store.wrap(rows.next())? {
@@ -171,7 +171,7 @@ impl Hasher<'_> {
         Ok(sum)
     }
 
-    /// The ids that the experiment has in a store of its own.
+    /// The ids that the experiment would have in a store by itself.
     fn new_ids(&self, experiment: ExperimentId) -> NewIds {
         let find = |name: &str| self.shape.tables.iter().position(|table| table.name == name);
         let trial = find("trial");

@@ -18,7 +18,7 @@ const PREFIX: &str = ".incoming-";
 const LIST: &str = "list";
 
 /// A directory next to a store's database for an experiment that comes from elsewhere. Removed when
-/// dropped; until then, nobody else takes anything into the store.
+/// dropped; until then, no other process can add an experiment to the store.
 #[derive(Debug)]
 pub struct Incoming {
     directory: tempfile::TempDir,
@@ -33,7 +33,7 @@ impl Incoming {
     }
 }
 
-/// Taking in what comes from elsewhere.
+/// Adding experiments that come from elsewhere.
 impl Store {
     /// An empty directory on the same filesystem as the results. Waits while another process takes
     /// something in.
@@ -88,8 +88,8 @@ impl Store {
         }
     }
 
-    /// Removes what killed processes left, unless one is at work. Failing to is no reason not to
-    /// open the store: the next one tries again.
+    /// Removes the remains of killed processes, unless a process is at work. A failure does not
+    /// prevent opening the store: the next process tries again.
     pub(crate) fn sweep_incoming(&self) {
         let lock = File::open(self.directory());
         if !self.left().is_empty() && lock.is_ok_and(|lock| lock.try_lock().is_ok()) {

@@ -9,8 +9,8 @@ use crate::store::Store;
 use crate::transfer::artifacts::{NewIds, entries};
 
 impl Store {
-    /// Removes an experiment: its artifacts, then its rows. What experiments share (names, facts
-    /// about machines) stays. If it is interrupted, the experiment can be removed again.
+    /// Removes an experiment: its artifacts, then its rows. Data that experiments share (names,
+    /// facts about machines) stays. If it is interrupted, the experiment can be removed again.
     ///
     /// # Errors
     /// [`StoreError::NotFound`] if there is none, or if something cannot be removed.

@@ -22,14 +22,14 @@ pub(super) struct Table {
     pub(super) name: String,
     /// Without the column `id`.
     pub(super) columns: Vec<Column>,
-    /// Whether it has a column `id`, its key.
+    /// True if it has a column `id`, its key.
     pub(super) has_id: bool,
-    /// Whether its rows have an order of their own, that in which they were written.
+    /// True if its rows have an order of their own: the one in which they were written.
     has_rowid: bool,
     pub(super) kind: Kind,
 }
 
-/// What a table is to an experiment.
+/// The relation of a table to an experiment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Kind {
     /// `experiment`.

@@ -25,7 +25,7 @@ pub fn circles(ties: &Ties) -> Vec<Ties> {
     circles
 }
 
-/// What a file needs: itself only if it is in a circle.
+/// The files that a file needs: itself only if it is in a circle.
 fn all_needed<'a>(ties: &'a Ties, file: &'a str) -> BTreeSet<&'a str> {
     let mut all = BTreeSet::new();
     let mut next = vec![file];

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::tokens::{group, is_name, tokens, without_tests};
 
-/// Words before the name of what they declare.
+/// Keywords before the name of a declared item.
 const DECLARING: [&str; 8] = ["const", "enum", "fn", "static", "struct", "trait", "type", "union"];
 
 /// A module.
@@ -20,7 +20,7 @@ pub struct Module {
     pub parent: Option<usize>,
     /// The modules that it declares, by their numbers.
     pub children: BTreeMap<String, usize>,
-    /// What its `use` items name.
+    /// The names that its `use` items import.
     pub imports: Vec<Import>,
     /// The items that it declares itself.
     pub declared: BTreeSet<String>,
@@ -30,11 +30,11 @@ pub struct Module {
 
 /// A name that a `use` item brings.
 pub struct Import {
-    /// What it stands for; the last name is `*` for all that is there.
+    /// The path that it stands for; the last name is `*` for all that is there.
     pub path: Vec<String>,
     /// The name here, or `*`.
     pub name: String,
-    /// Whether it is a re-export.
+    /// True if it is a re-export.
     pub public: bool,
 }
 
@@ -46,7 +46,7 @@ pub fn read_crate(root: &Path) -> Vec<Module> {
     all
 }
 
-/// Adds a module in a file of its own, and those below it. Returns its number.
+/// Adds a module in its own file, and the modules below it. Returns its number.
 fn add_file(all: &mut Vec<Module>, module: Module) -> usize {
     let source = fs::read_to_string(&module.file)
         .unwrap_or_else(|error| panic!("the module {}: {error}", module.file.display()));
@@ -139,7 +139,7 @@ fn path(tokens: &[&str]) -> Vec<String> {
     path
 }
 
-/// Adds the names of a tree: what stands after `use`, or below the path `above` in braces.
+/// Adds the names of a tree: the text after `use`, or below the path `above` in braces.
 fn import(found: &mut Vec<Import>, tree: &[&str], above: &[String], public: bool) {
     let mut depth = 0;
     let branches = tree.split(|token| {

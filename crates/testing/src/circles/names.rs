@@ -5,11 +5,11 @@ use std::path::Path;
 use super::graph::Ties;
 use super::modules::{Module, read_crate};
 
-/// More steps than any name takes to where it is declared. A name from another crate comes back to
+/// More steps than any name takes to its declaration. A name from another crate comes back to
 /// itself: `use libc;`.
 const STEPS: usize = 16;
 
-/// What a path leads to.
+/// The item that a path leads to.
 enum Found {
     /// A module, by its number.
     Module(usize),
@@ -17,7 +17,7 @@ enum Found {
     Item(usize),
 }
 
-/// What ties the files of a crate to each other. Files are named below `above`.
+/// The ties between the files of a crate. Files are named below `above`.
 ///
 /// A re-export leads to where the name is declared. It ties its own file to that one only if the
 /// code there mentions the name, too. A module, declared or imported, ties nothing until a name in

@@ -1,15 +1,15 @@
-//! What ties the files of the page to each other: their relative imports.
+//! The ties between the files of the page: their relative imports.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use super::graph::Ties;
 
-/// Words of an import that are no names.
+/// Words of an import that are not names.
 const KEYWORDS: [&str; 6] = ["", "as", "export", "from", "import", "type"];
 
-/// The ties of all TypeScript below a directory, also those of types alone. Files are named below
-/// `above`.
+/// The ties of all TypeScript below a directory, including imports of types only. Files are named
+/// below `above`.
 pub fn page_ties(directory: &Path, above: &Path) -> Ties {
     let name_of = |file: &Path| file.strip_prefix(above).unwrap_or(file).display().to_string();
     let mut ties = Ties::new();

@@ -141,7 +141,7 @@ fn comments_texts_and_characters_tie_nothing() {
         const TEXTS: [&str; 3] = ["\"crate::a::A", r"\", r#"" crate::a::A "#];"###;
     let a = ("a.rs", "use crate::b::b; pub struct A;");
     assert!(in_crate(&[("lib.rs", "mod a; mod b;"), a, ("b.rs", b)]).is_empty());
-    // What follows them is read.
+    // The code after them is read.
     let b = format!("{b} use crate::a::A;");
     assert_eq!(in_crate(&[("lib.rs", "mod a; mod b;"), a, ("b.rs", b.as_str())]).len(), 1);
 }

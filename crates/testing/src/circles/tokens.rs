@@ -1,4 +1,5 @@
-//! Rust source as tokens, without what imports nothing: comments, characters, attributes, tests.
+//! Rust source as tokens, without parts that import nothing: comments, characters, attributes,
+//! tests.
 
 /// The texts, words and signs of a source; `::` is one sign.
 pub fn tokens(source: &str) -> Vec<&str> {
@@ -46,7 +47,7 @@ fn length(text: &str, first: char) -> usize {
     }
 }
 
-/// The length of what ends with the sign that it begins with.
+/// The length of a text that ends with its first character, such as a quotation mark.
 fn quoted(text: &str) -> usize {
     let bytes = text.as_bytes();
     let mut at = 1;
@@ -56,7 +57,7 @@ fn quoted(text: &str) -> usize {
     text.len().min(at + 1)
 }
 
-/// Whether a token is a name or a keyword.
+/// True if a token is a name or a keyword.
 pub fn is_name(token: &str) -> bool {
     token.starts_with(|first: char| first == '_' || first.is_alphabetic()) && !token.contains('"')
 }

@@ -28,7 +28,7 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// The pairs, in the order in which they are to be written.
+    /// The pairs, in the order in which to write them.
     pub fn pairs(&self) -> impl ExactSizeIterator<Item = (&Key, &[u8])> {
         let mut begin = 0;
         self.keys.iter().map(move |(key, end)| {
@@ -52,7 +52,7 @@ impl Batch {
     }
 }
 
-/// What an engine does. All clients call it concurrently.
+/// The operations of an engine. All clients call it concurrently.
 ///
 /// `see` gets each pair that it finds: key and value. Errors have the engine's message and its
 /// meaning.
@@ -64,7 +64,7 @@ pub trait Engine: std::fmt::Debug + Send + Sync {
     /// Reads the values of these keys, in one call if possible, and shows those that exist.
     fn get(&self, keys: &[Key], see: impl FnMut(&[u8], &[u8])) -> Result<(), Box<ServerError>>;
 
-    /// Writes pairs, all or none; `logged`: so that they survive a crash.
+    /// Writes pairs, all or none; with `logged`, they survive a crash.
     fn put(&self, batch: &Batch, logged: bool) -> Result<(), Box<ServerError>>;
 
     /// Removes a key.
@@ -73,7 +73,7 @@ pub trait Engine: std::fmt::Debug + Send + Sync {
     /// Calls a function that nothing else calls, at whose entry Callgrind writes its counts.
     fn mark(&self) {}
 
-    /// Seeks to a key and shows the pairs from there, at most as many as `scan` says.
+    /// Seeks to a key and shows the pairs from there, up to the number that `scan` gives.
     fn scan(
         &self,
         from: &Key,

@@ -1,4 +1,4 @@
-//! Values that tell which key they belong to and whether they are whole.
+//! Values that show which key they belong to and whether they are complete.
 //!
 //! A sealed value begins with its key's number (8 bytes, the highest first) and the CRC-32 of what
 //! follows the seal (4 bytes, the lowest first).
@@ -12,8 +12,8 @@ use crate::wire::Reply;
 /// Bytes of a seal. Shorter values have none.
 const SEAL: usize = 12;
 
-/// The checksum of one in so many values is computed. Each computation reads the whole value, which
-/// is no part of what an engine is compared by.
+/// Computes the checksum of one in this many values. Each computation reads the whole value, which
+/// is not part of the cost by which engines are compared.
 const ONE_IN: u64 = 16;
 
 /// Writes the seal of `key` over the beginning of a value.
@@ -24,7 +24,7 @@ pub fn seal(key: &Key, value: &mut [u8]) {
     }
 }
 
-/// Whether a value is that of the key; `whole`: its checksum counts, too.
+/// True if a value belongs to the key; with `whole`, its checksum must match, too.
 #[inline(always)]
 fn sealed(key: &[u8], value: &[u8], whole: bool) -> bool {
     let Some((seal, rest)) = value.split_at_checked(SEAL) else { return false };
@@ -33,7 +33,7 @@ fn sealed(key: &[u8], value: &[u8], whole: bool) -> bool {
         && (!whole || seal[8..] == crc32fast::hash(rest).to_le_bytes())
 }
 
-/// What is wrong if it is not.
+/// Describes the damage to a pair that is not sealed.
 #[cold]
 fn broken(key: &[u8], value: &[u8]) -> Wrong {
     if key.len() != size_of::<Key>() {
@@ -50,7 +50,7 @@ fn broken(key: &[u8], value: &[u8]) -> Wrong {
     }
 }
 
-/// What was expected, and what was found.
+/// The expected and the received answer.
 struct Wrong(String, String);
 
 impl Wrong {
@@ -96,7 +96,7 @@ impl<'a> Reader<'a> {
         self.rows += 1;
     }
 
-    /// Whether a key comes after the one before.
+    /// Checks that a key comes after the one before.
     #[inline(never)]
     fn follow(&mut self, key: &[u8]) {
         if let (Some((before, descending)), Ok(key)) = (&mut self.order, <&Key>::try_from(key)) {

@@ -111,7 +111,7 @@ fn a_step_gives_the_same_wherever_its_clients_run() {
     far.join().unwrap().unwrap();
 }
 
-/// What each client reads is compared with what was written, however the engine got it wrong.
+/// Clients compare what they read with what was written, and find any mistake of an engine.
 #[test]
 fn damaged_misplaced_and_unordered_pairs_fail_a_step() {
     let filled = || {

@@ -30,12 +30,12 @@ pub struct Mysql {
     pub database: String,
 }
 
-/// What a server must be capable of. All since 5.6 and MariaDB 10.0 are.
+/// Capabilities that a server must have. All servers since 5.6 and MariaDB 10.0 have them.
 const NEEDED: CapabilityFlags = CapabilityFlags::CLIENT_PROTOCOL_41
     .union(CapabilityFlags::CLIENT_SECURE_CONNECTION)
     .union(CapabilityFlags::CLIENT_PLUGIN_AUTH)
     .union(CapabilityFlags::CLIENT_CONNECT_WITH_DB);
-/// What is used if a server is capable of it. An UPDATE affects the rows that it finds, as in
+/// Capabilities that are used if a server has them. An UPDATE affects the rows that it finds, as in
 /// PostgreSQL, even those that have the new values already (FOUND_ROWS).
 const WANTED: CapabilityFlags = CapabilityFlags::CLIENT_LONG_PASSWORD
     .union(CapabilityFlags::CLIENT_LONG_FLAG)
@@ -79,7 +79,7 @@ struct Starting<'a> {
     socket: Socket,
     received: Received,
     target: &'a Mysql,
-    /// Whether nobody else can be at the other end.
+    /// True if nobody else can be at the other end.
     local: bool,
     /// The number of the next packet.
     sequence: u8,
@@ -219,7 +219,7 @@ impl<'a> Starting<'a> {
     }
 }
 
-/// What a packet says.
+/// Parses a packet.
 fn parse<'a, T: MyDeserialize<'a, Ctx = ()>>(payload: &'a [u8]) -> Result<T, Error> {
     quietly(|| ParseBuf(payload).parse(()))
 }
@@ -314,7 +314,8 @@ mod tests {
         answers
     }
 
-    /// What connecting to a server with these messages gives, and what it was sent.
+    /// Connects to a server that sends these messages; returns the result and what the server
+    /// received.
     fn connected(messages: &[Vec<u8>]) -> (Result<(), Error>, Vec<Vec<u8>>) {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("s");
@@ -397,7 +398,7 @@ mod tests {
         let asks = vec![1, 4];
         let key = [&[1], KEY.as_bytes()].concat();
         let messages = [greeting("caching_sha2_password", all()), asks, key, OK.to_vec()];
-        // Logs in to another machine, and returns what that got after the login.
+        // Logs in to another machine, and returns what that machine received after the login.
         let logged_in = |allowed, messages: &[Vec<u8>]| {
             let listener = TcpListener::bind("127.0.0.1:0").unwrap();
             let address =

@@ -1,4 +1,4 @@
-//! Reads answers: walks over packet headers in place and examines only what it must.
+//! Reads answers: walks over packet headers in place and examines no more than necessary.
 
 use super::row::{self, Column};
 use super::{HEADER, LONGEST, lenenc};
@@ -39,11 +39,11 @@ pub enum Form {
 #[derive(Debug)]
 pub struct Receiver {
     received: Received,
-    /// Whether rows end with an OK packet, and columns with nothing (CLIENT_DEPRECATE_EOF).
+    /// True if rows end with an OK packet, and columns with nothing (CLIENT_DEPRECATE_EOF).
     ends_with_ok: bool,
     /// The server's last status. An error doesn't come with one.
     status: u16,
-    /// The columns of the last result, if its integers are wanted.
+    /// The columns of the last result, if its integers are needed.
     columns: Vec<Column>,
 }
 
@@ -52,7 +52,7 @@ impl Receiver {
         Receiver { received, ends_with_ok, status: status::AUTOCOMMIT, columns: Vec::new() }
     }
 
-    /// Whether a transaction is open, or may be.
+    /// True if a transaction is open, or may be.
     pub fn in_transaction(&self) -> bool {
         self.status & status::IN_TRANSACTION != 0 || self.status & status::AUTOCOMMIT == 0
     }
@@ -201,7 +201,7 @@ impl Receiver {
         }
     }
 
-    /// Reads the answer to a statement that the server was to parse: its number there.
+    /// Reads the answer to a request to prepare a statement; returns its number at the server.
     pub fn prepared(&mut self, socket: &mut Socket) -> Result<Result<u32, ServerError>, Error> {
         let (length, first) = self.packet(socket)?;
         let payload = self.take(socket, length)?;
@@ -263,9 +263,9 @@ pub fn server_error(payload: &[u8]) -> ServerError {
     ServerError { severity: "ERROR".to_owned(), code, kind, message, ..ServerError::default() }
 }
 
-/// What an error means (MySQL's and MariaDB's lists of server errors).
+/// The meaning of an error (MySQL's and MariaDB's lists of server errors).
 fn kind(number: u16, state: &str, message: &str) -> ErrorKind {
-    // What the operating system's ENOSPC becomes in the messages of servers and engines.
+    // How servers and engines write the operating system's ENOSPC in their messages.
     const NO_SPACE: [&str; 3] = ["No space left on device", "Errcode: 28", "error 28"];
     match number {
         // Lock wait timeout; a row has changed since it was read (MariaDB, snapshot isolation);

@@ -23,7 +23,7 @@ mod kind {
 /// A column's flag for integers without a sign.
 const UNSIGNED: u16 = 32;
 
-/// What a row's values need to be known of their column.
+/// The facts about a column that are needed to read its values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Column {
     kind: u8,
@@ -54,7 +54,7 @@ fn string<'a>(bytes: &mut &'a [u8]) -> Result<&'a [u8], Error> {
     Ok(text)
 }
 
-/// Takes so many bytes of an integer from the front of `bytes`.
+/// Takes an integer of `width` bytes from the front of `bytes`.
 fn integer(bytes: &mut &[u8], width: usize, unsigned: bool) -> Result<i64, Error> {
     let (value, rest) = bytes.split_at_checked(width).ok_or_else(short)?;
     *bytes = rest;

@@ -50,7 +50,7 @@ pub struct MysqlSession {
 #[derive(Debug)]
 struct Ready {
     message: Message,
-    /// Of its answers.
+    /// The form of its answers.
     form: Form,
     shown: String,
 }
@@ -84,8 +84,8 @@ fn exchange(
     receiver.answer(socket, Form::Text, None)?.map_err(|error| failed(error, shown))
 }
 
-/// Sends the rows of one execution, whose last answer is outstanding; returns how many the others
-/// told of. Several INSERTs are one transaction, unless one is open.
+/// Sends the rows of one execution, whose last answer is outstanding; returns how many rows the
+/// other answers reported. Several INSERTs are one transaction, unless one is open.
 fn send_rows(
     bulk: &Bulk,
     source: &Source<'_>,

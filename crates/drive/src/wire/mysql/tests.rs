@@ -1,4 +1,4 @@
-//! What real servers have sent, byte by byte, and what parts of the protocol share.
+//! Answers of real servers, byte by byte, and code that the tests of the protocol share.
 
 use std::collections::HashMap;
 use std::io::Write;
@@ -24,7 +24,7 @@ const FIXTURES: [&str; 4] = [
     include_str!("fixtures/mariadb-11.4.5.txt"),
 ];
 
-/// What one server has sent.
+/// The answers of one server.
 struct Recorded {
     ends_with_ok: bool,
     bytes: HashMap<&'static str, Vec<u8>>,

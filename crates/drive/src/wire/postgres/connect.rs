@@ -54,7 +54,7 @@ struct Starting<'a> {
     socket: Socket,
     received: BytesMut,
     target: &'a Postgres,
-    /// Whether nobody else can be at the other end.
+    /// True if nobody else can be at the other end.
     local: bool,
     server_pid: Option<u32>,
 }

@@ -41,7 +41,7 @@ pub enum Template {
         parts: Vec<Part>,
         /// The form of its values.
         form: Form,
-        /// What follows the message whose length varies.
+        /// Bytes that follow the message of varying length.
         tail: Vec<u8>,
         /// The last message.
         bytes: Vec<u8>,
@@ -88,9 +88,9 @@ fn set_length(bytes: &mut [u8], end: usize) {
 }
 
 impl Template {
-    /// The messages that bind and execute the prepared statement `name` so many times, each after
-    /// these messages, before one Sync. `None` if that can't be done more than once or after
-    /// others, because a value varies in length.
+    /// The messages that bind and execute the prepared statement `name` the given number of times,
+    /// each after these messages, before one Sync. `None` if that can't be done more than once or
+    /// after others, because a value varies in length.
     pub fn pipeline(
         before: &[u8],
         name: &str,

@@ -1,4 +1,4 @@
-//! Reads answers: walks over message headers in place and examines only what it must.
+//! Reads answers: walks over message headers in place and examines no more than necessary.
 
 use std::io;
 
@@ -14,7 +14,7 @@ use crate::wire::{Kept, Reply};
 /// Tag and length of a message.
 const HEADER: usize = 5;
 
-/// What is kept of the rows of an answer.
+/// The part of an answer's rows to keep.
 #[derive(Debug)]
 pub enum Keep<'a> {
     /// Nothing.
@@ -39,7 +39,7 @@ impl Receiver {
     }
 
     /// Reads one answer, up to and including ReadyForQuery, or up to where the server waits for the
-    /// rows of a COPY. `keep` gets what the caller wants of the rows.
+    /// rows of a COPY. `keep` gets the parts of the rows that the caller needs.
     ///
     /// A server's error is returned only after the whole answer has been read, so the connection
     /// stays usable.
@@ -181,7 +181,7 @@ fn each_value(
 
 /// The names of the columns in a RowDescription.
 fn names(message: &[u8]) -> Result<Vec<String>, Error> {
-    /// What follows a name: numbers of table, column, type and so on.
+    /// Length of the numbers that follow a name: table, column, type and so on.
     const FACTS: usize = 18;
     let short = || Error::Protocol("a row description shorter than its stated length".to_owned());
     let mut rest = message.get(HEADER + 2..).ok_or_else(short)?;
@@ -223,7 +223,7 @@ pub fn fields(body: &ErrorResponseBody) -> Result<ServerError, Error> {
     Ok(error)
 }
 
-/// What an SQLSTATE means (PostgreSQL's manual, "PostgreSQL Error Codes").
+/// The meaning of an SQLSTATE (PostgreSQL's manual, "PostgreSQL Error Codes").
 fn kind(sqlstate: &str) -> ErrorKind {
     match sqlstate {
         // Serialization failure, deadlock detected.

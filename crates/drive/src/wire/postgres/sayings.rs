@@ -24,16 +24,16 @@ pub enum Form {
         /// Its name at the server; empty: it is parsed each time.
         name: String,
         parameters: Vec<Slot>,
-        /// Whether the server has parsed it.
+        /// True if the server has parsed it.
         parsed: bool,
     },
 }
 
-/// What scripts have on a session.
+/// The state of scripts on a session.
 #[derive(Debug, Default)]
 pub struct Sayings {
     pub statements: Vec<Saying>,
-    /// What waits to be sent.
+    /// Bytes waiting to be sent.
     pub out: Vec<u8>,
     /// The statements whose results are outstanding.
     pub sent: Vec<usize>,

@@ -39,7 +39,7 @@ impl Scripted for PostgresSession {
                 _ => format!("p{number}"),
             };
             let mut parse = BytesMut::new();
-            // The server finds the types, as it does for libpq.
+            // The server determines the types, as it does for libpq.
             frontend::parse(&name, &numbered.text, [], &mut parse)?;
             let (parse, parameters) = (parse.to_vec(), numbered.parameters);
             Form::Bound { parse, name, parameters, parsed: false }

@@ -1,4 +1,4 @@
-//! What is read first, as narrow as a terminal: the verdicts alone, and what to know about them.
+//! The short output for a terminal: the verdicts, and notes about them.
 
 use judge::Verdict;
 use metrics::OPS;
@@ -17,9 +17,9 @@ use crate::judging::judged::Finding;
 use crate::output::number::{percent, rate, relative};
 use crate::output::table::{Row, Section, Table, one_line, texts};
 
-/// So many comparisons get a line each; more of them a cell each.
+/// Up to this many comparisons get a line each; more get a cell each.
 const LINES: usize = 48;
-/// Ids of the tables of what failed.
+/// Ids of the tables of failures.
 const FAILURES: [&str; 2] = ["failures", "trials"];
 /// Id of the table of verdicts.
 const BRIEF: &str = "brief";
@@ -41,7 +41,7 @@ pub(crate) fn tables(view: View<'_>, warnings: &[WarningDocument], width: usize)
         table.notes.push(SINGLE.to_owned());
     }
     for mut table in sweeps::tables(view) {
-        // What the last column of cliffs says in words is in the others.
+        // The last column of cliffs says in words what the other columns show.
         let cliffs = table.id.starts_with("cliffs");
         if cliffs {
             table.columns.pop();
@@ -66,12 +66,12 @@ pub(crate) fn tables(view: View<'_>, warnings: &[WarningDocument], width: usize)
     narrow
 }
 
-/// Whether a ratio stands alone: it has neither an interval nor a verdict.
+/// True if a finding has a ratio but neither an interval nor a verdict.
 fn is_single(finding: &Finding<'_>) -> bool {
     finding.comparison.is_none() && finding.ratio.is_some()
 }
 
-/// Throughput of what is not compared, and what the figures are. If there are more steps than
+/// Throughput without a comparison, and notes about the figures. If there are more steps than
 /// variants, a row for each step.
 fn alone(view: View<'_>) -> Vec<Table> {
     let rows_are_steps = view.rows_are_steps || view.results.variants.len() < view.steps().count();
@@ -96,7 +96,7 @@ fn title(view: View<'_>, findings: &[Finding<'_>]) -> String {
     format!("{what} relative to {base}: {intervals} intervals, {blocks}, margin {margin}")
 }
 
-/// Whether less of what a finding compares is better.
+/// True if less is better for the step of a finding.
 fn is_cost(view: View<'_>, finding: &Finding<'_>) -> bool {
     view.results.steps.get(finding.step).is_some_and(|step| step.better == Better::Less)
 }
@@ -127,7 +127,7 @@ fn lines(view: View<'_>, findings: &[Finding<'_>], width: usize) -> Table {
         Some(row.of_kind(kind(view, view.judged, finding)))
     };
     table.rows = findings.iter().filter_map(row).collect();
-    // The title names the base, too.
+    // The title already names the base.
     if table.without_empty_columns(&[]).in_columns(width).len() > 1
         && let Some(head) = table.columns.get_mut(1)
     {
@@ -160,11 +160,11 @@ fn cells(view: View<'_>, findings: &[Finding<'_>]) -> Table {
             table.rows.push(Row { verdicts, ..Row::new(label, cells) });
         }
     }
-    // As published, versions are rows where they are more.
+    // As in the published tables, versions are rows if there are more of them than steps.
     if variants.len() > table.rows.len() { table.transposed(VARIANT) } else { table }
 }
 
-/// What to know about the verdicts: of each kind of warning the first, and how many more there are.
+/// Notes about the verdicts: the first warning of each kind, and how many more there are.
 fn notes(view: View<'_>, warnings: &[WarningDocument], width: usize) -> Vec<String> {
     let mut all: Vec<(String, String)> = Vec::new();
     let label =
@@ -173,7 +173,7 @@ fn notes(view: View<'_>, warnings: &[WarningDocument], width: usize) -> Vec<Stri
         Some(format!("{} {}: ", label(step)?, view.results.variant_name(variant)))
     };
     for finding in view.judged.findings(view.results) {
-        // Of a single block, a warning says so.
+        // For a single block, a warning gives the reason.
         let unknown = finding.comparison.is_none() && finding.ratio.is_none();
         if let Some(reason) = finding.reason.as_deref().filter(|_| unknown) {
             let step = label(finding.step).unwrap_or_default();

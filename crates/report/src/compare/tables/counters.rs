@@ -54,7 +54,7 @@ pub(super) fn tables(view: View<'_>) -> Vec<Table> {
     tables
 }
 
-/// Whether two names mean the same counter of a view.
+/// True if two names mean the same counter of a view.
 fn is_same(view: &str, one: &str, other: &str) -> bool {
     one == other || view == WAITS && one.to_lowercase() == other.to_lowercase()
 }

@@ -1,4 +1,4 @@
-//! Why there is no table of a kind.
+//! Reasons why a kind of table is missing.
 
 use crate::load::model::Results;
 use crate::output::table::Section;

@@ -28,7 +28,7 @@ pub(super) fn tables(view: View<'_>) -> Vec<Table> {
         let mut table = Table::of_step(Section::Hardware, "hardware", title, &label);
         table.legend.clone_from(&legend);
         let [mut absolutes, mut relatives] = pair(view, number, table, &headings);
-        // Otherwise throughput has said it.
+        // Otherwise the throughput table has shown it.
         if !view.shows(Section::Relative) {
             let variants = view.variants(number).into_iter();
             let said = variants.filter_map(|(place, ..)| quotient(view, number, place));
@@ -54,7 +54,7 @@ pub(super) fn tables(view: View<'_>) -> Vec<Table> {
     tables
 }
 
-/// Whether a table has more than the throughput, which is in its last column.
+/// True if a table has more than the throughput, which is in its last column.
 fn has_costs(table: &Table) -> bool {
     let mut costs = table.rows.iter().flat_map(|row| row.cells.iter().take(COSTS.len()));
     costs.any(|cell| has_content(cell))

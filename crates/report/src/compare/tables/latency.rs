@@ -53,7 +53,7 @@ pub(super) fn tables(view: View<'_>) -> Vec<Table> {
     tables
 }
 
-/// What other programs say of themselves: figures without a histogram.
+/// The figures that other programs report, without a histogram.
 fn reported(view: View<'_>) -> Option<Table> {
     let title = "What the programs report".to_owned();
     let mut table = Table::new(Section::Latency, "reported", title);

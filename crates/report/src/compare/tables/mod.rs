@@ -20,7 +20,7 @@ use crate::output::table::{RELATIVE, Section, Table};
 
 pub(crate) use view::View;
 
-/// Why there is no table of some of the kinds that were asked for, a sentence each.
+/// Why requested kinds of tables are missing, a sentence each.
 pub(crate) fn missing(view: View<'_>, tables: &[Table]) -> Vec<String> {
     let asked = view.sections.unwrap_or_default().iter();
     let lacking = asked.filter(|asked| tables.iter().all(|table| table.section != **asked));

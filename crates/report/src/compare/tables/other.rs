@@ -91,7 +91,7 @@ fn trials(view: View<'_>) -> Option<Table> {
     (!table.rows.is_empty()).then_some(table)
 }
 
-/// A warning and where it was repeated.
+/// A warning, and where it occurs again.
 struct Repeated<'a> {
     noted: &'a Noted,
     sweep: Option<&'a Sweep>,

@@ -6,7 +6,7 @@ use super::view::{VARIANT, View};
 use crate::output::number::{megabytes, or_unknown};
 use crate::output::table::{Row, Section, Table, texts};
 
-/// What is on disk besides tables, and all of it, in the order in which it is shown.
+/// Everything on disk besides tables, then the total, in display order.
 const BESIDES: [&str; 8] =
     ["wal", "redo", "undo", "system", "temporary", "binlog", "other", "disk"];
 

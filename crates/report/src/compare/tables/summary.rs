@@ -18,7 +18,7 @@ const COLUMNS: [&str; 21] = [
     "test",
 ];
 
-/// Throughput, and what one operation takes.
+/// Throughput, and the costs of one operation.
 const PER_QUERY: [(&str, &str); 7] = [
     ("qps", OPS.name),
     ("cs", SWITCHES.name),

@@ -18,8 +18,8 @@ pub(super) fn tables(view: View<'_>) -> Vec<Table> {
     view.sweeps.iter().flat_map(|sweep| of_sweep(view, sweep)).collect()
 }
 
-/// Response times and costs per operation over the number of clients, in place of those of each
-/// point.
+/// Response times and costs per operation over the number of clients, which replace the tables of
+/// each point.
 pub(super) fn figures(view: View<'_>) -> Vec<Table> {
     let mut tables = Vec::new();
     for sweep in view.sweeps.iter().filter(|sweep| sweep.one_server) {

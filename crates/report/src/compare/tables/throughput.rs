@@ -87,7 +87,7 @@ pub(super) fn label_with_unit(view: View<'_>, step: &StepResults) -> String {
     if has_unit { format!("{label} in {}", step.unit) } else { label }
 }
 
-/// Notes which steps have no verdict because the plan says so.
+/// Notes which steps have no verdict because of the plan.
 fn without_verdict(view: View<'_>, shown: &[&StepResults]) -> Vec<String> {
     let note = |of: fn(&StepResults) -> bool, why: &str| {
         let steps = shown.iter().filter(|step| of(step));

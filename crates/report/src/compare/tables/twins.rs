@@ -1,4 +1,4 @@
-//! What the same system under two names showed.
+//! The table of identical variants.
 
 use super::view::View;
 use crate::output::number::{or_unknown, percent, relative};

@@ -1,4 +1,4 @@
-//! What the tables are made from.
+//! The data that tables are made from.
 
 use judge::Method;
 
@@ -16,7 +16,7 @@ pub(crate) struct View<'a> {
     pub(crate) results: &'a Results,
     /// By throughput.
     pub(crate) judged: &'a Judged,
-    /// What the tables of verdicts judge.
+    /// The comparisons that the tables of verdicts show.
     pub(crate) verdicts: &'a [Judged],
     pub(crate) sweeps: &'a [Sweep],
     pub(crate) rows_are_steps: bool,
@@ -25,7 +25,7 @@ pub(crate) struct View<'a> {
 }
 
 impl<'a> View<'a> {
-    /// Whether tables of this kind are among those to be printed.
+    /// True if tables of this kind are to be printed.
     pub(crate) fn shows(&self, section: Section) -> bool {
         self.sections.is_none_or(|asked| asked.contains(&section))
     }
@@ -74,7 +74,8 @@ impl<'a> View<'a> {
         (variant == self.judged.base).then_some(RowKind::Base)
     }
 
-    /// What a variant has of each step: blocks, or restarts where all were compared in slices.
+    /// The unit of a variant's results, singular and plural: blocks, or restarts if everything was
+    /// compared in slices.
     pub(crate) fn unit(&self) -> [&'static str; 2] {
         let mut compared = self.judged.comparisons().peekable();
         let sliced = compared.peek().is_some() && compared.all(|it| it.method == Method::Slices);

@@ -47,7 +47,7 @@ fn payload(bytes: &[u8]) -> &[u8] {
     &bytes[4..]
 }
 
-/// What `mysql_common` sends: values always follow their types.
+/// The message that `mysql_common` sends: values always follow their types.
 fn common(number: u32, values: &[Value]) -> Vec<u8> {
     let mut bytes = Vec::new();
     ComStmtExecuteRequestBuilder::new(number).build(values).0.serialize(&mut bytes);

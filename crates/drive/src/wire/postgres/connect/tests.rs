@@ -10,7 +10,7 @@ use super::*;
 const CLEARTEXT: [u8; 4] = [0, 0, 0, 3];
 const OK: [u8; 4] = [0, 0, 0, 0];
 
-/// A message of a server: its type, its length and what is in it.
+/// A message of a server: its type, length and body.
 fn message(kind: u8, body: &[u8]) -> Vec<u8> {
     let length = u32::try_from(body.len() + 4).unwrap().to_be_bytes();
     [&[kind][..], &length, body].concat()
@@ -25,7 +25,7 @@ fn ready() -> Vec<u8> {
     [message(b'R', &OK), message(b'Z', b"I")].concat()
 }
 
-/// What a client has sent, up to the end of a message.
+/// Reads one message from a client.
 fn read(socket: &mut UnixStream, has_type: bool) -> Option<Vec<u8>> {
     let mut head = vec![0; 4 + usize::from(has_type)];
     socket.read_exact(&mut head).ok()?;
@@ -35,8 +35,8 @@ fn read(socket: &mut UnixStream, has_type: bool) -> Option<Vec<u8>> {
     Some(body)
 }
 
-/// Logs in to a server that answers each message with what `answer` makes of it and its number.
-/// Returns also all messages that the server got.
+/// Logs in to a server that answers each message with the result of `answer`, called with the
+/// message and its number. Also returns all messages that the server received.
 fn logged_in(
     password: Password,
     local: bool,
