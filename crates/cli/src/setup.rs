@@ -25,11 +25,11 @@ use crate::exit::refuse;
 /// on Debian and Ubuntu; on others it does all but packages. Running it again changes nothing; how
 /// to undo it is at its top.
 ///
-/// What a cloud instance costs and whether your quota allows it, steelyard doesn't know.
+/// steelyard knows neither the prices of a cloud nor your quotas.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct SetupArgs {
-    /// What to print
+    /// The text to print
     #[arg(value_enum, required_unless_present = "output", conflicts_with = "output")]
     part: Option<Part>,
     /// Write all files into this directory, which is made if it is missing. Files that are there
@@ -85,7 +85,7 @@ pub struct SetupArgs {
     /// '/dev/disk/by-id/nvme-*' [default: the new instance's, or none]
     #[arg(long, help_heading = "Server")]
     device: Option<String>,
-    /// What the data disk is formatted with
+    /// The file system of the data disk
     #[arg(long, value_enum, default_value_t, help_heading = "Server")]
     filesystem: Filesystem,
     /// Files that a process may have open, up to 524288
