@@ -1,4 +1,4 @@
-//! What is counted on which server, and in which database of it.
+//! Divides counting among servers, and among the databases of each.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,7 +23,7 @@ pub struct Item {
 pub struct Job {
     /// Position of the variant in the plan.
     pub variant: usize,
-    /// What it counts, and where.
+    /// The items it counts, and the database of each.
     pub items: Vec<(Item, Database)>,
 }
 
@@ -32,7 +32,7 @@ pub struct Job {
 /// read share one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Database {
-    /// What it holds.
+    /// The state of its tables.
     pub state: State,
     /// 0 for reading, others for writing.
     number: usize,

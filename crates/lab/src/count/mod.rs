@@ -69,7 +69,7 @@ pub fn count(
     interrupted: &AtomicBool,
     on_event: &mut dyn FnMut(Event),
 ) -> Result<ExperimentId, Error> {
-    // The figures don't need it, those of a run beside them do.
+    // Counting does not need this, but a concurrent run does.
     let exclusive = if options.allow_concurrent { None } else { Some(Exclusive::take()?) };
     let valgrind = Valgrind::find()?;
     sweep(ledger, on_event)?;
@@ -101,7 +101,7 @@ pub fn count(
     let result = counter.count_all(&store, experiment, workers.max(1), on_event);
     match &result {
         Ok(()) => store.finish_experiment(experiment)?,
-        // The store may be what failed; the error that came first is the one to tell.
+        // The store may be what failed; report the error that came first.
         Err(_) => store.interrupt_experiment(experiment).unwrap_or(()),
     }
     made.remove();
@@ -119,7 +119,7 @@ fn of_each<T>(
     lineup.subjects.iter().map(|subject| of(&lineup.plan, subject)).collect()
 }
 
-/// What is counted on a variant.
+/// Returns the kinds of requests to count on a variant.
 fn catalogue(plan: &Plan, subject: &Subject) -> Result<Catalogue, Error> {
     let mut catalogue = workload::catalogue(&plan.workload, &plan.count, subject.dialect)
         .map_err(|source| Error::Workload { variant: subject.variant.name.clone(), source })?;
@@ -134,7 +134,7 @@ fn catalogue(plan: &Plan, subject: &Subject) -> Result<Catalogue, Error> {
 }
 
 impl Counter<'_> {
-    /// Loads and counts, tells of it and stores what was counted.
+    /// Loads and counts, reports progress, and stores the counts.
     fn count_all(
         &self,
         store: &Store,
@@ -176,8 +176,8 @@ impl Counter<'_> {
         })
     }
 
-    /// What is kept of all counts of an item: their sums, and of the one nearest to the mean its
-    /// phases and functions.
+    /// The record of all counts of an item: their sums, with the phases and functions of the count
+    /// nearest to the mean.
     fn record(&self, item: Item, counted: &[Profile]) -> CountRecord {
         let kind = self.kind(item);
         let executions = u64::from(self.executions(item));

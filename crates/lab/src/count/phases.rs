@@ -1,4 +1,4 @@
-//! From a profile of Callgrind to what is stored: phases and functions.
+//! Turns a Callgrind profile into the phases and functions that are stored.
 
 use dbms::CountMethod;
 use probe::callgrind::Profile;
@@ -50,7 +50,7 @@ pub fn phases(profile: &Profile, method: &CountMethod) -> Vec<CountPhase> {
     phases
 }
 
-/// The name of a function, of which a C++ compiler's also has the types of its parameters.
+/// The name of a function; a C++ compiler's name also has the types of the parameters.
 fn without_parameters(function: &str) -> &str {
     function.split_once('(').map_or(function, |(name, _)| name)
 }

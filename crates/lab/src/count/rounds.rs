@@ -16,7 +16,7 @@ pub const TIMES: usize = 2;
 /// How many more times to count what does not agree.
 const FURTHER: usize = 3;
 
-/// What happens on the way.
+/// Progress of the rounds.
 #[derive(Debug)]
 pub enum News {
     /// The data of a variant is loaded.
@@ -29,9 +29,9 @@ pub enum News {
     Done { item: Item, counted: Vec<Profile> },
 }
 
-/// Has `workers` threads `load` the data of so many `variants` and do the `jobs` with `count`,
-/// which gets a number of its own for each time, until all counts agree or have been made often
-/// enough.
+/// Has `workers` threads `load` the data of this many `variants` and do the `jobs` with `count`,
+/// until all counts agree or have been repeated often enough. Each call of `count` gets a number of
+/// its own.
 pub fn conduct<L: Send + Sync>(
     jobs: &[Job],
     variants: usize,

@@ -51,11 +51,11 @@ impl Counter<'_> {
             }
             other => other,
         })
-        // Dropped, the server ends at once, without a checkpoint under Callgrind: nothing of it is
-        // wanted any more.
+        // Dropping it ends the server at once, without a checkpoint under Callgrind: nothing from
+        // this server is needed any more.
     }
 
-    /// Reads what was counted of N executions in `process` from the dumps with the prefix `out`.
+    /// Reads the counts of N executions in `process` from the dumps with the prefix `out`.
     fn counted(&self, item: Item, process: u32, out: &Path) -> Result<Profile, Error> {
         let method = self.method(item.variant);
         let function = method.mark_function;
@@ -116,13 +116,13 @@ impl Counter<'_> {
     }
 }
 
-/// What holds back a server's work in the background for as long as it exists.
+/// Holds back a server's background work for as long as it exists.
 struct Held {
     _stopped: Still,
     _bystander: Option<Single>,
 }
 
-/// What a session executes.
+/// A session that executes one item and has it counted.
 struct Session<'a> {
     counter: &'a Counter<'a>,
     method: &'a SqlCount,
@@ -223,12 +223,12 @@ impl Session<'_> {
         open().map(Some).map_err(|error: drive::Error| self.failed(error))
     }
 
-    /// Stops what works by the clock in this server.
+    /// Stops this server's periodic work.
     fn hold_still(&self, single: &mut Single) -> Result<Still, Error> {
         let Some(query) = self.method.periodic else { return Ok(Still::default()) };
         let query = Statement::plain(query, Expect::Rows { min: 1, max: 1 });
         let mut found = Ok(Vec::new());
-        // They begin beside the first session.
+        // They begin alongside the first session.
         self.wait("the server's writers did not start", || {
             found = single.row(&query);
             let answered = !found.as_ref().is_ok_and(|row| row.contains(&None));
@@ -246,9 +246,9 @@ impl Session<'_> {
         Ok(still)
     }
 
-    /// Executes a statement when the server's process waits for one. If it were sent earlier,
-    /// whether it is there by the time the process looks would be a matter of luck, and with it
-    /// some hundred instructions of waiting.
+    /// Executes a statement when the server's process is waiting for one. If it were sent earlier,
+    /// chance would decide whether it arrives before the process looks, and that changes the count
+    /// by some hundred instructions of waiting.
     fn run(&self, single: &mut Single, process: u32, statement: Prepared) -> Result<(), Error> {
         let mut not_ready = None;
         let mut ready = || {
@@ -261,7 +261,7 @@ impl Session<'_> {
         ran.map_err(|error| not_ready.unwrap_or_else(|| self.failed(error)))
     }
 
-    /// Waits until something is so, or fails with what was not so.
+    /// Waits until a condition holds, or fails and names the condition.
     fn wait(&self, otherwise: &str, mut done: impl FnMut() -> bool) -> Result<(), Error> {
         let begin = Instant::now();
         while !done() {

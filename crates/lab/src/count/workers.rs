@@ -8,8 +8,9 @@ use std::thread;
 
 use crate::error::Error;
 
-/// Has `workers` threads do `tasks`, each with `work`, and tells what they send to `take` on this
-/// thread. The results, in the tasks' order. The first error ends all that has not begun yet.
+/// Has `workers` threads do `tasks`, each with `work`, and passes what they send to `take` on this
+/// thread. Returns the results in the order of the tasks. After the first error, no further task
+/// begins.
 pub fn spread<T: Send, M: Send, R: Send>(
     workers: usize,
     tasks: Vec<T>,

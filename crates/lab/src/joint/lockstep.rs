@@ -38,7 +38,7 @@ pub fn run(
     };
     let mut fitness = Fitness::Clean;
     attempts.iter().for_each(|attempt| fitness.and(attempt.fitness.clone()));
-    // What happened to one server is explained where that is stopped.
+    // Stopping a server explains what happened to it.
     let own = |attempt: &Attempt<'_>| blamed.as_deref() == Some(attempt.name());
     let results = attempts
         .iter()
@@ -133,7 +133,7 @@ fn way(
     slicing.way(step)
 }
 
-/// Whether all servers have this phase at this place.
+/// True if all servers have this phase at this place.
 fn all(attempts: &[Attempt<'_>], phase: &Phase, ordinal: usize) -> bool {
     attempts.iter().all(|attempt| attempt.benchmark.phases.get(ordinal) == Some(phase))
 }

@@ -1,4 +1,4 @@
-//! A step that runs on all servers of a block at once, the load moving between them in slices.
+//! A step that runs on all servers of a block at once, while the load moves between them in slices.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use crate::trial::phase::{new_record, record_failed};
 use crate::trial::program::{command, keep_output};
 use crate::trial::step::{Fault, Ran, after, complete, run};
 
-/// With fewer rounds of a length than this lengths are not compared (as in `judge`).
+/// Lengths are not compared if one has fewer rounds than this (as in `judge`).
 const ROUNDS_OF_A_LENGTH: usize = 12;
 /// With fewer rounds of the longest length than this the step is too short for longer ones: three
 /// lengths, of which the mean is six times that of those before, have a quarter of the rounds each.
@@ -43,18 +43,18 @@ pub struct SlicedStep<'a> {
     pub ms: Option<f64>,
     /// Why it is sliced.
     pub why: String,
-    /// Whether it is to run in turns from the next block on if it turns out not to be CPU-bound.
+    /// True if it runs in turns from the next block on should it turn out not to be CPU-bound.
     pub on_trial: bool,
 }
 
-/// What is known of one target's slices.
+/// The records of one target's slices.
 struct Kept {
     rates: Vec<f64>,
     reasons: Vec<SliceReason>,
     readings: Vec<Reading>,
 }
 
-/// Runs a sliced step and stores it for every variant. Returns what it has found out.
+/// Runs a sliced step and stores it for every variant. Returns its findings about slicing.
 pub fn sliced(
     conditions: &Conditions<'_>,
     attempts: &mut [Attempt<'_>],
@@ -180,7 +180,7 @@ fn records(
     notes.extend(ran.found.notes);
     let mut warnings = Vec::new();
     if fault.is_some() {
-        // Nothing to be learnt from it.
+        // There is nothing to learn from it.
     } else if waits {
         known.ms = None;
         let text = format!(
@@ -248,7 +248,7 @@ fn keep(seen: &Seen, target: usize, outcome: &Outcome, reads: bool) -> Kept {
     Kept { rates, reasons, readings }
 }
 
-/// The length to be used from now on in ms, whether that is settled, and why.
+/// Returns the length to use from now on in ms, whether it is settled, and why.
 fn choose(trials: &[LengthTrial]) -> (f64, bool, String) {
     let all = || trials.iter().map(|trial| trial.seconds * 1000.0);
     let (shortest, longest) = (all().fold(f64::INFINITY, f64::min), all().fold(0.0, f64::max));
@@ -256,7 +256,7 @@ fn choose(trials: &[LengthTrial]) -> (f64, bool, String) {
         choice.lengths.iter().filter(|length| length.rounds >= ROUNDS_OF_A_LENGTH).count() > 1
     });
     let Some(choice) = choice else {
-        // Without a single whole round there are no lengths that were tried.
+        // Without a single whole round, no lengths were tried.
         let ms = if trials.is_empty() { UNTESTED } else { UNTESTED.min(longest).max(shortest) };
         let text = format!(
             "slices of {ms} ms; the step is too short to compare lengths (each needs at least \

@@ -1,11 +1,10 @@
 //! Which steps of a block are sliced, how long their slices are, and why.
 //!
-//! Some of this follows from the step itself ([`can_slice`], [`grows_alike`]).
-//! Whether it is CPU-bound is measured rather than assumed: the first block slices every step that
-//! can be sliced, and determines for each server the share of the time with the load in which it
-//! and its clients were on CPU ([`cpu_share`](crate::observe::figures::cpu_share)). If that is
-//! below [`CPU_BOUND`] for one of them, the time went to waiting (storage, locks), and later
-//! blocks run the step in turns.
+//! Some of this follows from the step itself ([`can_slice`], [`grows_alike`]). CPU use is measured
+//! rather than assumed: the first block slices every step that can be sliced, and determines for
+//! each server the share of the time with the load in which it and its clients were on CPU
+//! ([`cpu_share`](crate::observe::figures::cpu_share)). If that is below [`CPU_BOUND`] for one of
+//! them, the time went to waiting (storage, locks), and later blocks run the step in turns.
 //!
 //! The first block also chooses the length, from rounds of several mixed lengths, unless the plan
 //! sets one. The findings are stored with the steps of finished trials, where a resumed run finds
@@ -26,7 +25,7 @@ use crate::observe::figures::client_cpus;
 const CANDIDATES: [f64; 5] = [10.0, 20.0, 40.0, 80.0, 160.0];
 /// If none of these is long enough, longer ones are tried: these multiples of the longest.
 const LONGER: [f64; 3] = [1.0, 2.0, 4.0];
-/// The longest that is ever tried, in ms: the plan's own limit.
+/// The longest length ever tried, in ms: the plan's own limit.
 const LONGEST: f64 = 10_000.0;
 /// The length in ms for a step that is too short to compare lengths, or the nearest one tried: a
 /// dozen statements of most kinds, and far above the length that showed cold caches (7 ms).
@@ -41,33 +40,33 @@ pub enum Way {
     Sliced {
         /// Lengths of rounds, drawn with equal probability.
         lengths: Vec<Duration>,
-        /// The length to be used for estimates in ms; `None`: to be chosen from these.
+        /// The length for estimates in ms; `None` if it is still to be chosen from these.
         ms: Option<f64>,
     },
     /// On one server after another.
     InTurns,
 }
 
-/// What earlier blocks have found out about a step.
+/// The findings of earlier blocks about a step.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Known {
-    /// The length of slices in ms; `None` where it was not sliced.
+    /// The length of slices in ms; `None` if the step was not sliced.
     pub ms: Option<f64>,
-    /// Whether later blocks use this length, rather than try longer ones.
+    /// True if later blocks use this length; otherwise they try longer ones.
     pub settled: bool,
-    /// The lowest share of any server; NaN where it is not known.
+    /// The lowest share of any server; NaN if unknown.
     pub cpu_share: f64,
 }
 
-/// What slices are known by: name, dop and labels of their step.
+/// The key of a step's findings: its name, dop and labels.
 type Key = (String, u32, BTreeMap<String, String>);
 
-/// What is known of a step is known by this.
+/// Returns the key under which the findings about a step are kept.
 pub fn key(step: &Step) -> Key {
     (step.name.clone(), step.dop, step.labels.clone())
 }
 
-/// What is decided about slicing in an experiment.
+/// The decisions about slicing in an experiment.
 #[derive(Debug)]
 pub struct Slicing {
     pairing: Pairing,
@@ -76,7 +75,7 @@ pub struct Slicing {
 }
 
 impl Slicing {
-    /// What the plan says, and what finished trials have found.
+    /// Reads the plan's choices and the findings of finished trials.
     ///
     /// # Errors
     ///
@@ -117,7 +116,7 @@ impl Slicing {
         Ok(slicing)
     }
 
-    /// Takes note of what a block has found; `first` where it was the first to run the step.
+    /// Records the findings of a block; `first` if it was the first to run the step.
     pub fn learn(&mut self, step: Key, found: Known, first: bool) {
         let known = self.known.entry(step).or_insert(found);
         if first {
@@ -128,7 +127,7 @@ impl Slicing {
         }
     }
 
-    /// Whether nothing is known of a step yet.
+    /// True if nothing is known about a step yet.
     pub fn is_new(&self, step: &Step) -> bool {
         !self.known.contains_key(&key(step))
     }
@@ -216,7 +215,8 @@ pub fn cpus_needed(step: &Step, share: f64) -> String {
     }
 }
 
-/// Whether a step's work can move from server to server at all.
+/// Checks that a step's work can move from server to server at all. The error is the reason it
+/// can't.
 pub fn can_slice(step: &Step) -> Result<(), &'static str> {
     let mut leading = step.streams.iter().filter(|stream| stream.role == Role::Lead);
     if leading
@@ -237,7 +237,8 @@ pub fn can_slice(step: &Step) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// Whether a step leaves the data as it found it or makes it grow in the same way on all servers.
+/// Checks that a step leaves the data as it found it, or makes it grow in the same way on all
+/// servers. The error is the reason it doesn't.
 pub fn grows_alike(step: &Step) -> Result<(), &'static str> {
     let reads_or_adds = |s: &Stream| matches!(s.class.effect, Effect::Reads | Effect::Adds);
     if step.streams.iter().all(reads_or_adds) {
@@ -247,7 +248,7 @@ pub fn grows_alike(step: &Step) -> Result<(), &'static str> {
     }
 }
 
-/// Whether the clients that send as fast as they get answers only read.
+/// True if the clients that send as fast as they get answers only read.
 pub fn only_reads(step: &Step) -> bool {
     let writes = |stream: &Stream| {
         stream.role == Role::Lead

@@ -1,4 +1,4 @@
-//! What servers do while another one has the load, and which slices to set aside because of it.
+//! Activity of servers while another one has the load, and which slices to set aside because of it.
 //!
 //! [`crate::observe::watch`] takes the readings. A slice is set aside
 //!
@@ -40,30 +40,30 @@ pub const BURST: f64 = 2.0;
 pub const USUAL: f64 = 0.95;
 /// Share of a slice that others may have the CPUs beyond what is usual.
 pub const LOST: f64 = 0.1;
-/// Bytes per second below which writing is no burst, whatever is usual.
+/// Bytes per second below which writing is not a burst, whatever is usual.
 pub const BURST_FLOOR: f64 = 16.0 * 1024.0 * 1024.0;
 
-/// What was seen in the measured part of a slot.
+/// Readings from the measured part of a slot.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Reading {
     /// The round.
     pub round: u32,
     /// The target that had the load.
     pub target: usize,
-    /// Share of the time that the other servers together used on CPU; above 1 where they used more
-    /// than one core. NaN where it is not known.
+    /// Share of the time that the other servers together used on CPU; above 1 if they used more
+    /// than one core. NaN if unknown.
     pub idle: f64,
-    /// Bytes per second written to the device; NaN where it is not known.
+    /// Bytes per second written to the device; NaN if unknown.
     pub written: f64,
-    /// Share of the time that the hypervisor had the CPUs; NaN where it is not known.
+    /// Share of the time that the hypervisor had the CPUs; NaN if unknown.
     pub stolen: f64,
-    /// Time that clients and the processes which serve them waited for a CPU, as a share of that of
-    /// their CPUs; NaN where it is not known. A little is usual: who is woken waits until the other
+    /// Time that clients and the processes that serve them waited for a CPU, as a share of their
+    /// CPUs' time; NaN if unknown. A little is usual: a process that is woken waits until the other
     /// sleeps.
     pub crowded: f64,
 }
 
-/// What a watcher saw.
+/// All readings of a watcher.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Seen {
     /// One for each slot in which both readings could be taken, in order of time.
@@ -74,7 +74,7 @@ pub struct Seen {
     pub notes: Vec<String>,
 }
 
-/// What was seen in each slice of one target, in their order; NaN where nothing was.
+/// The readings of each slice of one target, in their order; NaN where there is none.
 pub fn of_target(seen: &Seen, target: usize, slices: &[Slice]) -> Vec<Reading> {
     let mut own = seen.readings.iter().filter(|reading| reading.target == target).peekable();
     slices
@@ -112,7 +112,7 @@ pub fn reasons(readings: &[Reading], slices: &[Slice], reads: bool) -> Vec<Slice
         .iter()
         .zip(readings)
         .map(|(slice, reading)| {
-            // A comparison with NaN is false: what was not seen is not held against a slice.
+            // A comparison with NaN is false, so a slice without a reading is not set aside.
             if slice.rate().is_none() {
                 SliceReason::NotMeasured
             } else if reading.idle > IDLE_LIMIT {

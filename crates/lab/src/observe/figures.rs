@@ -26,7 +26,7 @@ pub enum Locality {
     Remote,
 }
 
-/// What the figures of a step are about.
+/// Describes the figures of a step: their class, unit, direction and labels.
 pub fn measure(step: &Step) -> Measure {
     Measure {
         class: step.counted.name.to_string(),
@@ -103,7 +103,7 @@ pub fn warn_if_short(record: &mut StepRecord, step: &Step, outcome: &Outcome, re
     }
 }
 
-/// What scripts did that does not count, or took too long.
+/// Records the script executions that don't count or took too long.
 fn failures(record: &mut StepRecord, step: &Step, outcome: &Outcome) {
     if step.streams.iter().all(|stream| stream.scripts.is_none()) {
         return;
@@ -157,12 +157,12 @@ fn hardware(
     }
 }
 
-/// What was done of a schedule with even intervals.
+/// Progress on a schedule with even intervals.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Scheduled {
     /// Statements done.
     done: u64,
-    /// Statements whose time came; without those that were under way at the end.
+    /// Statements that were due; without those that were under way at the end.
     due: u64,
     /// Seconds that the schedule sets for these.
     seconds: f64,
@@ -183,7 +183,7 @@ impl Scheduled {
             Pace::Free | Pace::Poisson(_) | Pace::Follow(_) => None,
         });
         let per_second = rates.sum::<Option<f64>>()?;
-        // What was missed is only known of a step that ends by time.
+        // Missed statements are only known for a step that ends by time.
         let due = done + missed;
         let known = step.is_timed() && due > 0 && per_second > 0.0;
         known.then(|| Scheduled {
@@ -339,7 +339,7 @@ fn per_second(class: &ClassOutcome, seconds: f64) -> Vec<f64> {
 
 /// The share of the time that a step's clients and server were on CPU, relative to what synchronous
 /// clients can use: a client and its server wait for each other and so use one CPU between them.
-/// `None` if unknown. `apart`: whether the clients are not in the server's process.
+/// `None` if unknown. `apart`: true if the clients are not in the server's process.
 pub fn cpu_share(
     step: &Step,
     outcome: &Outcome,
@@ -361,7 +361,7 @@ pub fn client_cpus(step: &Step) -> usize {
     free_clients(step).clamp(1, cores)
 }
 
-/// How many clients send as fast as they get answers; of another program, all.
+/// The number of clients that send as fast as they get answers; for another program, all clients.
 pub fn free_clients(step: &Step) -> usize {
     if step.streams.is_empty() {
         return step.dop as usize;
@@ -408,7 +408,7 @@ mod tests {
         assert_eq!(rate(&paced(4, 10.0), 40, 40), Some((200.0, false)));
         // One that was due just before the end.
         assert!(rate(&paced(1, 1.6), 3, 1).is_some_and(|(_, held)| held));
-        // Of a step that ends with its work, nobody counts what was missed.
+        // Missed statements are not counted for a step that ends with its work.
         let untimed = Step { seconds: None, ..paced(1, 1.0) };
         assert_eq!(rate(&untimed, 2, 0), None);
         let mut random = paced(1, 1.0);

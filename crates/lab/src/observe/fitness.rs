@@ -1,4 +1,4 @@
-//! Whether a trial that has run its steps counts as a result.
+//! Decides whether a trial that has run its steps counts as a result.
 //!
 //! A step that runs in slices never pollutes its trial, because the servers of all variants share
 //! what the hypervisor leaves, and neighboring slices are compared. It keeps its figures and its
@@ -11,7 +11,7 @@ use store::{StepKind, StepRecord, StepState};
 /// tick per CPU too large; the number of CPUs cancels out of a share.
 const TICK: f64 = 0.01;
 
-/// What a trial is worth.
+/// The worth of a trial.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Fitness {
     /// A result.
@@ -19,15 +19,15 @@ pub enum Fitness {
     Clean,
     /// Something outside the experiment took so much of the machine that it should be repeated.
     Polluted {
-        /// What, in one clause.
+        /// The cause, in one clause.
         reason: String,
     },
 }
 
 impl Fitness {
-    /// What a step says of its trial: polluted where the hypervisor took a larger share of the CPU
-    /// time than `limit` (0 to 1) during a finished, measured step, by more than the kernel's ticks
-    /// can be wrong.
+    /// Judges a trial by one of its steps: polluted if the hypervisor took a larger share of the
+    /// CPU time than `limit` (0 to 1) during a finished, measured step, by more than the kernel's
+    /// ticks can be wrong.
     pub fn of_step(record: &StepRecord, limit: f64) -> Fitness {
         let measured = (record.kind, record.state) == (StepKind::Measured, StepState::Finished);
         match record.metric(metrics::STEAL.name) {
@@ -50,7 +50,7 @@ impl Fitness {
         }
     }
 
-    /// Whether the trial should be repeated.
+    /// True if the trial should be repeated.
     pub fn is_polluted(&self) -> bool {
         *self != Fitness::Clean
     }

@@ -1,4 +1,4 @@
-//! What a system says of itself in each second of a step, such as the shape of its tree.
+//! A system's reports about itself in each second of a step, such as the shape of its tree.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use store::{Series, StepRecord};
 use crate::observe::observer::{Found, Observer, Scene};
 use crate::observe::poll::{Answers, Poll};
 
-/// Makes ready to ask a server that has the machine to itself.
+/// Prepares to ask a server that has the machine to itself.
 pub fn observe<'a>(scene: &mut Scene<'a, '_>, found: &mut Found) -> Option<Box<dyn Observer + 'a>> {
     let [server] = &mut scene.servers[..] else { return None };
     let gauges = found.known(Gauged::WHAT, server.system.gauges())?;
@@ -21,7 +21,7 @@ pub fn observe<'a>(scene: &mut Scene<'a, '_>, found: &mut Found) -> Option<Box<d
 #[derive(Debug, Default)]
 struct Gauged(Vec<Series>);
 
-/// The value of a second is that of its end.
+/// The value of a second is the one at its end.
 fn poll(mut gauges: Box<dyn Gauges>) -> Poll<Gauged> {
     Poll::of(move |start, seen: &mut Gauged| {
         let second = start.elapsed().as_secs_f64().round() as usize;

@@ -1,4 +1,4 @@
-//! Idle-priority processes beside a step's load.
+//! Idle-priority processes that run alongside a step's load.
 
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
@@ -83,7 +83,8 @@ impl Drop for Background {
     }
 }
 
-/// Records the throughput before, while and after idle-priority processes ran, in whole seconds.
+/// Records the throughput before, during and after the time of the idle-priority processes, in
+/// whole seconds.
 fn record_window(record: &mut StepRecord, idle: &Idle, step: &Step, outcome: &Outcome) {
     let seconds = step.seconds.unwrap_or(outcome.seconds);
     let (from, to) = (idle.from.unwrap_or(0.0), idle.to.unwrap_or(seconds));

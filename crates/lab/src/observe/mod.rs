@@ -1,5 +1,6 @@
-//! What is seen of a step. `observers` has the list of what watches one while it runs, each in a
-//! file of its own; the other files make figures, warnings and verdicts on a trial of it.
+//! Observations of a step. `observers` lists everything that watches a step while it runs, each in
+//! a file of its own; the other files turn observations into figures, warnings and verdicts on a
+//! trial.
 
 pub mod disturbance;
 pub mod figures;

@@ -1,4 +1,4 @@
-//! What disturbed a measured step: figures and warnings from its seconds and from kernel
+//! Disturbances of a measured step: figures and warnings from its seconds and from kernel
 //! statistics.
 //!
 //! None of this decides a verdict. The seconds of a trial depend on each other, so they describe
@@ -27,7 +27,7 @@ const FEW_INDEPENDENT: f64 = 5.0;
 /// See [`FEW_INDEPENDENT`].
 const LONG: usize = 30;
 
-/// Adds to a step's record what disturbed it; `here`: what was recorded on the server's machine.
+/// Adds disturbances to a step's record; `here` is the recording from the server's machine.
 pub fn describe(record: &mut StepRecord, step: &Step, outcome: &Outcome, here: Option<&Recording>) {
     if let Some(recording) = here {
         if let Some(host) = &recording.totals.host {
@@ -56,7 +56,7 @@ fn series<'a>(recording: &'a Recording, name: &str) -> &'a [f64] {
 /// CPU time that the hypervisor gave to other guests; `percent`: by second.
 fn steal(record: &mut StepRecord, host: &HostTotals, percent: &[f64]) {
     let share = host.steal_s / (host.busy_s + host.idle_s + host.iowait_s + host.steal_s);
-    // NaN are gaps, and never the larger.
+    // NaN values are gaps, and never the larger.
     let worst = percent.iter().fold(f64::NAN, |worst, percent| worst.max(*percent)) / 100.0;
     record.add(metrics::STEAL.name, share);
     record.add(metrics::STEAL_WORST.name, worst);
@@ -109,7 +109,8 @@ fn throttling(record: &mut StepRecord, recording: &Recording) {
     }
 }
 
-/// What the step found in the page cache. Only several trials show whether it differs.
+/// Records the state of the page cache at the start of the step. Only several trials show whether
+/// it differs.
 fn page_cache(record: &mut StepRecord, recording: &Recording) {
     let cache = &recording.page_cache;
     for (metric, kb) in [
@@ -147,8 +148,9 @@ fn stalls(record: &mut StepRecord, seconds: &[f64]) {
     }
 }
 
-/// Whether throughput became steady, its trend, and what its seconds are worth. Gives at most one
-/// warning, because a step that warms up also has a trend and dependent seconds.
+/// Records whether throughput became steady, its trend, and how many independent seconds it is
+/// worth. Gives at most one warning, because a step that warms up also has a trend and dependent
+/// seconds.
 fn throughput(record: &mut StepRecord, seconds: &[f64]) {
     let steadiness = judge::steadiness(seconds);
     let from = match steadiness {

@@ -1,4 +1,4 @@
-//! What watches a step or goes on beside its load, and what it is given.
+//! The interface of anything that watches a step or runs alongside its load, and its inputs.
 
 use std::fmt::Display;
 use std::path::Path;
@@ -16,13 +16,13 @@ use crate::observe::profile::Profiler;
 use crate::observe::sampling::Sampling;
 use crate::observe::scheduler::Scheduler;
 
-/// Watches a step, or has something go on beside its load. Dropping it ends that.
+/// Watches a step, or runs something alongside its load. Dropping it ends that.
 pub trait Observer {
     /// The step starts at `start`, in a moment.
     fn begin(&mut self, start: Instant);
 
-    /// Does what is due while the load runs. Returns when there is something to do next, where that
-    /// is known.
+    /// Does what is due while the load runs. Returns when there is something to do next, if that is
+    /// known.
     fn look(&mut self, _running: &dyn Running, _sampling: &mut Sampling) -> Option<Instant> {
         None
     }
@@ -33,7 +33,7 @@ pub trait Observer {
     /// The step went well: does what takes seconds, before the server is asked what it counted.
     fn finish(&mut self) {}
 
-    /// Adds what was found to a record that is complete otherwise, one for each server.
+    /// Adds the findings to an otherwise complete record, one for each server.
     fn record(&mut self, _record: &mut StepRecord, _step: &Step, _outcome: &Outcome) {}
 }
 
@@ -47,11 +47,11 @@ pub struct Scene<'a, 's> {
     pub servers: Vec<Server<'s>>,
     /// The CPUs of clients and servers in slices.
     pub cpus: &'s [usize],
-    /// What it is run for.
+    /// The plan it belongs to.
     pub plan: &'s Plan,
-    /// Where directories for a while are made.
+    /// Where temporary directories are made.
     pub data_dir: &'s Path,
-    /// Where they are entered.
+    /// Where they are recorded.
     pub ledger: &'s Ledger,
     /// Takes profiles, where the plan wants them and this machine can.
     pub profiler: Option<&'a Profiler>,
@@ -75,17 +75,18 @@ pub struct Server<'s> {
     pub device: Option<&'s Device>,
 }
 
-/// What there is to know of a step besides what its record says.
+/// Findings about a step that are not in its record.
 #[derive(Debug, Default)]
 pub struct Found {
-    /// What the servers did while others had the load; `None` where that was not watched.
+    /// The servers' activity while others had the load; `None` if it was not watched.
     pub seen: Option<Seen>,
-    /// How it ran, and what is not known of it.
+    /// How it ran, and what is unknown.
     pub notes: Vec<String>,
 }
 
 impl Found {
-    /// What was found, or nothing and a note of why: what only explains a step never fails it.
+    /// Returns what was found, or the default and a note of why: a failed explanation never fails
+    /// the step.
     pub fn known<T: Default>(&mut self, what: &str, found: Result<T, impl Display>) -> T {
         found.unwrap_or_else(|error| {
             self.notes.push(format!("{what} is not known: {error}"));

@@ -11,11 +11,11 @@ use crate::observe::observer::{Found, Observer, Scene};
 use crate::observe::sampling::Sampling;
 use crate::observe::{gauges, idle, power, profiling, scheduling, waits, watch};
 
-/// Makes an observer ready where a step wants it. What it can't have is noted.
+/// Prepares an observer if a step wants it, and notes what it can't have.
 type Prepare = for<'a> fn(&mut Scene<'a, '_>, &mut Found) -> Option<Box<dyn Observer + 'a>>;
 
-/// All there are, in the order in which they begin, look and end: first what is to cover the load
-/// and nothing else.
+/// All observers, in the order in which they begin, look and end: first those that must cover the
+/// load and nothing else.
 const ALL: [Prepare; 7] = [
     power::observe,
     idle::observe,
@@ -33,7 +33,7 @@ pub struct Observers<'a> {
 }
 
 impl<'a> Observers<'a> {
-    /// Makes ready those that a step wants.
+    /// Prepares those that a step wants.
     pub fn prepare(mut scene: Scene<'a, '_>, found: &mut Found) -> Observers<'a> {
         let alone = scene.servers.len() == 1;
         let sampling = Sampling::of(scene.servers.iter().map(|server| Targets {
@@ -59,7 +59,7 @@ impl<'a> Observers<'a> {
         wanted.iter_mut().filter_map(|observer| observer.look(running, sampling)).min()
     }
 
-    /// The load has ended. Returns what the kernel said of each server.
+    /// Ends with the load. Returns the kernel's figures for each server.
     pub fn end(&mut self, found: &mut Found) -> Vec<Recording> {
         for observer in &mut self.wanted {
             observer.end(&mut self.sampling, found);
@@ -74,7 +74,7 @@ impl<'a> Observers<'a> {
         }
     }
 
-    /// Adds what was found to the record of a server, which is complete otherwise.
+    /// Adds the findings to the otherwise complete record of a server.
     pub fn record(&mut self, record: &mut StepRecord, step: &Step, outcome: &Outcome) {
         for observer in &mut self.wanted {
             observer.record(record, step, outcome);

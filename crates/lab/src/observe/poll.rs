@@ -11,11 +11,11 @@ use workload::Step;
 use crate::observe::observer::{Found, Observer};
 use crate::observe::sampling::Sampling;
 
-/// What a server's answers add up to.
+/// Answers of a server, added up.
 pub trait Answers: Default + Send + 'static {
-    /// What they say, for a note that it is not known.
+    /// Names the answers, for the note that they are not known.
     const WHAT: &'static str;
-    /// How far questions are apart.
+    /// The time between two questions.
     const APART: Duration;
 
     /// Adds them to a record.
@@ -25,7 +25,7 @@ pub trait Answers: Default + Send + 'static {
 /// Asks once, in a step that began at this time.
 type Ask<A> = Box<dyn FnMut(Instant, &mut A) -> Result<(), dbms::Error> + Send>;
 
-/// Asks from a step's start on, on a thread of its own.
+/// Asks on a thread of its own, from the start of a step.
 pub struct Poll<A> {
     ask: Option<Ask<A>>,
     stop: Option<Sender<()>>,
@@ -80,7 +80,7 @@ fn poll<A: Answers>(
             Ok(()) | Err(RecvTimeoutError::Disconnected) => return Ok(answers),
         }
         ask(start, &mut answers)?;
-        // An answer that took long is not made up for.
+        // A late answer does not lead to extra questions.
         next = next.max(Instant::now() - A::APART);
     }
 }

@@ -11,7 +11,7 @@ use workload::Step;
 use crate::observe::observer::{Found, Observer, Scene};
 use crate::observe::sampling::Sampling;
 
-/// Makes ready to read them for those who vary where clients and servers run.
+/// Prepares to read them for a step that varies where clients and servers run.
 pub fn observe<'a>(scene: &mut Scene<'a, '_>, _: &mut Found) -> Option<Box<dyn Observer + 'a>> {
     let wanted = scene.servers.len() == 1 && scene.load.step.terms.pinning.is_some();
     if wanted { Some(Box::new(Meter::default())) } else { None }
@@ -48,8 +48,8 @@ fn read() -> Power {
     Power::read(Path::new("/sys"))
 }
 
-/// How long the CPUs were in which idle state while a step ran, and the energy of its operations,
-/// where the machine says it.
+/// Records how long the CPUs were in each idle state while a step ran, and the energy per operation
+/// if the machine reports it.
 fn figures(power: &PowerUse, outcome: &Outcome) -> Vec<(String, f64)> {
     let word = |name: &str| name.replace(|c: char| !c.is_ascii_alphanumeric(), "-");
     let states = power.idle.iter().map(|it| (metrics::IDLE_STATE.of(&word(&it.name)), it.share));

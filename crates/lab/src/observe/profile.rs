@@ -21,15 +21,15 @@ use workload::Step;
 
 /// Profiles are taken up to this block.
 const BLOCKS: u32 = 3;
-/// What a window has besides the time for samples: to count events, and for `perf` to begin and to
-/// write what it has.
+/// Time that a window needs besides sampling: to count events, and for `perf` to begin and to write
+/// its data.
 const BESIDES: Duration = Duration::from_secs(2);
 /// How long `perf script` may take for a profile: it unwinds some thousand stacks a second.
 const UNWIND_LIMIT: Duration = Duration::from_secs(120);
-/// Above this share of samples in functions without a name a profile says little.
+/// Above this share of samples in functions without a name, a profile says little.
 const NAMELESS: f64 = 0.5;
 
-/// What the profiles of a run need.
+/// Everything that the profiles of a run need.
 #[derive(Debug)]
 pub struct Profiler {
     /// The program.
@@ -41,14 +41,14 @@ pub struct Profiler {
     call_graphs: Mutex<BTreeMap<PathBuf, CallGraph>>,
 }
 
-/// What came of the profiling of a step.
+/// The results of profiling a step.
 #[derive(Debug, Default)]
 pub struct Profiled {
     /// Events and how many there were for each operation; `task-clock` in milliseconds.
     pub events: Vec<(String, f64)>,
     /// Folded stacks.
     pub folded: Option<String>,
-    /// What is not there, and why.
+    /// Says what is missing, and why.
     pub notes: Vec<String>,
 }
 
@@ -120,8 +120,7 @@ impl Profiler {
             .or_insert_with(|| CallGraph::of_program(&link).unwrap_or(CallGraph::Dwarf))
     }
 
-    /// Adds to a step's record what came of its profiling, and keeps its stacks among the
-    /// artifacts.
+    /// Adds the results of profiling to a step's record, and keeps its stacks among the artifacts.
     pub fn keep(
         &self,
         record: &mut StepRecord,
@@ -170,7 +169,7 @@ impl Profiler {
     }
 }
 
-/// Whether profiles are taken in a block; the load that runs once is block 0.
+/// True if profiles are taken in this block; the load that runs once is block 0.
 pub fn in_block(block: u32) -> bool {
     block <= BLOCKS
 }

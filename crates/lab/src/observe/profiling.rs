@@ -41,10 +41,10 @@ const TO_WRITE: Duration = Duration::from_millis(500);
 /// The clients have to know of a window before it begins.
 const TO_TELL: Duration = Duration::from_millis(200);
 
-/// How often it is looked whether a program has ended.
+/// How often to check whether a program has ended.
 const SOON: Duration = Duration::from_millis(5);
 
-/// Makes ready to profile a step on one server, in the blocks in which that is done.
+/// Prepares to profile a step on one server, in the blocks in which that is done.
 pub fn observe<'a>(scene: &mut Scene<'a, '_>, found: &mut Found) -> Option<Box<dyn Observer + 'a>> {
     let (profiler, step) = (scene.profiler?, &scene.load.step);
     let [server] = &scene.servers[..] else {
@@ -81,8 +81,8 @@ pub fn observe<'a>(scene: &mut Scene<'a, '_>, found: &mut Found) -> Option<Box<d
     }))
 }
 
-/// When a step is profiled: a timed one for so `long`, so long `after` its time. `None` where no
-/// part of it can be left out.
+/// When a step is profiled: a timed one for `long`, beginning `after` the end of its time. `None` if no part of
+/// it can be left out.
 fn when(step: &Step, after: Duration, long: Duration) -> Option<When> {
     Some(match (step.seconds.map(Duration::from_secs_f64), planned(step)) {
         (Some(begin), _) if step.streams.is_empty() => When::Then { begin, length: long },

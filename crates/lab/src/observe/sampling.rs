@@ -1,4 +1,4 @@
-//! What the kernel says of the measured part of a step.
+//! The kernel's figures for the measured part of a step.
 
 use std::time::{Duration, Instant};
 
@@ -12,18 +12,18 @@ pub struct Sampling(Vec<Sampled>);
 struct Sampled {
     targets: Targets,
     sampler: Option<Sampler>,
-    /// What samplers that have ended said.
+    /// The recording of samplers that have ended.
     recording: Option<Recording>,
 }
 
 impl Sampling {
-    /// Will look at these targets.
+    /// Prepares to sample these targets.
     pub fn of(targets: impl IntoIterator<Item = Targets>) -> Sampling {
         let sampled = |targets| Sampled { targets, sampler: None, recording: None };
         Sampling(targets.into_iter().map(sampled).collect())
     }
 
-    /// What is measured begins at `start`, possibly again.
+    /// Starts sampling: the measured part begins at `start`, possibly again.
     pub fn begin(&mut self, start: Instant) {
         for one in &mut self.0 {
             let sampler = Sampler::start(one.targets.clone(), start, Duration::from_secs(1));
@@ -31,7 +31,7 @@ impl Sampling {
         }
     }
 
-    /// What is measured ends, or pauses, unless it has.
+    /// Stops sampling, if it is running: the measured part ends or pauses.
     pub fn stop(&mut self) {
         for one in &mut self.0 {
             let Some(sampler) = one.sampler.take() else { continue };
@@ -43,7 +43,7 @@ impl Sampling {
         }
     }
 
-    /// Ends. Returns what was measured, for each server in their order.
+    /// Ends sampling. Returns the recording of each server, in their order.
     pub fn end(&mut self) -> Vec<Recording> {
         self.stop();
         self.0.iter_mut().filter_map(|one| one.recording.take()).collect()

@@ -6,8 +6,7 @@ use probe::perf::{Perf, SCHEDULER, Scope};
 use store::Warning;
 use workload::Step;
 
-/// What a window has besides the time in which events are counted: for `perf` to begin and end,
-/// twice.
+/// Time that a window needs besides counting: for `perf` to begin and end, twice.
 const BESIDES: Duration = Duration::from_millis(400);
 
 /// The events that can be counted on this machine.
@@ -20,7 +19,7 @@ pub struct Scheduler {
 }
 
 impl Scheduler {
-    /// What can be counted here. The text says what can't be, and why.
+    /// Finds the events that can be counted here. The text names those that can't be, and why.
     ///
     /// # Errors
     /// Why nothing can be counted.
@@ -46,7 +45,7 @@ impl Scheduler {
         }
     }
 
-    /// What to tell of events that can't be counted.
+    /// The warning about events that can't be counted.
     pub fn warning(why: &str) -> Warning {
         Warning::new("no-scheduler-counts", format!("events of the scheduler are missing: {why}"))
     }

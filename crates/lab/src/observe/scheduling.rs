@@ -1,4 +1,4 @@
-//! What the scheduler does for an operation: context switches, moves, wake-ups and timers.
+//! Counts the scheduler's work per operation: context switches, moves, wake-ups and timers.
 //!
 //! They are counted after a step's time, while its load goes on, first for the processes of the
 //! server and the clients' threads, then for the whole machine. The first costs a sixth of the
@@ -19,7 +19,7 @@ use crate::observe::profile::Scratch;
 use crate::observe::sampling::Sampling;
 use crate::observe::scheduler::Scheduler;
 
-/// Makes ready to count after the time of a timed step on one server.
+/// Prepares to count after the time of a timed step on one server.
 pub fn observe<'a>(scene: &mut Scene<'a, '_>, found: &mut Found) -> Option<Box<dyn Observer + 'a>> {
     let (scheduler, counters) = (scene.scheduler?, scene.load.step.terms.counters?);
     let limit = scene.load.limit()?;
@@ -76,7 +76,7 @@ struct Scheduling<'a> {
     /// The step's time.
     limit: Duration,
     length: Duration,
-    /// What was found: name and value of a metric.
+    /// The counts so far: name and value of a metric.
     counts: Vec<(String, f64)>,
     notes: Vec<String>,
 }

@@ -1,4 +1,4 @@
-//! What sessions wait for during a step, looked at ten times a second.
+//! Samples ten times a second what sessions wait for during a step.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use store::{Counter, StepRecord, StepState};
 use crate::observe::observer::{Found, Observer, Scene};
 use crate::observe::poll::{Answers, Poll};
 
-/// Makes ready to look at the sessions of a server that has the machine to itself.
+/// Prepares to sample the sessions of a server that has the machine to itself.
 pub fn observe<'a>(scene: &mut Scene<'a, '_>, found: &mut Found) -> Option<Box<dyn Observer + 'a>> {
     let [server] = &mut scene.servers[..] else { return None };
     if !scene.plan.wait_events {
@@ -21,7 +21,7 @@ pub fn observe<'a>(scene: &mut Scene<'a, '_>, found: &mut Found) -> Option<Box<d
     Some(Box::new(poll(waits)))
 }
 
-/// Number of sessions in each state, over all looks.
+/// Number of sessions in each state, over all samples.
 #[derive(Debug, Default)]
 struct Waited(BTreeMap<String, u64>);
 

@@ -1,4 +1,4 @@
-//! What servers do, and what others do to them, in each slot of a step in slices.
+//! Watches servers, and what others do to them, in each slot of a step in slices.
 //!
 //! A watcher follows the same timetable as the clients. In every slot it reads twice: when the
 //! lead-in is over and at the slot's end, so that its readings cover what the clients measure. It
@@ -15,11 +15,11 @@ use crate::observe::disturbance::{Reading, Seen};
 use crate::observe::observer::{Found, Observer, Scene, Server};
 use crate::observe::sampling::Sampling;
 
-/// How the names of the threads begin that `drive` runs clients on.
+/// Prefix of the names of the threads on which `drive` runs clients.
 const CLIENTS: &str = "client-";
 
-/// Makes ready to watch the servers of a step in slices, the processes that serve the clients of
-/// each, the CPUs that they run on, and the device with their data.
+/// Prepares to watch the servers of a step in slices, the processes that serve the clients of each,
+/// the CPUs they run on, and the device with their data.
 pub fn observe<'a>(scene: &mut Scene<'a, '_>, _: &mut Found) -> Option<Box<dyn Observer + 'a>> {
     // Programs keep to the order of a timetable, not to its times.
     let timed = !scene.load.step.streams.is_empty();
@@ -132,7 +132,7 @@ struct Watcher {
 
 impl Watcher {
     fn watch(mut self) -> Seen {
-        // As for the clients: sleeps end within a microsecond or so of their time.
+        // As with the clients: sleeps end within a microsecond or so of their time.
         let _ = nix::sys::prctl::set_timerslack(1);
         let mut readings = Vec::new();
         let mut slots = self.timetable.clone().peekable();
@@ -156,7 +156,7 @@ impl Watcher {
         Seen { readings, cost_us: this_thread_us(), notes: self.notes }
     }
 
-    /// Sleeps until a time after the start; true where the watch was ended before.
+    /// Sleeps until a time after the start; returns true if the watch was ended before.
     fn stopped_before(&self, until: Duration) -> bool {
         let left = (self.start + until).saturating_duration_since(Instant::now());
         !matches!(self.stopped.recv_timeout(left), Err(RecvTimeoutError::Timeout))
@@ -173,8 +173,8 @@ impl Watcher {
     }
 }
 
-/// What two marks say about a slot. `None` where the watcher came too late to see at least half of
-/// what it should have.
+/// Turns two marks into the reading of a slot. `None` if the watcher came too late to see at least
+/// half of it.
 fn reading(slot: &Slot, next: usize, opened: &Mark, closed: &Mark) -> Option<Reading> {
     let end = slot.end();
     if opened.at >= end || (end - opened.at) * 2 < slot.length {
