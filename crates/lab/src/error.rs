@@ -51,7 +51,7 @@ pub enum Error {
         /// Its value by the durability.
         value: String,
     },
-    /// A server does not let so many clients in.
+    /// A server does not accept as many clients as a step has.
     #[error(
         "variant `{variant}`: step {step} has {clients} clients, but its settings allow {most} \
          beside steelyard's own connections; raise its limit (max_connections), or lower the number of clients"
@@ -63,7 +63,7 @@ pub enum Error {
         step: String,
         /// Its clients.
         clients: usize,
-        /// As many as it lets in.
+        /// The most clients it accepts.
         most: u32,
     },
     /// The scheduler's events can't be counted, but the plan wants them.
@@ -83,15 +83,15 @@ pub enum Error {
         /// Why not, and what to do.
         reason: String,
     },
-    /// No machine can do in the budget what the plan needs for a verdict.
+    /// The budget is too short on any machine for what the plan needs for a verdict.
     #[error(
         "the budget of {budget} is too small: {needed}. Set a larger budget, or fewer variants, \
          steps or seconds"
     )]
     Budget {
-        /// What was asked for, such as `1m`.
+        /// The budget asked for, such as `1m`.
         budget: String,
-        /// What the plan takes at least.
+        /// The least that the plan takes.
         needed: String,
     },
     /// A system under test failed.
@@ -143,13 +143,13 @@ pub enum Error {
         clients: Clients,
         /// The step.
         step: String,
-        /// What happened.
+        /// The cause.
         reason: String,
         /// The server's last log lines with a heading, or nothing.
         log: String,
-        /// Whether the system had died. Other trials then go on.
+        /// True if the system had died. Other trials then go on.
         died: bool,
-        /// Whether it fails at every attempt.
+        /// True if it fails at every attempt.
         lasting: bool,
     },
     /// The user ended the run.
@@ -196,7 +196,7 @@ pub enum Error {
         variant: String,
         /// The kind of statement.
         kind: String,
-        /// What happened.
+        /// The cause.
         reason: String,
         /// The server's last log lines with a heading, or nothing.
         log: String,
@@ -219,7 +219,7 @@ pub enum Error {
         path: PathBuf,
         /// The system's error.
         source: std::io::Error,
-        /// What to do.
+        /// The remedy.
         remedy: &'static str,
     },
 }
@@ -242,13 +242,13 @@ impl Error {
         }
     }
 
-    /// Whether a system died in a trial.
+    /// True if a system died in a trial.
     pub(crate) fn is_death(&self) -> bool {
         matches!(self, Error::Step { died: true, .. })
     }
 
-    /// Whether resuming the experiment can't change it, because its cause is in the plan: an SQL
-    /// error in the user's own script, a setting that the server rejects.
+    /// True if resuming the experiment can't help, because the cause is in the plan: an SQL error
+    /// in the user's own script, a setting that the server rejects.
     pub fn is_lasting(&self) -> bool {
         match self {
             Error::Variant { source, .. } | Error::Dbms(source) => {
@@ -259,7 +259,7 @@ impl Error {
         }
     }
 
-    /// Whether the request was wrong, so that repeating it can't help.
+    /// True if the request was wrong, so that repeating it can't help.
     pub fn is_request(&self) -> bool {
         match self {
             Error::Variant { source, .. } | Error::Dbms(source) => source.is_request(),

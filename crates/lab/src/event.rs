@@ -8,7 +8,7 @@ use report::labelled;
 use store::{Better, StepRecord};
 use workload::{End, Phase, Program, Step};
 
-/// The dop of what is recorded between the steps: no client is at work then.
+/// The dop of records made between the steps: no client is at work then.
 pub(crate) const NO_CLIENTS: u32 = 0;
 
 /// Something that happened in a run.
@@ -99,17 +99,17 @@ pub enum Event {
         blocks: u32,
         /// How many comparisons are decided.
         decided: usize,
-        /// Number of comparisons, also of those that can't be judged.
+        /// Number of comparisons, including those that can't be judged.
         all: usize,
         /// Those that are undecided, such as `pg14.3 l.i1 ±3.1%`.
         open: Vec<String>,
         /// Those that can't be judged, with the reason; further blocks can't help.
         unjudged: Vec<String>,
-        /// What comes until the next look, such as `2 more blocks of pg13.7, pg14.3, up to l.i1`.
+        /// The blocks until the next look, such as `2 more blocks of pg13.7, pg14.3, up to l.i1`.
         next: String,
-        /// Number of trials in it.
+        /// Number of trials in them.
         trials: usize,
-        /// Number of measured steps in those still to run.
+        /// Number of measured steps in the trials still to run.
         steps: usize,
     },
     /// A run that designs itself has restarted its servers once more.
@@ -173,7 +173,7 @@ pub struct IntervalRow {
 }
 
 impl Event {
-    /// A phase of a sequence with these clients begins, on so many servers at once.
+    /// A phase of a sequence with these clients begins, on this many servers at once.
     pub(crate) fn phase_began(phase: &Phase, clients: Clients, servers: usize) -> Event {
         match phase {
             Phase::Step(step) | Phase::Program(Program { step, .. }) => Event::StepBegan {

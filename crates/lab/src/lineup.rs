@@ -106,7 +106,7 @@ pub fn level(durability: plan::Durability) -> dbms::Durability {
     }
 }
 
-/// Whether two values of a setting are the same, where it may be a switch.
+/// True if two values of a setting are the same, allowing for the spellings of a switch.
 fn same_switch(one: &str, other: &str) -> bool {
     let plain = |value: &str| {
         let value = value.trim().to_ascii_lowercase();
@@ -119,7 +119,7 @@ fn same_switch(one: &str, other: &str) -> bool {
     plain(one) == plain(other)
 }
 
-/// What a variant refers to, with the options of its build.
+/// Returns the reference of a variant, with the options of its build.
 fn reference(variant: &Variant) -> Result<Reference, dbms::Error> {
     let reference: Reference = variant.dbms.parse()?;
     let Some(build) = &variant.build else { return Ok(reference) };

@@ -12,9 +12,9 @@ pub struct Options {
     pub data_dir: PathBuf,
     /// User that servers run as when steelyard runs as root; `None`: `steelyard`.
     pub server_user: Option<String>,
-    /// Whether to start even if another run is using this machine.
+    /// True to start even if another run is using this machine.
     pub allow_concurrent: bool,
-    /// What is known to spoil results on this machine, recorded with those of a run.
+    /// Problems known to spoil results on this machine, recorded with the results of a run.
     pub findings: Vec<doctor::Finding>,
     /// Version of steelyard, recorded with the results.
     pub version: String,

@@ -1,4 +1,4 @@
-//! The variants of a plan with all that starts them.
+//! The variants of a plan with everything needed to start them.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,18 +12,18 @@ use crate::error::Error;
 /// A variant with its binaries.
 #[derive(Debug)]
 pub struct Subject {
-    /// What the plan says.
+    /// The variant in the plan.
     pub variant: Variant,
-    /// What it refers to.
+    /// The reference to its system.
     pub reference: Reference,
-    /// What was obtained.
+    /// The installation that was obtained.
     pub installation: Installation,
     /// The SQL it speaks.
     pub dialect: Dialect,
 }
 
 impl Subject {
-    /// What starts a server of it, without the settings.
+    /// Describes how to start a server of it, without the settings.
     pub fn spec<'a>(
         &'a self,
         directory: &'a Path,

@@ -11,8 +11,8 @@ use drive::{Address, Connect, Mysql, Postgres, Reach, Session, Target};
 /// A started system and, if it runs on a copy, how the copy was made.
 pub type Started = (Box<dyn System>, Option<Restored>);
 
-/// What an experiment needs from systems under test before they run. [`Installed`] has the real
-/// ones; tests have their own.
+/// Everything an experiment needs from systems under test before they run. [`Installed`] has the
+/// real ones; tests have their own.
 ///
 /// The errors are those of the functions of the same name in `dbms`.
 #[allow(clippy::missing_errors_doc)]
@@ -107,7 +107,7 @@ fn address(host: Host, port: u16) -> Address {
     }
 }
 
-/// Where there is no DBMS, programs are the load, and nothing else.
+/// Without a DBMS, only programs can be the load.
 #[derive(Debug)]
 struct Nobody;
 

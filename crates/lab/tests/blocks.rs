@@ -62,7 +62,7 @@ fn states(site: &Site) -> Vec<ExperimentState> {
     site.store().experiments().unwrap().iter().map(|it| it.state).collect()
 }
 
-/// A run of which nothing is finished.
+/// A run in which nothing is finished.
 fn interrupt(site: &mut Site, plan: &plan::Plan) {
     site.world.restart();
     site.world.at("start", 1, Fault::Interrupt);
@@ -81,7 +81,7 @@ fn the_latest_unfinished_experiment_is_resumed() {
     assert_eq!(states(&site), [ExperimentState::Finished, ExperimentState::Interrupted]);
 }
 
-/// It was for ever the one to resume.
+/// It remained the one to resume forever.
 #[test]
 fn what_would_fail_again_is_not_resumed() {
     let mut site = Site::new();

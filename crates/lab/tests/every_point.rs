@@ -32,7 +32,7 @@ fn joint() -> Box<Plan> {
     Site::plan(&["a", "b"], "blocks = 1\npairing = \"slices\"\nslice_ms = 4", steps)
 }
 
-/// What a trial is, whichever attempt it was.
+/// The block, variant and steps of each trial, sorted, whichever attempt it was.
 fn essence(trials: &[Trial]) -> Vec<(u32, String, Vec<String>)> {
     let mut all: Vec<_> =
         trials.iter().map(|t| (t.block, t.variant.clone(), t.steps.clone())).collect();
@@ -54,12 +54,12 @@ fn undisturbed(plan: &Plan) -> Site {
     site
 }
 
-/// What is to happen in a run.
+/// Trouble to cause in a run.
 struct Case {
     what: String,
-    /// Whether it is no interrupt.
+    /// True if it is not an interrupt.
     fails: bool,
-    /// Whether it happens where a server is about to start, which is not called off.
+    /// True if it happens while a server is about to start, which is not called off.
     starting: bool,
 }
 

@@ -127,7 +127,7 @@ fn an_output_of_several_variants_names_them_unless_one_is_given() {
     }
 }
 
-/// What iostat saw: a device with its kilobytes read and written per second.
+/// The output of iostat: a device with its kilobytes read and written per second.
 fn iostat(devices: &[(&str, f64, f64)]) -> Reading {
     let rows = devices.iter().map(|(name, read, written)| format!("{name} 1 {read} 2 {written}\n"));
     let rows: String = rows.collect();

@@ -75,7 +75,7 @@ impl Engine for Toy {
     }
 }
 
-/// What is asked of it beside loads.
+/// Answers requests other than loads.
 struct ToyInside(Arc<Toy>, BTreeMap<String, String>);
 
 impl Inside for ToyInside {

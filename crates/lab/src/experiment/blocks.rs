@@ -34,11 +34,11 @@ pub struct Execution<'c, 'a> {
     variants: BTreeMap<String, VariantId>,
     /// Block, variant and sequence of the finished trials.
     finished: BTreeSet<Key>,
-    /// Those of them that ran on another machine, and what differs here.
+    /// Those of them that ran on another machine, each with what differs here.
     elsewhere: BTreeMap<Key, (TrialId, String)>,
     /// Trials that came up so far, finished before or not.
     number: usize,
-    /// What is known of slices.
+    /// The decisions about slicing.
     slicing: Slicing,
     /// The first death of a system after which the run went on.
     death: Option<Error>,
@@ -61,7 +61,7 @@ impl<'c, 'a> Execution<'c, 'a> {
         self.finished.iter().filter(|(block, ..)| (1..=last).contains(block)).count()
     }
 
-    /// Whether a trial is finished.
+    /// True if a trial is finished.
     pub fn is_finished(&self, trial: &Trial) -> bool {
         self.finished.contains(&self.key(trial))
     }
@@ -123,7 +123,7 @@ impl<'c, 'a> Execution<'c, 'a> {
     /// at all.
     fn together(&mut self, stints: &[Stint]) -> Result<(), Error> {
         let (conditions, first) = (self.conditions, self.number);
-        // Whatever slows the machine slows all servers that are up together alike.
+        // Whatever slows the machine slows all servers that run at the same time alike.
         let repeats = if stints.len() > 1 { 0 } else { conditions.plan().repeats };
         for left in (0..=repeats).rev() {
             self.number = first;

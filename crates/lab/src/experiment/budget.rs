@@ -40,8 +40,8 @@ impl Clock {
     }
 }
 
-/// Expected time for these trials of a plan, from the longest so far with the same variants,
-/// sequences and steps. `None` if there is no example for one of them.
+/// Expected time for these trials of a plan: that of the longest trials so far with the same
+/// variants, sequences and steps. `None` if one of them has no example.
 pub fn expected(
     store: &Store,
     experiment: ExperimentId,

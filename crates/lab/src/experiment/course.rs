@@ -26,10 +26,10 @@ pub struct Course {
     steps: Vec<(Key, bool)>,
 }
 
-/// What a run intends.
+/// The intentions of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outlook {
-    /// How long timed steps last.
+    /// The length of timed steps.
     pub lengths: Lengths,
     /// Indexes of the comparisons to continue for.
     pub pursued: Vec<usize>,

@@ -1,5 +1,5 @@
-//! Trials that ran on another machine than the one on which the run goes on. A block compares only
-//! what ran on one, so a half one is done anew.
+//! Trials that ran on a different machine from the one on which the run goes on. A block only
+//! compares trials from one machine, so a half-finished block is repeated.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::error::Error;
 /// Block, variant and sequence of a trial.
 pub type Key = (u32, String, u32);
 
-/// The finished trials that ran on another machine than the one last recorded, or with another
+/// The finished trials that ran on a different machine from the one last recorded, or with another
 /// kernel, each with what differs now.
 pub fn elsewhere(
     store: &Store,

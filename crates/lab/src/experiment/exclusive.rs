@@ -47,7 +47,7 @@ impl Exclusive {
         })
     }
 
-    /// Whether a living process works on an experiment. Where that can't be known, it does.
+    /// True if a living process works on an experiment, or if that can't be known.
     pub fn is_taken(database: &Path, experiment: i64) -> bool {
         let listed = || -> std::io::Result<bool> {
             let name = format!(" @{}", name(database, experiment)?);

@@ -21,10 +21,10 @@ impl Extent {
         Extent { steps: all.map(|(v, s)| ((v, s.key), s.steps.len())).collect() }
     }
 
-    /// What is needed to measure these steps again, each given as index of the variant in the plan,
-    /// key of the sequence and index of the step in it. Includes the steps before them, for the
-    /// state they leave; the base, which variants are compared with; and the twins of all of these,
-    /// which measure their noise, or a twin's original.
+    /// The extent needed to measure these steps again, each given as index of the variant in the
+    /// plan, key of the sequence and index of the step in it. Includes the steps before them, for
+    /// the state they leave; the base, which variants are compared with; and the twins of all of
+    /// these, which measure their noise, or a twin's original.
     pub fn of(open: &[(usize, SequenceKey, usize)], plan: &Plan) -> Extent {
         let base = plan.base_index();
         let related = |one: &Variant, other: &Variant| {
@@ -56,7 +56,7 @@ impl Extent {
         Extent { steps }
     }
 
-    /// Whether any trial of a sequence comes to the step at this place.
+    /// True if any trial of a sequence comes to the step at this place.
     pub fn has(&self, sequence: SequenceKey, place: usize) -> bool {
         self.steps.iter().any(|((_, key), steps)| *key == sequence && *steps > place)
     }
@@ -83,7 +83,7 @@ impl Extent {
             .collect()
     }
 
-    /// The sequences that run, rising.
+    /// The sequences that run, in ascending order.
     pub fn sequences(&self) -> Vec<SequenceKey> {
         let sequences: BTreeSet<_> = self.steps.keys().map(|(_, sequence)| *sequence).collect();
         sequences.into_iter().collect()

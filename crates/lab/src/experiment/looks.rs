@@ -141,8 +141,8 @@ fn tell_room(execution: &Execution<'_, '_>) -> Result<(), Error> {
     Ok(())
 }
 
-/// What a run that designs itself can decide, as far as its first restart shows: `outlook`, or that
-/// there is no room for as many restarts as a verdict takes.
+/// The prospects of a run that designs itself, as far as its first restart shows: `outlook`, or a
+/// message that there is no room for as many restarts as a verdict takes.
 fn prospects(
     plan: &Plan,
     course: &Course,
@@ -186,7 +186,7 @@ fn ahead(execution: &Execution<'_, '_>, extent: &Extent, done: u32) -> (String, 
     (goes_on(plan, extent, until - done), stints.len(), steps)
 }
 
-/// What the first `blocks` blocks say.
+/// Loads the results of the first `blocks` blocks.
 fn results(conditions: &Conditions<'_>, blocks: u32) -> Result<Results, Error> {
     let mut results = report::load(conditions.store, Which::Id(conditions.experiment.id))?;
     results.keep_blocks(blocks);
@@ -197,7 +197,7 @@ fn keys(standings: &[Standing], places: &[usize]) -> Vec<(usize, SequenceKey, us
     places.iter().map(|at| standings[*at].key).collect()
 }
 
-/// Says at the first look what further blocks probably won't decide, and what would.
+/// Says at the first look which comparisons further blocks probably won't decide, and what would.
 fn hopeless(conditions: &Conditions<'_>, standings: &[Standing], done: u32) {
     let plan = conditions.plan();
     let limit = plan.block_limit();
@@ -221,7 +221,7 @@ fn narrowing(standings: &[Standing], restarts: u32, used: Duration) -> Event {
         step: standing.step.clone(),
         variant: standing.variant.clone(),
         ratio: standing.comparison.ratio,
-        // Of two restarts it is too wide to be of use.
+        // After two restarts it is too wide to be of use.
         interval: standing.comparison.low.zip(standing.comparison.high).filter(|_| restarts > 2),
         margin: standing.comparison.margin.asked,
         verdict: Some(standing.comparison.verdict)

@@ -1,4 +1,4 @@
-//! What is recorded of an experiment before its first trial.
+//! Records an experiment before its first trial.
 
 use plan::Plan;
 use store::{
@@ -70,7 +70,7 @@ pub fn begin(
     Ok(store.experiment(id)?)
 }
 
-/// Records in what the variants differ besides their version.
+/// Records how the variants differ besides their version.
 fn warn_of_differences(store: &Store, id: ExperimentId, lineup: &Lineup) -> Result<(), Error> {
     let variants =
         lineup.subjects.iter().map(|Subject { variant, installation, .. }| dbms::Compared {

@@ -1,5 +1,5 @@
-//! What a budget has room for: a bound that follows from the plan alone, and what the first block
-//! shows.
+//! The room in a budget: a bound that follows from the plan alone, and the figures of the first
+//! block.
 
 use std::time::Duration;
 
@@ -78,7 +78,7 @@ fn sure(plan: &Plan) -> f64 {
     }
 }
 
-/// What takes `least` seconds, in words.
+/// Says in words which blocks take `least` seconds.
 fn needed(plan: &Plan, least: f64) -> String {
     let size = many(plan.variants.len(), "variant");
     let steps = many(judged_steps(plan).len(), "step");
@@ -92,14 +92,14 @@ fn needed(plan: &Plan, least: f64) -> String {
     }
 }
 
-/// What a budget has room for after the first block.
+/// The room in a budget after the first block.
 #[derive(Debug, Clone, Copy)]
 pub struct Room {
     /// The budget.
     pub budget: Duration,
-    /// What the first block, and any load before it, has used of it.
+    /// The time that the first block, and any load before it, has used.
     pub used: Duration,
-    /// What another block takes.
+    /// The time that another block takes.
     pub block: Duration,
 }
 
@@ -121,7 +121,8 @@ impl Room {
         })
     }
 
-    /// That there is no room for a verdict, and which budget would have some; `None` if there is.
+    /// A message that there is no room for a verdict, and which budget would have some; `None` if
+    /// there is room.
     pub fn lacking(&self, plan: &Plan) -> Option<String> {
         let (room, needed) = (self.blocks(), blocks_needed(plan));
         if room >= needed {
@@ -139,7 +140,7 @@ impl Room {
     }
 }
 
-/// A time for people: the next multiple of ten seconds, from ten minutes on that of a minute.
+/// A time for people: rounded up to ten seconds, or to a minute from ten minutes on.
 pub fn upward(time: Duration) -> String {
     let step = if time < Duration::from_secs(600) { 10 } else { 60 };
     let seconds = time.as_secs_f64().ceil() as u64;
@@ -160,7 +161,7 @@ fn judged_steps(plan: &Plan) -> Vec<String> {
     names
 }
 
-/// So many blocks, or restarts of a run that designs itself.
+/// This many blocks, or restarts of a run that designs itself.
 fn of_plan(plan: &Plan, blocks: u32) -> String {
     many(blocks as usize, if plan.designs_itself() { "restart" } else { "block" })
 }

@@ -24,7 +24,7 @@ use crate::systems::Systems;
 use crate::trial::conditions::Conditions;
 use crate::trial::loads::Loads;
 
-/// Whether a run is new or resumed.
+/// A new run, or one to resume.
 #[derive(Debug, Clone)]
 pub enum Resume {
     /// A new experiment from this plan.
@@ -116,7 +116,7 @@ pub fn run(
     conditions.loads.discard();
     match &result {
         Ok(()) => store.finish_experiment(experiment.id)?,
-        // The store may be what failed; the error that came first is the one to tell.
+        // The store may be what failed; report the error that came first.
         Err(error) => {
             if error.is_lasting() {
                 let text = error.to_string().lines().next().unwrap_or_default().to_owned();
@@ -133,7 +133,7 @@ pub fn run(
     })
 }
 
-/// What counts the scheduler's events, if a step wants that; and what to know of it.
+/// Finds the counter of the scheduler's events if a step wants one, and any warning about it.
 fn scheduler(counters: Option<Counters>) -> Result<(Option<Scheduler>, Option<Warning>), Error> {
     let Some(counters) = counters else { return Ok((None, None)) };
     match Scheduler::here() {

@@ -18,11 +18,11 @@ pub struct Standing {
     pub variant: String,
     /// The step; with its number of clients where it runs with several.
     pub step: String,
-    /// What is known of it.
+    /// The comparison itself.
     pub comparison: Comparison,
     /// Its spread, if it ran in slices.
     pub scatter: Option<Scatter>,
-    /// Whether further blocks would change nothing.
+    /// True if further blocks would change nothing.
     pub settled: bool,
 }
 
@@ -52,7 +52,7 @@ pub struct Standings {
 }
 
 impl Standings {
-    /// What of it is told.
+    /// Summarizes the standings for people.
     pub fn tally(&self) -> Tally {
         let open = self.open_to_change.iter().filter(|standing| !standing.settled);
         Tally {
@@ -316,7 +316,7 @@ mod tests {
         let only = SequenceKey::ONLY;
         assert_eq!(keys(&both, "both"), [(1, only, 0), (2, only, 0)]);
         assert_eq!(keys(&twins(&[1, 2]), "twins"), [(1, only, 0), (2, only, 0)]);
-        // What identical variants differ by decides nothing.
+        // The difference between identical variants decides nothing.
         assert_eq!(keys(&twins(&[1]), "one"), [(2, only, 0)]);
     }
 

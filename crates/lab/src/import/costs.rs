@@ -1,4 +1,4 @@
-//! Costs per operation from what programs saw that watch a machine.
+//! Costs per operation, from the output of programs that watch a machine.
 
 use std::collections::BTreeMap;
 
@@ -47,8 +47,8 @@ impl Devices {
         let by_reads = written < read / 100.0;
         let amount = |device: &str| {
             let (read, written) = moved.get(device).copied().unwrap_or_default();
-            // What goes to devices made of others is counted again below them, and with a mirror
-            // the others have more. They hold what other file systems write, too.
+            // Traffic to devices made of others are counted again below them, and with a mirror the
+            // others have more. They hold what other file systems write, too.
             let factor = if stacked(device) { 2.0 } else { 1.0 };
             factor * if by_reads { read } else { written }
         };
@@ -57,13 +57,13 @@ impl Devices {
         Ok(Self { ranked, given: false, by_reads })
     }
 
-    /// The one of these columns.
+    /// The one chosen among these columns.
     fn of(&self, columns: &[Column]) -> Option<&str> {
         let known = devices(columns);
         self.ranked.iter().map(String::as_str).find(|device| known.contains(device))
     }
 
-    /// What to say of the choice among these columns.
+    /// The note about the choice among these columns.
     pub(super) fn said(&self, columns: &[Column]) -> Option<String> {
         let device = self.of(columns)?;
         let mut others = devices(columns);
@@ -79,7 +79,7 @@ impl Devices {
     }
 }
 
-/// Whether it is made of other devices, by the kernel's names: md for RAID, dm for LVM.
+/// True if it is made of other devices, by the kernel's names: md for RAID, dm for LVM.
 fn stacked(device: &str) -> bool {
     device.starts_with("md") || device.starts_with("dm-")
 }

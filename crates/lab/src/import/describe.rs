@@ -1,4 +1,4 @@
-//! From what a program printed to the figures of a step.
+//! Turns a program's output into the figures of a step.
 
 use foreign::{Interval, Test};
 use metrics::LATENCIES;
@@ -54,7 +54,7 @@ pub(super) fn add(record: &mut StepRecord, name: String, value: f64) {
 /// unit; response times are of `class`, unless they are called otherwise.
 pub(crate) fn stored(class: &str, name: &str, value: f64, unit: &str) -> (String, f64) {
     let (class, short) = match name.split_once('.') {
-        // p99.9 is no metric of a class called p99.
+        // p99.9 is not a metric of a class called p99.
         Some((class, short)) if class.chars().all(char::is_alphabetic) => (class, short),
         _ => (class, name),
     };

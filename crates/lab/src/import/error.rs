@@ -1,4 +1,4 @@
-//! What can be wrong with files that belong together.
+//! Errors in files that belong together.
 
 /// Why nothing was imported.
 #[derive(Debug, thiserror::Error)]
@@ -6,9 +6,9 @@ pub enum ImportError {
     /// A pattern that isn't one.
     #[error("{given:?} is not a usable pattern: {why}")]
     BadPattern {
-        /// What was given.
+        /// The pattern.
         given: String,
-        /// What is wrong.
+        /// The reason it is wrong.
         why: String,
     },
     /// A file whose name doesn't say what its pattern asks for.
@@ -37,9 +37,9 @@ pub enum ImportError {
         file: String,
         /// The line of the test.
         line: usize,
-        /// What was given.
+        /// The number given.
         wanted: u32,
-        /// What the program printed.
+        /// The number the program printed.
         found: u32,
     },
     /// The same step twice in a trial.
@@ -94,12 +94,12 @@ pub enum ImportError {
     SeveralSteps {
         /// The file.
         file: String,
-        /// What was given.
+        /// The name given.
         step: String,
         /// The tests.
         found: Vec<String>,
     },
-    /// What a program saw, of which it isn't clear what it belongs to.
+    /// Output of a watching program that could belong to several steps, or to none.
     #[error(
         "{file}: what {program} saw belongs to one step of a trial, but block {block} of {variant} \
          has {steps}; import it with output of a single test with the same variant and block, or \
@@ -123,7 +123,7 @@ pub enum ImportError {
         if .known.is_empty() { "none has any".to_owned() } else { .known.join(", ") }
     )]
     NoDevice {
-        /// What was given.
+        /// The device given.
         given: String,
         /// The devices.
         known: Vec<String>,
@@ -131,7 +131,7 @@ pub enum ImportError {
     /// No variant of this name.
     #[error("expected the base to be one of {}, found {base}", .known.join(", "))]
     UnknownBase {
-        /// What was given.
+        /// The variant given.
         base: String,
         /// The variants.
         known: Vec<String>,
@@ -142,7 +142,7 @@ pub enum ImportError {
 }
 
 impl ImportError {
-    /// Whether the request was wrong, so that repeating it can't help.
+    /// True if the request was wrong, so that repeating it can't help.
     pub fn is_request(&self) -> bool {
         match self {
             Self::Store(error) => error.is_request(),

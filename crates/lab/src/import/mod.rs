@@ -29,17 +29,17 @@ pub use place::arrange;
 pub struct Finished {
     /// Its name in messages.
     pub file: String,
-    /// The variant that it is about; `None`: as the output says, or as the file is called.
+    /// The variant that it is about; `None` if the output or the file's name says.
     pub variant: Option<String>,
     /// The number of clients of tests that don't say theirs; `None`: as the output says.
     pub dop: Option<u32>,
-    /// The block; `None`: the k-th time that a variant has a step, it is of block k.
+    /// The block; `None`: a variant's k-th result of a step belongs to block k.
     pub block: Option<u32>,
     /// The name of its step; `None`: as the output says.
     pub step: Option<String>,
     /// When it was last written, in milliseconds since 1970 (UTC).
     pub written_ms: i64,
-    /// What is in it.
+    /// Its contents.
     pub reading: foreign::Reading,
 }
 
@@ -55,17 +55,17 @@ pub struct Arranged {
     /// When the oldest file was written.
     written_ms: i64,
     files: usize,
-    /// What was taken as runs of one variant against what the output says.
+    /// Notes about files taken as runs of one variant although the output names several.
     merged: Vec<String>,
-    /// What to say of the devices that were chosen.
+    /// Notes about the devices that were chosen.
     said: Vec<String>,
-    /// What the outputs say of how the steps were run, as lines of the plan.
+    /// How the steps were run according to the outputs, as lines of the plan.
     settings: BTreeSet<String>,
     /// Settings that differ between variants.
     differences: Vec<String>,
 }
 
-/// What files are about.
+/// A variant and its files.
 #[derive(Debug, Clone)]
 struct Variant {
     name: String,
@@ -84,7 +84,7 @@ struct Trial {
     steps: Vec<StepRecord>,
 }
 
-/// What was stored.
+/// The experiment that was stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Imported {
     /// Its number.
@@ -99,19 +99,19 @@ pub struct Imported {
     pub trials: usize,
     /// How many different steps these have.
     pub steps: usize,
-    /// What was chosen among several, in sentences.
+    /// Choices that were made among several, in sentences.
     pub notes: Vec<String>,
 }
 
-/// Instead of a plan, with the steps' settings after it. Experiments with the same text and name
-/// are of the same workload.
+/// Stands in for a plan; the steps' settings follow it. Experiments with the same text and name are
+/// of the same workload.
 const PLAN: &str = "# Imported output of other programs: there is no plan.\n";
 
 /// Differences up to this fraction count as small, as in plans that don't say.
 const MARGIN: f64 = 0.02;
 
 impl Arranged {
-    /// The name that the experiment has if nobody chose one: that of the program.
+    /// The default name of the experiment: that of the program.
     pub fn default_name(&self) -> &'static str {
         self.program
     }

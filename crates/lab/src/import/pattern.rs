@@ -1,4 +1,4 @@
-//! What the name of a file says.
+//! Reads variant, clients, block and step from the name of a file.
 
 use regex::Regex;
 
@@ -26,7 +26,7 @@ pub struct Pattern {
     expression: Regex,
 }
 
-/// What a name says; `None` for what its pattern doesn't have.
+/// The parts of a name; `None` for those its pattern doesn't have.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Named {
     /// The variant.
@@ -50,7 +50,7 @@ impl Pattern {
     /// little as it can.
     ///
     /// # Errors
-    /// When it has none of these, or is no regular expression.
+    /// When it has none of these, or is not a regular expression.
     pub fn new(given: &str) -> Result<Self, ImportError> {
         let bad = |why: String| ImportError::BadPattern { given: given.to_owned(), why };
         let text = match given.strip_prefix("regex:") {
@@ -78,7 +78,7 @@ impl Pattern {
         Ok(Self { given: given.to_owned(), expression })
     }
 
-    /// What the path of a file says.
+    /// Reads the path of a file.
     ///
     /// # Errors
     /// When it doesn't match, or a number in it is too large or 0.

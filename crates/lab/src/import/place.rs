@@ -196,7 +196,7 @@ impl Places {
         Ok(())
     }
 
-    /// Puts what a program saw beside the only step of a trial, or the one of its name.
+    /// Adds what a program saw to the only step of a trial, or to the one of its name.
     fn watched(&mut self, file: &Finished, devices: &Devices) -> Result<(), ImportError> {
         let variant = self.variant(file, None);
         let program = file.reading.program;
@@ -234,7 +234,7 @@ fn stem(file: &str) -> String {
     stem.map_or_else(|| file.to_owned(), |stem| stem.to_string_lossy().into_owned())
 }
 
-/// What to say of a file that names several variants itself, although one was given for it.
+/// The note about a file that names several variants itself, although one was given for it.
 fn merged(file: &Finished) -> Option<String> {
     let given = file.variant.as_ref()?;
     let said = file.reading.tests.iter().filter_map(|test| test.variant.as_deref());

@@ -13,14 +13,14 @@ pub(super) struct Told<'a> {
     pub(super) step: &'a str,
     /// Its number of clients.
     pub(super) dop: u32,
-    /// What the output says.
+    /// The settings in the output.
     pub(super) settings: &'a BTreeMap<String, String>,
 }
 
-/// Labels of a step.
+/// The labels of a step.
 pub(super) type Labels = BTreeMap<String, String>;
 
-/// The labels of each test, which tell apart what is called the same, and the settings that differ
+/// The labels of each test, which tell apart tests of the same name, and the settings that differ
 /// between variants, one sentence each.
 ///
 /// A setting that a variant has with several values makes several steps. One that is the same

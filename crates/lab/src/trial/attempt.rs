@@ -31,7 +31,7 @@ pub struct Entered {
     pub clients: Clients,
     /// How many of the workload's steps it goes through, from the first.
     pub steps: usize,
-    /// Whether to abort and repeat it if it is polluted.
+    /// True to abort and repeat it if it is polluted.
     pub again: bool,
 }
 
@@ -42,7 +42,7 @@ pub enum Trouble {
     Interrupted,
     /// Something failed.
     Failed {
-        /// What.
+        /// The failure, in words.
         reason: String,
         /// The cause, if known.
         diagnosis: Option<Diagnosis>,
@@ -54,7 +54,7 @@ impl Trouble {
         Trouble::Failed { reason: reason.to_string(), diagnosis: None }
     }
 
-    /// What a client met.
+    /// The trouble that a client met.
     pub fn met(reason: String, kind: ErrorKind) -> Trouble {
         Trouble::Failed { reason, diagnosis: diagnosis(kind) }
     }
@@ -95,7 +95,7 @@ pub struct Attempt<'a> {
     pub entered: Entered,
     /// Its variant.
     pub subject: &'a Subject,
-    /// What it goes through.
+    /// The benchmark it goes through.
     pub benchmark: Arc<Benchmark>,
     /// The server.
     pub server: Box<dyn System>,
@@ -103,8 +103,8 @@ pub struct Attempt<'a> {
     pub group: Option<Group>,
     /// The device that holds its data.
     pub device: Option<Device>,
-    /// The server's counters as the step before left them; `None` where something else came
-    /// between. To read them takes a good half second, in which the server's last numbers arrive.
+    /// The server's counters as the step before left them; `None` if something else came between.
+    /// Reading them takes a good half second, in which the server's last numbers arrive.
     pub counted: Option<Snapshot>,
     /// How its next step runs among those of other trials under way, for people; `None` where it is
     /// the only one.
@@ -112,9 +112,9 @@ pub struct Attempt<'a> {
     /// How many phases of the benchmark a copy of the load has done already; the trial goes through
     /// the others.
     pub first: usize,
-    /// What to record of making that copy; `None` where the server began empty.
+    /// The record of making that copy; `None` if the server began empty.
     pub restored: Option<StepRecord>,
-    /// What its steps so far say of its worth.
+    /// Its worth, judged by its steps so far.
     pub fitness: Fitness,
 }
 
@@ -132,7 +132,7 @@ impl Attempt<'_> {
         }
     }
 
-    /// Whether to abort it because it is polluted and will be repeated.
+    /// True if it is to be aborted, because it is polluted and will be repeated.
     pub fn in_vain(&self) -> bool {
         self.entered.again && self.fitness.is_polluted()
     }

@@ -1,4 +1,4 @@
-//! What all trials of an experiment share.
+//! The conditions that all trials of an experiment share.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -22,7 +22,7 @@ use crate::trial::loads::Loads;
 /// Seconds of timed steps, by the sequence's key and the step's place in it.
 pub type Lengths = BTreeMap<(SequenceKey, usize), f64>;
 
-/// What all trials of an experiment share.
+/// The conditions that all trials of an experiment share.
 pub struct Conditions<'a> {
     pub lineup: &'a Lineup,
     pub options: &'a Options,
@@ -36,9 +36,9 @@ pub struct Conditions<'a> {
     pub profiler: Option<Profiler>,
     /// Counts the scheduler's events, where the plan wants that and this machine can.
     pub scheduler: Option<Scheduler>,
-    /// What was loaded for the trials to begin on.
+    /// The loads that the trials begin on.
     pub loads: Loads,
-    /// How long timed steps run, where the run itself chooses that.
+    /// The lengths of timed steps, where the run itself chooses them.
     pub lengths: RefCell<Lengths>,
     /// Who is told what happens.
     pub listener: RefCell<&'a mut dyn FnMut(Event)>,
@@ -49,17 +49,17 @@ impl<'a> Conditions<'a> {
         &self.lineup.plan
     }
 
-    /// Tells what has happened.
+    /// Reports an event.
     pub fn tell(&self, event: Event) {
         (self.listener.borrow_mut())(event);
     }
 
-    /// Stores what to know about a trial, or about the experiment.
+    /// Stores a warning about a trial, or about the experiment.
     pub fn warn(&self, trial: Option<TrialId>, code: &str, text: String) -> Result<(), StoreError> {
         self.store.warn(self.experiment.id, trial, &Warning::new(code, text))
     }
 
-    /// Stores what to know about the experiment, unless an earlier run or trial has said it.
+    /// Stores a warning about the experiment, unless an earlier run or trial has stored it.
     pub fn warn_once(&self, warning: &Warning) -> Result<(), StoreError> {
         let known = self.store.warnings(self.experiment.id)?;
         if known.iter().any(|stored| stored.warning.code == warning.code) {

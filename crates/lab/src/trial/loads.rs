@@ -31,7 +31,7 @@ impl Loads {
         if entered.block == LOAD_BLOCK { None } else { self.get(entered.variant, entered.sequence) }
     }
 
-    /// What is kept for the trials of this variant and sequence.
+    /// The load kept for the trials of this variant and sequence.
     pub fn get(&self, variant: usize, sequence: SequenceKey) -> Option<Arc<Loaded>> {
         self.0.borrow().get(&(variant, sequence)).cloned()
     }

@@ -83,11 +83,11 @@ fn run_program(
     step(conditions, attempt, &Arc::new(program.step.clone()), record, |_| Ok(ready))
 }
 
-/// Records a phase of which there is nothing but that it failed.
+/// Records a phase about which nothing is known except that it failed.
 pub fn record_failed(conditions: &Conditions<'_>, entered: Entered, phase: &Phase, ordinal: u32) {
     let mut record = new_record(phase, ordinal);
     record.state = StepState::Failed;
-    // The trouble is what to tell, even where it can't be stored.
+    // The trouble itself is reported even if it can't be stored.
     let _ = conditions.store.record_step(entered.trial, &record);
 }
 

@@ -7,11 +7,11 @@ use workload::Step;
 
 use crate::trial::attempt::Attempt;
 
-/// What begins a statement that has a plan worth knowing.
+/// First words of statements that have a plan worth knowing.
 const PLANNED: [&str; 3] = ["SELECT", "UPDATE", "DELETE"];
 
-/// Asks for the plans of a step's statements, of one of those that differ only in the number of
-/// their table.
+/// Asks for the plans of a step's statements; among statements that differ only in the number of
+/// their table, one is enough.
 pub fn plans(attempt: &mut Attempt<'_>, step: &Step) -> Result<Vec<QueryPlan>, dbms::Error> {
     let mut shapes = BTreeSet::new();
     let mut plans = Vec::new();

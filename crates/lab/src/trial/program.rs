@@ -58,7 +58,7 @@ pub fn check_words(conditions: &Conditions<'_>, attempt: &mut Attempt<'_>) -> Re
     Ok(())
 }
 
-/// A command of a program, run by the servers' user: `words` with what the placeholders stand for.
+/// A command of a program, run by the servers' user: `words` with their placeholders filled in.
 pub fn command(
     conditions: &Conditions<'_>,
     attempt: &mut Attempt<'_>,
@@ -100,7 +100,7 @@ pub fn command_for_profile(
     command(conditions, attempt, &again, &program.command).map(Some)
 }
 
-/// What placeholders stand for.
+/// Returns the values of the placeholders.
 fn places(
     conditions: &Conditions<'_>,
     attempt: &mut Attempt<'_>,
@@ -125,8 +125,8 @@ fn places(
     places
 }
 
-/// Keeps what a program printed among the artifacts. What can't be kept is noted, and no reason to
-/// lose the step.
+/// Keeps a program's output among the artifacts. Failing to keep it is noted, and does not fail the
+/// step.
 pub fn keep_output(
     conditions: &Conditions<'_>,
     attempt: &Attempt<'_>,

@@ -49,7 +49,7 @@ pub fn begin<'a>(
     (attempts, result)
 }
 
-/// What a trial needs before its server can be started.
+/// Everything a trial needs before its server can be started.
 struct Place<'a> {
     entered: Entered,
     subject: &'a Subject,
@@ -157,7 +157,7 @@ fn create_tables(conditions: &Conditions<'_>, attempt: &mut Attempt<'_>) -> Resu
     })
 }
 
-/// What becomes of a stopped server's data.
+/// The fate of a stopped server's data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Data {
     /// Others start on it: the server shuts down in good order.
@@ -233,7 +233,7 @@ fn cgroup(
     }
 }
 
-/// What starting a server takes of an experiment.
+/// The parts of an experiment that starting a server needs.
 struct Starter<'c> {
     cache: &'c Cache,
     options: &'c Options,
@@ -278,7 +278,7 @@ impl Starter<'_> {
     }
 }
 
-/// The server's log among the artifacts. A log that can't be kept is no reason to lose a trial.
+/// Keeps the server's log among the artifacts. Failing to keep it does not fail the trial.
 fn keep_log(conditions: &Conditions<'_>, entered: Entered, subject: &Subject, log: &Path) {
     let Entered { trial, block, clients, .. } = entered;
     let directory = conditions.options.results.join("artifacts").join("logs");
@@ -292,8 +292,8 @@ fn keep_log(conditions: &Conditions<'_>, entered: Entered, subject: &Subject, lo
     }
 }
 
-/// A variant's configuration file, from the text that the plan keeps of it, beside the directory of
-/// its server.
+/// Writes a variant's configuration file, from the text that the plan keeps of it, next to the
+/// directory of its server.
 pub fn write_config(text: &str, directory: &Path) -> Result<PathBuf, Error> {
     let path = directory.with_extension("conf");
     fs::write(&path, text).map_err(|source| Error::Io {

@@ -31,21 +31,21 @@ const NOTICE: Duration = Duration::from_secs(2);
 /// A dying server's connections break before its end can be seen, by at most this.
 const DEATH: Duration = Duration::from_millis(500);
 
-/// What went wrong in a step that runs on one server or on several.
+/// A failure of a step that runs on one server or on several.
 #[derive(Debug)]
 pub struct Fault {
     /// The trial concerned: its index among those that ran the step.
     pub at: usize,
-    /// What it is.
+    /// The failure itself.
     pub trouble: Trouble,
 }
 
-/// What came of a step on one server.
+/// The measurements of a step on one server.
 #[derive(Debug)]
 pub struct Measured {
-    /// What the clients counted.
+    /// The clients' counts.
     pub outcome: Outcome,
-    /// What the kernel said.
+    /// The kernel's figures.
     pub recording: Recording,
     /// The server before the step.
     before: Before,
@@ -53,27 +53,27 @@ pub struct Measured {
     elapsed: Duration,
 }
 
-/// What a server said before a step.
+/// A server's state before a step.
 #[derive(Debug)]
 struct Before {
     counters: Snapshot,
-    /// What earlier steps had left behind.
+    /// Pending work that earlier steps had left behind.
     debt: Debt,
     /// The plans of the step's statements.
     plans: Vec<QueryPlan>,
 }
 
-/// What came of a step on all servers that it ran on.
+/// The results of a step on all servers that it ran on.
 pub struct Ran<'a> {
     /// When it began, in milliseconds since 1970 (UTC).
     pub started_ms: i64,
     /// One for each server, in their order.
     pub measured: Vec<Measured>,
-    /// What else there is to know of how it ran.
+    /// Further findings about how it ran.
     pub found: Found,
-    /// What observed it, to complete the records.
+    /// Its observers, to complete the records.
     pub observers: Observers<'a>,
-    /// Why the step has no result, where it has none.
+    /// The reason the step has no result, if it has none.
     pub fault: Option<Fault>,
 }
 
@@ -349,7 +349,7 @@ pub fn complete(
     Ok(())
 }
 
-/// Records what a step found when it began, and warns of what was under way.
+/// Records the state that a step found when it began, and warns of work under way.
 fn began_with(record: &mut StepRecord, debt: &Debt) {
     let figures = [
         (&metrics::START_DEAD, debt.dead_rows),
@@ -415,7 +415,7 @@ fn afterwards(
         .collect();
 }
 
-/// What is unknown about a step, and why.
+/// Says what is unknown about a step, and why.
 fn unknown(outcome: &Outcome, recording: &Recording, locality: Locality) -> Vec<String> {
     let of_host = match locality {
         Locality::Remote => Some(
@@ -436,7 +436,7 @@ fn unknown(outcome: &Outcome, recording: &Recording, locality: Locality) -> Vec<
     of_host.map(str::to_owned).into_iter().chain(missed).collect()
 }
 
-/// What clients met: the end of their server, or an error that ended them.
+/// The trouble that clients met: the end of their server, or an error that ended them.
 fn failure(attempts: &mut [Attempt<'_>], outcomes: &[Outcome]) -> Option<Fault> {
     let cut_off = outcomes.iter().any(cut_off);
     let died = cut_off.then(|| death(attempts, DEATH)).flatten();
@@ -449,7 +449,7 @@ fn failure(attempts: &mut [Attempt<'_>], outcomes: &[Outcome]) -> Option<Fault> 
     })
 }
 
-/// Whether a client lost its connection.
+/// True if a client lost its connection.
 fn cut_off(outcome: &Outcome) -> bool {
     let last = outcome.failures.iter().rev().find(|failure| !failure.retried);
     outcome.fatal.is_some() && last.is_some_and(|last| last.kind == ErrorKind::Disconnected)

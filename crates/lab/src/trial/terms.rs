@@ -1,5 +1,5 @@
-//! The conditions of a step that are set from outside its load: whether it can have them, and where
-//! its clients and servers run.
+//! The conditions of a step that are set from outside its load: checks that it can have them, and
+//! decides where its clients and servers run.
 
 use dbms::{Endpoint, Transport};
 use drive::Seat;

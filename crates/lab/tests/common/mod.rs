@@ -91,7 +91,7 @@ impl Site {
         result.map(|_| ())
     }
 
-    /// Everything that was started was stopped, and nothing of it is on disk.
+    /// Everything that was started was stopped, and has left nothing on disk.
     fn assert_nothing_left(&self, ledger: &Ledger) {
         assert_eq!(self.world.up(), Vec::<String>::new(), "{:?}", self.world.calls());
         assert_eq!(ledger.records().unwrap().len(), 0, "{:?}", self.world.calls());
@@ -157,7 +157,7 @@ impl Site {
         trials
     }
 
-    /// Codes of what is to be known of the whole experiment.
+    /// Codes of the warnings about the whole experiment.
     pub fn warnings(&self) -> Vec<String> {
         let store = self.store();
         let experiment = store.latest().unwrap().unwrap();
@@ -188,7 +188,7 @@ impl Site {
         self.step(trial, step).unwrap().notes.join("\n")
     }
 
-    /// What was told in words.
+    /// The notes that were reported.
     pub fn told(&self) -> String {
         let text = |event: &Event| match event {
             Event::Note(text) => Some(text.clone()),

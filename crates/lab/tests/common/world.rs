@@ -18,14 +18,14 @@ use lab::{Started, Systems};
 
 use super::engine::FakeConnect;
 
-/// What happens at a call.
+/// A fault at a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
     /// It fails.
     Fail,
     /// It fails, as there is no space left for the data.
     DiskFull,
-    /// It fails, as what was asked is wrong in itself.
+    /// It fails, because the request is wrong in itself.
     Invalid,
     /// The server dies.
     Die,
@@ -49,7 +49,7 @@ struct State {
     version: String,
     /// How long each answer of a server takes, by its variant and how often that was started.
     delay: Box<Delay>,
-    /// What happens at the call of this name with this number, from 1.
+    /// The fault at the call of this name with this number, from 1.
     faults: Vec<(&'static str, usize, Fault)>,
     counts: BTreeMap<&'static str, usize>,
     /// All but requests, in their order: `start a`.
@@ -61,7 +61,7 @@ struct State {
     port: u16,
     /// A table that somebody else has made.
     strangers: Option<&'static str>,
-    /// Whether nothing can be known that only explains a step.
+    /// True if nothing can be known that only explains a step.
     inexplicable: bool,
 }
 
@@ -119,7 +119,7 @@ impl World {
         self.lock().delay = Box::new(delay);
     }
 
-    /// What is obtained from now on is of this version.
+    /// Systems obtained from now on are of this version.
     pub fn set_version(&self, version: &str) {
         version.clone_into(&mut self.lock().version);
     }
@@ -177,7 +177,7 @@ impl World {
         self.lock().up.iter().map(|server| server.name.clone()).collect()
     }
 
-    /// Takes note of a call, and tells what is to happen at it.
+    /// Records a call, and returns the fault planned for it.
     pub fn meets(&self, call: &'static str, server: &Running) -> Option<Fault> {
         let fault = self.call(call, &server.name);
         if fault == Some(Fault::Die) {
@@ -311,7 +311,7 @@ fn failed(what: &str) -> Error {
 struct FakeSystem {
     world: World,
     running: Arc<Running>,
-    /// What it has on disk; `None` where it is not ours.
+    /// Its files on disk; `None` if they are not ours.
     entry: Option<Entry>,
     data: PathBuf,
     owned: bool,
@@ -326,7 +326,7 @@ impl FakeSystem {
         Ok(())
     }
 
-    /// What only explains a step, where it can be known.
+    /// Answers a request that only explains a step, or fails if that can't be known.
     fn explained<T: Default>(&self, what: &str) -> Result<T, Error> {
         if self.world.lock().inexplicable { Err(failed(what)) } else { Ok(T::default()) }
     }
