@@ -10,8 +10,8 @@ use crate::common::Site;
 
 const STEPS: &str = "rows = 300\nsteps = [\"l.i0\"]";
 
-/// `c` is eight times as slow as `a` always; `b` now far slower, now far faster. The delays are
-/// long beside what a busy machine adds to one of them.
+/// `c` is always eight times as slow as `a`; `b` is sometimes far slower, sometimes far faster. The
+/// delays are long compared with what a busy machine adds to one of them.
 fn site() -> Site {
     let site = Site::new();
     site.world.set_delay(|name, times| {

@@ -243,7 +243,7 @@ fn a_toy_workload_runs_on_a_toy_engine_in_a_process_of_its_own() {
         let sizes = store.sizes(step.id).unwrap();
         assert!(sizes[0].name == "total" && sizes[0].bytes > 20_000, "{sizes:?}");
     }
-    // A program of others ran beside the engine, which was counted and sized as for any step.
+    // Another program ran alongside the engine, which was counted and sized as for any step.
     let program = steps.iter().find(|step| step.name == "program").unwrap();
     let metrics = store.metrics(program.id).unwrap();
     assert!((metrics["o/s"] - 2000.0).abs() < 1e-9);

@@ -51,7 +51,7 @@ impl Exclusive {
     pub fn is_taken(database: &Path, experiment: i64) -> bool {
         let listed = || -> std::io::Result<bool> {
             let name = format!(" @{}", name(database, experiment)?);
-            // Looking must not keep a run from taking it, as taking it for a moment would.
+            // Taking it for a moment could keep a run from taking it, so this only looks.
             let sockets = std::fs::read("/proc/net/unix")?;
             Ok(String::from_utf8_lossy(&sockets).lines().any(|line| line.ends_with(&name)))
         };

@@ -68,10 +68,10 @@ pub fn run(
     let server_user = options.server_user.as_deref();
     let lineup = line_up(plan, systems, server_user, interrupted, on_event)?;
     let scheduler = scheduler(lineup.counters)?;
-    // Only now, so that a plan which can't be run leaves no empty results behind.
+    // Opened only now, so that a plan that can't be run leaves no empty results behind.
     let store = Store::open(&options.results)?;
     let starts = lineup.subjects.iter().any(|subject| subject.installation.is_ours());
-    // Servers that run already need no user.
+    // Servers that are already running need no user.
     let user = if starts { systems.user(server_user)? } else { ServerUser::caller() };
     let made = make_data_dir(options)?;
     if starts {
@@ -83,7 +83,7 @@ pub fn run(
             let held = Exclusive::take_experiment(&database, experiment.id.0)
                 .inspect_err(|_| made.remove())?;
             store.resume_experiment(experiment.id)?;
-            // It need not be the machine on which the experiment began.
+            // This may be another machine than the one on which the experiment began.
             store.record_host(experiment.id, &host(options))?;
             (experiment, held)
         }

@@ -38,14 +38,14 @@ pub fn run(
     };
     let mut fitness = Fitness::Clean;
     attempts.iter().for_each(|attempt| fitness.and(attempt.fitness.clone()));
-    // Stopping a server explains what happened to it.
+    // A failure of one server is explained when that server is stopped.
     let own = |attempt: &Attempt<'_>| blamed.as_deref() == Some(attempt.name());
     let results = attempts
         .iter()
         .map(|a| if own(a) { std::mem::replace(&mut result, Ok(())) } else { Ok(()) })
         .collect();
     for ended in stop(conditions, attempts, results, Data::Removed) {
-        // A failure of the block itself says more than one of a stop after it.
+        // A failure of the block itself says more than a failure to stop after it.
         result = result.and(ended.and_then(|left| Ok(left.discard()?)));
     }
     result.map(|()| fitness)

@@ -18,14 +18,14 @@ use probe::Cgroup;
 /// Servers kept on some CPUs. Dropping this lets them use all CPUs again.
 pub struct Pin {
     cpus: Vec<usize>,
-    /// Where this thread and the servers may run otherwise.
+    /// The CPUs that this thread and the servers may use otherwise.
     all: CpuSet,
     groups: Vec<Arc<Cgroup>>,
 }
 
 impl Pin {
     /// Keeps the servers in these control groups, and what they start from now on, on `count` CPUs.
-    /// `None` where there are no more than that.
+    /// `None` if there are no more CPUs than that.
     pub fn servers(groups: Vec<Arc<Cgroup>>, count: usize) -> Option<Pin> {
         let all = sched_getaffinity(Pid::from_raw(0)).ok()?;
         let allowed = Self::allowed();
@@ -33,7 +33,7 @@ impl Pin {
         let spared = allowed.len().checked_sub(count).filter(|spared| *spared > 0)?;
         let pin = Pin { cpus: allowed[spared..].to_vec(), all, groups };
         let few = pin.few()?;
-        // Where one can't be moved, dropping it gives the others back what they had.
+        // If one can't be moved, dropping the pin gives the others back their CPUs.
         pin.move_servers(few).then_some(pin)
     }
 
@@ -75,7 +75,7 @@ impl Pin {
         Some(few)
     }
 
-    /// Moves all processes of the servers; false where one that still runs could not be moved.
+    /// Moves all processes of the servers; returns false if one that still runs could not be moved.
     fn move_servers(&self, to: CpuSet) -> bool {
         let mut all = true;
         // Twice: a process that was being started while its parent was moved is seen by then.

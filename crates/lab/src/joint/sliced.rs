@@ -25,8 +25,8 @@ use crate::trial::step::{Fault, Ran, after, complete, run};
 
 /// Lengths are not compared if one has fewer rounds than this (as in `judge`).
 const ROUNDS_OF_A_LENGTH: usize = 12;
-/// With fewer rounds of the longest length than this the step is too short for longer ones: three
-/// lengths, of which the mean is six times that of those before, have a quarter of the rounds each.
+/// With fewer rounds of the longest length than this, the step is too short for longer ones: three
+/// lengths, whose mean is six times that of those before, have a quarter of the rounds each.
 const ROUNDS_TO_GO_ON: usize = 4 * ROUNDS_OF_A_LENGTH;
 
 /// A step to be sliced.
@@ -219,9 +219,9 @@ fn loaded(outcome: &Outcome) -> f64 {
     outcome.slices.iter().map(|slice| slice.length.as_secs_f64()).sum()
 }
 
-/// The lowest share of the time in which a server and its clients ran, or would have run had others
-/// not had the CPU; NaN where none is known. On a busy machine they run less without waiting for
-/// anything but a CPU.
+/// The lowest share of the time in which a server and its clients ran, or would have run if others
+/// had not had the CPU; NaN if none is known. On a busy machine they run less, although they wait
+/// for nothing but a CPU.
 fn lowest_share(records: &[StepRecord], kept: &[Kept]) -> f64 {
     let share = |(record, kept): (&StepRecord, &Kept)| {
         let lost = kept.readings.iter().map(|reading| reading.crowded.max(0.0) + reading.stolen);
@@ -336,7 +336,7 @@ fn fill(
 mod tests {
     use super::*;
 
-    /// `rounds` rounds of each length, whose rate is that of the length times a little chance.
+    /// `rounds` rounds of each length, each with the rate of its length and a little noise.
     fn trials(rounds: usize, lengths: &[(f64, f64)]) -> Vec<LengthTrial> {
         let all = rounds * lengths.len();
         let rates =

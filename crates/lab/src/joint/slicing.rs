@@ -33,7 +33,7 @@ pub const UNTESTED: f64 = 40.0;
 /// The part of a slice before counting begins, in which its caches warm up again.
 pub const LEAD_IN: f64 = 0.2;
 
-/// How a step of a block runs.
+/// The way a step of a block runs.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Way {
     /// With all servers, in slices.
@@ -109,7 +109,7 @@ impl Slicing {
                 // Where its slices count, it was found CPU-bound, however busy the machine.
                 cpu_share: if ms.is_nan() { share } else { share.max(CPU_BOUND) },
             };
-            // As in a run without a break: the first block says whether, a later one how long.
+            // As in an uninterrupted run: the first block decides whether, a later one how long.
             let first = *blocks.entry(key.clone()).or_insert(step.block);
             slicing.learn(key, found, step.block == first);
         }
@@ -162,7 +162,7 @@ impl Slicing {
         (self.pairing != Pairing::Auto).then(|| "the plan says so".to_owned())
     }
 
-    /// Why a step is sliced, or why not, as it is CPU-bound or not.
+    /// Why a step is sliced or not, depending on whether it is CPU-bound.
     fn bound(&self, step: &Step) -> Result<String, String> {
         if let Some(why) = self.asked_for() {
             return Ok(why);
@@ -203,8 +203,8 @@ impl Slicing {
     }
 }
 
-/// A share in CPUs, of how many a step's clients can keep busy: `0.93 of 1 CPU`. What a server does
-/// in the background and what others took can add up to more than all of them.
+/// A share in CPUs, and how many CPUs the step's clients can keep busy: `0.93 of 1 CPU`. A server's
+/// background work and time taken by others can add up to more than all of them.
 pub fn cpus_needed(step: &Step, share: f64) -> String {
     let cpus = client_cpus(step);
     let all = if cpus == 1 { "1 CPU".to_owned() } else { format!("{cpus} CPUs") };

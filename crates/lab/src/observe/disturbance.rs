@@ -159,7 +159,7 @@ mod tests {
             Reading { round: 0, target: 1, idle: 0.01, written: 8e6, stolen: 0.0, crowded: 0.02 };
         let mut seen = Seen::default();
         for round in 0..60 {
-            // Readings of another target don't matter, nor that one is missing.
+            // Readings of another target don't matter, and neither does a missing one.
             seen.readings.push(Reading { round, target: 0, idle: 0.5, written: 1e9, ..usual });
             match round {
                 2 => seen.readings.push(Reading { round, idle: 0.06, ..usual }),

@@ -45,7 +45,7 @@ impl Gauged {
         }
     }
 
-    /// The series of so many seconds.
+    /// The series for this many seconds.
     fn series(&self, seconds: f64) -> Vec<Series> {
         let mut series = self.0.clone();
         for one in &mut series {
@@ -78,7 +78,7 @@ mod tests {
         };
         let mut gauged = Gauged::default();
         gauged.add(0, vec![gauge("L0", 7.0)]);
-        // Two looks in the same second.
+        // Two readings in the same second.
         gauged.add(2, vec![gauge("L0", 8.0)]);
         gauged.add(2, vec![gauge("L0", 9.0), gauge("L6", 3.0)]);
         gauged.add(3, vec![gauge("L0", 9.0)]);

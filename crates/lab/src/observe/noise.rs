@@ -294,7 +294,7 @@ mod tests {
         // A sixth of the time at half the rate.
         assert!((record.metric("warm_up.effect").unwrap() + 1.0 / 12.0).abs() < 0.01);
         assert!(record.warnings[0].text.contains("lower"), "{}", record.warnings[0].text);
-        // A tenth of a second's worth is no reason to tell anybody.
+        // A tenth of a second's worth is too little to report.
         let mut seconds = noise(120);
         seconds[..5].iter_mut().for_each(|second| *second *= 0.8);
         assert_eq!(codes(&of_throughput(&seconds)), [""; 0]);

@@ -80,7 +80,7 @@ fn poll<A: Answers>(
             Ok(()) | Err(RecvTimeoutError::Disconnected) => return Ok(answers),
         }
         ask(start, &mut answers)?;
-        // A late answer does not lead to extra questions.
+        // A slow answer does not lead to extra questions.
         next = next.max(Instant::now() - A::APART);
     }
 }

@@ -48,7 +48,7 @@ fn read() -> Power {
     Power::read(Path::new("/sys"))
 }
 
-/// Records how long the CPUs were in each idle state while a step ran, and the energy per operation
+/// Returns how long the CPUs were in each idle state while a step ran, and the energy per operation
 /// if the machine reports it.
 fn figures(power: &PowerUse, outcome: &Outcome) -> Vec<(String, f64)> {
     let word = |name: &str| name.replace(|c: char| !c.is_ascii_alphanumeric(), "-");

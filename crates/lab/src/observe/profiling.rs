@@ -95,22 +95,22 @@ fn when(step: &Step, after: Duration, long: Duration) -> Option<When> {
 /// When a step is profiled.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum When {
-    /// To be seen by how fast it is; so many operations in all.
+    /// Chosen later, by the speed of the step; the number is that of all its operations.
     ToBeSeen(u64),
-    /// From so long after the start, for so long; and whether it is measured again afterwards.
+    /// This long after the start, for this long; `again` if it is measured again afterwards.
     At { begin: Duration, length: Duration, again: bool },
-    /// Once the measured part is over, which it is not before `begin`, for so long: another program
+    /// Once the measured part is over, which is not before `begin`, for this long: another program
     /// takes a little longer than it is told, and then runs again.
     Then { begin: Duration, length: Duration },
     /// Not at all.
     Never,
 }
 
-/// How far it is.
+/// The progress of profiling.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
     Before,
-    /// Events are counted, since so many operations.
+    /// Events are being counted, beginning at this number of operations.
     Counting(u64),
     Sampling,
     Over,
@@ -184,7 +184,7 @@ impl Observer for Profiling<'_> {
 
     /// Unwinds the stacks.
     fn finish(&mut self) {
-        // A step that ended before its window did: what there is of it is a profile all the same.
+        // The step ended before its window did; the samples so far still make a profile.
         self.stop_recording();
         match self.when {
             When::ToBeSeen(_) => self.profiled.notes.push(too_short("under 2 s")),
@@ -232,7 +232,7 @@ impl Profiling<'_> {
         Some(self.start + begin)
     }
 
-    /// Events are counted from now on.
+    /// Starts to count events.
     fn count(&mut self, running: &dyn Running) {
         let perf = &self.profiler.perf;
         let counting =
@@ -249,7 +249,7 @@ impl Profiling<'_> {
         self.stage = Stage::Counting(done(running));
     }
 
-    /// The events since then are those of so many operations.
+    /// Records the events since then as those of this many operations.
     fn counted(&mut self, running: &dyn Running, since: u64) {
         let Some(mut counting) = self.counting.take() else { return };
         let operations = done(running).saturating_sub(since) as f64;
@@ -263,7 +263,7 @@ impl Profiling<'_> {
         }
     }
 
-    /// Samples are taken from now on.
+    /// Starts to take samples.
     fn sample(&mut self) {
         self.stage = Stage::Sampling;
         let call_graph = self.profiler.call_graph(self.root_pid);

@@ -49,10 +49,10 @@ fn not_counted(why: &str) -> String {
 /// Whose events are being counted.
 const FAMILIES: [&Metric; 2] = [&metrics::SCHEDULED, &metrics::HOST_EVENT];
 
-/// How far it is.
+/// The progress of counting.
 enum Stage {
     Before,
-    /// Events of one family are counted, since so many operations.
+    /// Events of one family are being counted, beginning at this number of operations.
     Counting {
         family: usize,
         counting: Option<Counting>,
@@ -157,7 +157,7 @@ impl Scheduling<'_> {
         Ok(Some(counting))
     }
 
-    /// The events counted are those of so many operations.
+    /// Records the counted events as those of this many operations.
     fn counted(&mut self, family: usize, counting: Option<Counting>, operations: u64) {
         let Some(mut counting) = counting else { return };
         match counting.pause().and_then(|()| counting.finish()) {

@@ -207,8 +207,8 @@ fn reading(slot: &Slot, next: usize, opened: &Mark, closed: &Mark) -> Option<Rea
     Some(Reading { round, target, idle: idle / seconds, written, stolen, crowded })
 }
 
-/// Seconds that clients and the processes of a server which serve them waited for a CPU, without
-/// what the server's other processes may have had it for.
+/// Seconds that clients and the processes that serve them waited for a CPU, without the time in
+/// which the server's other processes may have had it.
 fn crowded(target: usize, opened: &Mark, closed: &Mark) -> Option<f64> {
     let (before, after) = (opened.waited?, closed.waited?);
     let own = closed.cpu.get(target).copied()??.saturating_sub(opened.cpu.get(target).copied()??);
@@ -250,7 +250,7 @@ mod tests {
         let opened = mark(104.0, [50.0, 10.0, 20.0], 0);
         let closed = mark(121.5, [65.0, 11.5, 20.0], 0);
         assert!(reading(&slot(), 1, &opened, &closed).unwrap().idle < 1e-9);
-        // Another one is not excused by it.
+        // The late reading excuses no other server.
         assert!(reading(&slot(), 2, &opened, &closed).unwrap().idle > 0.09);
     }
 

@@ -24,9 +24,9 @@ use crate::trial::program::check_words;
 use crate::trial::settle::interruptible;
 use crate::trial::terms;
 
-/// Starts the servers of trials, all at the same time: each on a copy of what was loaded for it
-/// where the plan loads once, else empty. Their tables are still to be made or found ([`set_up`]).
-/// Where one does not start, the others are there to be stopped.
+/// Starts the servers of trials, all at the same time: each on a copy of its load if the plan loads
+/// once, otherwise empty. Their tables are still to be made or found ([`set_up`]). If one does not
+/// start, the others can still be stopped.
 pub fn begin<'a>(
     conditions: &Conditions<'a>,
     trials: &[Entered],
@@ -162,7 +162,7 @@ fn create_tables(conditions: &Conditions<'_>, attempt: &mut Attempt<'_>) -> Resu
 pub enum Data {
     /// Others start on it: the server shuts down in good order.
     Kept,
-    /// It goes: the server is ended at once, without writing back what nobody will read.
+    /// It is removed: the server is ended at once, without writing back data that nobody will read.
     Removed,
 }
 
@@ -181,7 +181,7 @@ pub fn stop(
         if attempt.server.owned() {
             return result;
         }
-        // Our tables go, whatever became of the trial.
+        // Our tables are removed, whatever became of the trial.
         let tables = &attempt.benchmark.tables;
         let dropped = attempt.server.need_sql().and_then(|sql| sql.drop_marked(tables));
         result.and_then(|()| Ok(dropped.map(drop)?))
@@ -304,8 +304,8 @@ pub fn write_config(text: &str, directory: &Path) -> Result<PathBuf, Error> {
     Ok(path)
 }
 
-/// Leaves out the phases after so many measured steps; where all are wanted, settling after the
-/// last stays.
+/// Leaves out the phases after this many measured steps; if all are wanted, settling after the last
+/// stays.
 fn end_after(phases: &mut Vec<Phase>, steps: usize) {
     let measured = phases.iter().enumerate().filter(|(_, p)| p.step().is_some());
     let ends: Vec<usize> = measured.map(|(place, _)| place + 1).collect();

@@ -104,8 +104,8 @@ pub fn step(
     Ok((record, trouble))
 }
 
-/// Runs a step on all servers of `attempts`, the load moving between them by `slices` on these CPUs
-/// where they are several; `connect` makes its clients ready. What was measured is there also where
+/// Runs a step on all servers of `attempts`; if there are several, the load moves between them by
+/// `slices` on these CPUs. `connect` prepares its clients. Measurements are returned even if
 /// something went wrong on the way.
 pub fn run<'a>(
     conditions: &'a Conditions<'_>,
@@ -236,7 +236,7 @@ fn server<'s>(attempt: &'s mut Attempt<'_>) -> Server<'s> {
     }
 }
 
-/// Drops a server's files from the page cache; a step that needs that does not go on without.
+/// Drops a server's files from the page cache. A step that needs this fails without it.
 fn drop_page_cache(attempt: &mut Attempt<'_>) -> Result<(), Trouble> {
     // A server elsewhere may have a directory of the same name.
     let here = attempt.group.is_some();
@@ -308,10 +308,10 @@ fn death(attempts: &mut [Attempt<'_>], limit: Duration) -> Option<Fault> {
     }
 }
 
-/// Fills the record of a step, but for what observers found: figures, and for one that went well
-/// the server's counters and sizes; then its state and what is not known of it. `here` is what the
-/// host's figures are about where the server is on this machine; `after` what the server says of
-/// itself now, `None` where the step failed.
+/// Fills the record of a step, except for the observers' findings: figures, and for a step that
+/// went well the server's counters and sizes; then its state and what is unknown. `here` says what
+/// the host's figures cover if the server is on this machine; `after` is the server's report about
+/// itself now, `None` if the step failed.
 pub fn complete(
     conditions: &Conditions<'_>,
     attempt: &mut Attempt<'_>,
@@ -368,8 +368,8 @@ fn began_with(record: &mut StepRecord, debt: &Debt) {
 /// A server's counters and the sizes of its tables after a step.
 pub type After = (Snapshot, Vec<Footprint>);
 
-/// Asks a server what it counted, and how large its tables are now; with what else is on disk, if
-/// steelyard started it.
+/// Asks a server for its counters and the current sizes of its tables; adds the rest of its disk
+/// space if steelyard started it.
 pub fn after(attempt: &mut Attempt<'_>) -> Result<After, dbms::Error> {
     let (tables, server) = (&attempt.benchmark.tables, &mut attempt.server);
     let (counters, mut sizes) = (server.counters(tables)?, server.footprint(tables)?);
