@@ -30,7 +30,7 @@ fn assert_complete(place: &Place, trials: usize, kept: &[Trial]) {
 #[test]
 fn ctrl_c_in_a_step_keeps_what_is_finished() {
     let place = Place::new();
-    let file = place.plan(&plan(BOTH, "", &STEPS.replace("3000", "3000\nread_write_seconds = 5")));
+    let file = place.plan(&plan(BOTH, "", &STEPS.replace("3000", "3000\nread_write_seconds = 8")));
     let mut run = place.start_run(&[&file]);
     run.wait_for("trial 2/2", "  l.x");
     place.wait_for_load(&place.ledger().records().unwrap()[0].name);
@@ -107,7 +107,7 @@ fn an_interrupt_in_a_long_statement_ends_it() {
 #[test]
 fn a_killed_run_leaves_no_server_and_can_go_on() {
     let place = Place::new();
-    let file = place.plan(&plan(BOTH, "", &STEPS.replace("3000", "3000\nread_write_seconds = 4")));
+    let file = place.plan(&plan(BOTH, "", &STEPS.replace("3000", "3000\nread_write_seconds = 6")));
     let mut run = place.start_run(&[&file]);
     run.wait_for("trial 2/2", "  l.x");
     std::thread::sleep(Duration::from_millis(500));

@@ -61,9 +61,9 @@ fn all_steps_run_on_an_old_and_a_new_version() {
 #[test]
 fn an_engine_that_crashes_fails_its_step_and_the_run_goes_on() {
     let place = Place::new();
-    let file = place.plan(&plan(1, "", "steps = [\"fillseq\", \"readrandom\"]\nseconds = 4"));
+    let file = place.plan(&plan(1, "", "steps = [\"fillseq\", \"readrandom\"]\nseconds = 6"));
     let mut run = place.start_run(&[&file]);
-    // The step after it lasts four seconds.
+    // The step after it lasts six seconds.
     run.wait_for("trial 1/2", "  settle ");
     let records = place.ledger().records().unwrap();
     let process = records.iter().find_map(|record| record.process.clone()).unwrap();

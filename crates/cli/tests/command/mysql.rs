@@ -42,14 +42,14 @@ fn three_systems_run_the_same_benchmark_with_the_same_durability() {
     place.assert_nothing_left();
 }
 
-/// Within a budget only the requested steps are judged; the steps they need run once per version.
+/// Within a budget only the requested steps are judged; the steps they need run once per variant.
 #[test]
 fn a_budget_goes_to_the_named_step() {
     let place = Place::new();
     let variants = ["-v", "my=mysql@5.6.24", "-v", "ma=mariadb@10.11.5"];
     let steps = ["--steps", "point-query", "--rows", "2000", "--budget", "20s"];
     let ran = place.run(&[&["sysbench"][..], &variants[..], &steps[..]].concat());
-    let added = "added for the others, loaded once per version: load, index";
+    let added = "added for the others, loaded once per variant: load, index";
     ran.expect(0, &[added, "load of my", "load of ma"]);
     let database = Database::of(&place.results());
     database.assert_sound();

@@ -181,7 +181,7 @@ impl Place {
         let server = record.process.as_ref().unwrap().pid;
         let (begin, mut first) = (Instant::now(), HashMap::new());
         let worked = |(session, used): (u32, Duration), first: &mut HashMap<_, _>| {
-            used - *first.entry(session).or_insert(used) > Duration::from_millis(300)
+            used - *first.entry(session).or_insert(used) > Duration::from_millis(100)
         };
         while !sessions_of(server).into_iter().any(|session| worked(session, &mut first)) {
             assert!(begin.elapsed() < LIMIT, "no load begins on {variant}");

@@ -109,7 +109,7 @@ fn nothing_is_left_of_an_interrupted_or_killed_sweep() {
         let place = Place::new();
         let file = place.plan(&plan(
             "blocks = 1",
-            "clients = 2\npinning = \"colocated\"\nidle = 3\nseconds = 4",
+            "clients = 2\npinning = \"colocated\"\nidle = 3\nseconds = 6",
         ));
         let mut run = place.start_run(&[&file]);
         run.wait_for("trial 1/1", "  index");
