@@ -8,11 +8,11 @@ use std::time::UNIX_EPOCH;
 use archive::Imported;
 use clap::{Args, ValueEnum};
 use lab::{Finished, Pattern};
+use metrics::counted;
 use store::Store;
 
 use crate::dash::Inputs;
 use crate::exit::{WrongRequest, refuse};
-use crate::progress::counted;
 use crate::results::ResultsDir;
 
 /// Import finished output of pgbench, sysbench, db_bench, fio and others, published tables, or

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lab::{Event, IntervalRow};
+use metrics::counted;
 
 use crate::intervals;
 
@@ -360,11 +361,6 @@ impl Bars {
             Some(_) => bar.set_position(operations),
         }
     }
-}
-
-/// `1 step`, `2 steps`.
-pub fn counted(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 fn style(template: &str) -> ProgressStyle {

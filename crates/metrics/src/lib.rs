@@ -24,7 +24,7 @@ use std::sync::{Mutex, PoisonError};
 pub use declared::*;
 pub use metric::{Better, Metric};
 pub use series::*;
-pub use words::Words;
+pub use words::{Words, counted};
 
 /// The view under which the time that sessions spent in each state (`CPU`, `IO/DataFileRead`) is
 /// kept with the DBMS's counters, in microseconds. A state that was never seen is missing.

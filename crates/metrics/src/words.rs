@@ -1,4 +1,9 @@
-//! Words for a difference in a metric.
+//! Words for sentences about figures.
+
+/// `1 step`, `2 steps`.
+pub fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
 
 /// The parts of a sentence about a difference: "b *uses* 5% *more* *CPU per operation* than a",
 /// "b *uses as much* …".

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use judge::{Looks, SHORTEST, Watched, detectable_effect};
+use metrics::counted;
 use plan::{Plan, SequenceKey, format_duration};
 
 use crate::experiment::extent::Extent;
@@ -162,8 +163,8 @@ impl Course {
             shown => format!("; probably detects differences of {}", shown.join(", ")),
         };
         let seconds = next.as_secs_f64();
-        let plural = if restarts == 1 { "restart" } else { "restarts" };
+        let restarts = counted(restarts as usize, "restart");
         let time = format_duration(time);
-        format!("about {restarts} {plural} of {seconds:.1} s ({time}){shown}")
+        format!("about {restarts} of {seconds:.1} s ({time}){shown}")
     }
 }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use judge::Verdict;
+use metrics::counted;
 use plan::{Pairing, Plan, Sequence, SequenceKey, format_duration};
 use report::{Results, Which};
 use store::Warning;
@@ -285,7 +286,7 @@ impl End {
     /// The code and text that are stored and shown.
     fn warning(self, tally: &Tally, blocks: u32) -> Warning {
         let Tally { all, open, unjudged } = tally;
-        let blocks = if blocks == 1 { "1 block".to_owned() } else { format!("{blocks} blocks") };
+        let blocks = counted(blocks as usize, "block");
         let (code, text) = match self {
             End::Decided if *all == 0 => (
                 "nothing-to-compare",
@@ -351,9 +352,8 @@ fn end(conditions: &Conditions<'_>, end: End, tally: &Tally, blocks: u32) -> Res
 
 /// Describes the blocks until the next look.
 fn goes_on(plan: &Plan, extent: &Extent, blocks: u32) -> String {
-    let many =
-        if blocks == 1 { "1 more block".to_owned() } else { format!("{blocks} more blocks") };
-    let mut text = format!("{many} of {}", extent.variants(plan).join(", "));
+    let more = counted(blocks as usize, "more block");
+    let mut text = format!("{more} of {}", extent.variants(plan).join(", "));
     let (some, all) = (extent.sequences(), plan.workload.sequences());
     if some.len() < all.len() {
         let some = all.iter().filter(|sequence| some.contains(&sequence.key));

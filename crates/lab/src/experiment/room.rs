@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use judge::{ENOUGH_BLOCKS, SHORTEST};
+use metrics::counted;
 use plan::{Pairing, Plan, Sequence, format_duration};
 
 use crate::error::Error;
@@ -80,8 +81,8 @@ fn sure(plan: &Plan) -> f64 {
 
 /// Says in words which blocks take `least` seconds.
 fn needed(plan: &Plan, least: f64) -> String {
-    let size = many(plan.variants.len(), "variant");
-    let steps = many(judged_steps(plan).len(), "step");
+    let size = counted(plan.variants.len(), "variant");
+    let steps = counted(judged_steps(plan).len(), "step");
     let time = format_duration(Duration::from_secs_f64(least.ceil()));
     match blocks_needed(plan) {
         1 => format!("one block of {size} with {steps} takes at least {time}"),
@@ -163,11 +164,7 @@ fn judged_steps(plan: &Plan) -> Vec<String> {
 
 /// This many blocks, or restarts of a run that designs itself.
 fn of_plan(plan: &Plan, blocks: u32) -> String {
-    many(blocks as usize, if plan.designs_itself() { "restart" } else { "block" })
-}
-
-fn many(count: usize, what: &str) -> String {
-    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+    counted(blocks as usize, if plan.designs_itself() { "restart" } else { "block" })
 }
 
 #[cfg(test)]

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use metrics::counted;
+
 use super::error::ImportError;
 
 /// A test, and the results it is one of.
@@ -63,8 +65,7 @@ pub(super) fn tell_apart(
                     format!("{value} in {file}")
                 });
                 let said: Vec<String> = said.collect();
-                let clients = if dop == 1 { "client" } else { "clients" };
-                let of = format!("{step} with {dop} {clients}");
+                let of = format!("{step} with {}", counted(dop as usize, "client"));
                 differences.push(format!("{name} of {of}: {}", said.join(", ")));
             }
         }

@@ -13,7 +13,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use metrics::CPU_BOUND;
+use metrics::{CPU_BOUND, counted};
 use plan::{Pairing, Plan};
 use store::{ExperimentId, Scope, Store, StoreError};
 use workload::{Effect, End, Pace, Role, Step, Stream};
@@ -207,7 +207,7 @@ impl Slicing {
 /// background work and time taken by others can add up to more than all of them.
 pub fn cpus_needed(step: &Step, share: f64) -> String {
     let cpus = client_cpus(step);
-    let all = if cpus == 1 { "1 CPU".to_owned() } else { format!("{cpus} CPUs") };
+    let all = counted(cpus, "CPU");
     if share >= 1.0 {
         format!("all of {all}")
     } else {

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use dbms::ProfileFacts;
+use metrics::counted;
 
 use super::document::{ExplainDocument, ExplainedStep, ExplainedVariant};
 use super::shifts::ExplainedShift;
@@ -161,10 +162,10 @@ fn callees(step: &ExplainedStep, parent: &str, worker: Option<&ProfileFacts>) ->
 fn samples(step: &ExplainedStep, parent: &str) -> String {
     let one = |variant: &ExplainedVariant| {
         let share = or_unknown(variant.in_parent, percent);
-        let trials = if variant.trials == 1 { "trial" } else { "trials" };
+        let trials = counted(variant.trials, "trial");
         format!(
-            "{}: {} samples of {} {trials}, {share}% of them in {parent}",
-            variant.name, variant.samples, variant.trials
+            "{}: {} samples of {trials}, {share}% of them in {parent}",
+            variant.name, variant.samples
         )
     };
     step.variants.iter().map(one).collect::<Vec<_>>().join("; ")
