@@ -41,7 +41,7 @@ pub struct CompareArgs {
     brief: bool,
     /// Print only these kinds of tables [default: all except counters; on a terminal, verdicts and
     /// warnings]
-    #[arg(long, value_parser = named(&KINDS), value_delimiter = ',', value_name = "KIND,…")]
+    #[arg(long, value_parser = named(&Section::NAMED), value_delimiter = ',', value_name = "KIND,…")]
     tables: Vec<Section>,
     /// Exit with 1 if any step has a confirmed regression, or if results are missing, unfinished or
     /// impossible to judge
@@ -59,19 +59,6 @@ enum Rows {
     /// Variants are columns
     Steps,
 }
-
-/// Kinds of tables by name.
-const KINDS: [(&str, Section); 9] = [
-    ("absolute", Section::Absolute),
-    ("relative", Section::Relative),
-    ("summary", Section::Summary),
-    ("rates", Section::Rates),
-    ("latency", Section::Latency),
-    ("hardware", Section::Hardware),
-    ("size", Section::Size),
-    ("counters", Section::Counters),
-    ("other", Section::Other),
-];
 
 /// The maximum width of output on a terminal, in columns.
 const COLUMNS: usize = 100;

@@ -27,6 +27,26 @@ pub enum Section {
     Other,
 }
 
+impl Section {
+    /// All of them with their names, as options take them.
+    pub const NAMED: [(&str, Section); 9] = [
+        ("absolute", Section::Absolute),
+        ("relative", Section::Relative),
+        ("summary", Section::Summary),
+        ("rates", Section::Rates),
+        ("latency", Section::Latency),
+        ("hardware", Section::Hardware),
+        ("size", Section::Size),
+        ("counters", Section::Counters),
+        ("other", Section::Other),
+    ];
+
+    /// Its name.
+    pub(crate) fn name(self) -> &'static str {
+        Self::NAMED.iter().find(|(_, one)| *one == self).map_or("", |(name, _)| name)
+    }
+}
+
 /// How a row is highlighted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]

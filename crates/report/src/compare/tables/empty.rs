@@ -8,29 +8,12 @@ pub(super) fn why(results: &Results, section: Section) -> String {
     let detailed = matches!(section, Section::Latency | Section::Size | Section::Counters);
     let mut warned = results.warnings.iter().map(|noted| &noted.warning);
     if let Some(many) = warned.find(|it| detailed && it.code == "details-left-out") {
-        return format!("{}: {}", name(section), many.text);
+        return format!("{}: {}", section.name(), many.text);
     }
-    let mut variants = results.variants.iter();
-    let imported = variants.any(|it| it.variant.dbms.starts_with(store::IMPORTED));
     let measured = !matches!(section, Section::Absolute | Section::Relative | Section::Other);
     let only = "; imported results have only what the other program printed";
-    let only = if imported && measured { only } else { "" };
-    format!("{}: {}{only}", name(section), reason(section))
-}
-
-/// As it is asked for.
-fn name(section: Section) -> &'static str {
-    match section {
-        Section::Absolute => "absolute",
-        Section::Relative => "relative",
-        Section::Summary => "summary",
-        Section::Rates => "rates",
-        Section::Latency => "latency",
-        Section::Hardware => "hardware",
-        Section::Size => "size",
-        Section::Counters => "counters",
-        Section::Other => "other",
-    }
+    let only = if results.is_imported() && measured { only } else { "" };
+    format!("{}: {}{only}", section.name(), reason(section))
 }
 
 fn reason(section: Section) -> &'static str {
