@@ -73,8 +73,9 @@ pub fn durability(
     engine: Option<&str>,
     level: Durability,
 ) -> Result<BTreeMap<String, String>, Error> {
-    check_engine(installation, engine)?;
-    systems::of(installation)?.durability(installation, engine, level)
+    let kind = systems::of(installation)?;
+    kind.check_engine(engine)?;
+    kind.durability(installation, engine, level)
 }
 
 /// True if an installation's servers take two names for the same setting.

@@ -42,6 +42,14 @@ fn together(kind: &dyn Kind, transports: &[Transport]) -> Result<(), Error> {
     Ok(())
 }
 
+/// The kind of the server that `spec` describes, if it can be started so.
+fn startable(spec: &ServerSpec<'_>) -> Result<&'static dyn Kind, Error> {
+    let kind = systems::of(spec.installation)?;
+    together(kind, spec.transports)?;
+    kind.check_engine(spec.engine)?;
+    Ok(kind)
+}
+
 /// Starts a fresh server and waits until it answers. On failure, nothing is left behind.
 ///
 /// # Errors
@@ -49,10 +57,7 @@ fn together(kind: &dyn Kind, transports: &[Transport]) -> Result<(), Error> {
 /// [`Error::Unreachable`], [`Error::Transport`], [`Error::Start`] with the server's last log lines,
 /// [`Error::Io`].
 pub fn start(spec: ServerSpec<'_>) -> Result<Box<dyn System>, Error> {
-    let kind = systems::of(spec.installation)?;
-    together(kind, spec.transports)?;
-    kind.check_engine(spec.engine)?;
-    Ok(kind.start(&spec, None)?.0)
+    Ok(startable(&spec)?.start(&spec, None)?.0)
 }
 
 /// Starts a server on a copy of `origin`, left by a server of the same build and user
@@ -67,9 +72,7 @@ pub fn start_on_copy(
     spec: &ServerSpec<'_>,
     origin: &Origin<'_>,
 ) -> Result<(Box<dyn System>, Restored), Error> {
-    let kind = systems::of(spec.installation)?;
-    together(kind, spec.transports)?;
-    kind.check_engine(spec.engine)?;
+    let kind = startable(spec)?;
     let (server, restored) = kind.start(spec, Some(origin))?;
     Ok((server, restored.ok_or_else(|| kind.lacks("starting on a copy of data"))?))
 }
