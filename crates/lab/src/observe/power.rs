@@ -38,7 +38,9 @@ impl Observer for Meter {
     }
 
     fn record(&mut self, record: &mut StepRecord, _: &Step, outcome: &Outcome) {
-        for (name, value) in self.used.iter().flat_map(|power| figures(power, outcome)) {
+        for (name, value) in
+            self.used.iter().flat_map(|power| figures(power, outcome.seconds, outcome.operations))
+        {
             record.add(&name, value);
         }
     }
@@ -49,14 +51,14 @@ fn read() -> Power {
 }
 
 /// Returns how long the CPUs were in each idle state while a step ran, and the energy per operation
-/// if the machine reports it.
-fn figures(power: &PowerUse, outcome: &Outcome) -> Vec<(String, f64)> {
+/// if the machine reports it. The step did these `operations` in the measured `seconds`.
+fn figures(power: &PowerUse, seconds: f64, operations: u64) -> Vec<(String, f64)> {
     let word = |name: &str| name.replace(|c: char| !c.is_ascii_alphanumeric(), "-");
     let states = power.idle.iter().map(|it| (metrics::IDLE_STATE.of(&word(&it.name)), it.share));
     let energy = power.energy.iter().flatten().map(|energy| {
         // The load went on beyond the measured seconds.
-        let joules = energy.joules / power.seconds * outcome.seconds;
-        let each = joules * 1e6 / outcome.operations as f64;
+        let joules = energy.joules / power.seconds * seconds;
+        let each = joules * 1e6 / operations as f64;
         (metrics::ENERGY.of(&word(&energy.domain)), each)
     });
     states.chain(energy).collect()
@@ -72,20 +74,7 @@ mod tests {
         let idle = vec![IdleState { name: "C1 ACPI".to_owned(), share: 0.25, entries: 3 }];
         let energy = Ok(vec![Energy { domain: "package-0".to_owned(), joules: 30.0 }]);
         let power = PowerUse { seconds: 3.0, idle, mhz: None, energy };
-        let outcome = Outcome {
-            target: String::new(),
-            seconds: 2.0,
-            operations: 1000,
-            classes: Vec::new(),
-            client_user_us: 0,
-            client_system_us: 0,
-            client_switches: 0,
-            slices: Vec::new(),
-            reported: None,
-            failures: Vec::new(),
-            fatal: None,
-        };
-        let figures = figures(&power, &outcome);
+        let figures = figures(&power, 2.0, 1000);
         let energy = "energy.package-0/o".to_owned();
         assert_eq!(figures, [("cpuidle.C1-ACPI".to_owned(), 0.25), (energy, 20_000.0)]);
         assert!(figures.iter().all(|(name, _)| metrics::find(name).is_some()));
