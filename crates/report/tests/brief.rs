@@ -1,0 +1,123 @@
+//! The short form of comparisons, as printed on a terminal.
+
+use report::{CompareOptions, Format, compare};
+
+use crate::common::{Lab, golden, plan, record};
+use crate::compare::{STEPS, rich_lab};
+
+/// The short output for an experiment, on a terminal of the given width.
+fn brief(lab: &Lab, width: usize) -> String {
+    let options = CompareOptions { brief: Some(width), ..CompareOptions::default() };
+    let text = compare(&lab.results(), &options).unwrap().render(Format::Text).unwrap();
+    let widest = text.lines().map(|line| line.chars().count()).max().unwrap();
+    assert!(widest <= width, "{widest} columns:\n{text}");
+    text
+}
+
+#[test]
+fn a_terminal_gets_a_line_for_each_comparison() {
+    let text = brief(&rich_lab(), 80);
+    golden("brief.txt", &text);
+    let verdicts = text.lines().take_while(|line| !line.is_empty()).count();
+    assert_eq!(
+        verdicts,
+        2 + STEPS.len() * 2,
+        "title and heads, then 2 comparisons a step:\n{text}"
+    );
+    golden("brief-wide.txt", &brief(&rich_lab(), 100));
+}
+
+/// The first version with all steps, and others that are each slower in one of them.
+fn many(versions: usize, dops: &[u32]) -> Lab {
+    const ALL: [&str; 10] =
+        ["l.i0", "l.x", "l.i1", "l.i2", "qr100", "qp100", "qr500", "qp500", "qr1000", "qp1000"];
+    let versions: Vec<String> = (0..versions).map(|number| format!("pg{number}.1")).collect();
+    let versions: Vec<&str> = versions.iter().map(String::as_str).collect();
+    let lab = Lab::new(&versions, &plan(&versions, &ALL, 6, dops), 6);
+    for dop in dops {
+        lab.run(&ALL, 6, *dop, &|name, place, block| {
+            let slower = place > 0 && ALL[(place - 1) % ALL.len()] == name;
+            let chance = 1.0 + 0.001 * f64::from((block * 7 + place as u32 * 3) % 5);
+            record(name, 1e4 * chance * if slower { 0.9 } else { 1.0 })
+        });
+    }
+    lab.store.finish_experiment(lab.experiment).expect("an experiment");
+    lab
+}
+
+#[test]
+fn many_comparisons_get_a_cell_each() {
+    for width in [80, 100] {
+        let text = brief(&many(12, &[1]), width);
+        golden(&format!("brief-many-{width}.txt"), &text);
+        let signs = text.matches('▼').count();
+        assert!(signs > 11, "a slower step of each, and the legend:\n{text}");
+    }
+    let text = brief(&many(2, &[1, 2, 4, 8]), 80);
+    assert_eq!(text.matches("equivalent\n").count(), 9 * 4, "{text}");
+}
+
+/// A lab of single values, as imports are.
+fn single(variants: &[&str], steps: &[&str], measure: &crate::common::Measure<'_>) -> Lab {
+    let lab = Lab::new(variants, "# There is no plan.\n", 1);
+    lab.run(steps, 1, 1, measure);
+    lab.store.finish_experiment(lab.experiment).unwrap();
+    lab
+}
+
+#[test]
+fn single_values_are_shown_without_intervals_and_said_once() {
+    let variants = ["a", "b"];
+    let lab = single(&variants, &["l.i0"], &|name, place, _| record(name, [100.0, 50.0][place]));
+    for width in [80, 100] {
+        let text = brief(&lab, width);
+        let shown = "\
+Throughput relative to a: 1 block
+step  a o/s  version    ratio
+l.i0    100  b        (0.500)
+(…) the ratio of a single block, without an interval";
+        assert!(text.starts_with(shown), "{text}");
+        assert_eq!(text.matches("\n! ").count(), 1, "of one block, once: {text}");
+    }
+}
+
+#[test]
+fn one_variant_alone_shows_its_figures_and_what_they_are() {
+    let steps = ["l.i0", "qr100", "qp100"];
+    let lab = single(&["pg17"], &steps, &|name, _, _| record(name, 1234.0));
+    let text = brief(&lab, 80);
+    assert_eq!(
+        text,
+        "\
+Throughput
+step   pg17
+l.i0   1234
+qr100  1234
+qp100  1234
+operations/s (rows or queries): 1 block
+"
+    );
+}
+
+#[test]
+fn long_names_leave_a_comparison_on_one_line() {
+    let variants = ["sb.pg16.11.range1000.pk1.dop400", "sb.pg17.7.range1000.pk1.dop400"];
+    let lab = single(&variants, &["l.i0"], &|name, place, _| record(name, [100.0, 50.0][place]));
+    let text = brief(&lab, 80);
+    assert_eq!(text.matches("Throughput").count(), 1, "in one part: {text}");
+    assert!(text.contains("base o/s"), "{text}");
+    assert!(brief(&lab, 100).contains("pk1.dop400 o/s"), "where there is room");
+}
+
+#[test]
+fn costs_of_other_programs_have_their_unit() {
+    let lab = single(&["a", "b"], &["sort"], &|name, place, _| {
+        let mut step = record(name, [2.0, 1.0][place]);
+        (step.measure.better, step.measure.unit) = (store::Better::Less, "s".to_owned());
+        step
+    });
+    let text = brief(&lab, 80);
+    assert!(text.starts_with("Costs relative to a: 1 block\n"), "{text}");
+    assert!(text.contains("\nsort in s  "), "{text}");
+    assert!(!text.contains("o/s"), "{text}");
+}
