@@ -5,7 +5,7 @@ use std::io::{IsTerminal, Write};
 use std::time::Duration;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
-use lab::{Event, IntervalRow};
+use lab::{Event, IntervalRow, Look};
 use metrics::counted;
 
 use crate::intervals;
@@ -103,35 +103,9 @@ impl Progress {
         }
         match event {
             Event::Note(text) => self.line(&text),
-            Event::Began { name, budget: Some(budget), .. } => {
-                self.designed = true;
-                self.budget = Some(budget);
-                let budget = plan::format_duration(budget);
-                if let Some(bars) = &self.bars {
-                    bars.experiment.set_style(style("{msg:34} {wide_bar} {elapsed} of {prefix}"));
-                    bars.experiment.set_prefix(budget);
-                    bars.experiment.set_message(name);
-                }
-            }
-            Event::Began { name, trials: 0, .. } => {
-                self.designed = true;
-                if let Some(bars) = &self.bars {
-                    bars.experiment.set_style(style("{msg:34} {spinner} {elapsed}"));
-                    bars.experiment.set_message(name);
-                }
-            }
-            Event::Began { name, trials, finished, steps, budget: None } => {
-                self.trials = trials;
-                if let Some(bars) = &self.bars {
-                    bars.experiment.set_length((trials * steps) as u64);
-                    bars.experiment.set_position((finished * steps) as u64);
-                    bars.experiment.set_message(name);
-                } else {
-                    let kept =
-                        if finished > 0 { format!(", {finished} kept") } else { String::new() };
-                    let (steps, trials) = (counted(steps, "step"), counted(trials, "trial"));
-                    self.line(&format!("{name}: {steps}, measured in {trials}{kept}"));
-                }
+            Event::Began { name, trials, finished, steps, budget } => {
+                self.budget = budget;
+                self.began(name, trials, finished, steps);
             }
             Event::LoadBegan { variant, clients } => {
                 self.loading = true;
@@ -139,18 +113,12 @@ impl Progress {
             }
             Event::Kept { digest, files, bytes, seconds } => {
                 self.loading = false;
-                let size = bytes as f64 / 1e6;
-                let figure = format!("{size:>12.0} MB");
-                self.line(&format!(
-                    "  {:<8}{figure:<22}{seconds:>8.1} s  {files} files, load {digest}",
-                    "keep"
-                ));
+                let line = step_line("keep", &format!("{:>12.0} MB", bytes as f64 / 1e6), seconds);
+                self.line(&format!("{line}  {files} files, load {digest}"));
             }
             Event::TrialBegan { block, .. } if self.designed => {
                 self.loading = false;
-                if let Some(bars) = &self.bars {
-                    bars.experiment.set_message(format!("restart {block}"));
-                }
+                self.experiment(|bar| bar.set_message(format!("restart {block}")));
             }
             Event::Narrowing { restarts, used, rows } => self.narrowing(restarts, used, rows),
             Event::TrialBegan { number, block, variant, clients } => {
@@ -159,9 +127,7 @@ impl Progress {
                 let text = format!("trial {number}/{all}: {variant} (block {block}, {clients})");
                 // Also printed above the bars, so that it stays in view with the steps that follow.
                 self.line(&text);
-                if let Some(bars) = &self.bars {
-                    bars.experiment.set_message(text);
-                }
+                self.experiment(|bar| bar.set_message(text));
             }
             Event::StepBegan { name, operations, seconds, unit, .. } => {
                 if let Some(bars) = &mut self.bars {
@@ -178,50 +144,28 @@ impl Progress {
                 let name = variant.map_or(name.clone(), |variant| format!("{name:<7} {variant} "));
                 self.step_ended(&name, rate, &unit, seconds, &warnings);
             }
-            Event::Look { blocks, decided, all, open, unjudged, next, trials, steps } => {
-                self.trials += trials;
-                if let Some(bars) = self.bars.as_ref().filter(|_| !self.designed) {
-                    bars.experiment.inc_length(steps as u64);
-                }
-                let blocks = if self.designed {
-                    self.show_intervals();
-                    format!("{blocks} restarts")
-                } else {
-                    format!("{blocks} blocks")
-                };
-                self.line(&format!(
-                    "look after {blocks}: {decided} of {all} comparisons decided; undecided: {}",
-                    open.join(", ")
-                ));
-                if !unjudged.is_empty() {
-                    self.line(&format!("  can't be judged: {}", unjudged.join(", ")));
-                }
-                self.line(&format!("  next: {next}"));
-            }
+            Event::Look(look) => self.look(&look),
             Event::CountBegan { name, counts } => {
-                if let Some(bars) = &self.bars {
-                    bars.experiment.set_style(style(
-                        "{msg:34} {wide_bar} {pos}/{len} counts  {elapsed} of about {duration}",
-                    ));
-                    bars.experiment.set_length(counts as u64);
-                    bars.experiment.set_message(name);
-                } else {
+                if self.bars.is_none() {
                     self.line(&format!("{name}: {counts} counts"));
                 }
+                self.experiment(|bar| {
+                    bar.set_style(style(
+                        "{msg:34} {wide_bar} {pos}/{len} counts  {elapsed} of about {duration}",
+                    ));
+                    bar.set_length(counts as u64);
+                    bar.set_message(name);
+                });
             }
             Event::CountLoaded { variant } => self.line(&format!("{variant}: data loaded")),
             Event::Counted { variant, kind, protocol, instructions } => {
                 self.line(&format!(
                     "  {kind:<22}{protocol:<10}{instructions:>12} instructions  {variant}"
                 ));
-                if let Some(bars) = &self.bars {
-                    bars.experiment.inc(1);
-                }
+                self.experiment(|bar| bar.inc(1));
             }
             Event::CountAgain { differ, counts } => {
-                if let Some(bars) = &self.bars {
-                    bars.experiment.inc_length(counts as u64);
-                }
+                self.experiment(|bar| bar.inc_length(counts as u64));
                 self.line(&format!(
                     "counts differ: {}; repeating them and what runs before them on the same server: {counts} counts",
                     differ.join(", ")
@@ -229,6 +173,56 @@ impl Progress {
             }
             Event::TrialEnded | Event::Ended => {}
         }
+    }
+
+    /// Changes the experiment's bar, if there is one.
+    fn experiment(&self, change: impl FnOnce(&ProgressBar)) {
+        if let Some(bars) = &self.bars {
+            change(&bars.experiment);
+        }
+    }
+
+    /// Shows that the experiment begins. One that designs itself has no number of trials.
+    fn began(&mut self, name: String, trials: usize, finished: usize, steps: usize) {
+        (self.trials, self.designed) = (trials, trials == 0);
+        if self.bars.is_none() && !self.designed {
+            let kept = if finished > 0 { format!(", {finished} kept") } else { String::new() };
+            let (steps, trials) = (counted(steps, "step"), counted(trials, "trial"));
+            self.line(&format!("{name}: {steps}, measured in {trials}{kept}"));
+        }
+        self.experiment(|bar| {
+            if let Some(budget) = self.budget {
+                bar.set_style(style("{msg:34} {wide_bar} {elapsed} of {prefix}"));
+                bar.set_prefix(plan::format_duration(budget));
+            } else if self.designed {
+                bar.set_style(style("{msg:34} {spinner} {elapsed}"));
+            } else {
+                bar.set_length((trials * steps) as u64);
+                bar.set_position((finished * steps) as u64);
+            }
+            bar.set_message(name);
+        });
+    }
+
+    /// Shows the result of a look, after which the run continues.
+    fn look(&mut self, look: &Look) {
+        let Look { blocks, decided, all, open, unjudged, next, trials, steps } = look;
+        self.trials += trials;
+        let blocks = if self.designed {
+            self.show_intervals();
+            format!("{blocks} restarts")
+        } else {
+            self.experiment(|bar| bar.inc_length(*steps as u64));
+            format!("{blocks} blocks")
+        };
+        self.line(&format!(
+            "look after {blocks}: {decided} of {all} comparisons decided; undecided: {}",
+            open.join(", ")
+        ));
+        if !unjudged.is_empty() {
+            self.line(&format!("  can't be judged: {}", unjudged.join(", ")));
+        }
+        self.line(&format!("  next: {next}"));
     }
 
     /// Shows the intervals after a restart, as moving bars on a terminal.
@@ -293,7 +287,7 @@ impl Progress {
             let digits = |rate: f64| if rate < 10.0 { 2 } else { usize::from(rate < 100.0) };
             let figure = |rate: f64| format!("{rate:>12.*} {unit}", digits(rate));
             let figure = rate.map_or(String::new(), figure);
-            self.line(&format!("  {name:<8}{figure:<22}{seconds:>8.1} s"));
+            self.line(&step_line(name, &figure, seconds));
         }
         for warning in warnings {
             self.warning(warning);
@@ -361,6 +355,11 @@ impl Bars {
             Some(_) => bar.set_position(operations),
         }
     }
+}
+
+/// The line of a step that has ended.
+fn step_line(name: &str, figure: &str, seconds: f64) -> String {
+    format!("  {name:<8}{figure:<22}{seconds:>8.1} s")
 }
 
 fn style(template: &str) -> ProgressStyle {

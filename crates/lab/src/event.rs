@@ -94,24 +94,7 @@ pub enum Event {
     /// A trial has finished successfully.
     TrialEnded,
     /// An adaptive run has looked at its results and continues.
-    Look {
-        /// Blocks so far.
-        blocks: u32,
-        /// How many comparisons are decided.
-        decided: usize,
-        /// Number of comparisons, including those that can't be judged.
-        all: usize,
-        /// Those that are undecided, such as `pg14.3 l.i1 ±3.1%`.
-        open: Vec<String>,
-        /// Those that can't be judged, with the reason; further blocks can't help.
-        unjudged: Vec<String>,
-        /// The blocks until the next look, such as `2 more blocks of pg13.7, pg14.3, up to l.i1`.
-        next: String,
-        /// Number of trials in them.
-        trials: usize,
-        /// Number of measured steps in the trials still to run.
-        steps: usize,
-    },
+    Look(Look),
     /// A run that designs itself has restarted its servers once more.
     Narrowing {
         /// Restarts so far.
@@ -153,6 +136,27 @@ pub enum Event {
     },
     /// All trials or counts are finished.
     Ended,
+}
+
+/// The result of a look after which the run continues.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Look {
+    /// Blocks so far.
+    pub blocks: u32,
+    /// How many comparisons are decided.
+    pub decided: usize,
+    /// Number of comparisons, including those that can't be judged.
+    pub all: usize,
+    /// Those that are undecided, such as `pg14.3 l.i1 ±3.1%`.
+    pub open: Vec<String>,
+    /// Those that can't be judged, with the reason; further blocks can't help.
+    pub unjudged: Vec<String>,
+    /// The blocks until the next look, such as `2 more blocks of pg13.7, pg14.3, up to l.i1`.
+    pub next: String,
+    /// Number of trials in them.
+    pub trials: usize,
+    /// Number of measured steps in the trials still to run.
+    pub steps: usize,
 }
 
 /// The state of a comparison during a run.

@@ -27,7 +27,7 @@ mod trial;
 pub use count::count;
 pub use engines::{connect_rocksdb, engine};
 pub use error::Error;
-pub use event::{Event, IntervalRow};
+pub use event::{Event, IntervalRow, Look};
 pub use experiment::exclusive::Exclusive;
 pub use experiment::run::{Resume, run};
 pub use import::{Arranged, Finished, ImportError, Imported, Named, Pattern, arrange, describe};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use lab::{Error, Event};
+use lab::{Error, Event, Look};
 use report::{CompareOptions, Format, Which};
 use store::{NewTrial, StepRecord, Store};
 
@@ -24,8 +24,14 @@ fn site() -> Site {
     site
 }
 
-fn look(site: &Site) -> usize {
-    site.events.iter().position(|event| matches!(event, Event::Look { .. })).unwrap()
+/// The first look, and the place of its event.
+fn look(site: &Site) -> (usize, &Look) {
+    let mut events = site.events.iter().enumerate();
+    let look = events.find_map(|(at, event)| match event {
+        Event::Look(look) => Some((at, look)),
+        _ => None,
+    });
+    look.unwrap()
 }
 
 #[test]
@@ -33,10 +39,7 @@ fn blocks_are_added_for_what_is_undecided_also_after_an_interruption() {
     let plan = Site::plan(&["a", "b", "c"], "blocks = 6\nmax_blocks = 7", STEPS);
     let mut site = site();
     site.run(&plan).unwrap();
-    let at = look(&site);
-    let Event::Look { blocks, decided, open, next, trials, steps, .. } = &site.events[at] else {
-        panic!("no look")
-    };
+    let (at, Look { blocks, decided, open, next, trials, steps, .. }) = look(&site);
     assert_eq!((*blocks, *decided, *trials, *steps), (6, 1, 2, 2), "{open:?}");
     assert!(open.len() == 1 && open[0].starts_with("b l.i0 ±"), "{open:?}");
     assert_eq!(next, "1 more block of a, b");
@@ -53,10 +56,8 @@ fn blocks_are_added_for_what_is_undecided_also_after_an_interruption() {
     broken.resume().unwrap();
     assert_eq!(["a", "b", "c"].map(|name| of(&broken, name)), [7, 7, 6]);
     // It looks at the same results again, and comes to the same.
-    let Event::Look { blocks: 6, next: again, .. } = &broken.events[look(&broken)] else {
-        panic!("no look")
-    };
-    assert_eq!(again, next);
+    let (_, again) = look(&broken);
+    assert_eq!((again.blocks, &again.next), (6, next));
     assert_eq!((broken.world.count("start"), broken.warnings()), (2, site.warnings()));
 }
 

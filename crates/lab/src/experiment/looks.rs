@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use judge::Verdict;
 use metrics::counted;
-use plan::{Pairing, Plan, Sequence, SequenceKey, format_duration};
+use plan::{Pairing, Plan, Sequence, format_duration};
 use report::{Results, Which};
 use store::Warning;
 
 use crate::error::Error;
-use crate::event::{Event, IntervalRow};
+use crate::event::{Event, IntervalRow, Look};
 use crate::experiment::blocks::{Execution, Stint};
 use crate::experiment::budget::{Clock, expected};
 use crate::experiment::course::{Course, Outlook};
@@ -26,120 +26,208 @@ use crate::trial::conditions::Conditions;
 /// to the same result.
 pub fn conduct(execution: &mut Execution<'_, '_>) -> Result<(), Error> {
     let conditions = execution.conditions;
-    let (plan, store, experiment) = (conditions.plan(), conditions.store, conditions.experiment);
-    let clock = Clock::start(store, experiment.id)?;
+    let (plan, experiment) = (conditions.plan(), conditions.experiment);
+    let clock = Clock::start(conditions.store, experiment.id)?;
     let sequences = plan.workload.sequences();
     let measured = |sequence: &Sequence| sequence.steps.len() - plan.loaded_steps(sequence);
-    let mut extent = Extent::whole(plan);
-    let mut course = Course::of(plan).map(|(course, lengths)| {
+    let course = Course::of(plan).map(|(course, lengths)| {
         conditions.lengths.replace(lengths);
         course
     });
     let planned = if course.is_some() { 0 } else { plan.blocks };
+    let mut run = Run { execution, plan, clock, course, extent: Extent::whole(plan), done: 0 };
     conditions.tell(Event::Began {
         name: experiment.name.clone(),
-        trials: extent.stints(&plan.block(experiment.seed, 1)).len() * planned as usize,
-        finished: execution.finished(plan.blocks),
+        trials: run.stints(1).len() * planned as usize,
+        finished: run.execution.finished(plan.blocks),
         steps: sequences.iter().map(measured).max().unwrap_or(0),
-        budget: plan.budget.filter(|_| course.is_some()),
+        budget: plan.budget.filter(|_| run.course.is_some()),
     });
-    let mut done = 0;
     loop {
-        let number = done + 1;
-        let stints = extent.stints(&plan.block(experiment.seed, number));
-        if let Some(time) = out_of_time(execution, &clock, &stints, course.as_ref(), &extent)? {
-            let results = results(conditions, done)?;
-            return end(conditions, End::Budget(time), &standings(&results, plan)?.tally(), done);
+        let stints = run.stints(run.done + 1);
+        if let Some(time) = run.out_of_time(&stints)? {
+            return run.end(End::Budget(time), &standings(&run.results()?, plan)?.tally());
         }
-        execution.block(&stints)?;
-        done = number;
-        if done == 1 && course.is_none() {
-            tell_room(execution)?;
+        run.execution.block(&stints)?;
+        run.done += 1;
+        if run.done == 1 && run.course.is_none() {
+            run.tell_room()?;
         }
-        if course.is_none() && !plan.is_adaptive() {
-            if done == plan.blocks {
-                return execution.death();
+        if run.course.is_some() || plan.is_adaptive() {
+            if let Some((end, tally)) = run.look()? {
+                return run.end(end, &tally);
             }
-            continue;
+        } else if run.done == plan.blocks {
+            return run.execution.death();
         }
-        let results = results(conditions, done)?;
+    }
+}
+
+/// A run between two blocks.
+struct Run<'e, 'c, 'a> {
+    execution: &'e mut Execution<'c, 'a>,
+    plan: &'a Plan,
+    clock: Clock,
+    /// Chooses how to go on, if the run designs itself.
+    course: Option<Course>,
+    /// What the next blocks run.
+    extent: Extent,
+    /// Blocks so far.
+    done: u32,
+}
+
+impl Run<'_, '_, '_> {
+    /// The trials of a block.
+    fn stints(&self, number: u32) -> Vec<Stint> {
+        let seed = self.execution.conditions.experiment.seed;
+        self.extent.stints(&self.plan.block(seed, number))
+    }
+
+    /// Loads the results of the blocks so far.
+    fn results(&self) -> Result<Results, Error> {
+        let Conditions { store, experiment, .. } = self.execution.conditions;
+        let mut results = report::load(store, Which::Id(experiment.id))?;
+        results.keep_blocks(self.done);
+        Ok(results)
+    }
+
+    /// Why the run must not start this block: the time it has used, and the time the block would
+    /// take. `None` if it may.
+    fn out_of_time(&self, stints: &[Stint]) -> Result<Option<Time>, Error> {
+        let Conditions { store, experiment, lengths, .. } = self.execution.conditions;
+        let Some(budget) = self.plan.budget else { return Ok(None) };
+        let mut missing = stints.to_vec();
+        missing.retain(|stint| !self.execution.is_finished(&stint.trial));
+        if missing.is_empty() {
+            return Ok(None);
+        }
+        let next = match &self.course {
+            Some(course) => course.expected(&lengths.borrow(), &self.extent),
+            None => expected(store, experiment.id, self.plan, &missing)?,
+        };
+        let used = self.clock.used();
+        let over = used + next.unwrap_or_default() > budget;
+        Ok(over.then_some(Time { used, next, budget }))
+    }
+
+    /// Says after the first of planned blocks how many the budget has room for.
+    fn tell_room(&self) -> Result<(), Error> {
+        let Conditions { store, experiment, .. } = self.execution.conditions;
+        let Some(budget) = self.plan.budget else { return Ok(()) };
+        if let Some(block) = expected(store, experiment.id, self.plan, &self.stints(2))? {
+            let used = report::time_used(&store.trials(experiment.id)?, 1);
+            let text = Room { budget, used, block }.text(self.plan);
+            self.execution.conditions.tell(Event::Note(text));
+        }
+        Ok(())
+    }
+
+    /// Looks at the results, if that is due, and decides what the next blocks run. Returns why the
+    /// run ends, if it does.
+    fn look(&mut self) -> Result<Option<(End, Tally)>, Error> {
+        let (conditions, plan, done) = (self.execution.conditions, self.plan, self.done);
+        let results = self.results()?;
         let due = results.looks.is_due(done);
-        if !due && course.is_none() {
-            continue;
+        if !due && self.course.is_none() {
+            return Ok(None);
         }
         let found = standings(&results, plan)?;
         let (standings, tally) = (&found.open_to_change[..], found.tally());
         // Of the trials so far, so that a resumed run finds the same.
-        let trials = store.trials(experiment.id)?;
+        let trials = conditions.store.trials(conditions.experiment.id)?;
         let used = report::time_used(&trials, done);
         let left = plan.budget.map(|budget| budget.saturating_sub(used));
-        if let Some(course) = &mut course {
+        if let Some(course) = &mut self.course {
             let took = used.saturating_sub(report::time_used(&trials, done - 1));
-            course.ran(took, &conditions.lengths.borrow(), &extent);
-            conditions.tell(narrowing(standings, done, clock.used()));
+            course.ran(took, &conditions.lengths.borrow(), &self.extent);
+            conditions.tell(narrowing(standings, done, self.clock.used()));
             if done == 1 {
-                let outlook = course.outlook(standings, &extent, done, left, false);
-                let text = prospects(plan, course, standings, &extent, used, &outlook);
+                let outlook = course.outlook(standings, &self.extent, done, left, false);
+                let text = prospects(plan, course, standings, &self.extent, used, &outlook);
                 conditions.tell(Event::Note(text));
                 conditions.lengths.replace(outlook.lengths);
             }
             if !due {
-                continue;
+                return Ok(None);
             }
         }
         if tally.open.is_empty() {
-            return end(conditions, End::Decided, &tally, done);
+            return Ok(Some((End::Decided, tally)));
         }
         if results.looks.is_over(done) {
-            let time = |budget| Time { used: clock.used(), next: None, budget };
-            let ended = match plan.budget.filter(|_| course.is_some()) {
-                Some(budget) => End::Budget(time(budget)),
-                None => End::Limit,
+            let used = self.clock.used();
+            let end = match (plan.budget, &self.course) {
+                (Some(budget), Some(_)) => End::Budget(Time { used, next: None, budget }),
+                _ => End::Limit,
             };
-            return end(conditions, ended, &tally, done);
+            return Ok(Some((end, tally)));
         }
-        let (next, trials, steps) = if let Some(course) = &course {
-            let outlook = course.outlook(standings, &extent, done, left, true);
-            if outlook.pursued.is_empty() {
-                return end(conditions, End::OutOfReach, &tally, done);
-            }
-            extent = Extent::of(&keys(standings, &outlook.pursued), plan);
+        let course = self.course.as_ref();
+        let outlook = course.map(|it| it.outlook(standings, &self.extent, done, left, true));
+        let further = |at: &usize| match &outlook {
+            Some(outlook) => outlook.pursued.contains(at),
+            None => !standings[*at].settled,
+        };
+        let pursued = (0..standings.len()).filter(further).map(|at| standings[at].key);
+        let pursued: Vec<_> = pursued.collect();
+        if pursued.is_empty() {
+            return Ok(Some((End::OutOfReach, tally)));
+        }
+        self.extent = Extent::of(&pursued, plan);
+        let (next, trials, steps) = if let Some(outlook) = outlook {
             conditions.lengths.replace(outlook.lengths);
             (outlook.text, 0, 0)
         } else {
             if done == plan.blocks {
-                hopeless(conditions, standings, done);
+                self.hopeless(standings);
             }
-            let open = |at: &usize| !standings[*at].settled;
-            let places: Vec<usize> = (0..standings.len()).filter(open).collect();
-            extent = Extent::of(&keys(standings, &places), plan);
-            ahead(execution, &extent, done)
+            self.ahead()
         };
-        conditions.tell(Event::Look {
-            blocks: done,
-            decided: tally.decided(),
-            all: tally.all,
-            open: tally.open,
-            unjudged: tally.unjudged,
-            next,
-            trials,
-            steps,
-        });
+        let (decided, Tally { all, open, unjudged }) = (tally.decided(), tally);
+        let look = Look { blocks: done, decided, all, open, unjudged, next, trials, steps };
+        conditions.tell(Event::Look(look));
+        Ok(None)
     }
-}
 
-/// Says after the first of planned blocks how many the budget has room for.
-fn tell_room(execution: &Execution<'_, '_>) -> Result<(), Error> {
-    let Conditions { store, experiment, .. } = execution.conditions;
-    let plan = execution.conditions.plan();
-    let Some(budget) = plan.budget else { return Ok(()) };
-    let next = Extent::whole(plan).stints(&plan.block(experiment.seed, 2));
-    if let Some(block) = expected(store, experiment.id, plan, &next)? {
-        let used = report::time_used(&store.trials(experiment.id)?, 1);
-        let text = Room { budget, used, block }.text(plan);
-        execution.conditions.tell(Event::Note(text));
+    /// Says at the first look which comparisons further blocks probably won't decide, and what
+    /// would.
+    fn hopeless(&self, standings: &[Standing]) {
+        let limit = self.plan.block_limit();
+        let beyond = |standing: &&Standing| {
+            let further = standing.comparison.further_blocks;
+            !standing.settled && further.is_none_or(|more| self.done.saturating_add(more) > limit)
+        };
+        let open: Vec<String> = standings.iter().filter(beyond).map(Standing::text).collect();
+        if self.plan.pairing == Pairing::Blocks && !open.is_empty() {
+            self.execution.conditions.tell(Event::Note(format!(
+                "  {limit} blocks probably won't decide {}. For CPU-bound steps, slices need far \
+                 less time: remove blocks, pairing and seconds from the plan and set a budget \
+                 (--budget 10m)",
+                list(&open)
+            )));
+        }
     }
-    Ok(())
+
+    /// The blocks until the next look: for people, and how many trials they have, and how many
+    /// steps those have yet to measure.
+    fn ahead(&self) -> (String, usize, usize) {
+        let sequences = self.plan.workload.sequences();
+        let until = self.plan.looks().into_iter().find(|look| *look > self.done);
+        let until = until.unwrap_or(self.done + 1);
+        let stints: Vec<Stint> =
+            (self.done + 1..=until).flat_map(|number| self.stints(number)).collect();
+        let missing = stints.iter().filter(|stint| !self.execution.is_finished(&stint.trial));
+        let steps = missing.map(|stint| measured_in(self.plan, &sequences, stint)).sum();
+        (goes_on(self.plan, &self.extent, until - self.done), stints.len(), steps)
+    }
+
+    /// Reports why the run has ended, and stores it with the results, unless a run killed at this
+    /// point has already done so.
+    fn end(&self, end: End, tally: &Tally) -> Result<(), Error> {
+        let warning = end.warning(tally, self.done);
+        self.execution.conditions.tell(Event::Note(warning.text.clone()));
+        Ok(self.execution.conditions.warn_once(&warning)?)
+    }
 }
 
 /// The prospects of a run that designs itself, as far as its first restart shows: `outlook`, or a
@@ -173,49 +261,6 @@ fn prospects(
     format!("{}; small differences in {} {takes}", outlook.text, list(&open))
 }
 
-/// The blocks until the next look: for people, and how many trials they have, and how many steps
-/// those have yet to measure.
-fn ahead(execution: &Execution<'_, '_>, extent: &Extent, done: u32) -> (String, usize, usize) {
-    let plan = execution.conditions.plan();
-    let seed = execution.conditions.experiment.seed;
-    let sequences = plan.workload.sequences();
-    let until = plan.looks().into_iter().find(|look| *look > done).unwrap_or(done + 1);
-    let stints: Vec<Stint> =
-        (done + 1..=until).flat_map(|number| extent.stints(&plan.block(seed, number))).collect();
-    let missing = stints.iter().filter(|stint| !execution.is_finished(&stint.trial));
-    let steps = missing.map(|stint| measured_in(plan, &sequences, stint)).sum();
-    (goes_on(plan, extent, until - done), stints.len(), steps)
-}
-
-/// Loads the results of the first `blocks` blocks.
-fn results(conditions: &Conditions<'_>, blocks: u32) -> Result<Results, Error> {
-    let mut results = report::load(conditions.store, Which::Id(conditions.experiment.id))?;
-    results.keep_blocks(blocks);
-    Ok(results)
-}
-
-fn keys(standings: &[Standing], places: &[usize]) -> Vec<(usize, SequenceKey, usize)> {
-    places.iter().map(|at| standings[*at].key).collect()
-}
-
-/// Says at the first look which comparisons further blocks probably won't decide, and what would.
-fn hopeless(conditions: &Conditions<'_>, standings: &[Standing], done: u32) {
-    let plan = conditions.plan();
-    let limit = plan.block_limit();
-    let beyond = |standing: &&Standing| {
-        let further = standing.comparison.further_blocks;
-        !standing.settled && further.is_none_or(|more| done.saturating_add(more) > limit)
-    };
-    let open: Vec<String> = standings.iter().filter(beyond).map(Standing::text).collect();
-    if plan.pairing == Pairing::Blocks && !open.is_empty() {
-        conditions.tell(Event::Note(format!(
-            "  {limit} blocks probably won't decide {}. For CPU-bound steps, slices need far less \
-             time: remove blocks, pairing and seconds from the plan and set a budget (--budget 10m)",
-            list(&open)
-        )));
-    }
-}
-
 /// Reports all intervals after a restart.
 fn narrowing(standings: &[Standing], restarts: u32, used: Duration) -> Event {
     let row = |standing: &Standing| IntervalRow {
@@ -236,32 +281,6 @@ fn narrowing(standings: &[Standing], restarts: u32, used: Duration) -> Event {
 fn measured_in(plan: &Plan, sequences: &[Sequence], stint: &Stint) -> usize {
     let sequence = sequences.iter().find(|sequence| sequence.key == stint.trial.sequence);
     stint.steps.saturating_sub(sequence.map_or(0, |sequence| plan.loaded_steps(sequence)))
-}
-
-/// Why the run must not start this block: the time it has used, and the time the block would take.
-/// `None` if it may.
-fn out_of_time(
-    execution: &Execution<'_, '_>,
-    clock: &Clock,
-    stints: &[Stint],
-    course: Option<&Course>,
-    extent: &Extent,
-) -> Result<Option<Time>, Error> {
-    let Conditions { store, experiment, .. } = execution.conditions;
-    let plan = execution.conditions.plan();
-    let Some(budget) = plan.budget else { return Ok(None) };
-    let missing: Vec<Stint> =
-        stints.iter().filter(|stint| !execution.is_finished(&stint.trial)).copied().collect();
-    if missing.is_empty() {
-        return Ok(None);
-    }
-    let next = match course {
-        Some(course) => course.expected(&execution.conditions.lengths.borrow(), extent),
-        None => expected(store, experiment.id, plan, &missing)?,
-    };
-    let used = clock.used();
-    let over = used + next.unwrap_or_default() > budget;
-    Ok(over.then_some(Time { used, next, budget }))
 }
 
 /// How a budget was spent.
@@ -340,14 +359,6 @@ impl End {
         };
         Warning::new(code, text + &rest)
     }
-}
-
-/// Reports why the run has ended, and stores it with the results, unless a run killed at this point
-/// has already done so.
-fn end(conditions: &Conditions<'_>, end: End, tally: &Tally, blocks: u32) -> Result<(), Error> {
-    let warning = end.warning(tally, blocks);
-    conditions.tell(Event::Note(warning.text.clone()));
-    Ok(conditions.warn_once(&warning)?)
 }
 
 /// Describes the blocks until the next look.
