@@ -13,7 +13,7 @@ use crate::records::{
     ExperimentId, ExperimentState, HostFact, NewExperiment, NewTrial, NewVariant, Setting, StepId,
     TrialId, TrialState, VariantId,
 };
-use crate::step::{Measure, StepRecord, Warning};
+use crate::step::{Failure, LogEvent, Measure, StepRecord, Warning};
 use crate::store::{Store, now_ms};
 
 /// Every function here is one transaction, durable when it returns.
@@ -406,86 +406,83 @@ fn insert_step(
     let mut names = Names::new(connection);
     let name = names.id(name)?;
     let measure = measure_id(connection, measure)?;
-    let step = connection
-        .prepare_cached(
-            "INSERT INTO step (trial_id, ordinal, name_id, dop, kind, state, started_ms, seconds, operations, measure_id, absent, notes) \
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
-        )?
-        .insert(params![
-            trial.0,
-            ordinal,
-            name,
-            dop,
-            kind.as_str(),
-            state.as_str(),
-            started_ms,
-            seconds,
-            int(*operations),
-            measure,
-            list(absent),
-            list(notes)
-        ])?;
+    let (kind, state, operations) = (kind.as_str(), state.as_str(), int(*operations));
+    let (absent, notes) = (list(absent), list(notes));
+    let sql = "INSERT INTO step (trial_id, ordinal, name_id, dop, kind, state, started_ms, seconds, operations, \
+               measure_id, absent, notes) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
+    let step = connection.prepare_cached(sql)?.insert(params![
+        trial.0, ordinal, name, dop, kind, state, started_ms, seconds, operations, measure, absent,
+        notes
+    ])?;
 
-    let mut insert = connection
-        .prepare_cached("INSERT INTO metric (step_id, name_id, value) VALUES (?1, ?2, ?3)")?;
+    let sql = "INSERT INTO metric (step_id, name_id, value) VALUES (?1, ?2, ?3)";
+    let mut insert = connection.prepare_cached(sql)?;
     for (name, value) in metrics.iter().filter(|(_, value)| value.is_finite()) {
         insert.execute(params![step, names.id(name)?, value])?;
     }
-    let mut insert = connection.prepare_cached(
-        "INSERT INTO series (step_id, name_id, label, unit, grp, encoding, \"values\") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-    )?;
+    let sql = "INSERT INTO series (step_id, name_id, label, unit, grp, encoding, \"values\") \
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+    let mut insert = connection.prepare_cached(sql)?;
     for s in series {
         let (encoding, bytes) = codec::encode(&s.values);
         let name = names.id(&s.name)?;
         insert.execute(params![step, name, s.label, s.unit, s.group, encoding, bytes])?;
     }
-    let mut insert = connection.prepare_cached(
-        "INSERT INTO histogram (step_id, class, count, hdr) VALUES (?1, ?2, ?3, ?4)",
-    )?;
+    let sql = "INSERT INTO histogram (step_id, class, count, hdr) VALUES (?1, ?2, ?3, ?4)";
+    let mut insert = connection.prepare_cached(sql)?;
     for h in histograms {
         insert.execute(params![step, h.class, int(h.count), h.hdr])?;
     }
-    let mut insert = connection.prepare_cached(
-        "INSERT INTO counter (step_id, ordinal, view_id, object_id, name_id, value) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-    )?;
+    let sql = "INSERT INTO counter (step_id, ordinal, view_id, object_id, name_id, value) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+    let mut insert = connection.prepare_cached(sql)?;
     let known = counters.iter().filter(|c| !c.value.is_nan());
     for (c, ordinal) in known.zip(0i64..) {
         let (view, object, name) = (names.id(&c.view)?, names.id(&c.object)?, names.id(&c.name)?);
         insert.execute(params![step, ordinal, view, object, name, c.value])?;
     }
-    let mut insert = connection.prepare_cached(
-        "INSERT INTO size (step_id, ordinal, object_id, name, bytes) VALUES (?1, ?2, ?3, ?4, ?5)",
-    )?;
+    let sql =
+        "INSERT INTO size (step_id, ordinal, object_id, name, bytes) VALUES (?1, ?2, ?3, ?4, ?5)";
+    let mut insert = connection.prepare_cached(sql)?;
     for (s, ordinal) in sizes.iter().zip(0i64..) {
         insert.execute(params![step, ordinal, names.id(&s.object)?, s.name, int(s.bytes)])?;
     }
-    let mut insert = connection.prepare_cached(
-        "INSERT INTO query_plan (step_id, ordinal, statement_id, plan_id) VALUES (?1, ?2, ?3, ?4)",
-    )?;
+    let sql =
+        "INSERT INTO query_plan (step_id, ordinal, statement_id, plan_id) VALUES (?1, ?2, ?3, ?4)";
+    let mut insert = connection.prepare_cached(sql)?;
     for (one, ordinal) in plans.iter().zip(0i64..) {
         let (statement, plan) = (names.id(&one.statement)?, names.id(&one.plan)?);
         insert.execute(params![step, ordinal, statement, plan])?;
     }
-    let mut insert = connection.prepare_cached(
-        "INSERT INTO event (step_id, ordinal, at_ms, kind, text) VALUES (?1, ?2, ?3, ?4, ?5)",
-    )?;
+    insert_texts(connection, trial, step, events, warnings, failures)?;
+    Ok(StepId(step))
+}
+
+/// Inserts what systems and programs said during a step, without passwords.
+fn insert_texts(
+    connection: &Connection,
+    trial: TrialId,
+    step: i64,
+    events: &[LogEvent],
+    warnings: &[Warning],
+    failures: &[Failure],
+) -> rusqlite::Result<()> {
+    let sql = "INSERT INTO event (step_id, ordinal, at_ms, kind, text) VALUES (?1, ?2, ?3, ?4, ?5)";
+    let mut insert = connection.prepare_cached(sql)?;
     for (event, ordinal) in events.iter().zip(0i64..) {
         let text = without_passwords(&event.text);
         insert.execute(params![step, ordinal, event.at_ms, event.kind, text])?;
     }
-    let mut insert = connection.prepare_cached(
-        "INSERT INTO warning (experiment_id, trial_id, step_id, code, text) \
-         VALUES ((SELECT experiment_id FROM trial WHERE id = ?1), ?1, ?2, ?3, ?4)",
-    )?;
+    let sql = "INSERT INTO warning (experiment_id, trial_id, step_id, code, text) \
+               VALUES ((SELECT experiment_id FROM trial WHERE id = ?1), ?1, ?2, ?3, ?4)";
+    let mut insert = connection.prepare_cached(sql)?;
     for w in warnings {
         insert.execute(params![trial.0, step, w.code, without_passwords(&w.text)])?;
     }
-    let mut insert = connection.prepare_cached(
-        "INSERT INTO failure (step_id, class, code, message, count, retried) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-    )?;
+    let sql = "INSERT INTO failure (step_id, class, code, message, count, retried) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+    let mut insert = connection.prepare_cached(sql)?;
     for f in failures {
         let message = without_passwords(&f.message);
         insert.execute(params![step, f.class, f.code, message, int(f.count), f.retried])?;
     }
-    Ok(StepId(step))
+    Ok(())
 }
