@@ -36,23 +36,36 @@ fn is_header(text: &str) -> bool {
     HEADER.iter().all(|name| text.split('\t').any(|column| column.trim() == *name))
 }
 
-/// One line of progress.
-struct Progress {
-    /// Values by the places of the header's columns.
-    values: Vec<f64>,
+/// What the lines of a run say.
+#[derive(Default)]
+struct Run<'t> {
+    columns: Vec<&'t str>,
+    /// The lines of progress: values by the places of the header's columns.
+    progress: Vec<Vec<f64>>,
+    /// The number of the last of them.
+    progress_at: usize,
+    latencies: Latencies,
+    /// The line of the totals: seconds, rows, retries.
+    totals: Option<(Line<'t>, f64, f64, f64)>,
+    indexes: Option<(Line<'t>, String)>,
+    done: bool,
 }
 
 pub(crate) fn read(text: &str) -> Result<Reading, ForeignError> {
-    let mut columns: Vec<&str> = Vec::new();
-    let mut progress: Vec<Progress> = Vec::new();
-    let mut latencies = Latencies::default();
-    let (mut totals, mut indexes, mut done, mut progress_at) = (None, None, false, 1);
+    let mut run = Run::default();
     for line in lines(text) {
+        run.line(line)?;
+    }
+    Ok(Reading { program: PROGRAM, tests: run.tests(text)?, ..Reading::default() })
+}
+
+impl<'t> Run<'t> {
+    fn line(&mut self, line: Line<'t>) -> Result<(), ForeignError> {
         if FAILED.is_match(line.text) {
             return Err(line.failed(PROGRAM));
         }
         if is_header(line.text) {
-            if !columns.is_empty() {
+            if !self.columns.is_empty() {
                 return Err(ForeignError::Unsupported {
                     program: PROGRAM,
                     line: line.number,
@@ -60,100 +73,108 @@ pub(crate) fn read(text: &str) -> Result<Reading, ForeignError> {
                     remedy: "Keep the output of each run in a file of its own.",
                 });
             }
-            columns = line.text.split('\t').map(str::trim).collect();
+            self.columns = line.text.split('\t').map(str::trim).collect();
         } else if let Some(found) = TOTALS.captures(line.text) {
             let part = |place: usize| line.number(PROGRAM, "total", &found[place]);
-            let retries: f64 = found[4].split(' ').filter_map(number).sum();
-            totals = Some((line, part(1)?, part(3)?, retries));
+            let retries = found[4].split(' ').filter_map(number).sum();
+            self.totals = Some((line, part(1)?, part(3)?, retries));
         } else if let Some(found) = INDEXES.captures(line.text) {
-            indexes = Some((line, found[1].to_owned()));
+            self.indexes = Some((line, found[1].to_owned()));
         } else if line.text == "Done" {
-            done = totals.is_some();
-        } else if !columns.is_empty() && line.text.contains('\t') {
-            progress.extend(row(&line, columns.len())?);
-            progress_at = line.number;
+            self.done = self.totals.is_some();
+        } else if !self.columns.is_empty() && line.text.contains('\t') {
+            self.progress.extend(row(&line, self.columns.len())?);
+            self.progress_at = line.number;
         } else {
-            latencies.line(&line);
+            self.latencies.line(&line);
         }
+        Ok(())
     }
-    if columns.is_empty() {
-        return Err(other(PROGRAM, "the header that begins with \"i_sec\"", text));
+
+    fn place(&self, name: &str) -> Option<usize> {
+        self.columns.iter().position(|column| *column == name)
     }
-    let (true, Some((line, seconds, rows, retries))) = (done, totals) else {
-        return Err(cut_off(PROGRAM, "the line \"Totals: …\" and after it \"Done\"", text));
-    };
-    let place = |name: &str| columns.iter().position(|column| *column == name);
-    let series = |name: &str| -> Vec<Interval> {
-        let (Some(length), Some(end), Some(value)) = (place("i_sec"), place("t_sec"), place(name))
-        else {
-            return Vec::new();
+
+    fn series(&self, name: &str) -> Vec<Interval> {
+        let places = ["i_sec", "t_sec", name].map(|name| self.place(name));
+        let [Some(length), Some(end), Some(value)] = places else { return Vec::new() };
+        let interval = |values: &Vec<f64>| {
+            let (seconds, value) = (values[length], values[value]);
+            Interval { from: (values[end] - seconds).max(0.0), seconds, value, latency_us: None }
         };
-        let intervals = progress.iter().filter_map(|Progress { values }| {
-            let (length, end, value) = (values.get(length)?, values.get(end)?, values.get(value)?);
-            let from = (end - length).max(0.0);
-            Some(Interval { from, seconds: *length, value: *value, latency_us: None })
-        });
-        intervals.collect()
-    };
-    let last = |name: &str| progress.last().and_then(|last| last.values.get(place(name)?)).copied();
-    let test = |name: &str, value, unit: &'static str, line| Test {
-        name: Some(name.to_owned()),
-        seconds: Some(seconds),
-        value,
-        unit: unit.into(),
-        line,
-        ..Test::default()
-    };
-    // The rate in the totals is that of the rows asked for, over a time that includes creating
-    // indexes. Counts and time in the last line of progress are those of the statements.
-    let counted = |name: &str| {
-        let (count, time) = last(name).zip(last("t_sec"))?;
+        self.progress.iter().map(interval).collect()
+    }
+
+    /// A count of the last line of progress, and its time.
+    fn counted(&self, name: &str) -> Option<(f64, f64)> {
+        let last = self.progress.last()?;
+        let (count, time) = (last[self.place(name)?], last[self.place("t_sec")?]);
         (count > 0.0 && time > 0.0).then_some((count, time))
-    };
-    let mut tests = Vec::new();
-    if let Some((count, time)) = counted("t_ins").or((rows > 0.0).then_some((rows, seconds))) {
-        let mut metrics = vec![Metric::new("retries", retries, "")];
-        metrics.extend(latencies.insert.map(|max| Metric::new("max", max, "µs")));
-        tests.push(Test {
-            metrics,
-            operations: Some(count as u64),
-            seconds: Some(time),
-            series: series("i_ips"),
-            ..test("insert", count / time, "rows/s", line.number)
-        });
     }
-    if let Some((count, time)) = counted("t_query") {
-        let metrics = latencies.query.map(|max| Metric::new("max", max, "µs"));
-        tests.push(Test {
-            operations: Some(count as u64),
-            seconds: Some(time),
-            metrics: metrics.into_iter().collect(),
-            series: series("i_qps"),
-            ..test("query", count / time, "queries/s", progress_at)
-        });
+
+    /// The tests of the run, which is all of `text`.
+    fn tests(&self, text: &str) -> Result<Vec<Test>, ForeignError> {
+        if self.columns.is_empty() {
+            return Err(other(PROGRAM, "the header that begins with \"i_sec\"", text));
+        }
+        let (true, Some((line, seconds, rows, retries))) = (self.done, self.totals) else {
+            return Err(cut_off(PROGRAM, "the line \"Totals: …\" and after it \"Done\"", text));
+        };
+        let test = |name: &str, value, unit: &'static str, line| Test {
+            name: Some(name.to_owned()),
+            value,
+            unit: unit.into(),
+            line,
+            ..Test::default()
+        };
+        let mut tests = Vec::new();
+        // The rate in the totals is that of the rows asked for, over a time that includes creating
+        // indexes. Counts and time in the last line of progress are those of the statements.
+        let all = (rows > 0.0).then_some((rows, seconds));
+        if let Some((count, time)) = self.counted("t_ins").or(all) {
+            let mut metrics = vec![Metric::new("retries", retries, "")];
+            metrics.extend(self.latencies.insert.map(|max| Metric::new("max", max, "µs")));
+            tests.push(Test {
+                metrics,
+                operations: Some(count as u64),
+                seconds: Some(time),
+                series: self.series("i_ips"),
+                ..test("insert", count / time, "rows/s", line.number)
+            });
+        }
+        if let Some((count, time)) = self.counted("t_query") {
+            let metrics = self.latencies.query.map(|max| Metric::new("max", max, "µs"));
+            tests.push(Test {
+                operations: Some(count as u64),
+                seconds: Some(time),
+                metrics: metrics.into_iter().collect(),
+                series: self.series("i_qps"),
+                ..test("query", count / time, "queries/s", self.progress_at)
+            });
+        }
+        tests.retain(|test| test.value.is_finite() && test.value > 0.0);
+        if let Some((line, seconds)) = &self.indexes {
+            let value = line.positive(PROGRAM, "time in seconds", seconds)?;
+            tests.push(Test {
+                less_is_better: true,
+                seconds: Some(value),
+                ..test("index", value, "s", line.number)
+            });
+        }
+        if tests.is_empty() {
+            return Err(ForeignError::NotAFigure {
+                program: PROGRAM,
+                line: line.number,
+                what: "number of rows or queries",
+                found: line.text.to_owned(),
+            });
+        }
+        Ok(tests)
     }
-    tests.retain(|test| test.value.is_finite() && test.value > 0.0);
-    if let Some((line, seconds)) = indexes {
-        let value = line.positive(PROGRAM, "time in seconds", &seconds)?;
-        tests.push(Test {
-            less_is_better: true,
-            seconds: Some(value),
-            ..test("index", value, "s", line.number)
-        });
-    }
-    if tests.is_empty() {
-        return Err(ForeignError::NotAFigure {
-            program: PROGRAM,
-            line: line.number,
-            what: "number of rows or queries",
-            found: line.text.to_owned(),
-        });
-    }
-    Ok(Reading { program: PROGRAM, tests, ..Reading::default() })
 }
 
 /// A line of progress, if this is one.
-fn row(line: &Line<'_>, columns: usize) -> Result<Option<Progress>, ForeignError> {
+fn row(line: &Line<'_>, columns: usize) -> Result<Option<Vec<f64>>, ForeignError> {
     let fields: Vec<&str> = line.text.split('\t').collect();
     if fields.iter().all(|field| number(field).is_none()) {
         return Ok(None);
@@ -163,7 +184,7 @@ fn row(line: &Line<'_>, columns: usize) -> Result<Option<Progress>, ForeignError
         return Err(ForeignError::CutOff { program: PROGRAM, line: line.number, expected });
     }
     let values = fields.iter().map(|field| line.number(PROGRAM, "figure", field));
-    Ok(Some(Progress { values: values.collect::<Result<_, _>>()? }))
+    values.collect::<Result<_, _>>().map(Some)
 }
 
 /// The slowest statements, in microseconds.
