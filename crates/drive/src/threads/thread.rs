@@ -11,6 +11,7 @@ use crate::clients::client::Context;
 use crate::clients::gate::Gate;
 use crate::clients::lane::Lane;
 use crate::clients::sliced::Tour;
+use crate::clock::Moment;
 use crate::error::{Error, ErrorKind};
 use crate::step::cost::ThreadCost;
 use crate::step::load::Load;
@@ -39,6 +40,15 @@ pub struct Failed {
 /// The load's record of a client's connection: the process that serves it, and how to break it off.
 pub type Connection = (Option<u32>, Breaker);
 
+/// Ensures that no thread waits in vain for the streams of one that panics.
+struct Done<'a>(&'a Gate, usize);
+
+impl Drop for Done<'_> {
+    fn drop(&mut self) {
+        (0..self.1).for_each(|_| self.0.thread_done());
+    }
+}
+
 /// Connects, reports that, waits for the start, and runs the streams with these indexes.
 pub fn run(
     load: &Load,
@@ -47,30 +57,12 @@ pub fn run(
     connected: mpsc::Sender<Result<(u32, Vec<Connection>), Error>>,
     failed: &Mutex<Option<Failed>>,
 ) -> Vec<Finished> {
-    /// Ensures that no thread waits in vain, even if this one panics.
-    struct Done<'a>(&'a Gate, usize);
-    impl Drop for Done<'_> {
-        fn drop(&mut self) {
-            (0..self.1).for_each(|_| self.0.thread_done());
-        }
-    }
     let _done = Done(gate, indexes.len());
     let tid = nix::unistd::gettid().as_raw().cast_unsigned();
     // Sleeps end within about a microsecond of their time, instead of 50, the kernel's default.
     let _ = nix::sys::prctl::set_timerslack(1);
-    let context = |index: &usize| {
-        let stream = &load.step.streams[*index];
-        Context {
-            stream,
-            index: *index,
-            gate,
-            counted: counted(&stream.class, stream.role, &load.step),
-            limit: load.limit(),
-            overtime: load.overtime,
-            phase: f64::from(stream.client) / f64::from(load.step.dop.max(1)),
-        }
-    };
-    let contexts: Vec<Context<'_>> = indexes.iter().map(context).collect();
+    let contexts: Vec<Context<'_>> =
+        indexes.iter().map(|index| context(load, *index, gate)).collect();
     let finished = |context: &Context<'_>| Finished {
         class: context.stream.class.clone(),
         role: context.stream.role,
@@ -81,13 +73,7 @@ pub fn run(
     // The lanes of the streams, one after another; several per stream only if it is alone.
     let mut lanes = Vec::new();
     for context in &contexts {
-        let connection = sit(load, context.index)
-            .and_then(|()| connect(load, context.index))
-            .and_then(|(mut own, connections)| {
-                context.first_refresh(&mut own)?;
-                Ok((own, connections))
-            });
-        match connection {
+        match connect(load, context) {
             Ok((own, connections)) => {
                 let _ = connected.send(Ok((tid, connections)));
                 lanes.extend(own);
@@ -101,38 +87,17 @@ pub fn run(
     // The preparing thread waits until all senders are gone.
     drop(connected);
     if let Some(start) = gate.wait_for_start() {
-        // Index of the stream that failed, and its target.
-        let ended = match (&load.slices, &contexts[..]) {
-            (Some(slices), [context]) => {
-                let mut tour = Tour::new(context, &mut lanes, slices, start);
-                let ended = tour.run();
-                ended.map(|ended| vec![ended]).map_err(|error| (0, tour.here(), error))
-            }
-            (_, [context]) => context
-                .run(&mut lanes[0], start)
-                .map(|ended| vec![ended])
-                .map_err(|error| (0, 0, error)),
-            _ => bundle::run(&contexts, &mut lanes, start).map_err(|(at, error)| (at, 0, error)),
-        };
-        match ended {
+        match streams(load, &contexts, &mut lanes, start) {
             Ok(all) => {
                 for (finished, ended) in finished.iter_mut().zip(all) {
                     finished.ended = ended;
                 }
             }
-            Err((at, target, error)) => {
-                // A connection broken after the end of the step is not a failure.
-                if !gate.stopped() {
-                    let mut failed = failed.lock().unwrap_or_else(PoisonError::into_inner);
-                    failed.get_or_insert(Failed {
-                        target,
-                        class: contexts[at].stream.class.clone(),
-                        code: error.code().unwrap_or_default().to_owned(),
-                        kind: error.kind(),
-                        message: error.to_string(),
-                    });
-                    gate.stop();
-                }
+            // A connection broken after the end of the step is not a failure.
+            Err(_) if gate.stopped() => {}
+            Err(failure) => {
+                failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(failure);
+                gate.stop();
             }
         }
         for _ in contexts.iter().filter(|context| context.stream.role == Role::Lead) {
@@ -147,14 +112,55 @@ pub fn run(
     finished
 }
 
-/// Pins the calling thread, a stream's client, to its CPU if it has one.
-fn sit(load: &Load, index: usize) -> Result<(), Error> {
-    load.seats.get(index).map_or(Ok(()), |place| seat::take(*place))
+/// The context of a stream's loop.
+fn context<'a>(load: &'a Load, index: usize, gate: &'a Gate) -> Context<'a> {
+    let stream = &load.step.streams[index];
+    Context {
+        stream,
+        index,
+        gate,
+        counted: counted(&stream.class, stream.role, &load.step),
+        limit: load.limit(),
+        overtime: load.overtime,
+        phase: f64::from(stream.client) / f64::from(load.step.dop.max(1)),
+    }
 }
 
-/// One lane and one connection for each target.
-fn connect(load: &Load, index: usize) -> Result<(Vec<Lane>, Vec<Connection>), Error> {
-    let stream = &load.step.streams[index];
+/// Runs the streams from `start` to their ends. Returns when each ended, relative to the start.
+fn streams(
+    load: &Load,
+    contexts: &[Context<'_>],
+    lanes: &mut [Lane],
+    start: Moment,
+) -> Result<Vec<Duration>, Failed> {
+    let failed = |at: usize, target: usize, error: Error| Failed {
+        target,
+        class: contexts[at].stream.class.clone(),
+        code: error.code().unwrap_or_default().to_owned(),
+        kind: error.kind(),
+        message: error.to_string(),
+    };
+    match (&load.slices, contexts) {
+        (Some(slices), [context]) => {
+            let mut tour = Tour::new(context, lanes, slices, start);
+            let ended = tour.run();
+            ended.map(|ended| vec![ended]).map_err(|error| failed(0, tour.here(), error))
+        }
+        (None, [context]) => {
+            let ended = context.run(&mut lanes[0], start);
+            ended.map(|ended| vec![ended]).map_err(|error| failed(0, 0, error))
+        }
+        _ => bundle::run(contexts, lanes, start).map_err(|(at, error)| failed(at, 0, error)),
+    }
+}
+
+/// One lane and one connection for each target. If the stream's client has a CPU, the calling
+/// thread is pinned to it first.
+fn connect(load: &Load, context: &Context<'_>) -> Result<(Vec<Lane>, Vec<Connection>), Error> {
+    let (stream, place) = (context.stream, load.seats.get(context.index));
+    if let Some(place) = place {
+        seat::take(*place)?;
+    }
     let seed =
         stream_seed(load.seed, &load.step.name, load.step.dop, stream.client, &stream.class.name);
     let mut lanes = Vec::new();
@@ -165,12 +171,13 @@ fn connect(load: &Load, index: usize) -> Result<(Vec<Lane>, Vec<Connection>), Er
         };
         let lane = Lane::new(connect, stream, seed, load.step.seconds)?;
         let server = lane.session.server_pid();
-        if let Some(place) = load.seats.get(index) {
+        if let Some(place) = place {
             seat::seat_server(*place, server)?;
         }
         connections.push((server, lane.session.breaker()?));
         lanes.push(lane);
     }
+    context.first_refresh(&mut lanes)?;
     Ok((lanes, connections))
 }
 
