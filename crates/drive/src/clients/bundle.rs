@@ -145,26 +145,12 @@ pub fn run(
             }
         }
     }
-    bundle.count(false);
+    bundle.cost.count(&mut bundle.since, false);
     let ended = seats.iter().map(|seat| seat.ended - start).collect();
     if let Some(lane) = lanes.first_mut() {
         lane.cost = bundle.cost;
     }
     Ok(ended)
-}
-
-impl Bundle {
-    /// Starts or stops counting the thread's cost.
-    fn count(&mut self, counts: bool) {
-        match (self.since, counts) {
-            (Some(since), false) => {
-                self.cost.add_since(since);
-                self.since = None;
-            }
-            (None, true) => self.since = Some(ThreadCost::now()),
-            _ => {}
-        }
-    }
 }
 
 impl Seat<'_> {
@@ -224,7 +210,7 @@ impl Seat<'_> {
         let operations = context.stream.operations_per_round;
         let late = self.begin >= bundle.deadline;
         let left_out = late || context.gate.leaves_out(at);
-        bundle.count(!left_out);
+        bundle.cost.count(&mut bundle.since, !left_out);
         if left_out {
             self.lane.tally.left_out(operations);
         } else {

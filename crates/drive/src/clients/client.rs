@@ -66,21 +66,15 @@ impl Context<'_> {
         let mut now = Moment::now().max(start);
         let mut ended = start;
         while !self.gate.stopped() && now < last && lane.rounds < rounds {
-            let mut begin = None;
-            if let Some(schedule) = &schedule {
-                let due = schedule.next;
-                if due >= last {
-                    self.gate.sleep_until(last);
+            let due = schedule.as_ref().map(|schedule| schedule.next);
+            if let Some(due) = due
+                && due > now
+            {
+                self.gate.sleep_until(due.min(last));
+                if due >= last || self.gate.stopped() {
                     break;
                 }
-                if due > now {
-                    self.gate.sleep_until(due);
-                    if self.gate.stopped() {
-                        break;
-                    }
-                    now = due;
-                }
-                begin = Some(due);
+                now = due;
             }
             if now >= deadline && !over {
                 over = true;
@@ -97,21 +91,17 @@ impl Context<'_> {
                 now = Moment::now();
                 continue;
             }
-            if let Some(refresh) = &self.stream.refresh {
-                if lane.until_refresh == 0 {
-                    self.refresh(refresh, lane, 0)?;
-                    now = Moment::now();
-                }
-                lane.until_refresh -= 1;
+            if self.refresh_in_turn(lane, 0)? {
+                now = Moment::now();
             }
-            if let Some(due) = begin
+            if let Some(due) = due
                 && lane.gives_up(now - due)
             {
                 lane.rounds += 1;
                 continue;
             }
             // A free stream's operation begins when it is sent; a scheduled one when it was due.
-            let begin = begin.unwrap_or(now);
+            let begin = due.unwrap_or(now);
             let round = self.round(lane, 0)?;
             now = Moment::now();
             lane.rounds += 1;
@@ -125,23 +115,14 @@ impl Context<'_> {
             };
             let at = now.nanos_since(start);
             let left_out = over || self.gate.leaves_out(at);
-            match (since, left_out) {
-                // The CPU time that the thread used in the meantime is left out as well.
-                (Some(earlier), true) => {
-                    lane.cost.add_since(earlier);
-                    since = None;
-                }
-                (None, false) => since = Some(ThreadCost::now()),
-                _ => {}
-            }
+            lane.cost.count(&mut since, !left_out);
             if left_out {
                 lane.tally.left_out(self.stream.operations_per_round);
             } else {
                 self.found(lane, 0, rows);
                 let latency = now.nanos_since(begin);
-                let in_time = now <= deadline;
                 lane.took(now - begin);
-                lane.tally.round(at, latency, self.stream.operations_per_round, in_time);
+                lane.tally.round(at, latency, self.stream.operations_per_round, now <= deadline);
             }
             if !over {
                 ended = now;
@@ -150,8 +131,8 @@ impl Context<'_> {
         }
         if self.limit.is_some() && !over && !self.gate.stopped() {
             self.end_of_time(lane, schedule.as_ref(), deadline, &mut since);
-        } else if let Some(since) = since {
-            lane.cost.add_since(since);
+        } else {
+            lane.cost.count(&mut since, false);
         }
         Ok(ended - start)
     }
@@ -168,9 +149,7 @@ impl Context<'_> {
         if let Some(schedule) = schedule {
             lane.tally.missed(schedule.waits_until(deadline));
         }
-        if let Some(since) = since.take() {
-            lane.cost.add_since(since);
-        }
+        lane.cost.count(since, false);
     }
 
     /// Tells the target's other streams and any watchers that a round was done.
@@ -367,9 +346,21 @@ impl Context<'_> {
         Ok(u64::from(reply.rows))
     }
 
+    /// Refreshes the cells before this round if it is time to. Returns whether it was.
+    #[inline]
+    pub fn refresh_in_turn(&self, lane: &mut Lane, target: usize) -> Result<bool, Error> {
+        let Some(refresh) = &self.stream.refresh else { return Ok(false) };
+        let due = lane.until_refresh == 0;
+        if due {
+            self.refresh(refresh, lane, target)?;
+        }
+        lane.until_refresh -= 1;
+        Ok(due)
+    }
+
     /// Runs the side query and sets the cells from its row.
     #[cold]
-    pub fn refresh(&self, refresh: &Refresh, lane: &mut Lane, target: usize) -> Result<(), Error> {
+    fn refresh(&self, refresh: &Refresh, lane: &mut Lane, target: usize) -> Result<(), Error> {
         lane.until_refresh = refresh.every.max(1);
         let Some(handle) = lane.refresh else { return Ok(()) };
         let cells = &self.gate.cells[target];

@@ -52,11 +52,10 @@ impl Player {
         rng: &mut Rng,
     ) -> Result<Player, Error> {
         let session = session.scripted().ok_or(Error::Unsupported("scripts need SQL"))?;
-        let add = |command: &Command| match &command.action {
+        let mut add = |command: &Command| match &command.action {
             Action::Sql(sql) => session.add(sql, scripts).map(Some),
             _ => Ok(None),
         };
-        let mut add = add;
         let mut statements = Vec::new();
         for (script, _) in &scripts.scripts {
             statements.push(script.commands.iter().map(&mut add).collect::<Result<_, _>>()?);
@@ -209,12 +208,7 @@ impl Player {
                 }
                 Action::StartPipeline => {
                     let Some(session) = session.scripted() else { continue };
-                    // Within it nothing can be waited for.
-                    let ends = |command: &Command| matches!(command.action, Action::EndPipeline);
-                    let length = script.commands[at..].iter().position(ends).unwrap_or(0);
-                    for statement in self.statements[which][at..at + length].iter().flatten() {
-                        session.parse(*statement)?;
-                    }
+                    parse_ahead(session, &script.commands[at..], &self.statements[which][at..])?;
                     pipeline = Some(0);
                 }
                 Action::SyncPipeline => {
@@ -231,29 +225,15 @@ impl Player {
                     if let Some(ready) = &mut ready {
                         ready()?;
                     }
-                    session.send()?;
-                    let mut error = None;
-                    for _ in 0..=syncs {
-                        match session.results(None) {
-                            Ok(reply) => rows += u64::from(reply.rows),
-                            // The others of its answers have to be read all the same.
-                            Err(said @ Error::Server { .. }) => error = error.or(Some(said)),
-                            Err(broken) => return Err(broken),
-                        }
-                    }
-                    if let Some(error) = error {
-                        return Err(error);
-                    }
+                    rows += answers(session, syncs + 1)?;
                 }
             }
         }
-        match session.scripted().is_some_and(|session| session.in_transaction()) {
-            true => Err(Error::Script(format!(
-                "{}: the script ended inside a transaction; end it with COMMIT or ROLLBACK",
-                script.name
-            ))),
-            false => Ok(Round::Done(rows)),
+        if session.scripted().is_some_and(|session| session.in_transaction()) {
+            let text = "the script ended inside a transaction; end it with COMMIT or ROLLBACK";
+            return Err(Error::Script(format!("{}: {text}", script.name)));
         }
+        Ok(Round::Done(rows))
     }
 
     #[inline]
@@ -308,6 +288,32 @@ impl Player {
         }
         Ok(())
     }
+}
+
+/// Parses the statements of a pipeline that begins here: within it nothing can be waited for.
+fn parse_ahead(
+    session: &mut dyn Scripted,
+    commands: &[Command],
+    statements: &[Option<usize>],
+) -> Result<(), Error> {
+    let ends = |command: &Command| matches!(command.action, Action::EndPipeline);
+    let length = commands.iter().position(ends).unwrap_or(0);
+    statements[..length].iter().flatten().try_for_each(|statement| session.parse(*statement))
+}
+
+/// Sends a pipeline and reads this many answers; returns the rows in them.
+fn answers(session: &mut dyn Scripted, count: u32) -> Result<u64, Error> {
+    session.send()?;
+    let (mut rows, mut error) = (0, None);
+    for _ in 0..count {
+        match session.results(None) {
+            Ok(reply) => rows += u64::from(reply.rows),
+            // The others of its answers have to be read all the same.
+            Err(said @ Error::Server { .. }) => error = error.or(Some(said)),
+            Err(broken) => return Err(broken),
+        }
+    }
+    error.map_or(Ok(rows), Err)
 }
 
 fn assign(variables: &mut [Value], slot: Slot, value: Value) {

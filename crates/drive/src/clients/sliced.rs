@@ -281,12 +281,8 @@ impl<'a> Tour<'a> {
         if let Some(schedule) = &mut stay.schedule {
             schedule.advance();
         }
-        if let Some(refresh) = &context.stream.refresh {
-            if lane.until_refresh == 0 {
-                context.refresh(refresh, lane, target)?;
-                self.now = Moment::now();
-            }
-            lane.until_refresh -= 1;
+        if context.refresh_in_turn(lane, target)? {
+            self.now = Moment::now();
         }
         if self.rests {
             return self.resume(target, until);

@@ -28,6 +28,20 @@ impl ThreadCost {
         }
     }
 
+    /// Starts or stops counting the cost of the calling thread. `since` is when it began to count;
+    /// `None` while it doesn't.
+    #[inline]
+    pub fn count(&mut self, since: &mut Option<ThreadCost>, counts: bool) {
+        match (*since, counts) {
+            (Some(earlier), false) => {
+                self.add_since(earlier);
+                *since = None;
+            }
+            (None, true) => *since = Some(ThreadCost::now()),
+            _ => {}
+        }
+    }
+
     pub fn add_since(&mut self, earlier: ThreadCost) {
         self.add(earlier, ThreadCost::now());
     }
