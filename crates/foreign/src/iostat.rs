@@ -30,21 +30,18 @@ fn without_first(text: &str) -> bool {
 pub(crate) fn read(text: &str) -> Result<Reading, ForeignError> {
     let mut columns: Vec<Column> = Vec::new();
     let mut header: Vec<&str> = Vec::new();
-    let (mut reports, mut complete, mut in_report, mut banners) = (0_usize, 0, false, 0_usize);
+    let (mut reports, mut complete, mut in_report, mut begun) = (0_usize, 0, false, false);
     // How many reports to leave out: the average since boot.
     let first = usize::from(!without_first(text));
     for line in lines(text) {
         let words: Vec<&str> = line.text.split_whitespace().collect();
-        if is_banner(line.text) {
-            banners += 1;
-            if banners > 1 {
-                return Err(ForeignError::Unsupported {
-                    program: PROGRAM,
-                    line: line.number,
-                    found: "a second run, which begins with an average since boot".to_owned(),
-                    remedy: "Keep the output of each run in a file of its own.",
-                });
-            }
+        if is_banner(line.text) && std::mem::replace(&mut begun, true) {
+            return Err(ForeignError::Unsupported {
+                program: PROGRAM,
+                line: line.number,
+                found: "a second run, which begins with an average since boot".to_owned(),
+                remedy: "Keep the output of each run in a file of its own.",
+            });
         }
         if let Some(names) = line.text.strip_prefix("avg-cpu:") {
             if !in_report {

@@ -87,6 +87,19 @@ impl Shape {
         cells.retain(|cell| !self.dense || !cell.is_empty());
         cells
     }
+
+    /// The row in a line; `None` if the table has ended.
+    fn row(&self, line: &Line<'_>) -> Result<Option<Row>, ForeignError> {
+        let (words, cells) = (line.text.trim(), self.cells(line.text));
+        if words.is_empty() || !is_row(&cells) || is_relative(words) {
+            return Ok(None);
+        }
+        if cells.len() != self.width {
+            let expected = "as many cells as the header has columns";
+            return Err(ForeignError::CutOff { program: PROGRAM, line: line.number, expected });
+        }
+        Ok(Some(Row { line: line.number, cells }))
+    }
 }
 
 fn is_row(cells: &[String]) -> bool {
@@ -127,20 +140,10 @@ pub(super) fn tables(text: &str) -> Result<Tables, ForeignError> {
     for (place, line) in all.iter().enumerate() {
         let words = line.text.trim();
         if let Part::Rows(shape) = &part {
-            let cells = shape.cells(line.text);
-            if !words.is_empty() && is_row(&cells) && !is_relative(words) {
-                if cells.len() != shape.width {
-                    let expected = "as many cells as the header has columns";
-                    return Err(ForeignError::CutOff {
-                        program: PROGRAM,
-                        line: line.number,
-                        expected,
-                    });
+            if let Some(row) = shape.row(line)? {
+                if let Some(table) = tables.found.last_mut() {
+                    table.rows.push(row);
                 }
-                let rows = tables.found.last_mut().map(|table| &mut table.rows);
-                rows.into_iter().for_each(|rows| {
-                    rows.push(Row { line: line.number, cells: cells.clone() });
-                });
                 continue;
             }
             part = outside();

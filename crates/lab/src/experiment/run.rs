@@ -116,14 +116,7 @@ pub fn run(
     conditions.loads.discard();
     match &result {
         Ok(()) => store.finish_experiment(experiment.id)?,
-        // The store may be what failed; report the error that came first.
-        Err(error) => {
-            if error.is_lasting() {
-                let text = error.to_string().lines().next().unwrap_or_default().to_owned();
-                store.warn(experiment.id, None, &Warning::new(FAILED, text)).unwrap_or(());
-            }
-            store.interrupt_experiment(experiment.id).unwrap_or(());
-        }
+        Err(error) => record_failure(&store, experiment.id, error),
     }
     made.remove();
     drop((held, exclusive));
@@ -131,6 +124,16 @@ pub fn run(
         conditions.tell(Event::Ended);
         experiment.id
     })
+}
+
+/// Records that the experiment was interrupted, and why if it would fail again.
+fn record_failure(store: &Store, experiment: ExperimentId, error: &Error) {
+    // The store may be what failed; the error that came first is reported.
+    if error.is_lasting() {
+        let text = error.to_string().lines().next().unwrap_or_default().to_owned();
+        store.warn(experiment, None, &Warning::new(FAILED, text)).unwrap_or(());
+    }
+    store.interrupt_experiment(experiment).unwrap_or(());
 }
 
 /// Finds the counter of the scheduler's events if a step wants one, and any warning about it.

@@ -33,19 +33,7 @@ struct Course {
 pub fn run(size: Size) -> Findings {
     let planned = planned_looks();
     let mut findings = Findings::default();
-    let own = Looks::new(&planned);
-    let schemes = [
-        Scheme { name: "95% at every look", levels: vec![ERROR; planned.len()] },
-        Scheme {
-            name: "split evenly (judge)",
-            levels: planned.iter().map(|blocks| 1.0 - own.confidence_at(*blocks)).collect(),
-        },
-        Scheme { name: "Pocock", levels: calibrated(&planned, size, |_| 1.0) },
-        Scheme {
-            name: "O'Brien and Fleming",
-            levels: calibrated(&planned, size, |share| share.sqrt()),
-        },
-    ];
+    let schemes = schemes(&planned, size);
     let last = planned.last().copied().unwrap_or(1);
     let design = Design::new(last, 2, SECONDS);
     let tries = size.pick(80, 10_000);
@@ -111,6 +99,23 @@ pub fn run(size: Size) -> Findings {
     }
     findings.tables.push(table);
     findings
+}
+
+/// The ways to split the error rate over these looks.
+fn schemes(planned: &[u32], size: Size) -> [Scheme; 4] {
+    let own = Looks::new(planned);
+    [
+        Scheme { name: "95% at every look", levels: vec![ERROR; planned.len()] },
+        Scheme {
+            name: "split evenly (judge)",
+            levels: planned.iter().map(|blocks| 1.0 - own.confidence_at(*blocks)).collect(),
+        },
+        Scheme { name: "Pocock", levels: calibrated(planned, size, |_| 1.0) },
+        Scheme {
+            name: "O'Brien and Fleming",
+            levels: calibrated(planned, size, |share| share.sqrt()),
+        },
+    ]
 }
 
 /// Those of a plan that asks for a precision and says nothing else.

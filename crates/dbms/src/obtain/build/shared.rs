@@ -85,34 +85,15 @@ pub(super) fn obtain(
     let Some(source) = SOURCE.read().unwrap_or_else(PoisonError::into_inner).clone() else {
         return Ok(None);
     };
-    let address = source.address();
     if let Some(why) = key.unshareable() {
-        progress(&format!("{what} is not obtained from {address}: {why}"));
+        progress(&format!("{what} is not obtained from {}: {why}", source.address()));
         return Ok(None);
     }
     user.check_reach(cache.path())?;
     let workshop = cache.workshop(WORKSHOP)?;
     let packed = workshop.path().join("packed");
-    let BuildOffer { key: found, object } = match source.fetch(key, &packed) {
-        Ok(Some(offer)) => offer,
-        Ok(None) => {
-            let (none, by) = match key.compiler_version {
-                Some(_) => ("no build", " by this compiler"),
-                None => ("no build, or several by different compilers,", ""),
-            };
-            let (dbms, short, platform) = (&key.dbms, key.short(), &key.platform);
-            progress(&format!(
-                "{address} has {none} of {dbms} {short} with these options{by} for {platform}"
-            ));
-            return Ok(None);
-        }
-        Err(BuildSourceError::Unreachable(problem)) => {
-            progress(&format!("cannot obtain builds from {address}: {problem}"));
-            return Ok(None);
-        }
-        Err(BuildSourceError::Damaged { object, problem }) => {
-            return Err(Error::SharedBuild { object, problem });
-        }
+    let Some(BuildOffer { key: found, object }) = fetch(&*source, key, &packed, progress)? else {
+        return Ok(None);
     };
     let wrong = |problem: String| Error::SharedBuild { object: object.clone(), problem };
     let (unpacked, made) = (workshop.path().join("unpacked"), workshop.path().join("made"));
@@ -157,6 +138,37 @@ pub(super) fn obtain(
         cache.finished(&name).display()
     ));
     Ok(Some(installation))
+}
+
+/// Fetches the packed build for `key` into `packed`; `None`, with the reason told, if it has to be
+/// made here.
+fn fetch(
+    source: &dyn BuildSource,
+    key: &BuildKey,
+    packed: &Path,
+    progress: &dyn Fn(&str),
+) -> Result<Option<BuildOffer>, Error> {
+    let address = source.address();
+    match source.fetch(key, packed) {
+        Ok(Some(offer)) => return Ok(Some(offer)),
+        Ok(None) => {
+            let (none, by) = match key.compiler_version {
+                Some(_) => ("no build", " by this compiler"),
+                None => ("no build, or several by different compilers,", ""),
+            };
+            let (dbms, short, platform) = (&key.dbms, key.short(), &key.platform);
+            progress(&format!(
+                "{address} has {none} of {dbms} {short} with these options{by} for {platform}"
+            ));
+        }
+        Err(BuildSourceError::Unreachable(problem)) => {
+            progress(&format!("cannot obtain builds from {address}: {problem}"));
+        }
+        Err(BuildSourceError::Damaged { object, problem }) => {
+            return Err(Error::SharedBuild { object, problem });
+        }
+    }
+    Ok(None)
 }
 
 /// The only build in the cache that fits a key without a compiler.
