@@ -179,6 +179,34 @@ fn names(directory: &Path) -> Vec<String> {
     names
 }
 
+/// Kills this test, run again in `directory`, while it builds in `root`. The kernel signals the
+/// build, which is gone at once.
+fn kill_a_build(directory: &Path, root: &Path) {
+    let mut driver = testing::again(&[], directory)
+        .stderr(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut output = BufReader::new(driver.stderr.take().unwrap()).lines().map(Result::unwrap);
+    let mut said = Vec::new();
+    while !said.last().is_some_and(|line: &String| line.contains("configuring")) {
+        said.extend(Some(output.next().unwrap_or_else(|| panic!("no build: {said:#?}"))));
+    }
+    let begin = Instant::now();
+    // The shell and configure.
+    while processes_in(root).len() < 2 {
+        assert!(begin.elapsed() < Duration::from_secs(60), "{:?}", processes_in(root));
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    driver.kill().unwrap(); // SIGKILL
+    driver.wait().unwrap();
+    let begin = Instant::now();
+    while !processes_in(root).is_empty() {
+        assert!(begin.elapsed() < Duration::from_secs(60), "the build outlives its driver");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
 #[test]
 fn builds_that_fail_or_are_broken_off_leave_nothing() {
     let (fake, cached) = ("fake", "cache");
@@ -193,30 +221,7 @@ fn builds_that_fail_or_are_broken_off_leave_nothing() {
     let root = directory.path().join(cached);
     let cache = Cache::at(&root).unwrap();
 
-    // Killed: the kernel signals the build, which is gone at once.
-    let mut driver = testing::again(&[], directory.path())
-        .stderr(Stdio::piped())
-        .stdout(Stdio::null())
-        .spawn()
-        .unwrap();
-    let mut output = BufReader::new(driver.stderr.take().unwrap()).lines().map(Result::unwrap);
-    let mut said = Vec::new();
-    while !said.last().is_some_and(|line: &String| line.contains("configuring")) {
-        said.extend(Some(output.next().unwrap_or_else(|| panic!("no build: {said:#?}"))));
-    }
-    let begin = Instant::now();
-    // The shell and configure.
-    while processes_in(&root).len() < 2 {
-        assert!(begin.elapsed() < Duration::from_secs(60), "{:?}", processes_in(&root));
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    driver.kill().unwrap(); // SIGKILL
-    driver.wait().unwrap();
-    let begin = Instant::now();
-    while !processes_in(&root).is_empty() {
-        assert!(begin.elapsed() < Duration::from_secs(60), "the build outlives its driver");
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    kill_a_build(directory.path(), &root);
     assert_eq!(names(&root), [".build.here"], "what the next build removes");
 
     // Interrupted: it ends soon and leaves nothing.

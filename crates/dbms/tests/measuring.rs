@@ -51,10 +51,16 @@ fn measure(server: &mut dyn System) {
             .unwrap();
         tables.push("parts".to_owned());
     }
-    let before = server.counters(&tables).unwrap();
+    count(server, version, &tables);
+    settle(server, version, &tables);
+    size(server, version, &tables);
+}
+
+fn count(server: &mut dyn System, version: i64, tables: &[String]) {
+    let before = server.counters(tables).unwrap();
     // From a connection that is closed, as a client's is at the end of a step.
     load(server, version);
-    let changes = server.counters(&tables).unwrap().difference(&before);
+    let changes = server.counters(tables).unwrap().difference(&before);
     assert_eq!(figure(&changes, "pg_stat_all_tables", "pi1", "n_tup_ins"), 1000.0);
     assert!(figure(&changes, "pg_stat_all_indexes", "pi1/pdc", "idx_scan") >= 1.0);
     assert!(figure(&changes, "pg_stat_database", "", "tup_inserted") >= 1000.0);
@@ -99,8 +105,10 @@ fn measure(server: &mut dyn System) {
     let earlier = checkpoints(server);
     server.flush().unwrap();
     assert!(checkpoints(server) > earlier);
+}
 
-    let settled = server.settle(&tables).unwrap();
+fn settle(server: &mut dyn System, version: i64, tables: &[String]) {
+    let settled = server.settle(tables).unwrap();
     assert!(settled.seconds > 0.0);
     let text = settled.lines.join("\n");
     let cleanup = if version >= 120_000 {
@@ -110,7 +118,7 @@ fn measure(server: &mut dyn System) {
     };
     assert!(text.contains(cleanup), "{text}");
     assert!(text.contains("vacuuming \"") && text.contains("CHECKPOINT: "), "{text}");
-    let after = server.counters(&tables).unwrap();
+    let after = server.counters(tables).unwrap();
     assert_eq!(after.get("pg_stat_all_tables", "pi1", "vacuum_count"), Some(1.0));
     assert_eq!(after.get("pg_stat_all_tables", "pi1", "n_dead_tup"), Some(0.0));
     if version >= 110_000 {
@@ -123,8 +131,11 @@ fn measure(server: &mut dyn System) {
             200
         );
     }
+    assert!(server.settle(&names(&["nothing"])).unwrap_err().to_string().contains("nothing"));
+}
 
-    let sizes = server.footprint(&tables).unwrap();
+fn size(server: &mut dyn System, version: i64, tables: &[String]) {
+    let sizes = server.footprint(tables).unwrap();
     assert_eq!(sizes.iter().map(|size| size.object.as_str()).collect::<Vec<_>>(), tables);
     let size = |sql: &str, server: &mut dyn System| {
         u64::try_from(server.sql().unwrap().query_i64(sql).unwrap()).unwrap()
@@ -142,7 +153,6 @@ fn measure(server: &mut dyn System) {
         assert_eq!(sizes[2].bytes["total"], size(leaves, server));
     }
     assert!(server.footprint(&names(&["nothing"])).unwrap_err().to_string().contains("nothing"));
-    assert!(server.settle(&names(&["nothing"])).unwrap_err().to_string().contains("nothing"));
 }
 
 fn load(server: &dyn System, version: i64) {

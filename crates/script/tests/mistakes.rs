@@ -12,6 +12,7 @@ fn message(text: &str, protocol: Protocol) -> String {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "it is a table")]
 fn mistakes_have_a_place() {
     let many = format!("SELECT {}:scale;", ":scale,".repeat(255));
     let deep = format!("\\set x {}1{}", "(".repeat(200), ")".repeat(200));
