@@ -78,22 +78,21 @@ pub fn run(
         user.check_reach(&options.data_dir).inspect_err(|_| made.remove())?;
     }
     let database = options.results.join(store::DATABASE);
-    let (experiment, held) = match going_on {
-        Some(experiment) => {
-            let held = Exclusive::take_experiment(&database, experiment.id.0)
-                .inspect_err(|_| made.remove())?;
-            store.resume_experiment(experiment.id)?;
-            // This may be another machine than the one on which the experiment began.
-            store.record_host(experiment.id, &host(options))?;
-            (experiment, held)
-        }
+    let resumed = going_on.is_some();
+    let experiment = match going_on {
+        Some(experiment) => experiment,
         None => {
             let seed = lineup.plan.seed.unwrap_or_else(fresh_seed);
-            let experiment = begin(&store, &lineup, options, Purpose::Run, seed)?;
-            let held = Exclusive::take_experiment(&database, experiment.id.0)?;
-            (experiment, held)
+            begin(&store, &lineup, options, Purpose::Run, seed)?
         }
     };
+    let held =
+        Exclusive::take_experiment(&database, experiment.id.0).inspect_err(|_| made.remove())?;
+    if resumed {
+        store.resume_experiment(experiment.id)?;
+        // This may be another machine than the one on which the experiment began.
+        store.record_host(experiment.id, &host(options))?;
+    }
     let conditions = Conditions {
         lineup: &lineup,
         options,

@@ -13,6 +13,7 @@ mod settings;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use metrics::counted;
 use store::{
     ExperimentId, IMPORTED, NewExperiment, NewTrial, NewVariant, Purpose, StepRecord, Store,
     Warning, now_ms,
@@ -175,10 +176,9 @@ impl Arranged {
             _ => "",
         };
         let text = format!(
-            "imported from {} file{} of {}: in which order the variants ran, on which machine and \
+            "imported from {} of {}: in which order the variants ran, on which machine and \
              with which configuration is not known, and blocks are paired by their numbers{single}",
-            self.files,
-            if self.files == 1 { "" } else { "s" },
+            counted(self.files, "file"),
             self.program
         );
         for text in std::iter::once(text).chain(self.merged) {
