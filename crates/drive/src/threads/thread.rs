@@ -67,7 +67,7 @@ pub fn run(
             counted: counted(&stream.class, stream.role, &load.step),
             limit: load.limit(),
             overtime: load.overtime,
-            phase: f64::from(stream.client) / f64::from(load.step.dop.max(1)),
+            phase: f64::from(stream.client) / f64::from(load.step.key.dop.max(1)),
         }
     };
     let contexts: Vec<Context<'_>> = indexes.iter().map(context).collect();
@@ -155,8 +155,8 @@ fn sit(load: &Load, index: usize) -> Result<(), Error> {
 /// One lane and one connection for each target.
 fn connect(load: &Load, index: usize) -> Result<(Vec<Lane>, Vec<Connection>), Error> {
     let stream = &load.step.streams[index];
-    let seed =
-        stream_seed(load.seed, &load.step.name, load.step.dop, stream.client, &stream.class.name);
+    let key = &load.step.key;
+    let seed = stream_seed(load.seed, &key.name, key.dop, stream.client, &stream.class.name);
     let mut lanes = Vec::new();
     let mut connections = Vec::new();
     for target in &load.targets {
