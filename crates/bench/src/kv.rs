@@ -140,7 +140,7 @@ fn run(library: &Path, directory: &Path, name: &str, seconds: Option<f64>) -> Re
     let options = options_text(&benchmark.config);
     let database = Database::open(library, directory, &options).map_err(|error| anyhow!(error))?;
     let database = Arc::new(database);
-    let step = benchmark.phases.iter().filter_map(Phase::step).find(|step| step.name == name);
+    let step = benchmark.phases.iter().filter_map(Phase::step).find(|step| step.key.name == name);
     let mut step = step.context("the benchmark lacks the step")?.clone();
     step.seconds = seconds;
     let reach = Reach::Sessions(lab::connect_rocksdb(Arc::clone(&database)));

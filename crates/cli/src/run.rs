@@ -131,8 +131,8 @@ fn intention(plan: &Plan) -> String {
     let variants: Vec<&str> = plan.variants.iter().map(|v| v.name.as_str()).collect();
     let mut steps: Vec<String> = Vec::new();
     for step in plan.workload.sequences().into_iter().flat_map(|sequence| sequence.steps) {
-        if !steps.contains(&step.name) {
-            steps.push(step.name);
+        if !steps.contains(&step.key.name) {
+            steps.push(step.key.name);
         }
     }
     let added = match &plan.added[..] {

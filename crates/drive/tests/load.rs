@@ -81,12 +81,12 @@ fn the_same_seed_inserts_the_same_rows() {
         for phase in &benchmark.phases {
             let Phase::Step(step) = phase else { continue };
             let outcome = run(step.clone(), &server);
-            assert_eq!(outcome.fatal, None, "{}", step.name);
-            let wanted = match step.name.as_str() {
+            assert_eq!(outcome.fatal, None, "{}", step.key.name);
+            let wanted = match step.key.name.as_str() {
                 "l.i0" | "l.x" => 2000,
                 _ => 400,
             };
-            assert_eq!(outcome.operations, wanted, "{}", step.name);
+            assert_eq!(outcome.operations, wanted, "{}", step.key.name);
         }
         assert_eq!(server.number("SELECT count(*) FROM pi1"), 1200);
         assert_eq!(server.number("SELECT count(*) FROM pg_indexes WHERE tablename = 'pi1'"), 4);
@@ -120,9 +120,9 @@ fn deletes_keep_the_table_at_its_size() {
     for phase in &benchmark.phases {
         let Phase::Step(step) = phase else { continue };
         let outcome = run(step.clone(), &server);
-        assert_eq!(outcome.fatal, None, "{}", step.name);
-        assert_eq!(server.number("SELECT count(*) FROM pi1"), 5000, "{}", step.name);
-        if step.name == "qp100" {
+        assert_eq!(outcome.fatal, None, "{}", step.key.name);
+        assert_eq!(server.number("SELECT count(*) FROM pi1"), 5000, "{}", step.key.name);
+        if step.key.name == "qp100" {
             // 100 rows a second are due; one statement may be under way at the end.
             let inserts = outcome.class(&Class::INSERT).unwrap();
             let each = step.streams.iter().find(|stream| stream.class == Class::INSERT).unwrap();
@@ -152,7 +152,7 @@ fn a_held_transaction_ends_with_its_step() {
         let Phase::Step(step) = phase else { continue };
         let outcome = run(step.clone(), &server);
         assert_eq!(outcome.fatal, None);
-        if step.name == "qr100" {
+        if step.key.name == "qr100" {
             let held = outcome.class(&Class::HOLD).unwrap().statements;
             assert!((1..=3).contains(&held), "{held}");
         }
@@ -175,7 +175,7 @@ fn last_step(
     let mut steps: Vec<_> = steps.collect();
     let last = steps.pop().unwrap();
     for step in steps {
-        assert_eq!(run(step.clone(), &server).fatal, None, "{}", step.name);
+        assert_eq!(run(step.clone(), &server).fatal, None, "{}", step.key.name);
     }
     done(&mut server);
     run_until(last.clone(), server.target(), 400)

@@ -88,15 +88,15 @@ fn every_target_is_left_in_the_same_state_and_counts_are_the_servers() {
         let load = sliced(step.clone(), &servers, &[10, 20]);
         let outcomes = outcomes(&load);
         // The indexes are made before the first round is over.
-        if step.name != "l.x" {
+        if step.key.name != "l.x" {
             check_slices(&load, &outcomes);
         }
         for outcome in &outcomes {
-            let wanted = if step.name == "l.i1" { 4000 } else { 20_000 };
-            assert_eq!(outcome.operations, wanted, "{}", step.name);
+            let wanted = if step.key.name == "l.i1" { 4000 } else { 20_000 };
+            assert_eq!(outcome.operations, wanted, "{}", step.key.name);
             let measured: u64 = outcome.slices.iter().map(|slice| slice.operations).sum();
             assert!(measured < wanted, "the lead-in is not measured");
-            if step.name == "l.i1" {
+            if step.key.name == "l.i1" {
                 assert_eq!(outcome.class(&Class::DELETE).unwrap().operations, 4000);
             }
         }
@@ -222,7 +222,7 @@ fn a_transaction_is_held_on_both_targets_at_once() {
         let Phase::Step(step) = phase else { continue };
         let load = sliced(step.clone(), &servers, &[20]);
         let running = go(&load);
-        if step.name == "qr100" {
+        if step.key.name == "qr100" {
             let held = "SELECT count(*) FROM pg_stat_activity WHERE state = 'idle in transaction'";
             while !servers.iter_mut().all(|server| server.number(held) == 1) {
                 assert!(!running.wait(Duration::from_millis(10)), "never held on both at once");
@@ -231,7 +231,7 @@ fn a_transaction_is_held_on_both_targets_at_once() {
         assert!(running.wait(HANG));
         let outcomes = running.join();
         // The others end before a round is over.
-        if step.name == "qr100" {
+        if step.key.name == "qr100" {
             check_slices(&load, &outcomes);
             for outcome in &outcomes {
                 let held = outcome.class(&Class::HOLD).unwrap();

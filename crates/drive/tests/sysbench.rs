@@ -102,7 +102,7 @@ fn sysbench_sends_the_same_statements() {
     server.set("log_statement", "all");
     for ((test, script, options), step) in PAIRS.iter().zip(&steps[2..]) {
         let mut step = (*step).clone();
-        assert_eq!(step.name, *test);
+        assert_eq!(step.key.name, *test);
         step.streams[0].end = End::Rounds(EVENTS);
         step.seconds = None;
         let before = logged(&server);

@@ -58,8 +58,8 @@ fn short_on(target: Target, step: &Step) -> u64 {
         // The machine has much else to do.
         outcome = run_until(step.clone(), target, 1);
     }
-    assert_eq!(outcome.fatal, None, "{}: {:?}", step.name, outcome.failures);
-    assert!(outcome.operations > 0, "no operation of {}", step.name);
+    assert_eq!(outcome.fatal, None, "{}: {:?}", step.key.name, outcome.failures);
+    assert!(outcome.operations > 0, "no operation of {}", step.key.name);
     outcome.operations
 }
 
@@ -126,7 +126,7 @@ fn what_is_counted_is_what_the_server_counts() {
         let (operations, server) = counted(&mut server, &tables, step);
         let statements = step.streams[0].operations_per_round as f64;
         // The counters whose sum is the number of operations, and how many one operation is.
-        let (names, each): (&[&str], f64) = match step.name.as_str() {
+        let (names, each): (&[&str], f64) = match step.key.name.as_str() {
             "load" | "insert" => (&["n_tup_ins"], 1.0),
             "point-query" => (&["idx_scan"], 1.0),
             "read-only_range=10" => (&["idx_scan"], 14.0 / 16.0),
@@ -136,10 +136,10 @@ fn what_is_counted_is_what_the_server_counts() {
             _ => continue,
         };
         let found: f64 = names.iter().map(|name| server.sum(name)).sum();
-        told.push(format!("{}: {operations} operations, {names:?} {found}", step.name));
+        told.push(format!("{}: {operations} operations, {names:?} {found}", step.key.name));
         let expected = operations * each;
         // Our count leaves out operations that were under way at the end.
-        let over = if step.is_timed() { f64::from(step.dop) * statements } else { 0.0 };
+        let over = if step.is_timed() { f64::from(step.key.dop) * statements } else { 0.0 };
         assert!(found >= 0.99 * expected, "{told:#?}");
         assert!(found <= 1.01 * expected + over, "{told:#?}");
     }

@@ -1,10 +1,8 @@
 //! Progress events of a run.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
-use plan::Clients;
-use report::labelled;
+use plan::{Clients, StepKey};
 use store::{Better, StepRecord};
 use workload::{End, Phase, Program, Step};
 
@@ -181,7 +179,7 @@ impl Event {
     pub(crate) fn phase_began(phase: &Phase, clients: Clients, servers: usize) -> Event {
         match phase {
             Phase::Step(step) | Phase::Program(Program { step, .. }) => Event::StepBegan {
-                name: shown(&step.name, step.dop, clients, &step.labels),
+                name: shown(&step.key, clients),
                 operations: planned(step).map(|operations| operations * servers as u64),
                 seconds: step.seconds.map(|seconds| seconds * servers as f64),
                 unit: of_figure(&step.unit, step.less_is_better),
@@ -208,7 +206,7 @@ impl Event {
         variant: Option<&str>,
     ) -> Event {
         Event::StepEnded {
-            name: shown(&record.name, record.dop, clients, &record.measure.labels),
+            name: shown(&record.key, clients),
             variant: variant.map(str::to_owned),
             rate: record.metric(metrics::OPS.name),
             unit: of_figure(&record.measure.unit, record.measure.better == Better::Less),
@@ -219,8 +217,8 @@ impl Event {
 }
 
 /// A step's name with what distinguishes it from others of its sequence.
-fn shown(name: &str, dop: u32, clients: Clients, labels: &BTreeMap<String, String>) -> String {
-    labelled(name, Some(dop).filter(|dop| *dop != NO_CLIENTS && clients.only().is_none()), labels)
+fn shown(key: &StepKey, clients: Clients) -> String {
+    key.label(key.dop != NO_CLIENTS && clients.only().is_none())
 }
 
 /// The unit of a step's figure: operations per second, or that of a cost.
@@ -230,7 +228,7 @@ fn of_figure(unit: &str, cost: bool) -> String {
 
 /// The name of a phase in results.
 pub(crate) fn phase_name(phase: &Phase) -> &str {
-    phase.step().map_or("settle", |step| &step.name)
+    phase.step().map_or("settle", |step| &step.key.name)
 }
 
 /// Operations of a step that ends by work; `None` for one that can't show its progress.

@@ -86,9 +86,9 @@ fn a_number_that_was_given_is_for_tests_that_do_not_say_theirs() {
         assert_eq!((imported.trials, imported.blocks, imported.steps), (6, 2, 9));
         let steps = store.steps(imported.experiment, store::Scope::Results).unwrap();
         let of = |name: &str| {
-            let of = steps.iter().filter(|step| step.name == name);
+            let of = steps.iter().filter(|step| step.key.name == name);
             let mut of: Vec<(u32, Option<String>)> =
-                of.map(|step| (step.dop, step.measure.labels.get("run-dop").cloned())).collect();
+                of.map(|step| (step.key.dop, step.key.labels.get("run-dop").cloned())).collect();
             of.sort();
             of.dedup();
             of
@@ -236,7 +236,7 @@ fn settings_within_a_variant_are_labels() {
     let (_directory, store, imported) = stored(&files, false);
     assert_eq!((imported.trials, imported.blocks, imported.steps), (3, 2, 2));
     let steps = store.steps(imported.experiment, store::Scope::Results).unwrap();
-    let mut labels: Vec<_> = steps.iter().map(|step| step.measure.labels.clone()).collect();
+    let mut labels: Vec<_> = steps.iter().map(|step| step.key.labels.clone()).collect();
     labels.sort();
     labels.dedup();
     let mode = |mode: &str| BTreeMap::from([("query-mode".to_owned(), mode.to_owned())]);
@@ -267,7 +267,7 @@ fn settings_that_differ_between_variants_are_refused_or_a_warning() {
     let (_directory, store, imported) = stored(&files, true);
     assert_eq!((imported.trials, imported.steps), (2, 1));
     let steps = store.steps(imported.experiment, store::Scope::Results).unwrap();
-    assert!(steps.iter().all(|step| step.measure.labels.is_empty()));
+    assert!(steps.iter().all(|step| step.key.labels.is_empty()));
     let warnings = store.warnings(imported.experiment).unwrap();
     let warned = warnings.iter().filter(|it| it.warning.code == "settings-differ");
     let texts: Vec<&str> = warned.map(|it| it.warning.text.as_str()).collect();

@@ -13,7 +13,7 @@ use dbms::{
 };
 use drive::{Batch, Connect, Engine, Key, ServerError};
 use lab::{Event, Installed, Options, Resume};
-use plan::Plan;
+use plan::{Plan, StepKey};
 use store::{Scope, Store};
 use workload::Scan;
 
@@ -217,8 +217,8 @@ fn a_toy_workload_runs_on_a_toy_engine_in_a_process_of_its_own() {
         .filter(|step| step.block == 1)
         .take(4)
         .map(|step| {
-            let m = &step.measure;
-            (&*step.name, step.dop, m.labels.values().cloned().collect::<String>(), &*m.class)
+            let StepKey { name, dop, labels } = &step.key;
+            (&**name, *dop, labels.values().cloned().collect::<String>(), &*step.measure.class)
         })
         .collect();
     let reads = |dop, keys: &str| ("read", dop, keys.to_owned(), "get");
@@ -228,15 +228,15 @@ fn a_toy_workload_runs_on_a_toy_engine_in_a_process_of_its_own() {
         [reads(1, uniform), reads(1, zipfian), reads(2, uniform), reads(2, zipfian)]
     );
     let between = steps.iter().filter(|step| step.kind == store::StepKind::Settle);
-    let between: Vec<_> = between.map(|step| (&*step.name, step.dop)).collect();
+    let between: Vec<_> = between.map(|step| (&*step.key.name, step.key.dop)).collect();
     let loads = [("settle", 0), ("keep", 0)].repeat(2);
     assert_eq!(between, [loads, vec![("restore", 0); 2]].concat(), "no client is at work");
     // What the engine counted is what its clients did, on the data that was loaded once.
-    for step in steps.iter().filter(|step| step.block > 0 && step.name == "read") {
+    for step in steps.iter().filter(|step| step.block > 0 && step.key.name == "read") {
         let gets = &store.counters(step.id).unwrap()[0];
         // Each client's last one may end after the step's time.
         let late = (gets.value as u64).checked_sub(step.operations);
-        assert!(late.is_some_and(|late| late <= 10 * u64::from(step.dop)), "{late:?}");
+        assert!(late.is_some_and(|late| late <= 10 * u64::from(step.key.dop)), "{late:?}");
         assert!((step.seconds - 1.0).abs() < 1e-9 && step.operations > 0);
         let metrics = store.metrics(step.id).unwrap();
         assert!(metrics["dbms.cpu/o"] > 0.0 && metrics["get.p50"] > 0.0, "{metrics:?}");
@@ -244,7 +244,7 @@ fn a_toy_workload_runs_on_a_toy_engine_in_a_process_of_its_own() {
         assert!(sizes[0].name == "total" && sizes[0].bytes > 20_000, "{sizes:?}");
     }
     // Another program ran alongside the engine, which was counted and sized as for any step.
-    let program = steps.iter().find(|step| step.name == "program").unwrap();
+    let program = steps.iter().find(|step| step.key.name == "program").unwrap();
     let metrics = store.metrics(program.id).unwrap();
     assert!((metrics["o/s"] - 2000.0).abs() < 1e-9);
     assert!(metrics["client.cpu/o"] > 0.0, "the program's own CPU: {metrics:?}");

@@ -49,7 +49,7 @@ impl Plan {
             reference.is_ok_and(|reference| matches!(reference.form, Form::Running(_)))
         };
         let begins = |sequence: Sequence| {
-            let names: Vec<String> = sequence.steps.into_iter().map(|step| step.name).collect();
+            let names: Vec<String> = sequence.steps.into_iter().map(|step| step.key.name).collect();
             names.len() > self.added.len() && names.starts_with(&self.added)
         };
         let applies = (self.is_adaptive() || self.pairing != Pairing::Blocks)

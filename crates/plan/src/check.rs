@@ -82,9 +82,10 @@ pub(crate) fn check(plan: &Plan, problems: &mut Problems) {
 /// The step after which the data directory is kept.
 fn check_restore(step: &str, sequences: &[Sequence], problems: &mut Problems) {
     let steps = || sequences.iter().flat_map(|sequence| &sequence.steps);
-    let ends = |sequence: &Sequence| sequence.steps.last().is_some_and(|last| last.name == step);
-    let message = if !steps().any(|known| known.name == step) {
-        let mut names: Vec<&str> = steps().map(|step| step.name.as_str()).collect();
+    let ends =
+        |sequence: &Sequence| sequence.steps.last().is_some_and(|last| last.key.name == step);
+    let message = if !steps().any(|known| known.key.name == step) {
+        let mut names: Vec<&str> = steps().map(|step| step.key.name.as_str()).collect();
         let mut seen = BTreeSet::new();
         names.retain(|name| seen.insert(*name));
         format!(
@@ -92,9 +93,9 @@ fn check_restore(step: &str, sequences: &[Sequence], problems: &mut Problems) {
             printable(step),
             names.join(", ")
         )
-    } else if steps().any(|known| known.name == step && known.timed) {
+    } else if steps().any(|known| known.key.name == step && known.timed) {
         let load = steps().take_while(|known| !known.timed).last();
-        let example = load.map_or(String::new(), |load| format!(", such as {}", load.name));
+        let example = load.map_or(String::new(), |load| format!(", such as {}", load.key.name));
         format!(
             "`restore_after` is `{step}`, a timed step; name the last step of the load{example}"
         )

@@ -1,10 +1,10 @@
 //! Declarations that a workload makes about itself.
 
-use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::key::{CommandOption, Keyed};
 use crate::problem::Problems;
+use crate::step::StepKey;
 
 /// Steps that need their own system in a known state: one trial each per block and variant.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,14 +66,10 @@ impl fmt::Display for Clients {
 }
 
 /// A step of a plan.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PlannedStep {
-    /// Canonical name.
-    pub name: String,
-    /// Number of clients.
-    pub dop: u32,
-    /// Further labels, such as a protocol, that distinguish it from steps of the same name.
-    pub labels: BTreeMap<String, String>,
+    /// Canonical name, number of clients and labels.
+    pub key: StepKey,
     /// True if it ends by time; otherwise it ends when its work is done.
     pub timed: bool,
     /// True if it only warms up caches: it runs and is recorded, but gets no verdict.
@@ -83,16 +79,14 @@ pub struct PlannedStep {
 }
 
 impl Sequence {
-    /// Place of the step with this name, number of clients and labels.
-    pub fn place(&self, name: &str, dop: u32, labels: &BTreeMap<String, String>) -> Option<usize> {
-        let same =
-            |step: &PlannedStep| (&*step.name, step.dop, &step.labels) == (name, dop, labels);
-        self.steps.iter().position(same)
+    /// Place of the step with this key.
+    pub fn place(&self, key: &StepKey) -> Option<usize> {
+        self.steps.iter().position(|step| step.key == *key)
     }
 
     /// The numbers of clients of its steps.
     pub fn clients(&self) -> Clients {
-        let dops = || self.steps.iter().map(|step| step.dop);
+        let dops = || self.steps.iter().map(|step| step.key.dop);
         Clients { least: dops().min().unwrap_or(0), most: dops().max().unwrap_or(0) }
     }
 }

@@ -53,6 +53,7 @@ mod schedule;
 mod section;
 mod short;
 mod size;
+mod step;
 mod twins;
 mod types;
 mod workloads;
@@ -68,6 +69,7 @@ pub use problem::{PlanError, Problem};
 pub use schedule::{Block, Trial};
 pub use short::ShortForm;
 pub use size::{SizeError, parse_size};
+pub use step::{Labels, StepKey};
 pub use types::{
     BuildPlan, BuildSystem, DEFAULT_BLOCKS, DEFAULT_MARGIN, DEFAULT_PROFILE_SECONDS,
     DEFAULT_REPEATS, DEFAULT_STEAL_LIMIT, Durability, Given, Pairing, Plan, Variant,

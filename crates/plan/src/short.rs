@@ -156,7 +156,7 @@ mod tests {
         let options = |name: &str, value: &str| vec![(name.to_owned(), value.to_owned())];
         let subset = plan.with_options(&options("steps", "scan,update-zipf"), "a.toml").unwrap();
         let steps: Vec<_> = subset.workload.sequences().remove(0).steps;
-        let names: Vec<_> = steps.iter().map(|step| step.name.as_str()).collect();
+        let names: Vec<_> = steps.iter().map(|step| step.key.name.as_str()).collect();
         assert_eq!(names, ["load", "index", "scan", "update-zipf"]);
         assert_eq!(subset.added, ["load", "index"]);
         assert_eq!(subset.workload.rows(), plan.workload.rows());

@@ -238,7 +238,7 @@ impl Plan {
     /// [`Plan::restore_after`]. 0 where every trial loads.
     pub fn loaded_steps(&self, sequence: &Sequence) -> usize {
         let last = self.restore_after.as_ref();
-        last.and_then(|name| sequence.steps.iter().rposition(|step| step.name == *name))
+        last.and_then(|name| sequence.steps.iter().rposition(|step| step.key.name == *name))
             .map_or(0, |at| at + 1)
     }
 

@@ -227,7 +227,7 @@ prop_compose! {
         plan.restore_after = steps[..steps.len() - 1]
             .iter()
             .rfind(|step| options.5 && !step.timed)
-            .map(|step| step.name.clone());
+            .map(|step| step.key.name.clone());
         if twins { plan.with_twins() } else { plan }
     }
 }

@@ -63,8 +63,7 @@ pub use load::experiment::{Which, load};
 pub use load::latency::{BUCKETS, Latency};
 pub use load::machine::Machine;
 pub use load::model::{
-    CounterFigure, FailedTrial, Labels, Noted, Results, Sample, StepKey, StepResults,
-    VariantResults, VariantStep, labelled,
+    CounterFigure, FailedTrial, Noted, Results, Sample, StepResults, VariantResults, VariantStep,
 };
 pub use load::plans::ExplainedPlan;
 pub use load::slices::Slices;

@@ -198,7 +198,7 @@ fn steps_are_told_apart_by_labels_and_may_be_better_with_less() {
     let lab = Lab::new(&two, &plan(&two, &["l.i0"], 6, &[1]), 6);
     lab.run(&["free", "colocated"], 6, 1, &|pinning, place, block| {
         let mut step = record("probe", 100.0 + 10.0 * place as f64 + f64::from(block % 3));
-        step.measure.labels = [("pinning".to_owned(), pinning.to_owned())].into();
+        step.key.labels = [("pinning".to_owned(), pinning.to_owned())].into();
         if pinning == "colocated" {
             step.measure.better = store::Better::Less;
         }
@@ -216,7 +216,7 @@ fn steps_are_told_apart_by_labels_and_may_be_better_with_less() {
     assert!(relative(1).sentence.as_ref().unwrap().starts_with("b is 9.9% faster than a"));
     assert!(relative(2).sentence.as_ref().unwrap().starts_with("b takes 9.9% more than a"));
     assert_eq!((steps[1].better.as_str(), steps[2].better.as_str()), ("more", "less"));
-    assert_eq!(steps[2].labels["pinning"], "colocated");
+    assert_eq!(steps[2].key.labels["pinning"], "colocated");
     assert_eq!(found.regressions().len(), 1);
     let text = found.render(Format::Text).unwrap();
     assert!(text.contains("; for probe{pinning=colocated}, more is a regression\n"), "{text}");

@@ -45,7 +45,7 @@ fn lab() -> Lab {
     let failed = lab.begin(1, 3, 1);
     lab.store.fail_trial(failed, "the server died").unwrap();
     let directory = report::profiles_directory(lab.store.directory(), lab.experiment);
-    let step = report::StepKey { name: "l.i0".to_owned(), dop: 1, ..Default::default() };
+    let step = plan::StepKey::new("l.i0", 1);
     let write = |place: usize, block: u32, trial: store::TrialId, text: &str| {
         let file = report::folded_file(&step, VARIANTS[place], block, trial);
         let path = directory.join(file);
@@ -76,7 +76,7 @@ fn shares_are_those_of_the_finished_trials() {
     let document = explained(&lab, &ExplainOptions::default()).document;
     assert_eq!(document.steps.len(), 1, "only what was profiled");
     let step = &document.steps[0];
-    assert_eq!((step.name.as_str(), step.variants.len()), ("l.i0", 2));
+    assert_eq!((step.key.name.as_str(), step.variants.len()), ("l.i0", 2));
     let samples: Vec<_> = step.variants.iter().map(|v| (v.samples, v.trials)).collect();
     assert_eq!(samples, [(210, 2), (250, 2)]);
     let child = |name: &str| step.children.iter().find(|child| child.function == name).unwrap();

@@ -76,7 +76,7 @@ fn without_cores_free_nothing_is_known_of_them() {
         for clients in [3, 1, 2] {
             let mut step = point("none", clients, 0, block);
             step.ordinal = clients;
-            step.measure.labels.clear();
+            step.key.labels.clear();
             step.metrics.retain(|(name, _)| name == "o/s");
             lab.store.record_step(trial, &step).unwrap();
         }
@@ -118,7 +118,7 @@ fn a_warning_of_many_points_takes_a_line() {
         for clients in 1..=3 {
             let mut step = point("none", clients, 0, block);
             step.ordinal = clients;
-            step.measure.labels.clear();
+            step.key.labels.clear();
             let text = format!("select took only 1.{clients} s");
             step.warnings.push(store::Warning { code: "short".to_owned(), text });
             lab.store.record_step(trial, &step).unwrap();

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
+use plan::{Labels, StepKey};
 use rusqlite::types::Type;
 use rusqlite::{Params, Row, params};
 
@@ -190,20 +191,20 @@ impl Store {
             condition(scope)
         );
         self.rows(&sql, [experiment.0], |row| {
+            let (measure, labels) = measure(&measures, row, 12)?;
             Ok(Step {
                 id: StepId(row.get(0)?),
                 trial: TrialId(row.get(1)?),
                 variant: VariantId(row.get(2)?),
                 block: row.get(3)?,
                 ordinal: row.get(4)?,
-                name: row.get(5)?,
-                dop: row.get(6)?,
+                key: StepKey { name: row.get(5)?, dop: row.get(6)?, labels: labels.clone() },
                 kind: word(row, 7, StepKind::from_text)?,
                 state: word(row, 8, StepState::from_text)?,
                 started_ms: row.get(9)?,
                 seconds: row.get(10)?,
                 operations: unsigned(row, 11)?,
-                measure: Arc::unwrap_or_clone(measure(&measures, row, 12)?),
+                measure: Measure::clone(measure),
                 absent: json::<Vec<_>>(row, 13)?,
                 notes: json::<Vec<_>>(row, 14)?,
             })
@@ -233,17 +234,15 @@ impl Store {
     ) -> Result<Vec<StepValues>> {
         // One snapshot for the three queries, since a run may be writing.
         let snapshot = self.wrap(self.connection.unchecked_transaction())?;
-        let names: HashMap<i64, Arc<str>> = self
-            .rows("SELECT id, text FROM name", [], |row| {
-                Ok((row.get(0)?, row.get::<_, String>(1)?.into()))
-            })?
+        let names: HashMap<i64, String> = self
+            .rows("SELECT id, text FROM name", [], |row| Ok((row.get(0)?, row.get(1)?)))?
             .into_iter()
             .collect();
         let measures = self.measures()?;
         let columns: HashMap<i64, Vec<usize>> = names
             .iter()
             .map(|(id, name)| {
-                let wanted = metrics.iter().enumerate().filter(|(_, m)| **m == &**name);
+                let wanted = metrics.iter().enumerate().filter(|(_, m)| **m == name);
                 (*id, wanted.map(|(column, _)| column).collect())
             })
             .filter(|(_, columns): &(i64, Vec<usize>)| !columns.is_empty())
@@ -255,19 +254,19 @@ impl Store {
             condition(scope)
         );
         let mut steps = self.rows(&sql, [experiment.0], |row| {
-            let name: i64 = row.get(5)?;
+            let name = names.get(&row.get(5)?).cloned().unwrap_or_default();
+            let (measure, labels) = measure(&measures, row, 10)?;
             Ok(StepValues {
                 step: StepId(row.get(0)?),
                 trial: TrialId(row.get(1)?),
                 variant: VariantId(row.get(2)?),
                 block: row.get(3)?,
                 ordinal: row.get(4)?,
-                name: names.get(&name).cloned().unwrap_or_else(|| "".into()),
-                dop: row.get(6)?,
+                key: StepKey { name, dop: row.get(6)?, labels: labels.clone() },
                 kind: word(row, 7, StepKind::from_text)?,
                 seconds: row.get(8)?,
                 operations: unsigned(row, 9)?,
-                measure: measure(&measures, row, 10)?,
+                measure: Arc::clone(measure),
                 values: vec![f64::NAN; metrics.len()],
             })
         })?;
@@ -311,7 +310,7 @@ impl Store {
         self.rows("SELECT text FROM name", [], |row| row.get(0))
     }
 
-    fn measures(&self) -> Result<HashMap<i64, Arc<Measure>>> {
+    fn measures(&self) -> Result<Measures> {
         let sql = "SELECT id, class, unit, better, timed, labels FROM measure";
         let rows = self.rows(sql, [], |row| {
             let measure = Measure {
@@ -319,9 +318,8 @@ impl Store {
                 unit: row.get(2)?,
                 better: word(row, 3, Better::from_text)?,
                 timed: row.get(4)?,
-                labels: json::<BTreeMap<_, _>>(row, 5)?,
             };
-            Ok((row.get(0)?, Arc::new(measure)))
+            Ok((row.get(0)?, (Arc::new(measure), json::<Labels>(row, 5)?)))
         })?;
         Ok(rows.into_iter().collect())
     }
@@ -400,12 +398,15 @@ pub(crate) fn word<T>(
     from(text).ok_or_else(|| unreadable(column, Type::Text, text))
 }
 
-fn measure(
-    measures: &HashMap<i64, Arc<Measure>>,
+/// Measures by id, each with the labels of its steps.
+type Measures = HashMap<i64, (Arc<Measure>, Labels)>;
+
+fn measure<'m>(
+    measures: &'m Measures,
     row: &Row,
     column: usize,
-) -> rusqlite::Result<Arc<Measure>> {
-    let found = measures.get(&row.get(column)?).cloned();
+) -> rusqlite::Result<&'m (Arc<Measure>, Labels)> {
+    let found = measures.get(&row.get(column)?);
     found.ok_or_else(|| unreadable(column, Type::Integer, "measure of a step"))
 }
 

@@ -1,8 +1,8 @@
 //! A step and all its measurements.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use plan::StepKey;
 use serde::{Deserialize, Serialize};
 
 use crate::records::{Better, StepId, StepKind, StepState, TrialId, VariantId};
@@ -78,9 +78,6 @@ pub struct Measure {
     pub better: Better,
     /// True if it ends after a time, rather than when its work is done.
     pub timed: bool,
-    /// Labels that distinguish it from other steps of its name and dop, such as `pinning` or
-    /// `protocol`.
-    pub labels: BTreeMap<String, String>,
 }
 
 /// How the DBMS would execute a statement.
@@ -152,10 +149,8 @@ pub struct Failure {
 pub struct StepRecord {
     /// Place in the trial; unique there.
     pub ordinal: u32,
-    /// Name, such as `l.i0`.
-    pub name: String,
-    /// Number of clients; 0 for actions between the steps.
-    pub dop: u32,
+    /// Name, number of clients and labels.
+    pub key: StepKey,
     /// Its purpose.
     pub kind: StepKind,
     /// How it ended.
@@ -195,7 +190,7 @@ pub struct StepRecord {
 impl StepRecord {
     /// A finished, measured step without measurements.
     pub fn new(ordinal: u32, name: &str, dop: u32) -> Self {
-        StepRecord { ordinal, name: name.to_owned(), dop, ..StepRecord::default() }
+        StepRecord { ordinal, key: StepKey::new(name, dop), ..StepRecord::default() }
     }
 
     /// Adds a metric, unless its value is unknown.
@@ -229,10 +224,8 @@ pub struct Step {
     pub block: u32,
     /// Place in the trial.
     pub ordinal: u32,
-    /// Name.
-    pub name: String,
-    /// Number of clients; 0 for actions between the steps.
-    pub dop: u32,
+    /// Name, number of clients and labels.
+    pub key: StepKey,
     /// Its purpose.
     pub kind: StepKind,
     /// How it ended.
@@ -274,17 +267,15 @@ pub struct StepValues {
     pub block: u32,
     /// Place in the trial.
     pub ordinal: u32,
-    /// Name of the step; shared, so many rows cost little.
-    pub name: Arc<str>,
-    /// Number of clients; 0 for actions between the steps.
-    pub dop: u32,
+    /// Name, number of clients and labels.
+    pub key: StepKey,
     /// Its purpose.
     pub kind: StepKind,
     /// How long it took.
     pub seconds: f64,
     /// Operations done.
     pub operations: u64,
-    /// The operations that it counts; shared, like the name.
+    /// The operations that it counts; shared, so many rows cost little.
     pub measure: Arc<Measure>,
     /// One value per requested metric, in that order; NaN if the step doesn't have it.
     pub values: Vec<f64>,

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::collections::HashSet;
 
+use plan::{Labels, StepKey};
 use reference::{setting_without_passwords, without_passwords};
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -338,7 +339,7 @@ pub(crate) fn int(n: u64) -> i64 {
 }
 
 fn check_record(record: &StepRecord) -> Result<()> {
-    let unfit = |what: String| StoreError::Unfit { step: record.name.clone(), what };
+    let unfit = |what: String| StoreError::Unfit { step: record.key.name.clone(), what };
     if !record.seconds.is_finite() {
         return Err(unfit(format!("it took {} seconds", record.seconds)));
     }
@@ -362,9 +363,13 @@ pub(crate) fn twice<'a>(
     Ok(())
 }
 
-/// The row of a measure, created if there is none yet.
-fn measure_id(connection: &Connection, measure: &Measure) -> rusqlite::Result<i64> {
-    let Measure { class, unit, better, timed, labels } = measure;
+/// The row of a measure with the labels of its step, created if there is none yet.
+fn measure_id(
+    connection: &Connection,
+    measure: &Measure,
+    labels: &Labels,
+) -> rusqlite::Result<i64> {
+    let Measure { class, unit, better, timed } = measure;
     let labels = serde_json::json!(labels).to_string();
     let values = params![class, unit, better.as_str(), timed, labels];
     let sql = "INSERT OR IGNORE INTO measure (class, unit, better, timed, labels) \
@@ -383,8 +388,7 @@ fn insert_step(
     // Destructured, so a new field cannot be forgotten here.
     let StepRecord {
         ordinal,
-        name,
-        dop,
+        key: StepKey { name, dop, labels },
         kind,
         state,
         started_ms,
@@ -405,7 +409,7 @@ fn insert_step(
     } = record;
     let mut names = Names::new(connection);
     let name = names.id(name)?;
-    let measure = measure_id(connection, measure)?;
+    let measure = measure_id(connection, measure, labels)?;
     let (kind, state, operations) = (kind.as_str(), state.as_str(), int(*operations));
     let (absent, notes) = (list(absent), list(notes));
     let sql = "INSERT INTO step (trial_id, ordinal, name_id, dop, kind, state, started_ms, seconds, operations, \

@@ -28,8 +28,7 @@ fn a_step_is_read_back_complete() {
     assert_eq!((step.id, step.trial, step.variant, step.block), (id, trial, variant, 1));
     let again = StepRecord {
         ordinal: step.ordinal,
-        name: step.name.clone(),
-        dop: step.dop,
+        key: step.key.clone(),
         kind: step.kind,
         state: step.state,
         started_ms: step.started_ms,
@@ -271,7 +270,7 @@ fn unknown_values_are_absent() {
     let row = rows.first().unwrap();
     let known: Vec<bool> = row.values.iter().map(|v| v.is_finite()).collect();
     assert_eq!(known, [false, true, false, true]);
-    assert_eq!((&*row.name, row.kind, row.operations), ("l.i0", StepKind::Measured, 40_000));
+    assert_eq!((&*row.key.name, row.kind, row.operations), ("l.i0", StepKind::Measured, 40_000));
 }
 
 #[test]

@@ -71,7 +71,7 @@ impl Output {
         let format: foreign::Format =
             parse.parse().map_err(|e: foreign::ForeignError| e.to_string())?;
         let reading = format.read(stdout).map_err(|error| error.to_string())?;
-        let test = self.choose(&step.name, &reading.tests)?;
+        let test = self.choose(&step.key.name, &reading.tests)?;
         if test.less_is_better != step.less_is_better && format.knows_direction() {
             let better = |less| if less { "lower" } else { "higher" };
             return Err(format!(
@@ -87,7 +87,7 @@ impl Output {
         // Some programs print their progress to standard error.
         let progress = || format.read(&format!("{stderr}\n{stdout}")).ok();
         let told = |reading: foreign::Reading| {
-            Some(self.choose(&step.name, &reading.tests).ok()?.series.clone())
+            Some(self.choose(&step.key.name, &reading.tests).ok()?.series.clone())
         };
         let series = match test.series.is_empty() {
             true => progress().and_then(told).unwrap_or_default(),

@@ -199,7 +199,7 @@ mod tests {
         let steps = ["fillseq", "overwritesome", "readrandom", "fwdrangewhilewriting", "revrange"];
         let phase = |phase: &Phase| match phase {
             Phase::Settle { rows: None } => "settle".to_owned(),
-            Phase::Step(step) => format!("{} {}", step.name, step.dop),
+            Phase::Step(step) => format!("{} {}", step.key.name, step.key.dop),
             other => panic!("{other:?}"),
         };
         let phases: Vec<_> = made(&steps, plan).phases.iter().map(phase).collect();
@@ -226,7 +226,7 @@ mod tests {
         let benchmark = made(&plan::KV_STEPS, KvPlan { keys: 100, ..KvPlan::default() });
         let steps: Vec<&Step> = benchmark.phases.iter().filter_map(Phase::step).collect();
         assert_eq!(steps.len(), plan::KV_STEPS.len());
-        let of = |name: &str| *steps.iter().find(|step| step.name == name).unwrap();
+        let of = |name: &str| *steps.iter().find(|step| step.key.name == name).unwrap();
         assert_eq!(of("fillseq").streams[0].end, End::Rounds(100));
         assert_eq!(of("overwritesome").streams[0].end, End::Rounds(10));
         assert_eq!(of("multireadrandom").streams[0].operations_per_round, 10);

@@ -1,9 +1,9 @@
 //! The parts of a benchmark: steps and streams.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use plan::StepKey;
 use serde::{Deserialize, Serialize};
 
 use crate::class::Class;
@@ -15,13 +15,8 @@ use crate::terms::Terms;
 /// One measured phase at one number of clients.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Step {
-    /// Its usual name, for example `l.i0`.
-    pub name: String,
-    /// Number of concurrent clients.
-    pub dop: u32,
-    /// Labels that distinguish it from other steps of its name and dop, such as `pinning` or
-    /// `protocol`.
-    pub labels: BTreeMap<String, String>,
+    /// Its usual name, number of concurrent clients and labels.
+    pub key: StepKey,
     /// The class of requests whose operations are the step's throughput.
     pub counted: Class,
     /// The name of one operation, for tables: the class's unit, unless [`Step::operations`] says
@@ -51,9 +46,7 @@ impl Step {
     /// A step that ends when the work of its streams is done.
     pub fn new(name: &str, dop: u32, counted: Class, streams: Vec<Stream>) -> Step {
         Step {
-            name: name.to_owned(),
-            dop,
-            labels: BTreeMap::new(),
+            key: StepKey::new(name, dop),
             unit: counted.unit.clone(),
             counted,
             less_is_better: false,

@@ -31,7 +31,7 @@ pub fn benchmark(plan: &ToyPlan, dialect: Dialect) -> Result<Benchmark, Error> {
     for planned in steps {
         let (low, high, width) = (0, plan.rows as i64, Width::Eight);
         let uniform = Draw::Uniform { low, high, width };
-        let (class, action, key, end, operations) = match planned.labels.get("keys") {
+        let (class, action, key, end, operations) = match planned.key.labels.get("keys") {
             None => {
                 let value = Draw::Text { min: 100, max: 100 };
                 let put = KeyAction::Put { keys: 1, value, logged: true };
@@ -55,11 +55,11 @@ pub fn benchmark(plan: &ToyPlan, dialect: Dialect) -> Result<Benchmark, Error> {
             finds: (class == GET).then_some(Finds::Mean(3.0)),
             ..Stream::repeating(client, class.clone(), request.clone())
         };
-        let streams = (0..planned.dop).map(stream).collect();
-        let mut step = Step::new(&planned.name, planned.dop, class, streams);
-        step.labels.clone_from(&planned.labels);
+        let streams = (0..planned.key.dop).map(stream).collect();
+        let mut step = Step::new(&planned.key.name, planned.key.dop, class, streams);
+        step.key.labels.clone_from(&planned.key.labels);
         step.seconds = planned.timed.then_some(f64::from(plan.seconds));
-        if planned.name == "program" {
+        if planned.key.name == "program" {
             step.streams.clear();
             let script = "ls {data} > /dev/null && echo 2000 a second";
             let command = ["/bin/sh", "-c", script].map(str::to_owned).into();

@@ -122,7 +122,7 @@ fn context<'a>(load: &'a Load, index: usize, gate: &'a Gate) -> Context<'a> {
         counted: counted(&stream.class, stream.role, &load.step),
         limit: load.limit(),
         overtime: load.overtime,
-        phase: f64::from(stream.client) / f64::from(load.step.dop.max(1)),
+        phase: f64::from(stream.client) / f64::from(load.step.key.dop.max(1)),
     }
 }
 
@@ -161,8 +161,8 @@ fn connect(load: &Load, context: &Context<'_>) -> Result<(Vec<Lane>, Vec<Connect
     if let Some(place) = place {
         seat::take(*place)?;
     }
-    let seed =
-        stream_seed(load.seed, &load.step.name, load.step.dop, stream.client, &stream.class.name);
+    let key = &load.step.key;
+    let seed = stream_seed(load.seed, &key.name, key.dop, stream.client, &stream.class.name);
     let mut lanes = Vec::new();
     let mut connections = Vec::new();
     for target in &load.targets {

@@ -74,7 +74,7 @@ pub fn expected(
         let longest = trials
             .iter()
             .filter(same)
-            .filter_map(|trial| through(trial, steps.get(&trial.id)?, &last?.name))
+            .filter_map(|trial| through(trial, steps.get(&trial.id)?, &last?.key.name))
             .max();
         let Some(longest) = longest else { return Ok(None) };
         let sum = sums.entry(stint.trial.sequence).or_default();
@@ -88,7 +88,7 @@ pub fn expected(
 fn through(trial: &Trial, steps: &[Step], last: &str) -> Option<i64> {
     let ended_ms = trial.ended_ms?;
     let whole = ended_ms - trial.started_ms;
-    let next = steps.iter().skip_while(|step| step.name != last).nth(1);
+    let next = steps.iter().skip_while(|step| step.key.name != last).nth(1);
     let (Some(next), Some(end)) = (next, steps.last()) else { return Some(whole) };
     let stopping = ended_ms - end.started_ms - (1e3 * end.seconds) as i64;
     Some((next.started_ms - trial.started_ms + stopping.max(0)).min(whole))
@@ -101,6 +101,7 @@ fn milliseconds(number: i64) -> Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use plan::StepKey;
     use store::{StepId, StepKind, StepState, VariantId};
 
     #[test]
@@ -123,8 +124,7 @@ mod tests {
             variant: VariantId(1),
             block: 1,
             ordinal,
-            name: name.to_owned(),
-            dop: 1,
+            key: StepKey::new(name, 1),
             kind,
             state: StepState::Finished,
             started_ms,

@@ -104,7 +104,7 @@ impl Extent {
             .into_iter()
             .nth(steps.checked_sub(1)?)
             .filter(|_| !ends)
-            .map(|step| step.name)
+            .map(|step| step.key.name)
     }
 }
 

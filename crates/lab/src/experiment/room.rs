@@ -154,8 +154,8 @@ fn judged_steps(plan: &Plan) -> Vec<String> {
     for sequence in plan.workload.sequences() {
         let loaded = plan.loaded_steps(&sequence);
         for step in sequence.steps.into_iter().skip(loaded) {
-            if !step.warm_up && !names.contains(&step.name) {
-                names.push(step.name);
+            if !step.warm_up && !names.contains(&step.key.name) {
+                names.push(step.key.name);
             }
         }
     }

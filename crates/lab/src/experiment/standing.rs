@@ -1,7 +1,7 @@
 //! The state of each comparison after a number of blocks, judged as in `compare`.
 
 use judge::{Comparison, Verdict, decided};
-use plan::{Plan, Sequence, SequenceKey};
+use plan::{Plan, SequenceKey};
 use report::{Outcome, Results, Scatter, Unjudged};
 
 use crate::error::Error;
@@ -112,10 +112,9 @@ pub fn standings(results: &Results, plan: &Plan) -> Result<Standings, Error> {
         plan.variants.iter().enumerate().all(|(v, it)| v == base || it.twin_of.is_some());
     let mut found = Standings::default();
     for (row, result) in results.steps.iter().enumerate() {
-        let place = |sequence: &Sequence| {
-            sequence.place(&result.key.name, result.key.dop, &result.key.labels)
-        };
-        let Some((sequence, step)) = sequences.iter().find_map(|s| Some((s, place(s)?))) else {
+        let Some((sequence, step)) =
+            sequences.iter().find_map(|it| Some((it, it.place(&result.key)?)))
+        else {
             continue;
         };
         // What is loaded once for all trials has one value, which no further block changes.
@@ -214,7 +213,7 @@ mod tests {
                 for (ordinal, (step, rate)) in
                     (0..).zip(plan.workload.sequences()[0].steps.iter().zip([*rate, 5.0]))
                 {
-                    let mut record = StepRecord::new(ordinal, &step.name, 1);
+                    let mut record = StepRecord::new(ordinal, &step.key.name, 1);
                     record.add("o/s", rate);
                     store.record_step(trial, &record).unwrap();
                 }

@@ -19,7 +19,7 @@ pub fn describe(record: &mut StepRecord, test: &Test) {
         class: OPERATION.name.to_string(),
         unit: test.unit.strip_suffix("/s").unwrap_or(&test.unit).to_owned(),
         better: if test.less_is_better { Better::Less } else { Better::More },
-        ..record.measure.clone()
+        ..Measure::default()
     };
     add(record, metrics::OPS.name.to_owned(), test.value);
     if let Some(seconds) = test.seconds {

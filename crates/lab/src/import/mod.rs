@@ -203,7 +203,7 @@ impl Arranged {
             })?;
             for step in &trial.steps {
                 store.record_step(id, step)?;
-                steps.insert((step.name.clone(), step.dop, step.measure.labels.clone()));
+                steps.insert(step.key.clone());
             }
             store.finish_trial(id)?;
         }

@@ -4,12 +4,13 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 
 use foreign::{Reading, Test};
+use plan::{Labels, StepKey};
 use store::StepRecord;
 
 use super::costs::{Devices, costs};
 use super::describe::describe;
 use super::error::ImportError;
-use super::settings::{Labels, Told, comment, tell_apart};
+use super::settings::{Told, comment, tell_apart};
 use super::{Arranged, Finished, Trial, Variant};
 
 /// Arranges the tests of files as trials.
@@ -128,8 +129,8 @@ struct Places {
     trials: Vec<Trial>,
     /// Place of a trial by variant, block and number of clients of the run.
     trial: HashMap<(usize, u32, u32), usize>,
-    /// How often a variant had a step with a number of clients and labels.
-    seen: HashMap<(usize, String, u32, Labels), u32>,
+    /// How often a variant had a step.
+    seen: HashMap<(usize, StepKey), u32>,
     /// Units and directions of steps.
     units: HashMap<(String, u32), (String, bool)>,
     /// How many files of a program that watches a variant had.
@@ -171,7 +172,8 @@ impl Places {
             return Err(ImportError::OtherUnit { file, line, step, found: unit, known });
         }
         let variant = self.variant(file, Some(test));
-        let seen = self.seen.entry((variant, step.clone(), dop, labels.clone())).or_default();
+        let key = StepKey { name: step, dop, labels };
+        let seen = self.seen.entry((variant, key.clone())).or_default();
         *seen += 1;
         let block = file.block.unwrap_or(*seen);
         let run = of.run.unwrap_or(dop);
@@ -180,18 +182,14 @@ impl Places {
             self.trials.len() - 1
         });
         let steps = &mut self.trials[place].steps;
-        let same = |known: &StepRecord| {
-            known.name == step && known.dop == dop && known.measure.labels == labels
-        };
-        if steps.iter().any(same) {
+        if steps.iter().any(|known| known.key == key) {
             let (file, line) = (file.file.clone(), test.line);
             let variant = self.variants[variant].name.clone();
-            return Err(ImportError::Twice { file, line, block, variant, step, dop });
+            return Err(ImportError::Twice { file, line, block, variant, step: key.name, dop });
         }
-        let mut record = StepRecord::new(steps.len() as u32, &step, dop);
-        record.started_ms = file.written_ms;
+        let (ordinal, started_ms) = (steps.len() as u32, file.written_ms);
+        let mut record = StepRecord { ordinal, key, started_ms, ..StepRecord::default() };
         describe(&mut record, test);
-        record.measure.labels = labels;
         steps.push(record);
         Ok(())
     }
@@ -209,7 +207,8 @@ impl Places {
                 && trial.block == block
                 && file.dop.is_none_or(|dop| dop == trial.dop)
         });
-        let named = |step: &&mut StepRecord| file.step.as_ref().is_none_or(|it| *it == step.name);
+        let named =
+            |step: &&mut StepRecord| file.step.as_ref().is_none_or(|it| *it == step.key.name);
         let mut steps: Vec<&mut StepRecord> =
             trials.flat_map(|trial| &mut trial.steps).filter(named).collect();
         let [step] = steps.as_mut_slice() else {

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use metrics::counted;
+use plan::Labels;
 
 use super::error::ImportError;
 
@@ -18,9 +19,6 @@ pub(super) struct Told<'a> {
     /// The settings in the output.
     pub(super) settings: &'a BTreeMap<String, String>,
 }
-
-/// The labels of a step.
-pub(super) type Labels = BTreeMap<String, String>;
 
 /// The labels of each test, which tell apart tests of the same name, and the settings that differ
 /// between variants, one sentence each.

@@ -14,7 +14,7 @@ use crate::error::Error;
 use crate::event::{Event, phase_name};
 use crate::joint::calm;
 use crate::joint::sliced::{SlicedStep, sliced};
-use crate::joint::slicing::{self, Slicing, Way};
+use crate::joint::slicing::{Slicing, Way};
 use crate::observe::fitness::Fitness;
 use crate::trial::attempt::{Attempt, Entered};
 use crate::trial::conditions::Conditions;
@@ -90,7 +90,7 @@ fn lockstep(
                     on_trial: first && conditions.plan().pairing == plan::Pairing::Auto,
                 };
                 let known = sliced(conditions, attempts, how)?;
-                slicing.learn(slicing::key(step), known, first);
+                slicing.learn(step.key.clone(), known, first);
                 conditions.go_on()?;
             }
             (_, Phase::Settle { rows }) if all(attempts, phase, ordinal) => {

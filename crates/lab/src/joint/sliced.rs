@@ -62,7 +62,7 @@ pub fn sliced(
 ) -> Result<Known, Error> {
     let SlicedStep { phase, step, ordinal, .. } = how;
     let block = attempts.first().map_or(0, |attempt| attempt.entered.block);
-    let clients = Clients::of(step.dop);
+    let clients = Clients::of(step.key.dop);
     let clients = attempts.first().map_or(clients, |attempt| attempt.entered.clients);
     conditions.tell(Event::phase_began(phase, clients, attempts.len()));
     let ran = match in_slices(conditions, attempts, &how, block) {
@@ -96,9 +96,9 @@ fn in_slices<'a>(
     how: &SlicedStep<'_>,
     block: u32,
 ) -> Result<Ran<'a>, Fault> {
-    let step = how.step;
+    let (step, key) = (how.step, &how.step.key);
     let slices = Slices {
-        seed: stream_seed(conditions.experiment.seed, &step.name, step.dop, block, "slices"),
+        seed: stream_seed(conditions.experiment.seed, &key.name, key.dop, block, "slices"),
         lengths: how.lengths.clone(),
         lead_in: LEAD_IN,
     };
@@ -192,7 +192,7 @@ fn records(
     } else if how.ms.is_none() {
         let (ms, settled, text) = choose(&trials(&outcomes, &kept));
         (known.ms, known.settled) = (Some(ms), settled);
-        conditions.tell(Event::Note(format!("  {}: {text}", step.name)));
+        conditions.tell(Event::Note(format!("  {}: {text}", step.key.name)));
         notes.push(text);
     }
     let elapsed: f64 = outcomes.iter().map(|outcome| loaded(outcome)).sum();
@@ -209,9 +209,9 @@ fn records(
 
 /// The error of a step that failed on one of several servers.
 fn told(attempts: &mut [Attempt<'_>], step: &Step, fault: Fault) -> Error {
-    let attempt = attempts.get_mut(fault.at);
-    attempt
-        .map_or(Error::Interrupted, |a| a.error(&step.name, Clients::of(step.dop), fault.trouble))
+    let (attempt, key) = (attempts.get_mut(fault.at), &step.key);
+    let clients = Clients::of(key.dop);
+    attempt.map_or(Error::Interrupted, |a| a.error(&key.name, clients, fault.trouble))
 }
 
 /// Seconds in which a target had the load.

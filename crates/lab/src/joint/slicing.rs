@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use metrics::{CPU_BOUND, counted};
-use plan::{Pairing, Plan};
+use plan::{Pairing, Plan, StepKey};
 use store::{ExperimentId, Scope, Store, StoreError};
 use workload::{Effect, End, Pace, Role, Step, Stream};
 
@@ -58,20 +58,12 @@ pub struct Known {
     pub cpu_share: f64,
 }
 
-/// The key of a step's findings: its name, dop and labels.
-type Key = (String, u32, BTreeMap<String, String>);
-
-/// Returns the key under which the findings about a step are kept.
-pub fn key(step: &Step) -> Key {
-    (step.name.clone(), step.dop, step.labels.clone())
-}
-
 /// The decisions about slicing in an experiment.
 #[derive(Debug)]
 pub struct Slicing {
     pairing: Pairing,
     ms: Option<f64>,
-    known: BTreeMap<Key, Known>,
+    known: BTreeMap<StepKey, Known>,
 }
 
 impl Slicing {
@@ -95,10 +87,9 @@ impl Slicing {
         if plan.pairing == Pairing::Blocks {
             return Ok(slicing);
         }
-        let mut blocks: BTreeMap<Key, u32> = BTreeMap::new();
+        let mut blocks: BTreeMap<StepKey, u32> = BTreeMap::new();
         let known = [metrics::SLICE_MS.name, metrics::SLICE_SETTLED.name, metrics::CPU_SHARE.name];
         for step in store.step_values(experiment, &known, Scope::Results)? {
-            let key = (step.name.to_string(), step.dop, step.measure.labels.clone());
             let [ms, settled, share] = step.values[..] else { continue };
             if ms.is_nan() && share.is_nan() {
                 continue;
@@ -110,14 +101,14 @@ impl Slicing {
                 cpu_share: if ms.is_nan() { share } else { share.max(CPU_BOUND) },
             };
             // As in an uninterrupted run: the first block decides whether, a later one how long.
-            let first = *blocks.entry(key.clone()).or_insert(step.block);
-            slicing.learn(key, found, step.block == first);
+            let first = *blocks.entry(step.key.clone()).or_insert(step.block);
+            slicing.learn(step.key, found, step.block == first);
         }
         Ok(slicing)
     }
 
     /// Records the findings of a block; `first` if it was the first to run the step.
-    pub fn learn(&mut self, step: Key, found: Known, first: bool) {
+    pub fn learn(&mut self, step: StepKey, found: Known, first: bool) {
         let known = self.known.entry(step).or_insert(found);
         if first {
             known.cpu_share = known.cpu_share.min(found.cpu_share);
@@ -129,7 +120,7 @@ impl Slicing {
 
     /// True if nothing is known about a step yet.
     pub fn is_new(&self, step: &Step) -> bool {
-        !self.known.contains_key(&key(step))
+        !self.known.contains_key(&step.key)
     }
 
     /// How a step runs, and why.
@@ -140,7 +131,7 @@ impl Slicing {
         }
         let growing = grows_alike(step).map_err(str::to_owned);
         match growing.map_or_else(|why| self.asked_for().ok_or(why), |()| self.bound(step)) {
-            Ok(why) => (self.lengths(self.known.get(&key(step))), why),
+            Ok(why) => (self.lengths(self.known.get(&step.key)), why),
             Err(why) => in_turns(&why),
         }
     }
@@ -167,7 +158,7 @@ impl Slicing {
         if let Some(why) = self.asked_for() {
             return Ok(why);
         }
-        match self.known.get(&key(step)) {
+        match self.known.get(&step.key) {
             Some(known) if known.cpu_share < CPU_BOUND => Err(format!(
                 "it is not CPU-bound: in the first block, a server and its clients needed only {}",
                 cpus_needed(step, known.cpu_share)
@@ -287,15 +278,20 @@ mod tests {
     fn auto_slices_what_reads_and_what_adds() {
         let growing = benchmark(plan::InsertPlan { delete_per_insert: false, ..small() });
         for step in steps(&growing) {
-            assert_eq!(is_sliced(&slicing(Pairing::Auto, None), step), step.name != "l.x");
+            assert_eq!(is_sliced(&slicing(Pairing::Auto, None), step), step.key.name != "l.x");
         }
         let deleting = benchmark(plan::InsertPlan { delete_per_insert: true, ..small() });
         for step in steps(&deleting) {
-            let deletes = step.name != "l.i0" && step.name != "l.x";
-            assert_eq!(is_sliced(&slicing(Pairing::Auto, None), step), step.name == "l.i0");
-            assert_eq!(grows_alike(step).is_err() && step.name != "l.x", deletes, "{}", step.name);
+            let deletes = step.key.name != "l.i0" && step.key.name != "l.x";
+            assert_eq!(is_sliced(&slicing(Pairing::Auto, None), step), step.key.name == "l.i0");
+            assert_eq!(
+                grows_alike(step).is_err() && step.key.name != "l.x",
+                deletes,
+                "{}",
+                step.key.name
+            );
             // Asked for, what can be sliced is.
-            assert_eq!(is_sliced(&slicing(Pairing::Slices, None), step), step.name != "l.x");
+            assert_eq!(is_sliced(&slicing(Pairing::Slices, None), step), step.key.name != "l.x");
         }
     }
 
@@ -303,7 +299,7 @@ mod tests {
     fn queries_beside_paced_inserts_only_read() {
         let benchmark = benchmark(small());
         let reading: Vec<_> =
-            steps(&benchmark).filter(|step| only_reads(step)).map(|step| &*step.name).collect();
+            steps(&benchmark).filter(|step| only_reads(step)).map(|step| &*step.key.name).collect();
         assert_eq!(reading, ["qr100", "qp100", "qr500", "qp500", "qr1000", "qp1000"]);
     }
 
@@ -311,7 +307,7 @@ mod tests {
     fn a_held_transaction_belongs_to_one_server() {
         let plan = plan::InsertPlan { hold_transaction_seconds: 1, ..small() };
         let benchmark = benchmark(plan);
-        let step = steps(&benchmark).find(|step| step.name == "qr100").unwrap();
+        let step = steps(&benchmark).find(|step| step.key.name == "qr100").unwrap();
         assert!(!is_sliced(&slicing(Pairing::Slices, None), step));
     }
 
@@ -330,14 +326,14 @@ mod tests {
         let mut slicing = slicing(Pairing::Auto, None);
         assert_eq!(milliseconds(slicing.way(&step).0), (vec![10, 20, 40, 80, 160], None));
         let found = Known { ms: Some(20.0), settled: true, cpu_share: 0.93 };
-        slicing.learn(key(&step), found, true);
+        slicing.learn(step.key.clone(), found, true);
         assert_eq!(milliseconds(slicing.way(&step).0), (vec![20, 20, 20, 40], Some(20.0)));
         // What a later block finds changes nothing.
         let later = Known { ms: Some(80.0), settled: true, cpu_share: 0.4 };
-        slicing.learn(key(&step), later, false);
+        slicing.learn(step.key.clone(), later, false);
         assert_eq!(milliseconds(slicing.way(&step).0), (vec![20, 20, 20, 40], Some(20.0)));
         // The second server of the first block does.
-        slicing.learn(key(&step), Known { cpu_share: 0.4, ..found }, true);
+        slicing.learn(step.key.clone(), Known { cpu_share: 0.4, ..found }, true);
         let (way, why) = slicing.way(&step);
         assert_eq!(way, Way::InTurns);
         assert!(why.ends_with("needed only 0.40 of 1 CPU"), "{why}");
@@ -348,7 +344,8 @@ mod tests {
         let step = first_step();
         let mut slicing = slicing(Pairing::Auto, None);
         for (share, needed) in [(1.37, "all of 1 CPU"), (0.93, "0.93 of 1 CPU")] {
-            slicing.learn(key(&step), Known { ms: None, settled: true, cpu_share: share }, true);
+            let found = Known { ms: None, settled: true, cpu_share: share };
+            slicing.learn(step.key.clone(), found, true);
             let why = slicing.way(&step).1;
             assert!(why.ends_with(&format!("needed {needed} or more")), "{why}");
         }
@@ -359,9 +356,9 @@ mod tests {
         let step = first_step();
         let mut slicing = slicing(Pairing::Slices, None);
         let found = |ms, settled| Known { ms: Some(ms), settled, cpu_share: 1.0 };
-        slicing.learn(key(&step), found(160.0, false), true);
+        slicing.learn(step.key.clone(), found(160.0, false), true);
         assert_eq!(milliseconds(slicing.way(&step).0), (vec![160, 320, 640], None));
-        slicing.learn(key(&step), found(10_000.0, false), false);
+        slicing.learn(step.key.clone(), found(10_000.0, false), false);
         let way = milliseconds(slicing.way(&step).0);
         assert_eq!(way, (vec![10_000, 10_000, 10_000, 20_000], Some(10_000.0)));
     }

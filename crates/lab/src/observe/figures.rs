@@ -26,14 +26,13 @@ pub enum Locality {
     Remote,
 }
 
-/// Describes the figures of a step: their class, unit, direction and labels.
+/// Describes the figures of a step: their class, unit and direction.
 pub fn measure(step: &Step) -> Measure {
     Measure {
         class: step.counted.name.to_string(),
         unit: step.unit.to_string(),
         better: if step.less_is_better { Better::Less } else { Better::More },
         timed: step.is_timed(),
-        labels: step.labels.clone(),
     }
 }
 
@@ -97,7 +96,7 @@ pub fn warn_if_short(record: &mut StepRecord, step: &Step, outcome: &Outcome, re
     // Of a step in slices its rounds are counted, over all restarts.
     let sliced = !outcome.slices.is_empty();
     if outcome.seconds < SHORT_SECONDS && step.counted.is_steady() && !sliced {
-        let (name, seconds) = (&step.name, outcome.seconds);
+        let (name, seconds) = (&step.key.name, outcome.seconds);
         let text = format!("{name} took only {seconds:.1} s; {remedy} would make it longer");
         record.warn("short", text);
     }
@@ -364,7 +363,7 @@ pub fn client_cpus(step: &Step) -> usize {
 /// The number of clients that send as fast as they get answers; for another program, all clients.
 pub fn free_clients(step: &Step) -> usize {
     if step.streams.is_empty() {
-        return step.dop as usize;
+        return step.key.dop as usize;
     }
     let free = |stream: &&Stream| stream.role == Role::Lead && stream.pace == Pace::Free;
     step.streams.iter().filter(free).count()

@@ -35,7 +35,7 @@ impl Fitness {
                 reason: format!(
                     "the hypervisor took {:.1}% of the CPU time in {}, above the plan's `steal_limit` of {}%",
                     100.0 * share,
-                    record.name,
+                    record.key.name,
                     percent(limit)
                 ),
             },

@@ -135,12 +135,7 @@ impl Profiler {
             record.add(metrics::EVENT.of(&event), cost);
         }
         let Some(folded) = folded else { return };
-        let step = report::StepKey {
-            name: record.name.clone(),
-            dop: record.dop,
-            labels: record.measure.labels.clone(),
-        };
-        let file = report::folded_file(&step, variant, block, trial);
+        let file = report::folded_file(&record.key, variant, block, trial);
         let path = self.directory.join(file);
         let mut read = report::Folded::default();
         if let Err(error) = read.add(&folded, &path) {

@@ -58,7 +58,7 @@ pub fn phase(
     match trouble {
         None => conditions.go_on(),
         Some(trouble) => {
-            let clients = phase.step().map_or(entered.clients, |step| Clients::of(step.dop));
+            let clients = phase.step().map_or(entered.clients, |step| Clients::of(step.key.dop));
             Err(attempt.error(name, clients, trouble))
         }
     }
@@ -93,11 +93,10 @@ pub fn record_failed(conditions: &Conditions<'_>, entered: Entered, phase: &Phas
 
 /// The record of a phase that begins now.
 pub fn new_record(phase: &Phase, ordinal: u32) -> StepRecord {
-    let dop = phase.step().map_or(NO_CLIENTS, |step| step.dop);
-    let mut record = StepRecord::new(ordinal, phase_name(phase), dop);
+    let mut record = StepRecord::new(ordinal, phase_name(phase), NO_CLIENTS);
     record.started_ms = store::now_ms();
     if let Some(step) = phase.step() {
-        record.measure = measure(step);
+        (record.key, record.measure) = (step.key.clone(), measure(step));
     }
     record
 }

@@ -109,7 +109,7 @@ fn places(
     let step = &program.step;
     let mut places = attempt.server.endpoint().places();
     let mut add = |name: &str, value: String| places.insert(name.to_owned(), value);
-    add("dop", step.dop.to_string());
+    add("dop", step.key.dop.to_string());
     add("seed", (conditions.draw_seed(attempt.entered.block) % SEEDS).to_string());
     if let Some(seconds) = step.seconds {
         add("seconds", seconds.ceil().to_string());
@@ -137,7 +137,7 @@ pub fn keep_output(
     let (block, trial) = (attempt.entered.block, attempt.entered.trial);
     let name = format!(
         "{}.b{block}.{}.dop{}.t{trial}.txt",
-        attempt.subject.variant.name, record.name, record.dop
+        attempt.subject.variant.name, record.key.name, record.key.dop
     );
     let kept =
         fs::create_dir_all(&directory).and_then(|()| fs::write(directory.join(name), printed));
@@ -147,5 +147,5 @@ pub fn keep_output(
 }
 
 fn of(program: &Program, error: &str) -> String {
-    format!("the command of `{}`: {error}", program.step.name)
+    format!("the command of `{}`: {error}", program.step.key.name)
 }

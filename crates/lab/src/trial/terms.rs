@@ -40,7 +40,7 @@ pub fn check(subject: &Subject, benchmark: &Benchmark) -> Result<(), Error> {
         }
         let clients = step.streams.len();
         if let Some(most) = most.flatten().filter(|most| clients > *most as usize) {
-            let step = step.name.clone();
+            let step = step.key.name.clone();
             return Err(Error::TooManyClients { variant: variant(), step, clients, most });
         }
     }
@@ -95,7 +95,7 @@ pub fn seats(
     let Some(pinning) = pinning(step) else { return Ok(Vec::new()) };
     let block = attempts.first().map_or(0, |attempt| attempt.entered.block);
     let seed = conditions.experiment.seed;
-    let mut random = Rng::new(stream_seed(seed, pinning.name(), step.dop, block, "seats"));
+    let mut random = Rng::new(stream_seed(seed, pinning.name(), step.key.dop, block, "seats"));
     let topology = Topology::here().map_err(Trouble::failed)?;
     let pairs = topology
         .place(pinning, step.streams.len(), &mut |bound| random.below(bound))

@@ -116,7 +116,7 @@ impl Site {
         let of = |trial| {
             let named = steps.iter().filter(|step| step.trial == trial).map(|step| {
                 let failed = if step.state == store::StepState::Finished { "" } else { "!" };
-                format!("{}{failed}", step.name)
+                format!("{}{failed}", step.key.name)
             });
             named.collect::<Vec<_>>()
         };
@@ -169,7 +169,7 @@ impl Site {
         let store = self.store();
         let experiment = store.latest().unwrap().unwrap();
         let mut steps = store.steps(experiment.id, Scope::All).unwrap().into_iter();
-        steps.find(|step| step.trial.0 == trial.id && step.name == name)
+        steps.find(|step| step.trial.0 == trial.id && step.key.name == name)
     }
 
     /// A metric of a step of a trial.

@@ -45,7 +45,7 @@ fn what_named_steps_need_is_added() {
         let plan = Plan::parse(&text, None, "test").unwrap();
         assert_eq!(plan.added, added, "{keys}");
         let sequence = plan.workload.sequences().remove(0);
-        let names: Vec<_> = sequence.steps.iter().map(|step| step.name.as_str()).collect();
+        let names: Vec<_> = sequence.steps.iter().map(|step| step.key.name.as_str()).collect();
         assert_eq!(names, all, "{keys}");
     }
 }
@@ -61,7 +61,7 @@ fn a_plan_is_read_written_and_scheduled() {
     let [sequence] = &plan.workload.sequences()[..] else { panic!("a server for each dop") };
     assert_eq!((plan.loaded_steps(sequence), sequence.steps.len()), (1, 5));
     for (place, step) in sequence.steps.iter().enumerate() {
-        assert_eq!(sequence.place(&step.name, step.dop, &step.labels), Some(place));
+        assert_eq!(sequence.place(&step.key), Some(place));
         assert_eq!(step.timed, place > 0);
     }
     assert_eq!(sequence.clients().to_string(), "dop 1 to 8");

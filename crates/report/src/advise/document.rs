@@ -93,8 +93,8 @@ pub(super) fn document(
         .enumerate()
         .map(|(place, (step, expected))| AdvisedStep {
             in_slices: in_slices.and_then(|in_slices| *in_slices.half_widths.get(place)?),
-            name: step.name.clone(),
-            dop: step.dop,
+            name: step.key.name.clone(),
+            dop: step.key.dop,
             trials: step.trials,
             between: step.variance.map(|variance| variance.between),
             second: apart(step).map(|variance| variance.second),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use judge::{LevelsError, StepVariance, TrialSeconds};
-use plan::{Plan, Sequence, SequenceKey, WorkloadPlan};
+use plan::{Plan, Sequence, SequenceKey, StepKey, WorkloadPlan};
 
 use crate::ReportError;
 use crate::load::chosen::{Chosen, Shape, Source};
@@ -32,8 +32,7 @@ pub(super) struct Evidence {
 pub(super) struct KnownStep {
     /// Key of its sequence.
     pub(super) sequence: SequenceKey,
-    pub(super) name: String,
-    pub(super) dop: u32,
+    pub(super) key: StepKey,
     /// True if the plan sets its seconds; otherwise it ends by work.
     pub(super) timed: bool,
     /// True if it runs once per variant, before trials begin (`restore_after`).
@@ -69,7 +68,7 @@ pub(super) fn gather(
             let step = trials.step(value);
             kin.contains(&step.workload)
                 && !step.sliced
-                && sequences.iter().any(|sequence| step.place(sequence).is_some())
+                && sequences.iter().any(|sequence| sequence.place(&step.key).is_some())
         })
         .collect();
     if used.is_empty() {
@@ -97,18 +96,17 @@ pub(super) fn gather(
             let values: Vec<&Value> = used
                 .iter()
                 .copied()
-                .filter(|value| trials.step(value).place(sequence) == Some(place))
+                .filter(|value| sequence.place(&trials.step(value).key) == Some(place))
                 .collect();
             let mut step = KnownStep {
                 sequence: sequence.key,
-                name: planned.name.clone(),
-                dop: planned.dop,
+                key: planned.key.clone(),
                 timed: planned.timed,
                 load: place < plan.loaded_steps(sequence),
                 trials: values.len(),
                 seconds: match planned.timed {
                     true => plan.workload.seconds().map(f64::from),
-                    false => seconds(plan, &trials, &values, &planned.name),
+                    false => seconds(plan, &trials, &values, &planned.key.name),
                 },
                 measured: judge::median(&values.iter().map(|v| v.seconds).collect::<Vec<_>>()),
                 variance: None,
@@ -126,7 +124,7 @@ impl Evidence {
     fn say_what_is_missing(&mut self) {
         let listed = |wanted: &dyn Fn(&KnownStep) -> bool| -> Vec<String> {
             let found = self.steps.iter().filter(|step| !step.load && wanted(step));
-            found.map(|step| format!("{} dop={}", step.name, step.dop)).collect()
+            found.map(|step| format!("{} dop={}", step.key.name, step.key.dop)).collect()
         };
         let unknown = listed(&|step| step.variance.is_none());
         let together = listed(&|step| step.variance.is_some() && !step.apart);
@@ -193,7 +191,7 @@ fn overhead(trials: &Trials, used: &[&Value], sequence: &Sequence) -> Option<f64
     // All steps of a trial count here, including those not in the plan.
     let trials_used: Vec<(usize, i64)> = used
         .iter()
-        .filter(|value| trials.step(value).place(sequence).is_some())
+        .filter(|value| sequence.place(&trials.step(value).key).is_some())
         .map(|value| (value.experiment, value.trial.0))
         .collect();
     for value in &trials.values {

@@ -45,7 +45,7 @@ pub(super) fn expect(
     }
     let measured = !known.is_empty();
     let noise = |step: &KnownStep| {
-        let of = known.get(&(step.name.clone(), step.dop));
+        let of = known.get(&(step.key.name.clone(), step.key.dop));
         let mean = |of_one: fn(&Scatter) -> f64| {
             let found: Vec<f64> = of.into_iter().flatten().map(of_one).collect();
             judge::mean(&found)
@@ -71,7 +71,7 @@ pub(super) fn expect(
     let quantile = t_quantile(0.5 + 0.5 * Looks::last_confidence(), freedom);
     // Only stored slices show that a step that ends by work can run in slices.
     let fit = |step: &KnownStep| {
-        !step.load && (step.timed || known.contains_key(&(step.name.clone(), step.dop)))
+        !step.load && (step.timed || known.contains_key(&(step.key.name.clone(), step.key.dop)))
     };
     let half_widths = evidence
         .steps

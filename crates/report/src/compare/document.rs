@@ -6,13 +6,14 @@
 use std::collections::BTreeMap;
 
 use metrics::{COSTS, OPS, STALL_SHARE};
+use plan::{Labels, StepKey};
 use serde::{Deserialize, Serialize};
 
 use crate::judging::figures::absolute;
 use crate::judging::judged::{Finding, Judged};
 use crate::judging::sliced::{Slicing, slicing_of};
 use crate::load::latency::{Latency, Pooled};
-use crate::load::model::{Labels, Noted, Results, VariantStep};
+use crate::load::model::{Noted, Results, VariantStep};
 use crate::output::table::distinct;
 use crate::output::time::rfc3339;
 use crate::sweep::{self, Sweep, SweepDocument};
@@ -57,12 +58,9 @@ pub struct Document {
 /// One step at one number of clients.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StepDocument {
-    /// Name, such as `l.i0`.
-    pub name: String,
-    /// Number of clients.
-    pub dop: u32,
-    /// Labels that distinguish it from steps of the same name, such as `pinning`; usually empty.
-    pub labels: Labels,
+    /// Name, number of clients and labels.
+    #[serde(flatten)]
+    pub key: StepKey,
     /// The unit of its operations: `rows` or `queries`.
     pub unit: String,
     /// `more` or `less`: which direction of its throughput is better.
@@ -330,9 +328,7 @@ fn step(results: &Results, judged: &Judged, number: usize) -> Option<StepDocumen
     let step = results.steps.get(number)?;
     let variants = step.variants.iter().enumerate();
     Some(StepDocument {
-        name: step.key.name.clone(),
-        dop: step.key.dop,
-        labels: step.key.labels.clone(),
+        key: step.key.clone(),
         unit: step.unit.clone(),
         better: step.better.as_str().to_owned(),
         loaded_once: step.loaded_once,

@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use plan::StepKey;
 use serde::{Deserialize, Serialize};
 
 use metrics::{EVENT, EVENTS};
@@ -12,7 +13,7 @@ use super::options::ExplainOptions;
 use super::shifts::ExplainedShift;
 use crate::compare::document::{Costs, costs};
 use crate::judging::figures::absolute;
-use crate::load::model::{Labels, Results};
+use crate::load::model::Results;
 use crate::load::plans::ExplainedPlan;
 use crate::profiles::{Children, ExplainedMove, Folded, StepProfiles, children, facts, moved};
 
@@ -40,12 +41,9 @@ pub struct ExplainDocument {
 /// One step at one number of clients.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ExplainedStep {
-    /// Name, such as `l.i0`.
-    pub name: String,
-    /// Number of clients.
-    pub dop: u32,
-    /// Labels that distinguish it from steps of the same name; usually empty.
-    pub labels: Labels,
+    /// Name, number of clients and labels.
+    #[serde(flatten)]
+    pub key: StepKey,
     /// Its name in tables, with the number of clients if there are several.
     pub label: String,
     /// The unit of its operations: `rows` or `queries`.
@@ -167,9 +165,7 @@ pub(crate) fn step(
         (results.variant_name(*place).to_owned(), moves)
     };
     Some(ExplainedStep {
-        name: step.key.name.clone(),
-        dop: step.key.dop,
-        labels: step.key.labels.clone(),
+        key: step.key.clone(),
         label: results.step_label(step),
         unit: step.unit.clone(),
         conclusion: BTreeMap::new(),

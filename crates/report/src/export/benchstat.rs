@@ -6,8 +6,9 @@
 use std::collections::BTreeMap;
 
 use metrics::Better;
+use plan::StepKey;
 
-use crate::load::model::{Results, StepKey};
+use crate::load::model::Results;
 
 use super::{labels, rows};
 

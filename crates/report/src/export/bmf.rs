@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use metrics::Better;
 use serde::Serialize;
 
-use crate::load::model::{Results, labelled};
+use crate::load::model::Results;
 
 use super::rows;
 
@@ -28,7 +28,7 @@ pub fn bmf(results: &Results) -> String {
         if row.better == Better::Neither || !row.value.is_finite() {
             continue;
         }
-        let step = labelled(&row.step.name, Some(row.step.dop), &row.step.labels);
+        let step = row.step.label(true);
         let benchmark = format!("{}/{step}", results.variant_name(row.variant));
         let measure = if row.metric.name == metrics::OPS.name {
             "throughput".to_owned()

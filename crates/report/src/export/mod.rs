@@ -6,8 +6,9 @@ mod bmf;
 mod long;
 
 use metrics::{Better, Metric};
+use plan::StepKey;
 
-use crate::load::model::{Results, StepKey};
+use crate::load::model::Results;
 
 pub use benchstat::benchstat;
 pub use bmf::bmf;

@@ -193,7 +193,7 @@ struct Maker<'a> {
 
 impl Maker<'_> {
     fn step(&mut self, step: &StepLine<'_>, line: &str) -> HistoryStep {
-        let key = &self.trials.steps[step.step];
+        let known = &self.trials.steps[step.step];
         let of = |figure: fn(&Value) -> f64| -> Vec<Vec<f64>> {
             let points = step.points.values();
             points.map(|values| values.iter().map(|value| figure(value)).collect()).collect()
@@ -203,10 +203,10 @@ impl Maker<'_> {
         let unit = if step.is_interleaved() { Exchangeable::Trial } else { Exchangeable::Run };
         let places: Vec<usize> = step.points.keys().copied().collect();
         let mut document = HistoryStep {
-            name: key.label(),
-            dop: key.dop,
-            unit: key.measure.unit.clone(),
-            better: key.measure.better.as_str().to_owned(),
+            name: known.label(),
+            dop: known.key.dop,
+            unit: known.measure.unit.clone(),
+            better: known.measure.better.as_str().to_owned(),
             exchanged: if unit == Exchangeable::Trial { "trial" } else { "run" }.to_owned(),
             ..HistoryStep::default()
         };

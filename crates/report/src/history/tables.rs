@@ -1,9 +1,9 @@
 //! The tables of a history: absolute and relative by run, then the change points.
 
 use judge::Verdict;
+use plan::StepKey;
 
 use super::document::{ChangeDocument, HistoryDocument, HistoryStep, LineDocument};
-use crate::load::model::{Labels, labelled};
 use crate::output::number::{cost, or_unknown, rate, relative};
 use crate::output::sheet::{List, Part, Sheet};
 use crate::output::table::{Row, RowKind, Section, Table, texts};
@@ -79,7 +79,7 @@ fn by_run(document: &HistoryDocument, line: &LineDocument) -> [Table; 2] {
 /// A step of a line, with the number of clients if there are several.
 fn label(line: &LineDocument, step: &HistoryStep) -> String {
     let several = line.steps.iter().any(|other| other.dop != step.dop);
-    labelled(&step.name, Some(step.dop).filter(|_| several), &Labels::new())
+    StepKey::new(&step.name, step.dop).label(several)
 }
 
 fn legend(document: &HistoryDocument) -> Vec<String> {

@@ -12,8 +12,7 @@ use store::{
 use super::latency::Pooled;
 use super::machine;
 use super::model::{
-    CounterFigure, FailedTrial, Noted, Results, Sample, StepKey, StepResults, VariantResults,
-    VariantStep,
+    CounterFigure, FailedTrial, Noted, Results, Sample, StepResults, VariantResults, VariantStep,
 };
 use super::plans;
 use super::slices::Slices;
@@ -157,7 +156,7 @@ fn planned(plan: Option<&plan::Plan>, variants: usize) -> Vec<StepResults> {
     let of = |sequence: plan::Sequence| {
         let (loaded, key) = (plan.loaded_steps(&sequence), sequence.key);
         sequence.steps.into_iter().enumerate().map(move |(place, step)| StepResults {
-            key: StepKey { name: step.name, dop: step.dop, labels: step.labels },
+            key: step.key,
             sequence: Some(key.number()),
             loaded_once: place < loaded,
             warm_up: step.warm_up,
@@ -208,7 +207,7 @@ impl Loader<'_> {
             self.warnings.push(Noted { step: None, variant: None, block: None, warning });
         }
         let planned = self.steps.iter().enumerate();
-        let mut index: HashMap<StepKey, usize> =
+        let mut index: HashMap<_, usize> =
             planned.map(|(place, step)| (step.key.clone(), place)).collect();
         let mut gathered: BTreeMap<(usize, usize), Gathered> = BTreeMap::new();
         for row in values {
@@ -220,9 +219,7 @@ impl Loader<'_> {
             if row.kind != StepKind::Measured {
                 continue;
             }
-            let labels = step.measure.labels.clone();
-            let key = StepKey { name: step.name.clone(), dop: step.dop, labels };
-            let place = *index.entry(key).or_insert_with_key(|key| {
+            let place = *index.entry(row.key).or_insert_with_key(|key| {
                 self.steps.push(StepResults {
                     key: key.clone(),
                     variants: vec![VariantStep::default(); self.places.len()],
@@ -308,9 +305,9 @@ fn detail(
         if histogram.count == 0 {
             continue;
         }
-        let pooled = Pooled::read(&histogram.class, &histogram.hdr, &step.name, reader)?;
+        let pooled = Pooled::read(&histogram.class, &histogram.hdr, &step.key.name, reader)?;
         match figures.latency.iter_mut().find(|known| known.class == pooled.class) {
-            Some(known) => known.add(&pooled, &step.name)?,
+            Some(known) => known.add(&pooled, &step.key.name)?,
             None => figures.latency.push(pooled),
         }
     }

@@ -3,13 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use plan::StepKey;
 use store::{Better, Experiment, Failure, HostFact, Setting, StepId, TrialId, Variant, Warning};
 
 use super::latency::Pooled;
 use super::slices::Slices;
-
-/// Labels of a step.
-pub type Labels = BTreeMap<String, String>;
 
 /// An experiment with all figures of its finished trials.
 #[derive(Debug, Clone)]
@@ -43,17 +41,6 @@ pub struct VariantResults {
     pub settings: Vec<Setting>,
     /// Index of the variant that this one duplicates under a second name (an A/A pair).
     pub twin_of: Option<usize>,
-}
-
-/// The key of a step in its experiment.
-#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct StepKey {
-    /// Name, such as `l.i0`.
-    pub name: String,
-    /// Number of clients.
-    pub dop: u32,
-    /// Labels that distinguish it from steps of the same name, such as `pinning`; usually empty.
-    pub labels: Labels,
 }
 
 /// One step at one number of clients.
@@ -207,22 +194,9 @@ impl Results {
     /// Name of a step in tables: with the number of clients if it ran with several, and with its
     /// labels.
     pub fn step_label(&self, step: &StepResults) -> String {
-        let StepKey { name, dop, labels } = &step.key;
-        let same = self.steps.iter().filter(|other| other.key.name == *name);
-        let one_dop = same.into_iter().all(|other| other.key.dop == *dop);
-        labelled(name, Some(*dop).filter(|_| !one_dop), labels)
+        let mut same = self.steps.iter().filter(|other| other.key.name == step.key.name);
+        step.key.label(same.any(|other| other.key.dop != step.key.dop))
     }
-}
-
-/// `qr100`, `qr100.4`, `probe{dop=4, pinning=colocated}`.
-pub fn labelled(name: &str, dop: Option<u32>, labels: &Labels) -> String {
-    if labels.is_empty() {
-        return dop.map_or_else(|| name.to_owned(), |dop| format!("{name}.{dop}"));
-    }
-    let dop = dop.map(|dop| format!("dop={dop}"));
-    let labels = labels.iter().map(|(label, value)| format!("{label}={value}"));
-    let all: Vec<String> = dop.into_iter().chain(labels).collect();
-    format!("{name}{{{}}}", all.join(", "))
 }
 
 impl StepResults {

@@ -70,11 +70,12 @@ fn megabytes(kb: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::load::model::{Sample, StepKey, VariantStep};
+    use crate::load::model::{Sample, VariantStep};
+    use plan::StepKey;
     use store::{StepId, TrialId};
 
     fn key() -> StepKey {
-        StepKey { name: "l.i1".to_owned(), dop: 1, ..StepKey::default() }
+        StepKey::new("l.i1", 1)
     }
 
     /// Two variants with these dirty and cached MB at the start of their blocks.

@@ -5,12 +5,11 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use metrics::{SLICE_MS, STEAL};
-use plan::{Plan, Sequence};
+use plan::{Plan, Sequence, StepKey};
 use store::{Experiment, Measure, Scope, StepId, StepKind, TrialId, TrialState};
 
 use super::chosen::{Chosen, Shape, Source, Workload, experiments};
 use super::machine::{self, Machine};
-use super::model::labelled;
 use crate::ReportError;
 use crate::output::table::{distinct, place_of};
 
@@ -84,10 +83,8 @@ pub(crate) struct Configuration {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct WorkloadStep {
     pub(crate) workload: usize,
-    pub(crate) name: String,
-    pub(crate) dop: u32,
-    /// The operations that are counted, and the labels that distinguish it from steps of the same
-    /// name.
+    pub(crate) key: StepKey,
+    /// The operations that are counted.
     pub(crate) measure: Arc<Measure>,
     /// The steps before it in the plan, because they create its data.
     before: Vec<String>,
@@ -191,16 +188,14 @@ impl Trials {
             if row.kind != StepKind::Measured || value.is_nan() {
                 continue;
             }
-            let mut key = WorkloadStep {
+            let step = WorkloadStep {
                 workload,
-                name: row.name.to_string(),
-                dop: row.dop,
+                before: before(&sequences, &row.key),
+                key: row.key,
                 measure: row.measure,
-                before: Vec::new(),
                 sliced: !slice.is_nan(),
             };
-            key.before = before(&sequences, &key);
-            let step = place_of(&mut self.steps, key, WorkloadStep::eq);
+            let step = place_of(&mut self.steps, step, WorkloadStep::eq);
             self.values.push(Value {
                 experiment: place,
                 machine: *machine,
@@ -261,13 +256,13 @@ impl Trials {
             return Ok(());
         }
         for asked in names {
-            if !self.steps.iter().any(|step| step.name == *asked) {
-                let known = distinct(self.steps.iter().map(|step| step.name.clone()));
+            if !self.steps.iter().any(|step| step.key.name == *asked) {
+                let known = distinct(self.steps.iter().map(|step| step.key.name.clone()));
                 return Err(ReportError::UnknownStep { asked: asked.clone(), known });
             }
         }
         let Self { steps, values, .. } = self;
-        values.retain(|value| names.contains(&steps[value.step].name));
+        values.retain(|value| names.contains(&steps[value.step].key.name));
         Ok(())
     }
 
@@ -328,10 +323,10 @@ fn names(places: &[Place]) -> Vec<String> {
 }
 
 /// The steps before one in a plan.
-fn before(sequences: &[Sequence], key: &WorkloadStep) -> Vec<String> {
-    let steps = |sequence: &Sequence| Some(sequence.steps[..key.place(sequence)?].to_vec());
+fn before(sequences: &[Sequence], key: &StepKey) -> Vec<String> {
+    let steps = |sequence: &Sequence| Some(sequence.steps[..sequence.place(key)?].to_vec());
     let steps = sequences.iter().find_map(steps).unwrap_or_default();
-    steps.into_iter().map(|step| step.name).collect()
+    steps.into_iter().map(|step| step.key.name).collect()
 }
 
 /// The names of experiments in legends.
@@ -392,14 +387,9 @@ fn family(dbms: &str) -> String {
 }
 
 impl WorkloadStep {
-    /// Its index in a sequence of a plan.
-    pub(crate) fn place(&self, sequence: &Sequence) -> Option<usize> {
-        sequence.place(&self.name, self.dop, &self.measure.labels)
-    }
-
     /// Its name in tables if all have the same number of clients.
     pub(crate) fn label(&self) -> String {
-        let name = labelled(&self.name, None, &self.measure.labels);
+        let name = self.key.label(false);
         if self.sliced { format!("{name} (slices)") } else { name }
     }
 }

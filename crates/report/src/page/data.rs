@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use plan::Labels;
 use serde::Serialize;
 use store::HostFact;
 
@@ -14,7 +15,6 @@ use super::why::PageWhy;
 use crate::compare::document::{RelativeFigures, WarningDocument};
 use crate::history::HistoryDocument;
 use crate::load::latency::Latency;
-use crate::load::model::Labels;
 use crate::output::table::Table;
 
 /// Everything the page shows.

@@ -6,12 +6,13 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use flate2::Compression;
 use flate2::write::DeflateEncoder;
+use plan::{Labels, StepKey};
 use serde::Serialize;
 use store::Store;
 
 use super::why::step_tables;
 use crate::ReportError;
-use crate::load::model::{Labels, Results, StepKey};
+use crate::load::model::Results;
 use crate::output::table::Table;
 use crate::profiles::{Flame, flames, read};
 

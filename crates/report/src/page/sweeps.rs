@@ -1,10 +1,11 @@
 //! Sweeps in the data of the page: a column per line and metric, over the numbers of clients.
 
 use metrics::{Metric, OPS};
+use plan::Labels;
 use serde::Serialize;
 
 use super::number::Number;
-use crate::load::model::{Labels, Results};
+use crate::load::model::Results;
 use crate::sweep::{CliffDocument, DimensionDocument, Estimate, Line, Subject, Sweep};
 
 /// Steps of one name over the number of clients.

@@ -13,6 +13,7 @@ mod moved;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use plan::StepKey;
 use store::{ExperimentId, Store, TrialId};
 
 pub(crate) use children::{Children, OTHER, children, facts};
@@ -22,7 +23,7 @@ pub use moved::ExplainedMove;
 pub(crate) use moved::moved;
 
 use crate::ReportError;
-use crate::load::model::{Results, StepKey, StepResults};
+use crate::load::model::{Results, StepResults};
 use crate::load::renames::Renames;
 
 /// Directory of an experiment's profiles, in a results directory.

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use metrics::OPS;
+use plan::Labels;
 use serde::{Deserialize, Serialize};
 
 use super::estimate::Estimate;
 use super::shape::{Cliff, Dimension, Line, Sweep};
-use crate::load::model::{Labels, Results};
+use crate::load::model::Results;
 
 /// Steps of one name, measured with three or more numbers of clients.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -9,7 +9,9 @@ mod shape;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::load::model::{Labels, Results, StepResults};
+use plan::Labels;
+
+use crate::load::model::{Results, StepResults};
 use crate::output::table::distinct;
 
 pub use document::{

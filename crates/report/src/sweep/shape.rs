@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 
 use judge::median;
 use metrics::{COSTS, EVENTS, LATENCIES, Metric, OPS};
+use plan::Labels;
 
 use super::estimate::{Estimate, estimate};
-use crate::load::model::{Labels, Results, VariantStep};
+use crate::load::model::{Results, VariantStep};
 use crate::output::number::signed;
 
 /// The events that come first: more clients are mostly more work for the scheduler.

@@ -25,7 +25,7 @@ pub(super) fn setups(trials: &Trials) -> Vec<Setup<'_>> {
     let mut setups: Vec<Setup<'_>> = Vec::new();
     for value in &trials.values {
         let (conducted, system) = (trials.conducted(value), trials.system(value));
-        let (dop, machine) = (trials.step(value).dop, trials.machine(value));
+        let (dop, machine) = (trials.step(value).key.dop, trials.machine(value));
         let new = Setup { workload: conducted.workload, machine, system, dop, steps: Vec::new() };
         let place = place_of(&mut setups, new, |known, new| {
             known.workload == new.workload

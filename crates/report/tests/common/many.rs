@@ -145,7 +145,7 @@ impl Many {
                         let rate = throughput(place, name, *dop, block);
                         let mut step = measured(name, rate, u64::from(block) + 10 * place as u64);
                         step.ordinal = ordinal as u32;
-                        step.dop = *dop;
+                        step.key.dop = *dop;
                         step.started_ms = clock;
                         self.store.record_step(trial, &step).unwrap();
                     }

@@ -105,7 +105,7 @@ impl Lab {
                     let mut record = measure(name, place, block);
                     record.ordinal = ordinal as u32;
                     record.started_ms = START + 60_000 * i64::from(block);
-                    record.dop = dop;
+                    record.key.dop = dop;
                     self.store.record_step(trial, &record).unwrap();
                 }
                 self.store.finish_trial(trial).unwrap();

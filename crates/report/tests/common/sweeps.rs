@@ -49,8 +49,8 @@ pub fn point(pinning: &str, clients: u32, place: usize, block: u32) -> StepRecor
     let mut step = record("select", ops);
     step.measure.class = "query".to_owned();
     step.measure.unit = "queries".to_owned();
-    step.dop = clients;
-    step.measure.labels.insert("pinning".to_owned(), pinning.to_owned());
+    step.key.dop = clients;
+    step.key.labels.insert("pinning".to_owned(), pinning.to_owned());
     let mean = many / ops * 1e6;
     let pairs = if pinning == "colocated" { many } else { 2.0 * many };
     let busy = (pairs / CORES).min(1.0);
@@ -90,7 +90,7 @@ pub fn run(lab: &Lab, variants: usize, blocks: u32, clients: &[u32]) {
             for (ordinal, name) in ["load", "index", "select.warm"].into_iter().enumerate() {
                 let mut step = record(name, 900_000.0 + 1000.0 * f64::from(block));
                 step.ordinal = ordinal as u32;
-                step.dop = if name == "index" { 1 } else { 2 };
+                step.key.dop = if name == "index" { 1 } else { 2 };
                 lab.store.record_step(trial, &step).unwrap();
             }
             let mut points: Vec<(u32, &str)> = clients

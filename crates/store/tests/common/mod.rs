@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use plan::StepKey;
 use store::{
     Better, CountFunction, CountPhase, CountRecord, Counter, Experiment, ExperimentId,
     ExperimentState, Failure, Histogram, LogEvent, Measure, NewExperiment, NewTrial, NewVariant,
@@ -78,6 +79,8 @@ pub fn full_step(ordinal: u32, name: &str) -> StepRecord {
         value,
     };
     StepRecord {
+        ordinal,
+        key: StepKey { name: text(name), dop: 1, labels: [(text("pinning"), text("none"))].into() },
         started_ms: 1_700_000_000_456,
         seconds: 12.25,
         operations: 40_000,
@@ -86,7 +89,6 @@ pub fn full_step(ordinal: u32, name: &str) -> StepRecord {
             unit: text("rows"),
             better: Better::Less,
             timed: true,
-            labels: [(text("pinning"), text("none"))].into(),
         },
         metrics: vec![(text("o/s"), 3265.3061), (text("cpu/o"), 0.001), (text("r/o"), f64::MAX)],
         series: vec![
@@ -116,7 +118,7 @@ pub fn full_step(ordinal: u32, name: &str) -> StepRecord {
             retried: true,
         }],
         notes: vec![text("a \"quoted\" line"), text("")],
-        ..StepRecord::new(ordinal, name, 1)
+        ..StepRecord::default()
     }
 }
 

@@ -12,7 +12,7 @@ fn plan() -> InsertPlan {
 #[test]
 fn the_sequence_is_the_published_one_and_settles_once_after_l_i2() {
     let benchmark = benchmark(&plan(), 1, Dialect::postgres(14)).unwrap();
-    let names: Vec<_> = steps(&benchmark).iter().map(|step| step.name.clone()).collect();
+    let names: Vec<_> = steps(&benchmark).iter().map(|step| step.key.name.clone()).collect();
     assert_eq!(names, INSERT_STEPS);
     let settles: Vec<_> = benchmark
         .phases
@@ -85,8 +85,8 @@ fn deletes_start_with_l_i1_and_follow_the_inserts() {
     let benchmark = benchmark(&plan, 2, Dialect::postgres(14)).unwrap();
     for step in steps(&benchmark) {
         let deletes = step.streams.iter().filter(|stream| stream.class == Class::DELETE).count();
-        let wanted = if matches!(step.name.as_str(), "l.i0" | "l.x") { 0 } else { 2 };
-        assert_eq!(deletes, wanted, "{}", step.name);
+        let wanted = if matches!(step.key.name.as_str(), "l.i0" | "l.x") { 0 } else { 2 };
+        assert_eq!(deletes, wanted, "{}", step.key.name);
     }
     assert_eq!(
         benchmark.phases[4],
@@ -110,13 +110,13 @@ fn a_shared_table_serves_all_clients() {
 fn options_change_what_they_name_and_nothing_else() {
     let none = InsertPlan { secondary_indexes: 0, ..plan() };
     let benchmark_none = benchmark(&none, 1, Dialect::postgres(14)).unwrap();
-    assert!(steps(&benchmark_none).iter().all(|step| step.name != "l.x"));
+    assert!(steps(&benchmark_none).iter().all(|step| step.key.name != "l.x"));
 
     let held = InsertPlan { hold_transaction_seconds: 2, ..plan() };
     let benchmark_held = benchmark(&held, 1, Dialect::postgres(14)).unwrap();
     let holds = |name| {
         let all = steps(&benchmark_held);
-        let step = all.iter().find(|step| step.name == name).unwrap();
+        let step = all.iter().find(|step| step.key.name == name).unwrap();
         step.streams.iter().filter(|stream| stream.class == Class::HOLD).count()
     };
     assert_eq!((holds("l.i0"), holds("l.x"), holds("l.i1"), holds("qp100")), (0, 0, 1, 1));
@@ -186,7 +186,7 @@ fn steps_that_read_find_settled_tables_whichever_steps_are_left_out() {
         let steps = steps.iter().map(|step| (*step).to_owned()).collect();
         let benchmark = benchmark(&InsertPlan { steps, ..plan() }, 1, Dialect::postgres(14));
         let phases = benchmark.unwrap().phases;
-        let name = |phase: &Phase| phase.step().map_or("settle".to_owned(), |s| s.name.clone());
+        let name = |phase: &Phase| phase.step().map_or("settle".to_owned(), |s| s.key.name.clone());
         phases.iter().map(name).collect::<Vec<_>>()
     };
     assert_eq!(settles(&["l.i0", "qp100"]), ["l.i0", "settle", "qp100"]);

@@ -47,6 +47,7 @@ fn program(planned: &ProgramStep, dop: u32) -> Phase {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use plan::StepKey;
 
     #[test]
     fn each_step_says_what_it_counts() {
@@ -60,10 +61,10 @@ mod tests {
         assert!(matches!(benchmark.phases[1], Phase::Settle { .. }));
         let steps: Vec<_> = benchmark.phases.iter().filter_map(Phase::step).collect();
         let of = |step: &&Step| {
-            (step.name.clone(), step.dop, step.unit.to_string(), step.less_is_better, step.seconds)
+            (step.key.clone(), step.unit.to_string(), step.less_is_better, step.seconds)
         };
         let step = |name: &str, dop, unit: &str, less, seconds| {
-            (name.to_owned(), dop, unit.to_owned(), less, seconds)
+            (StepKey::new(name, dop), unit.to_owned(), less, seconds)
         };
         assert_eq!(
             steps.iter().map(of).collect::<Vec<_>>(),

@@ -55,7 +55,7 @@ pub fn benchmark(plan: &ScriptPlan, clients: u32, dialect: Dialect) -> Result<Be
     for protocol in &plan.protocol {
         let mut step = run(ScriptPlan::SCRIPT, *protocol, plan.seconds);
         if several {
-            step.labels.insert("protocol".to_owned(), protocol.as_str().to_owned());
+            step.key.labels.insert("protocol".to_owned(), protocol.as_str().to_owned());
         }
         phases.push(Phase::Step(step));
     }
@@ -121,7 +121,7 @@ pub fn catalogue(
     let mut cells = 0;
     for step in init(&plan) {
         cells = cells.max(step.cells);
-        match &*step.name {
+        match &*step.key.name {
             ScriptPlan::LOAD => load.extend(Load::of(&step)),
             // The tables are frozen, which does more.
             ScriptPlan::VACUUM => {}
@@ -170,11 +170,9 @@ mod tests {
             let dialect = Dialect::postgres(16);
             let benchmark = crate::benchmark(&plan.workload, sequence.key, dialect).unwrap();
             let steps: Vec<_> = benchmark.phases.iter().filter_map(Phase::step).collect();
-            let of =
-                |name: &String, dop: u32, labels: &_| (name.clone(), dop, format!("{labels:?}"));
             assert_eq!(
-                steps.iter().map(|s| of(&s.name, s.dop, &s.labels)).collect::<Vec<_>>(),
-                sequence.steps.iter().map(|s| of(&s.name, s.dop, &s.labels)).collect::<Vec<_>>(),
+                steps.iter().map(|step| &step.key).collect::<Vec<_>>(),
+                sequence.steps.iter().map(|step| &step.key).collect::<Vec<_>>(),
             );
             let last = steps.last().unwrap();
             assert_eq!(last.target(&TRANSACTION), Some(100.0));

@@ -94,7 +94,7 @@ fn point(plan: &SelectPlan, at: Point) -> Step {
         })
         .filter(|counters| counters.seconds > 0),
     };
-    step.labels = at.labels;
+    step.key.labels = at.labels;
     step
 }
 
@@ -151,7 +151,6 @@ pub fn catalogue(plan: &SelectPlan, rows: u64, dialect: Dialect) -> Result<Catal
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
 
     use super::*;
 
@@ -166,12 +165,12 @@ mod tests {
         };
         let benchmark = benchmark(&plan, Dialect::postgres(16)).unwrap();
         let steps: Vec<_> = benchmark.phases.iter().filter_map(Phase::step).collect();
-        let names: Vec<_> = steps.iter().map(|step| (&*step.name, step.any_order)).collect();
+        let names: Vec<_> = steps.iter().map(|step| (&*step.key.name, step.any_order)).collect();
         let point = ("select", true);
         let warm = ("select.warm", false);
         assert_eq!(names, [("load", false), ("index", false), warm, point, point]);
         let last = steps[4];
-        assert_eq!((last.dop, last.streams.len()), (3, 3));
+        assert_eq!((last.key.dop, last.streams.len()), (3, 3));
         assert_eq!(last.streams[0].operations_per_round, 5);
         assert_eq!(last.streams[0].requests[0].expect(), Expect::Rows { min: 5, max: 5 });
         assert_eq!(last.terms.pinning, Some(Pinning::Random));
@@ -180,10 +179,9 @@ mod tests {
             "SELECT abalance FROM pgbench_accounts WHERE aid = $1"
         );
         let planned = plan::WorkloadPlan::Select(plan).sequences().remove(0).steps;
-        let key = |name: &str, dop, labels: &BTreeMap<_, _>| (name.to_owned(), dop, labels.clone());
         assert_eq!(
-            planned.iter().map(|s| key(&s.name, s.dop, &s.labels)).collect::<Vec<_>>(),
-            steps.iter().map(|s| key(&s.name, s.dop, &s.labels)).collect::<Vec<_>>(),
+            planned.iter().map(|step| &step.key).collect::<Vec<_>>(),
+            steps.iter().map(|step| &step.key).collect::<Vec<_>>(),
         );
     }
 

@@ -21,28 +21,28 @@ pub fn benchmark(plan: &StoragePlan, dialect: Dialect) -> Result<Benchmark, Erro
     let mut phases = Vec::new();
     let planned = WorkloadPlan::Storage(plan.clone()).sequences();
     for planned in planned.into_iter().flat_map(|sequence| sequence.steps) {
-        let request = Request::of(&planned.name);
+        let request = Request::of(&planned.key.name);
         if device && !request.as_ref().is_some_and(|request| request.only_reads()) {
-            return Err(Error::DeviceWritten { step: planned.name });
+            return Err(Error::DeviceWritten { step: planned.key.name });
         }
-        let mut step = Step::new(&planned.name, planned.dop, OPERATION, Vec::new());
+        let mut step = Step::new(&planned.key.name, planned.key.dop, OPERATION, Vec::new());
         step.unit = "requests".into();
         step.seconds = planned.timed.then(|| f64::from(plan.seconds));
         let parse = Some("fio".to_owned());
         let mut program = Program::new(step, Vec::new());
         program.output = Output { parse, test: None };
         program.command = match &request {
-            Some(request) => request.command(plan, device, planned.dop, &planned.name),
+            Some(request) => request.command(plan, device, planned.key.dop, &planned.key.name),
             // A report for each second can't be told from the last one if a job has no runtime.
             None => ["fio", OUTPUT, "-"].map(str::to_owned).into(),
         };
-        if planned.name == JOB {
+        if planned.key.name == JOB {
             program.input = plan.job_text.clone().unwrap_or_default();
         }
         phases.push(program);
     }
     // Files have to be written before they can be read.
-    let most = phases.iter().map(|program| program.step.dop).max().unwrap_or(1);
+    let most = phases.iter().map(|program| program.step.key.dop).max().unwrap_or(1);
     if let Some(first) =
         phases.first_mut().filter(|_| !device && plan.steps.iter().any(|s| s != JOB))
     {

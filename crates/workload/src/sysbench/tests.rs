@@ -30,10 +30,10 @@ fn every_step_is_made_as_planned() {
     let planned = sequences.iter().flat_map(|sequence| &sequence.steps);
     assert_eq!(made.clone().count(), planned.clone().count());
     for (step, planned) in made.zip(planned) {
-        assert_eq!((&step.name, step.dop), (&planned.name, planned.dop));
-        assert_eq!(step.is_timed(), planned.timed, "{}", step.name);
+        assert_eq!(step.key, planned.key);
+        assert_eq!(step.is_timed(), planned.timed, "{}", step.key.name);
         let clients: BTreeSet<u32> = step.streams.iter().map(|stream| stream.client).collect();
-        assert_eq!(clients.len() as u32, step.dop, "{}", step.name);
+        assert_eq!(clients.len() as u32, step.key.dop, "{}", step.key.name);
         for stream in &step.streams {
             for action in &stream.actions {
                 let fits = match action {
@@ -45,7 +45,7 @@ fn every_step_is_made_as_planned() {
                     }
                     Action::Rest(_) => false,
                 };
-                assert!(fits, "{}: {action:?}", step.name);
+                assert!(fits, "{}: {action:?}", step.key.name);
             }
         }
     }

@@ -3,12 +3,11 @@
 mod check;
 mod plan;
 
-use std::collections::BTreeMap;
-
 use crate::family::{Family, PlannedStep, Sequence, SequenceKey};
 use crate::key::{CommandOption, Form, Key, Keyed, StepNames, dops};
 use crate::problem::Problems;
 use crate::section::{boolean, choice};
+use crate::step::StepKey;
 use check::check;
 use plan::{ALIASES, is_read_write, needs_index};
 
@@ -116,12 +115,9 @@ impl Family for InsertPlan {
     /// One for each number of clients, as tables are per client.
     fn sequences(&self) -> Vec<Sequence> {
         let step = |name: &String, dop: u32| PlannedStep {
-            name: name.clone(),
-            dop,
-            labels: BTreeMap::new(),
+            key: StepKey::new(name, dop),
             timed: is_read_write(name),
-            warm_up: false,
-            group: "",
+            ..PlannedStep::default()
         };
         let steps = |dop: u32| self.steps.iter().map(|name| step(name, dop)).collect();
         let sequence =

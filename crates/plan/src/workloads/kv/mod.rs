@@ -2,12 +2,11 @@
 
 mod plan;
 
-use std::collections::BTreeMap;
-
 use crate::family::{Family, PlannedStep, Sequence, SequenceKey};
 use crate::key::{CommandOption, Form, Key, Keyed, dops, warms_up};
 use crate::problem::Problems;
 use crate::section::choice;
+use crate::step::StepKey;
 use plan::NAMES;
 
 pub use plan::{KEY_BYTES, KV_STEPS, KvMode, KvPlan, kv_test};
@@ -101,9 +100,7 @@ impl Family for KvPlan {
     /// One: each step runs with all numbers of clients, one after another, before the next.
     fn sequences(&self) -> Vec<Sequence> {
         let step = |name: &String, dop: u32, timed: bool| PlannedStep {
-            name: name.clone(),
-            dop,
-            labels: BTreeMap::new(),
+            key: StepKey::new(name, dop),
             timed,
             warm_up: warms_up(name),
             group: group(name),
@@ -172,7 +169,8 @@ mod tests {
         let written = Plan::parse(&plan.to_toml(), None, "written").unwrap();
         assert_eq!(written.workload, plan.workload);
         let [sequence] = &plan.workload.sequences()[..] else { panic!("one system for all") };
-        let steps: Vec<_> = sequence.steps.iter().map(|s| (&*s.name, s.dop, s.timed)).collect();
+        let steps: Vec<_> =
+            sequence.steps.iter().map(|s| (&*s.key.name, s.key.dop, s.timed)).collect();
         assert_eq!(
             steps,
             [

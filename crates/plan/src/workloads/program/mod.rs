@@ -3,7 +3,7 @@
 
 mod plan;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use toml::de::DeValue;
 
@@ -11,6 +11,7 @@ use crate::family::{Family, PlannedStep, Sequence, SequenceKey};
 use crate::key::{CommandOption, Form, Key, Keyed, dops};
 use crate::problem::Problems;
 use crate::section::{boolean, integer, printable, string};
+use crate::step::StepKey;
 
 pub use plan::{INIT, ProgramPlan, ProgramStep, Run};
 
@@ -148,12 +149,9 @@ impl Family for ProgramPlan {
     fn sequences(&self) -> Vec<Sequence> {
         let mut steps = Vec::new();
         let step = |name: &str, dop: u32, timed: bool| PlannedStep {
-            name: name.to_owned(),
-            dop,
-            labels: BTreeMap::new(),
+            key: StepKey::new(name, dop),
             timed,
-            warm_up: false,
-            group: "",
+            ..PlannedStep::default()
         };
         steps.extend(self.init.iter().map(|_| step(INIT, 1, false)));
         for ProgramStep { name, run } in self.runs() {
@@ -210,7 +208,8 @@ mod tests {
         let written = Plan::parse(&plan.to_toml(), None, "written").unwrap();
         assert_eq!(written.workload, plan.workload, "{}", plan.to_toml());
         let [sequence] = &plan.workload.sequences()[..] else { panic!("one system for all") };
-        let steps: Vec<_> = sequence.steps.iter().map(|s| (&*s.name, s.dop, s.timed)).collect();
+        let steps: Vec<_> =
+            sequence.steps.iter().map(|s| (&*s.key.name, s.key.dop, s.timed)).collect();
         assert_eq!(
             steps,
             [("init", 1, false), ("select", 1, true), ("select", 4, true), ("once", 2, false)]
@@ -223,7 +222,7 @@ mod tests {
     fn one_command_is_one_step() {
         let plan = parsed("command = \"sysbench cpu run --time={seconds}\"\n").unwrap();
         let steps = &plan.workload.sequences()[0].steps;
-        assert_eq!((steps.len(), &*steps[0].name, steps[0].timed), (1, "sysbench", true));
+        assert_eq!((steps.len(), &*steps[0].key.name, steps[0].timed), (1, "sysbench", true));
     }
 
     #[test]

@@ -11,6 +11,7 @@ use crate::family::{Family, NamedFile, PlannedStep, Sequence, SequenceKey};
 use crate::key::{CommandOption, Form, Key, Keyed};
 use crate::problem::Problems;
 use crate::section::{describe, number, one_or_more, setting, string, text};
+use crate::step::{Labels, StepKey};
 use crate::workloads::select::{PROTOCOLS, clients, several};
 
 pub use plan::{ScriptPlan, Source};
@@ -196,20 +197,18 @@ impl Family for ScriptPlan {
 
     /// One for each number of clients: what scripts change would be there for the next.
     fn sequences(&self) -> Vec<Sequence> {
-        let step = |name: &str, dop: u32, labels: BTreeMap<String, String>| PlannedStep {
-            name: name.to_owned(),
-            dop,
-            labels,
+        let step = |name: &str, dop: u32, labels: Labels| PlannedStep {
+            key: StepKey { name: name.to_owned(), dop, labels },
             timed: name == Self::SCRIPT || name == Self::WARM,
             warm_up: name == Self::WARM,
-            group: "",
+            ..PlannedStep::default()
         };
         let several = self.protocol != ScriptPlan::default().protocol;
         let sequence = |&clients: &u32| {
             let letters = self.init.chars().filter_map(ScriptPlan::init_step);
-            let mut steps: Vec<_> = letters.map(|name| step(name, 1, BTreeMap::new())).collect();
+            let mut steps: Vec<_> = letters.map(|name| step(name, 1, Labels::new())).collect();
             if self.warm_seconds > 0 {
-                steps.push(step(Self::WARM, clients, BTreeMap::new()));
+                steps.push(step(Self::WARM, clients, Labels::new()));
             }
             for protocol in &self.protocol {
                 let label = ("protocol".to_owned(), protocol.as_str().to_owned());
@@ -272,7 +271,8 @@ mod tests {
         let sequences = plan.workload.sequences();
         let keys: Vec<_> = sequences.iter().map(|sequence| sequence.key.number()).collect();
         assert_eq!(keys, [1, 2, 3]);
-        let names: Vec<_> = sequences[1].steps.iter().map(|step| (&*step.name, step.dop)).collect();
+        let names: Vec<_> =
+            sequences[1].steps.iter().map(|step| (&*step.key.name, step.key.dop)).collect();
         assert_eq!(
             names,
             [

@@ -3,8 +3,6 @@
 mod clients;
 mod plan;
 
-use std::collections::BTreeMap;
-
 use toml::de::DeValue;
 
 use crate::count::Protocol;
@@ -12,6 +10,7 @@ use crate::family::{Family, PlannedStep, Sequence, SequenceKey};
 use crate::key::{CommandOption, Form, Key, Keyed};
 use crate::problem::Problems;
 use crate::section::{choice, integer, one_or_more};
+use crate::step::{Labels, StepKey};
 pub(super) use clients::clients;
 
 pub use plan::{IdleThreads, Pinning, Point, SelectPlan, Transport};
@@ -154,20 +153,18 @@ impl Family for SelectPlan {
 
     /// One: a server carries the whole sweep.
     fn sequences(&self) -> Vec<Sequence> {
-        let step = |name: &str, dop: u32, labels: BTreeMap<String, String>| PlannedStep {
-            name: name.to_owned(),
-            dop,
-            labels,
+        let step = |name: &str, dop: u32, labels: Labels| PlannedStep {
+            key: StepKey { name: name.to_owned(), dop, labels },
             timed: name == Self::SELECT || name == Self::WARM,
             warm_up: name == Self::WARM,
-            group: "",
+            ..PlannedStep::default()
         };
         let mut steps = vec![
-            step(Self::LOAD, self.load_dop, BTreeMap::new()),
-            step(Self::INDEX, 1, BTreeMap::new()),
+            step(Self::LOAD, self.load_dop, Labels::new()),
+            step(Self::INDEX, 1, Labels::new()),
         ];
         if self.warm_seconds > 0 {
-            steps.push(step(Self::WARM, self.load_dop, BTreeMap::new()));
+            steps.push(step(Self::WARM, self.load_dop, Labels::new()));
         }
         let points = self.points().into_iter();
         steps.extend(points.map(|point| step(Self::SELECT, point.clients, point.labels)));
@@ -220,8 +217,8 @@ mod tests {
         let [sequence] = &plan.workload.sequences()[..] else { panic!("one server for all") };
         assert_eq!(sequence.steps.len(), 3 + 3 * 2 * 3);
         let last = sequence.steps.last().unwrap();
-        assert_eq!((&*last.name, last.dop, last.timed), (SelectPlan::SELECT, 9, true));
-        let labels: Vec<_> = last.labels.iter().map(|(k, v)| format!("{k}={v}")).collect();
+        assert_eq!((&*last.key.name, last.key.dop, last.timed), (SelectPlan::SELECT, 9, true));
+        let labels: Vec<_> = last.key.labels.iter().map(|(k, v)| format!("{k}={v}")).collect();
         assert_eq!(labels, ["idle=2*cpus", "pinning=random"]);
         assert_eq!(IdleThreads::PerCpu(2).on(4), 8);
     }
@@ -229,7 +226,7 @@ mod tests {
     #[test]
     fn what_is_usual_needs_no_label() {
         let points = parsed("clients = [1, 2]").unwrap().workload.sequences().remove(0).steps;
-        assert!(points.iter().all(|point| point.labels.is_empty()));
+        assert!(points.iter().all(|point| point.key.labels.is_empty()));
     }
 
     #[test]

@@ -1,10 +1,9 @@
 //! The contents of `[workload.select]`.
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 
 use crate::count::Protocol;
+use crate::step::Labels;
 
 /// Most idle-priority processes, for each CPU or in all.
 pub(super) const MOST_IDLE: u32 = 10_000;
@@ -181,7 +180,7 @@ pub struct Point {
     pub idle: IdleThreads,
     /// Labels that distinguish it from other points with as many clients: the values that the plan
     /// varies, or sets differently from the default.
-    pub labels: BTreeMap<String, String>,
+    pub labels: Labels,
 }
 
 impl SelectPlan {
@@ -209,7 +208,7 @@ impl SelectPlan {
                     for &transport in &self.transport {
                         for &pipeline in &self.pipeline {
                             for &idle in &self.idle {
-                                let labels = BTreeMap::new();
+                                let labels = Labels::new();
                                 points.push(Point {
                                     clients,
                                     protocol,

@@ -1,11 +1,10 @@
 //! Storage measured with fio (workloads.md §5) in a plan: `[workload.storage]`.
 
-use std::collections::BTreeMap;
-
 use crate::family::{Family, NamedFile, PlannedStep, Sequence, SequenceKey};
 use crate::key::{CommandOption, Form, Key, Keyed, StepNames, dops};
 use crate::problem::Problems;
 use crate::section::string;
+use crate::step::StepKey;
 
 /// The step that runs a job file.
 pub const JOB: &str = "job";
@@ -127,12 +126,10 @@ impl Family for StoragePlan {
     /// One: each step runs with all numbers of jobs, one after another, before the next.
     fn sequences(&self) -> Vec<Sequence> {
         let step = |name: &String, dop: u32| PlannedStep {
-            name: name.clone(),
-            dop,
-            labels: BTreeMap::new(),
+            key: StepKey::new(name, dop),
             timed: name != JOB,
-            warm_up: false,
             group: if only_reads(name) { "reads" } else { "writes" },
+            ..PlannedStep::default()
         };
         let dops = |name: &str| if name == JOB { &[1][..] } else { &self.dop[..] };
         let steps = self.steps.iter();
@@ -186,7 +183,7 @@ mod tests {
         let written = Plan::parse(&plan.to_toml(), None, "written").unwrap();
         assert_eq!(written.workload, plan.workload);
         let steps = &plan.workload.sequences()[0].steps;
-        let steps: Vec<_> = steps.iter().map(|s| (&*s.name, s.dop, s.timed)).collect();
+        let steps: Vec<_> = steps.iter().map(|s| (&*s.key.name, s.key.dop, s.timed)).collect();
         assert_eq!(steps, [("seqwrite.1m", 1, true), ("seqwrite.1m", 8, true), ("job", 1, false)]);
     }
 

@@ -11,6 +11,7 @@ use crate::family::{Family, PlannedStep, Sequence, SequenceKey};
 use crate::key::{CommandOption, Form, Key, Keyed, dops, warms_up};
 use crate::problem::Problems;
 use crate::section::{boolean, choice, describe, integer, strings};
+use crate::step::StepKey;
 use order::{ALIASES, NAMES, group};
 
 pub use order::{SYSBENCH_STEPS, SysbenchOrder, sysbench_test};
@@ -172,9 +173,7 @@ impl Family for SysbenchPlan {
         let mut steps = Vec::new();
         for name in &self.steps {
             let step = |dop: u32, timed: bool| PlannedStep {
-                name: name.clone(),
-                dop,
-                labels: BTreeMap::new(),
+                key: StepKey::new(name, dop),
                 timed,
                 warm_up: warms_up(name),
                 group: group(name),

@@ -46,7 +46,7 @@ fn tests_run_with_all_numbers_of_clients() {
                    read_seconds = 7";
     let plan = parsed(section).unwrap();
     let [sequence] = &plan.workload.sequences()[..] else { panic!("one system for all") };
-    let of = |step: &PlannedStep| (step.name.clone(), step.dop, step.timed, step.warm_up);
+    let of = |step: &PlannedStep| (step.key.name.clone(), step.key.dop, step.timed, step.warm_up);
     let step = |name: &str, dop, timed, warm_up| (name.to_owned(), dop, timed, warm_up);
     assert_eq!(
         sequence.steps.iter().map(of).collect::<Vec<_>>(),

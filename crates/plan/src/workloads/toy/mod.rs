@@ -5,6 +5,7 @@ use crate::family::{Family, PlannedStep, Sequence, SequenceKey};
 use crate::key::{CommandOption, Form, Key, Keyed, dops};
 use crate::problem::Problems;
 use crate::section::boolean;
+use crate::step::StepKey;
 
 /// The toy as a plan has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,12 +60,13 @@ impl Family for ToyPlan {
 
     fn sequences(&self) -> Vec<Sequence> {
         let step = |name: &str, dop, keys: Option<&str>| PlannedStep {
-            name: name.to_owned(),
-            dop,
-            labels: keys.map(|keys| ("keys".to_owned(), keys.to_owned())).into_iter().collect(),
+            key: StepKey {
+                name: name.to_owned(),
+                dop,
+                labels: keys.map(|keys| ("keys".to_owned(), keys.to_owned())).into_iter().collect(),
+            },
             timed: keys.is_some(),
-            warm_up: false,
-            group: "",
+            ..PlannedStep::default()
         };
         let mut steps = vec![step("fill", 1, None)];
         for dop in &self.dop {

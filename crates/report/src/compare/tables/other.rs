@@ -3,9 +3,10 @@
 use std::collections::{BTreeSet, HashMap};
 
 use metrics::{STALL_COUNT, STALL_SHARE};
+use plan::StepKey;
 
 use super::view::{VARIANT, View};
-use crate::load::model::{Noted, StepKey, StepResults};
+use crate::load::model::{Noted, StepResults};
 use crate::output::number::{UNKNOWN, or_unknown};
 use crate::output::table::{Row, RowKind, Section, Table, distinct, one_line, place_of, texts};
 use crate::sweep::Sweep;
