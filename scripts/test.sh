@@ -85,7 +85,7 @@ in_web() { (cd web && $limit "$@"); }
 # The command on real servers. Every plotted step has to last a few seconds.
 small_run() {
     target/debug/steelyard run insert -v postgres@13.7 -v postgres@14.3 --quiet --allow-concurrent \
-        --rows 400k --indexed-rows 20k --seconds 4 --blocks 2 --steps l.i0,l.x,l.i1,l.i2,qr100 \
+        --rows 200k --indexed-rows 20k --seconds 2 --blocks 2 --steps l.i0,l.x,l.i1,l.i2,qr100 \
         --profile --profile-seconds 1 \
         --results "$work/results" --data-dir "$TMPDIR/data" || return 1
     target/debug/steelyard report --results "$work/results" -o "$work/report.html" || return 1

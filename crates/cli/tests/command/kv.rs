@@ -20,7 +20,7 @@ fn plan(blocks: u32, more: &str, workload: &str) -> String {
 fn all_steps_run_on_an_old_and_a_new_version() {
     let place = Place::new();
     let config = "[config]\nwrite_buffer_size = \"64KB\"";
-    let file = place.plan(&plan(1, config, "dop = [2]\nseconds = 1"));
+    let file = place.plan(&plan(1, config, "seconds = 1"));
     let ended = place.run(&[&file]);
     ended.expect(0, &["readrandom", "keys/s", "ranges/s", "overwrite"]);
     let database = Database::of(&place.results());

@@ -38,6 +38,9 @@ fn a_file_is_enough_to_compare_two_versions() {
         "2",
         "--blocks",
         "1",
+        // Both warm up for five seconds, in which the machine has other tests to run.
+        "--rate",
+        "300",
     ];
     let ended = place.run(&arguments);
     ended.expect(0, &["load", "primary-keys", "script.warm", "transactions/s"]);

@@ -95,7 +95,14 @@ pub fn run(
             }
             // A connection broken after the end of the step is not a failure.
             Err(_) if gate.stopped() => {}
-            Err(failure) => {
+            Err((at, target, error)) => {
+                let failure = Failed {
+                    target,
+                    class: contexts[at].stream.class.clone(),
+                    code: error.code().unwrap_or_default().to_owned(),
+                    kind: error.kind(),
+                    message: error.to_string(),
+                };
                 failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(failure);
                 gate.stop();
             }
@@ -126,31 +133,25 @@ fn context<'a>(load: &'a Load, index: usize, gate: &'a Gate) -> Context<'a> {
     }
 }
 
-/// Runs the streams from `start` to their ends. Returns when each ended, relative to the start.
+/// Runs the streams from `start` to their ends. Returns when each ended, relative to the start; or
+/// which failed, at which target.
 fn streams(
     load: &Load,
     contexts: &[Context<'_>],
     lanes: &mut [Lane],
     start: Moment,
-) -> Result<Vec<Duration>, Failed> {
-    let failed = |at: usize, target: usize, error: Error| Failed {
-        target,
-        class: contexts[at].stream.class.clone(),
-        code: error.code().unwrap_or_default().to_owned(),
-        kind: error.kind(),
-        message: error.to_string(),
-    };
+) -> Result<Vec<Duration>, (usize, usize, Error)> {
     match (&load.slices, contexts) {
         (Some(slices), [context]) => {
             let mut tour = Tour::new(context, lanes, slices, start);
             let ended = tour.run();
-            ended.map(|ended| vec![ended]).map_err(|error| failed(0, tour.here(), error))
+            ended.map(|ended| vec![ended]).map_err(|error| (0, tour.here(), error))
         }
         (None, [context]) => {
             let ended = context.run(&mut lanes[0], start);
-            ended.map(|ended| vec![ended]).map_err(|error| failed(0, 0, error))
+            ended.map(|ended| vec![ended]).map_err(|error| (0, 0, error))
         }
-        _ => bundle::run(contexts, lanes, start).map_err(|(at, error)| failed(at, 0, error)),
+        _ => bundle::run(contexts, lanes, start).map_err(|(at, error)| (at, 0, error)),
     }
 }
 
