@@ -14,7 +14,7 @@ fn json(place: &Place, arguments: &[&str]) -> Value {
 #[test]
 fn variance_history_and_advice_of_real_runs() {
     let place = Place::new();
-    let steps = "steps = [\"l.i0\", \"l.x\", \"qp100\"]";
+    let steps = "steps = [\"l.i0\", \"l.x\", \"qp100\"]\nread_write_seconds = 2";
     let file = place.plan(&plan(BOTH, "blocks = 2", steps));
     place.run(&[&file]).expect(0, &[]);
     place.run(&[&file, "--blocks", "1"]).expect(0, &[]);
