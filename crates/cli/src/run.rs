@@ -61,6 +61,9 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
             );
         }
     };
+    if let Resume::New(plan) = &resume {
+        lab::check_budget(plan)?;
+    }
     let Ready { mut options, cache, ledger, interrupted, mut progress } =
         args.machine.ready(args.directory.writable()?)?;
     let profile = matches!(&resume, Resume::New(plan) if plan.profile);

@@ -29,6 +29,7 @@ pub use engines::{connect_rocksdb, engine};
 pub use error::Error;
 pub use event::{Event, IntervalRow, Look};
 pub use experiment::exclusive::Exclusive;
+pub use experiment::room::check as check_budget;
 pub use experiment::run::{Resume, run};
 pub use import::{Arranged, Finished, ImportError, Imported, Named, Pattern, arrange, describe};
 pub use options::{Options, default_data_dir};

@@ -83,11 +83,11 @@ fn sure(plan: &Plan) -> f64 {
 fn needed(plan: &Plan, least: f64) -> String {
     let size = counted(plan.variants.len(), "variant");
     let steps = counted(judged_steps(plan).len(), "step");
-    let time = format_duration(Duration::from_secs_f64(least.ceil()));
+    let time = downward(Duration::from_secs_f64(least));
     match blocks_needed(plan) {
-        1 => format!("one block of {size} with {steps} takes at least {time}"),
+        1 => format!("one block of {size} with {steps} takes more than {time}"),
         blocks => format!(
-            "a verdict takes {}, and those of {size} with {steps} take at least {time}",
+            "a verdict takes {}, and those of {size} with {steps} take more than {time}",
             of_plan(plan, blocks)
         ),
     }
@@ -143,9 +143,20 @@ impl Room {
 
 /// A time for people: rounded up to ten seconds, or to a minute from ten minutes on.
 pub fn upward(time: Duration) -> String {
-    let step = if time < Duration::from_secs(600) { 10 } else { 60 };
     let seconds = time.as_secs_f64().ceil() as u64;
-    format_duration(Duration::from_secs(seconds.div_ceil(step) * step))
+    format_duration(Duration::from_secs(seconds.next_multiple_of(step(time))))
+}
+
+/// A time for people that something exceeds: rounded down as [`upward`] rounds up.
+fn downward(time: Duration) -> String {
+    let seconds = time.as_secs();
+    let step = if seconds < 10 { 1 } else { step(time) };
+    format_duration(Duration::from_secs(seconds / step * step))
+}
+
+/// Seconds to which a time is rounded.
+fn step(time: Duration) -> u64 {
+    if time < Duration::from_secs(600) { 10 } else { 60 }
 }
 
 /// The steps with a verdict, each once.
@@ -193,7 +204,8 @@ mod tests {
     fn what_no_machine_can_do_is_refused() {
         // 6 · (1000 · 0.5 s + 20 ms).
         let of = |budget: &str| plan(1000, &format!("budget = '{budget}'"), QUERIES);
-        let needed = "a verdict takes 6 restarts, and those of 1000 variants with 1 step take at least 50m1s";
+        let needed =
+            "a verdict takes 6 restarts, and those of 1000 variants with 1 step take more than 50m";
         assert_eq!(
             refused(&of("1m")),
             format!(
@@ -212,14 +224,15 @@ mod tests {
         // 6 · 2 · (60 s + 3 · 20 ms).
         let of = |keys: &str| plan(2, keys, MINUTES);
         let text = refused(&of("budget = '12m'"));
-        let needed = "a verdict takes 6 blocks, and those of 2 variants with 3 steps take at least";
-        assert!(text.contains(&format!("{needed} 12m1s. Set")), "{text}");
+        let needed =
+            "a verdict takes 6 blocks, and those of 2 variants with 3 steps take more than";
+        assert!(text.contains(&format!("{needed} 12m. Set")), "{text}");
         assert_eq!(check(&of("budget = '13m'")).unwrap(), None);
         assert_eq!(check(&of("blocks = 6")).unwrap(), None, "no budget");
         // In slices it may be a little less.
         let sliced = check(&of("pairing = 'slices'\nbudget = '11m'")).unwrap();
-        assert!(sliced.is_some_and(|doubt| doubt.contains("at least 12m1s; a budget of 11m")));
-        assert!(refused(&of("pairing = 'slices'\nbudget = '3m'")).contains("12m1s"));
+        assert!(sliced.is_some_and(|doubt| doubt.contains("more than 12m; a budget of 11m")));
+        assert!(refused(&of("pairing = 'slices'\nbudget = '3m'")).contains("12m"));
     }
 
     #[test]
@@ -227,10 +240,7 @@ mod tests {
         let few = |budget| plan(2, &format!("blocks = 2\nmax_blocks = 3\n{budget}"), MINUTES);
         assert_eq!(check(&few("budget = '3m'")).unwrap(), None);
         let text = refused(&few("budget = '2m'"));
-        assert!(
-            text.contains("one block of 2 variants with 3 steps takes at least 2m1s"),
-            "{text}"
-        );
+        assert!(text.contains("one block of 2 variants with 3 steps takes more than 2m"), "{text}");
         assert_eq!(check(&plan(1, "budget = '2m'", MINUTES)).unwrap(), None);
     }
 
