@@ -1,5 +1,6 @@
 //! A simulated experiment: trials in randomised blocks, in the order in which steelyard runs them.
 
+use judge::{Comparison, Margin, Verdict};
 use plan::Plan;
 
 use crate::noise::Noise;
@@ -56,6 +57,21 @@ impl Design {
         let variant = found.pop().unwrap_or_default();
         (found.swap_remove(0), variant)
     }
+}
+
+/// The comparison that steelyard makes of throughput in blocks.
+pub fn compared(base: &[f64], variant: &[f64], margin: f64) -> Comparison {
+    judge::compare(base, variant, Margin::of(margin)).expect("positive rates in pairs")
+}
+
+/// True if a regression or an improvement was called.
+pub fn called(verdict: Verdict) -> bool {
+    matches!(verdict, Verdict::Regression | Verdict::Improvement)
+}
+
+/// True if the interval holds the true ratio.
+pub fn covers(found: &Comparison, ratio: f64) -> bool {
+    found.low.is_some_and(|low| low <= ratio) && found.high.is_some_and(|high| ratio <= high)
 }
 
 /// `values` of a variant that is truly `ratio` times as fast.

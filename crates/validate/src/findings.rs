@@ -1,8 +1,9 @@
 //! The findings of a subject: tables, and checks against bounds.
 
 use std::fmt::Write;
+use std::ops::RangeBounds;
 
-use crate::Rate;
+use crate::rates::{Rate, bounds_in_words};
 
 /// How many experiments to simulate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,18 +36,16 @@ pub struct Table {
 }
 
 impl Table {
-    /// A table without rows.
-    pub fn new(caption: impl Into<String>, head: &[&str]) -> Self {
-        Self {
-            caption: caption.into(),
-            head: head.iter().map(|name| (*name).to_owned()).collect(),
-            rows: Vec::new(),
-        }
+    /// A table without rows; `head` are the names of its columns, as in `noise | k = 6 | k = 8`.
+    pub fn new(caption: impl Into<String>, head: impl AsRef<str>) -> Self {
+        let head = head.as_ref().split(" | ").map(str::to_owned).collect();
+        Self { caption: caption.into(), head, rows: Vec::new() }
     }
 
     /// Adds a row.
-    pub fn row(&mut self, cells: impl IntoIterator<Item = String>) {
-        self.rows.push(cells.into_iter().collect());
+    pub fn row(&mut self, name: &str, figures: impl IntoIterator<Item = impl ToString>) {
+        let figures = figures.into_iter().map(|figure| figure.to_string());
+        self.rows.push([name.to_owned()].into_iter().chain(figures).collect());
     }
 
     /// The table in Markdown, its columns aligned for those who read the source.
@@ -88,7 +87,7 @@ pub struct Check {
     pub what: String,
     /// The figure found, with its unit.
     pub found: String,
-    /// The allowed range: `≤ 5% (+0.3% for the number of experiments)`.
+    /// The allowed range: `≤ 5%`.
     pub bound: String,
     /// True if it holds.
     pub holds: bool,
@@ -102,6 +101,12 @@ impl Check {
         self.rate.map_or(self.found.clone(), |rate| format!("{} of {}", rate.hits, rate.tries))
     }
 }
+
+/// Figures of a row that are of several types.
+macro_rules! figures {
+    ($($figure:expr),+ $(,)?) => { [$($figure.to_string()),+] };
+}
+pub(crate) use figures;
 
 /// All that one subject found.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -125,17 +130,25 @@ impl Findings {
         self.checks.push(Check { what, found, bound, holds, rate: None });
     }
 
-    /// Adds a check of how often something happened.
-    pub fn rate(
-        &mut self,
-        what: impl Into<String>,
-        rate: Rate,
-        bound: impl Into<String>,
-        holds: bool,
-    ) {
-        self.check(what, rate.to_string(), bound, holds);
+    /// Checks that something happened as often as `bounds` say, but for what the number of
+    /// experiments explains.
+    pub fn rate(&mut self, what: impl Into<String>, rate: Rate, bounds: impl RangeBounds<f64>) {
+        let holds = rate.within(&bounds);
+        self.check(what, rate.to_string(), bounds_in_words(&bounds), holds);
         if let Some(check) = self.checks.last_mut() {
             check.rate = Some(rate);
+        }
+    }
+
+    /// Begins a table, to which the next rows belong (see [`Table::new`]).
+    pub fn table(&mut self, caption: impl Into<String>, head: impl AsRef<str>) {
+        self.tables.push(Table::new(caption, head));
+    }
+
+    /// Adds a row to the table begun last.
+    pub fn row(&mut self, name: &str, figures: impl IntoIterator<Item = impl ToString>) {
+        if let Some(table) = self.tables.last_mut() {
+            table.row(name, figures);
         }
     }
 
@@ -171,8 +184,8 @@ mod tests {
 
     #[test]
     fn a_table_in_markdown() {
-        let mut table = Table::new("What is what.", &["noise", "k = 6"]);
-        table.row(["plain".to_owned(), "4.9%".to_owned()]);
+        let mut table = Table::new("What is what.", "noise | k = 6");
+        table.row("plain", ["4.9%"]);
         assert_eq!(
             table.to_markdown(),
             "What is what.\n\n| noise | k = 6 |\n| ----- | -----:|\n| plain |  4.9% |\n"
