@@ -10,13 +10,8 @@ use crate::{Random, Size};
 #[derive(Debug)]
 pub struct Design {
     plan: Plan,
-    blocks: u32,
-    variants: usize,
     seconds: usize,
 }
-
-/// Throughput of each variant (the base first), block by block.
-pub type Throughputs = Vec<Vec<f64>>;
 
 impl Design {
     /// `blocks` blocks of `variants` variants, each trial measured for `seconds`.
@@ -26,18 +21,20 @@ impl Design {
             text.push_str(&format!("[variants.v{variant}]\ndbms = \"postgres@14.3\"\n"));
         }
         let plan = Plan::parse(&text, None, "validate").expect("a plan with blocks and variants");
-        Self { plan, blocks, variants, seconds }
+        Self { plan, seconds }
     }
 
     /// Number of blocks.
     pub fn blocks(&self) -> u32 {
-        self.blocks
+        self.plan.blocks
     }
 
-    /// An experiment whose variants are all the same.
-    pub fn simulate(&self, noise: &Noise, random: &mut Random) -> Throughputs {
-        let mut found = vec![vec![0.0; self.blocks as usize]; self.variants];
-        let last = (self.blocks as usize * self.variants - 1).max(1) as f64;
+    /// Throughput of each variant (the base first), block by block, in an experiment whose variants
+    /// are all the same.
+    pub fn simulate(&self, noise: &Noise, random: &mut Random) -> Vec<Vec<f64>> {
+        let (blocks, variants) = (self.plan.blocks as usize, self.plan.variants.len());
+        let mut found = vec![vec![0.0; blocks]; variants];
+        let last = (blocks * variants - 1).max(1) as f64;
         let mut place = 0.0;
         for block in self.plan.schedule(random.bits()) {
             let mood = noise.block * random.normal();

@@ -50,20 +50,18 @@ impl Table {
 
     /// The table in Markdown, its columns aligned for those who read the source.
     pub fn to_markdown(&self) -> String {
-        let columns = self.head.len();
+        let lines = || [&self.head].into_iter().chain(&self.rows);
         let width = |column: usize| {
-            let cells = self.rows.iter().filter_map(|row| row.get(column));
-            let longest = cells.chain(self.head.get(column)).map(|cell| cell.chars().count()).max();
-            longest.unwrap_or_default().max(3)
+            let cells = lines().filter_map(|cells| cells.get(column));
+            cells.map(|cell| cell.chars().count()).max().unwrap_or_default().max(3)
         };
-        let widths: Vec<usize> = (0..columns).map(width).collect();
-        let line = |cells: &[String]| -> String {
+        let widths: Vec<usize> = (0..self.head.len()).map(width).collect();
+        let line = |cells: &Vec<String>| -> String {
             let cell = |(column, width): (usize, &usize)| {
                 let cell = cells.get(column).map_or("", String::as_str);
-                if column == 0 {
-                    format!(" {cell:<width$} |")
-                } else {
-                    format!(" {cell:>width$} |")
+                match column {
+                    0 => format!(" {cell:<width$} |"),
+                    _ => format!(" {cell:>width$} |"),
                 }
             };
             widths.iter().enumerate().map(cell).collect()
@@ -72,10 +70,9 @@ impl Table {
             let end = if column == 0 { ' ' } else { ':' };
             format!(" {}{end}|", "-".repeat(*width))
         };
-        let dashes: String = widths.iter().enumerate().map(dashes).collect();
-        let rows = self.rows.iter().map(|row| line(row));
-        let lines: String =
-            [line(&self.head), dashes].into_iter().chain(rows).map(|l| format!("|{l}\n")).collect();
+        let mut all: Vec<String> = lines().map(line).collect();
+        all.insert(1, widths.iter().enumerate().map(dashes).collect());
+        let lines: String = all.iter().map(|line| format!("|{line}\n")).collect();
         format!("{}\n\n{lines}", self.caption)
     }
 }

@@ -101,22 +101,10 @@ fn one_restart(size: Size, findings: &mut Findings) {
 }
 
 /// The results for one number of restarts and one scatter.
-struct Outcome {
+struct Kind {
     restarts: usize,
-    /// The scatter in words.
-    scatter: String,
-    /// The interval holds the truth; else it is a false alarm.
-    covered: Rate,
-    /// A regression or improvement was called at a margin of 2%.
-    called: Rate,
-    /// The interval from the batches alone holds the truth.
-    batches: Rate,
-    /// The interval from the restarts alone holds the truth.
-    alone: Rate,
-    /// Mean width of the interval over the mean width from the restarts alone.
-    wider: f64,
-    /// There is an interval, or another verdict than inconclusive.
-    said: Rate,
+    between: (f64, bool),
+    looks: Vec<Look>,
 }
 
 fn restarts(size: Size, findings: &mut Findings) {
@@ -129,38 +117,36 @@ fn restarts(size: Size, findings: &mut Findings) {
         ),
         "slices, restarts | scatter 0 | 0.5 | 1 | 3 | 3, heavy tails",
     );
-    let mut last = None;
-    for model in MODELS {
-        let found = outcomes(&model, size);
-        for of_restarts in found.chunks(BETWEEN.len()).skip(1) {
+    let found = MODELS.map(|model| (model, kinds(&model, size)));
+    for (model, kinds) in &found {
+        for of_restarts in kinds.chunks(BETWEEN.len()).skip(1) {
             let name = format!("{}, {}", model.name, of_restarts[0].restarts);
-            findings.row(&name, of_restarts.iter().map(|one| one.covered));
+            findings.row(&name, of_restarts.iter().map(|kind| kind.looks.rate(|one| one.covered)));
         }
-        for (one, (between, _)) in found.iter().zip(BETWEEN.iter().cycle()) {
-            let Outcome { restarts, scatter, .. } = one;
+        for Kind { restarts, between, looks } in kinds {
+            let scatter = scatter(*between);
             let what = |name: &str| {
                 format!("{name}, {restarts} restarts, scatter {scatter}, {}", model.name)
             };
             if *restarts == 1 {
-                findings.rate(what("interval or verdict"), one.said, ..=0.0);
+                findings.rate(what("interval or verdict"), looks.rate(|one| one.said), ..=0.0);
                 continue;
             }
+            let covered = looks.rate(|one| one.covered);
             // Disturbed slices leave open what all operations say, which widens intervals.
-            if *between > 1.0 && model.disturbed == 0.0 {
-                findings.rate(what("coverage, not too much"), one.covered, ..=0.98);
+            if between.0 > 1.0 && model.disturbed == 0.0 {
+                findings.rate(what("coverage, not too much"), covered, ..=0.98);
             }
-            findings.rate(what("coverage"), one.covered, 0.93..);
-            findings.rate(what("false verdicts"), one.called, ..=0.05);
+            findings.rate(what("coverage"), covered, 0.93..);
+            findings.rate(what("false verdicts"), looks.rate(|one| one.called), ..=0.05);
         }
-        last = Some((model, found));
     }
-    if let Some((model, found)) = last {
-        alternatives(&model, &found, findings);
-    }
+    let [.., (model, kinds)] = &found;
+    alternatives(model, kinds, findings);
 }
 
 /// The effect of each half of the rule alone.
-fn alternatives(model: &Rounds, outcomes: &[Outcome], findings: &mut Findings) {
+fn alternatives(model: &Rounds, kinds: &[Kind], findings: &mut Findings) {
     findings.table(
         format!(
             "**Why both**, slices as in \"{}\": coverage from the restarts alone (Student's t), from the batches alone, and from \
@@ -169,64 +155,57 @@ fn alternatives(model: &Rounds, outcomes: &[Outcome], findings: &mut Findings) {
         ),
         "restarts, scatter | restarts alone | batches alone | the wider | wider by",
     );
-    for one in outcomes {
-        let several = |figure: String, none: &str| match one.restarts {
+    for Kind { restarts, between, looks } in kinds {
+        let several = |figure: String, none: &str| match restarts {
             1 => none.to_owned(),
             _ => figure,
         };
+        let alone = looks.rate(|one| one.size <= one.alone).to_string();
+        let batches = looks.rate(|one| one.size <= one.batches).to_string();
+        let covered = looks.rate(|one| one.covered).to_string();
+        let wider = looks.mean(|one| one.alone.max(one.batches)) / looks.mean(|one| one.alone);
         findings.row(
-            &format!("{}, {}", one.restarts, one.scatter),
+            &format!("{restarts}, {}", scatter(*between)),
             [
-                several(one.alone.to_string(), "none"),
-                one.batches.to_string(),
-                several(one.covered.to_string(), "none"),
-                several(percent(one.wider - 1.0, 1), "–"),
+                several(alone, "none"),
+                batches,
+                several(covered, "none"),
+                several(percent(wider - 1.0, 1), "–"),
             ],
         );
     }
 }
 
-fn scatter((size, heavy): &(f64, bool)) -> String {
-    if *heavy { format!("{size} heavy") } else { size.to_string() }
+fn scatter((size, heavy): (f64, bool)) -> String {
+    if heavy { format!("{size} heavy") } else { size.to_string() }
 }
 
 /// The intervals of the first 1, 2, 3, 6, 10 of ten restarts, for every scatter between them.
-fn outcomes(model: &Rounds, size: Size) -> Vec<Outcome> {
+fn kinds(model: &Rounds, size: Size) -> Vec<Kind> {
     // The scatter of one restart's estimate, from separate restarts.
     let scattered =
         simulate(520, size.pick(300, 4_000), |random| restart(model, ROUNDS, random).mean_log);
     let error = judge::sd_sample(&scattered).unwrap_or_default();
     let most = RESTARTS[RESTARTS.len() - 1];
-    let kinds = || RESTARTS.iter().flat_map(|count| BETWEEN.iter().map(move |it| (*count, it)));
-    let found: Vec<Vec<Look>> = simulate(521, tries(size), |random| {
+    let experiments = simulate(521, tries(size), |random| {
         let within: Vec<RestartRatio> = (0..most).map(|_| restart(model, ROUNDS, random)).collect();
         let own: Vec<f64> = (0..most).map(|_| error * random.normal()).collect();
         let heavy: Vec<f64> = (0..most).map(|_| error * random.heavy()).collect();
-        let one = |(count, (between, tails)): (usize, &(f64, bool))| {
+        (within, own, heavy)
+    });
+    let all = RESTARTS.iter().flat_map(|restarts| BETWEEN.map(|between| (*restarts, between)));
+    let kind = |(restarts, between): (usize, (f64, bool))| {
+        let looks = experiments.iter().map(|(within, own, heavy)| {
             // Slowing a server by a factor moves the logs of all its rounds alike.
             let shifted =
-                within.iter().zip(if *tails { &heavy } else { &own }).map(|(ratio, own)| {
-                    RestartRatio { mean_log: ratio.mean_log + between * own, ..*ratio }
+                within.iter().zip(if between.1 { heavy } else { own }).map(|(ratio, own)| {
+                    RestartRatio { mean_log: ratio.mean_log + between.0 * own, ..*ratio }
                 });
-            look(&shifted.take(count).collect::<Vec<_>>())
-        };
-        kinds().map(one).collect()
-    });
-    let outcome = |(place, (restarts, between)): (usize, (usize, &(f64, bool)))| {
-        let rate = |of: fn(&Look) -> bool| found.rate(|looks| of(&looks[place]));
-        let width = |of: fn(&Look) -> f64| found.mean(|looks| of(&looks[place]));
-        Outcome {
-            restarts,
-            scatter: scatter(between),
-            covered: rate(|look| look.covered),
-            called: rate(|look| look.called),
-            batches: rate(|look| look.size <= look.batches),
-            alone: rate(|look| look.size <= look.alone),
-            wider: width(|look| look.alone.max(look.batches)) / width(|look| look.alone),
-            said: rate(|look| look.said),
-        }
+            look(&shifted.take(restarts).collect::<Vec<_>>())
+        });
+        Kind { restarts, between, looks: looks.collect() }
     };
-    kinds().enumerate().map(outcome).collect()
+    all.map(kind).collect()
 }
 
 /// One experiment with one number of restarts and one scatter. The truth is a log ratio of 0.
