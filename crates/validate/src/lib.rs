@@ -24,7 +24,9 @@ mod rounds;
 mod subjects;
 mod welch;
 
+pub(crate) use findings::figures;
 pub use findings::{Check, Findings, Size, Table};
 pub use random::Random;
 pub use rates::Rate;
+pub(crate) use rates::{Outcomes, percent, simulate};
 pub use subjects::{SUBJECTS, Subject};

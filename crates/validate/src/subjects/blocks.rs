@@ -3,10 +3,8 @@
 use judge::Verdict;
 
 use crate::experiment::{Design, SECONDS, called, compared, covers, experiments, scaled};
-use crate::findings::figures;
 use crate::noise::{MODELS, Noise, PLAIN};
-use crate::rates::{Outcomes as _, percent, simulate};
-use crate::{Findings, Rate, Size};
+use crate::{Findings, Outcomes as _, Rate, Size, figures, percent, simulate};
 
 /// Numbers of blocks in the tables.
 const BLOCKS: [u32; 3] = [6, 8, 10];

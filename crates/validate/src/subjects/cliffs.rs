@@ -2,9 +2,7 @@
 
 use judge::{Cliff, Margin, SweepPoint, cliffs};
 
-use crate::findings::figures;
-use crate::rates::{Outcomes as _, percent, simulate};
-use crate::{Findings, Random, Rate, Size};
+use crate::{Findings, Outcomes as _, Random, Rate, Size, figures, percent, simulate};
 
 /// Numbers of blocks in the tables.
 const BLOCKS: [u32; 5] = [2, 3, 4, 6, 10];

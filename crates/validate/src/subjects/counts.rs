@@ -3,9 +3,7 @@
 
 use report::Spread;
 
-use crate::findings::figures;
-use crate::rates::{Outcomes as _, simulate};
-use crate::{Findings, Random, Size};
+use crate::{Findings, Outcomes as _, Random, Size, figures, simulate};
 
 /// Everything is counted so often at first, and at most.
 const COUNTED: (usize, usize) = (2, 5);

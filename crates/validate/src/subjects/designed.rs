@@ -7,11 +7,9 @@ use judge::{
 };
 
 use crate::experiment::{Design, called, covers, scaled};
-use crate::findings::figures;
 use crate::noise;
-use crate::rates::{Outcomes as _, percent, simulate};
 use crate::rounds::{MODELS, Rounds, stalled};
-use crate::{Findings, Random, Size};
+use crate::{Findings, Outcomes as _, Random, Size, figures, percent, simulate};
 
 /// Seconds of the budget, and the cost of a restart in addition to its timed steps.
 const BUDGET: f64 = 300.0;

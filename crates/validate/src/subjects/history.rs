@@ -3,10 +3,8 @@
 
 use judge::{ChangePoint, ChangeSearch, Changes, Exchangeable, change_points, t_cdf};
 
-use crate::findings::figures;
-use crate::rates::{Outcomes as _, percent, simulate};
 use crate::welch::welch;
-use crate::{Findings, Random, Rate, Size};
+use crate::{Findings, Outcomes as _, Random, Rate, Size, figures, percent, simulate};
 
 /// Deviation of a run, as a fraction.
 const CV: f64 = 0.01;

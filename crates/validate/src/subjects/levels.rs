@@ -7,10 +7,8 @@ use judge::{
 };
 
 use crate::experiment::compared;
-use crate::findings::figures;
 use crate::noise::{Noise, PLAIN};
-use crate::rates::{Outcomes as _, percent, simulate};
-use crate::{Findings, Random, Size};
+use crate::{Findings, Outcomes as _, Random, Size, figures, percent, simulate};
 
 /// The largest p value that confirms: 5%, of a single comparison.
 const LEVEL: f64 = 0.05;

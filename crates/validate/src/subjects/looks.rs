@@ -5,10 +5,8 @@ use judge::{Looks, Margin, Verdict, compare_at, normal_cdf, quantile, t_cdf, t_q
 use plan::Plan;
 
 use crate::experiment::{Design, SECONDS, covers, scaled};
-use crate::findings::figures;
 use crate::noise::{MODELS, Noise, PLAIN};
-use crate::rates::{Outcomes as _, simulate};
-use crate::{Findings, Rate, Size};
+use crate::{Findings, Outcomes as _, Rate, Size, figures, simulate};
 
 /// True differences in the table.
 const TRUTHS: [f64; 5] = [0.0, -0.01, -0.02, -0.03, -0.05];

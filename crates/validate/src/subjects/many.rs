@@ -4,9 +4,7 @@
 use judge::{Comparison, DEFAULT_MARGIN, control_false_discoveries};
 
 use crate::experiment::{called, compared};
-use crate::findings::figures;
-use crate::rates::{Outcomes as _, percent, simulate};
-use crate::{Findings, Random, Size};
+use crate::{Findings, Outcomes as _, Random, Size, figures, percent, simulate};
 
 /// Steps of an experiment.
 const STEPS: usize = 40;

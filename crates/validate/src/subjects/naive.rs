@@ -5,9 +5,8 @@ use judge::t_quantile;
 
 use crate::experiment::{Design, SECONDS};
 use crate::noise::{MODELS, Noise, Tails};
-use crate::rates::{Outcomes as _, simulate};
 use crate::welch::welch;
-use crate::{Findings, Random, Size};
+use crate::{Findings, Outcomes as _, Random, Size, simulate};
 
 /// Which practices raised an alarm about identical variants.
 type Alarms = [bool; 6];

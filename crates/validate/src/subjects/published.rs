@@ -2,13 +2,12 @@
 
 use judge::{cv_population, cv_sample};
 
-use crate::findings::{Table, figures};
 use crate::printed::{Agreement, Computed, Printed};
 use crate::published::{
     IDLE, Idle, ONLY_RELATIVE, OnlyRelative, POSTGRES, Postgres, SYSBENCH, Server, Sysbench,
     VARIANCE, Variance, figure, figures_of, read, row,
 };
-use crate::{Findings, Size};
+use crate::{Findings, Size, Table, figures};
 
 /// See the top of this file.
 pub fn run(_: Size, findings: &mut Findings) {

@@ -4,9 +4,8 @@
 use judge::{RestartRatio, Verdict, lengths_agree};
 
 use crate::experiment::called;
-use crate::rates::{Outcomes as _, percent, simulate};
 use crate::rounds::{MODELS, ROUNDS, Rounds, judged, ratio};
-use crate::{Findings, Random, Rate, Size};
+use crate::{Findings, Outcomes as _, Random, Rate, Size, percent, simulate};
 
 mod zeros;
 

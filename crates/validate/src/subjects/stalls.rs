@@ -9,8 +9,7 @@ use std::time::Duration;
 use drive::{Course, Moment, Slices, Timetable};
 use judge::restart_ratio;
 
-use crate::rates::{Outcomes as _, percent, simulate};
-use crate::{Findings, Random, Size};
+use crate::{Findings, Outcomes as _, Random, Size, percent, simulate};
 
 /// Length of a slice.
 const SLICE: Duration = Duration::from_millis(20);

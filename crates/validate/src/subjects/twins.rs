@@ -5,8 +5,7 @@ use judge::{Comparison, DEFAULT_MARGIN, NOISE_PERCENTILE, noise_floor, quantile}
 
 use crate::experiment::{Design, SECONDS, compared};
 use crate::noise::{MODELS, Noise};
-use crate::rates::{Outcomes as _, percent, simulate};
-use crate::{Findings, Random, Size};
+use crate::{Findings, Outcomes as _, Random, Size, percent, simulate};
 
 /// Numbers of pairs of twins in the table.
 const PAIRS: [usize; 4] = [1, 2, 4, 12];

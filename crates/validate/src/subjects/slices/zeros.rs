@@ -3,10 +3,8 @@
 use judge::{RestartRatio, Side, Verdict, Warning};
 
 use crate::experiment::called;
-use crate::findings::figures;
-use crate::rates::{Outcomes as _, simulate};
 use crate::rounds::{MODELS, ROUNDS, judged, ratio, stalled};
-use crate::{Findings, Random};
+use crate::{Findings, Outcomes as _, Random, figures, simulate};
 
 /// Restarts of an experiment.
 const RESTARTS: usize = judge::ENOUGH_BLOCKS;
