@@ -30,8 +30,9 @@ const BETWEEN: [(f64, bool); 4] = [(0.0, false), (0.005, false), (0.02, false), 
 const STALLED: f64 = 0.05;
 /// The longest of its stalls, in rounds.
 const LONGEST: [usize; 3] = [1, 5, 10];
-/// Restarts after which its runs are read, and their end.
-const READ: [usize; 4] = [2, 6, 10, usize::MAX];
+/// Restarts after which its runs are read.
+const READ: [(usize, &str); 4] =
+    [(2, "after 2"), (6, "after 6"), (10, "after 10"), (usize::MAX, "at the end")];
 
 /// The result of one experiment in one step.
 #[derive(Debug, Clone)]
@@ -141,10 +142,8 @@ fn stalls(size: Size, findings: &mut Findings) {
             let ended = ended.concat();
             let name = format!("up to {} s, {}", ROUND * longest as f64, model.name);
             let mut cells = Vec::new();
-            for (restarts, read) in
-                READ.iter().zip(["after 2", "after 6", "after 10", "at the end"])
-            {
-                let equivalent = ended.rate(|one| one.after(*restarts) == Verdict::Equivalent);
+            for (restarts, read) in READ {
+                let equivalent = ended.rate(|one| one.after(restarts) == Verdict::Equivalent);
                 cells.push(equivalent.to_string());
                 // The steps of a few restarts are so short that a long stall often does not come.
                 if longest <= 5 {
@@ -204,6 +203,7 @@ fn sliced(
                 }
             }
             let Ok(found) = restart_ratio(&base, &scaled(&variant, 1.0 + truth)) else {
+                assert!(stalls.is_some(), "rates in pairs");
                 step.refused = true;
                 continue;
             };

@@ -60,9 +60,9 @@ const SCENARIOS: [Scenario; 9] = [
     by_work("100 ms, by work, 4 clients", 4, 0.1),
 ];
 
-/// The result of one experiment: the part that the variant loses compared with the base, by the sums
-/// of operations and seconds, by the typical slice, by all slices with those that are rare, and by
-/// these without those throughout which the server held a client.
+/// The result of one experiment: the part that the variant loses compared with the base, by the
+/// sums of operations and seconds, by the typical slice, by all slices with those that are rare,
+/// and by these without those throughout which the server held a client.
 type Lost = [f64; 4];
 
 /// See the top of this file.
