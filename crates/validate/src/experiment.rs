@@ -1,5 +1,6 @@
 //! A simulated experiment: trials in randomised blocks, in the order in which steelyard runs them.
 
+use judge::{Comparison, Margin, Verdict};
 use plan::Plan;
 
 use crate::noise::Noise;
@@ -9,13 +10,8 @@ use crate::{Random, Size};
 #[derive(Debug)]
 pub struct Design {
     plan: Plan,
-    blocks: u32,
-    variants: usize,
     seconds: usize,
 }
-
-/// Throughput of each variant (the base first), block by block.
-pub type Throughputs = Vec<Vec<f64>>;
 
 impl Design {
     /// `blocks` blocks of `variants` variants, each trial measured for `seconds`.
@@ -25,18 +21,20 @@ impl Design {
             text.push_str(&format!("[variants.v{variant}]\ndbms = \"postgres@14.3\"\n"));
         }
         let plan = Plan::parse(&text, None, "validate").expect("a plan with blocks and variants");
-        Self { plan, blocks, variants, seconds }
+        Self { plan, seconds }
     }
 
     /// Number of blocks.
     pub fn blocks(&self) -> u32 {
-        self.blocks
+        self.plan.blocks
     }
 
-    /// An experiment whose variants are all the same.
-    pub fn simulate(&self, noise: &Noise, random: &mut Random) -> Throughputs {
-        let mut found = vec![vec![0.0; self.blocks as usize]; self.variants];
-        let last = (self.blocks as usize * self.variants - 1).max(1) as f64;
+    /// Throughput of each variant (the base first), block by block, in an experiment whose variants
+    /// are all the same.
+    pub fn simulate(&self, noise: &Noise, random: &mut Random) -> Vec<Vec<f64>> {
+        let (blocks, variants) = (self.plan.blocks as usize, self.plan.variants.len());
+        let mut found = vec![vec![0.0; blocks]; variants];
+        let last = (blocks * variants - 1).max(1) as f64;
         let mut place = 0.0;
         for block in self.plan.schedule(random.bits()) {
             let mood = noise.block * random.normal();
@@ -56,6 +54,21 @@ impl Design {
         let variant = found.pop().unwrap_or_default();
         (found.swap_remove(0), variant)
     }
+}
+
+/// The comparison that steelyard makes of throughput in blocks.
+pub fn compared(base: &[f64], variant: &[f64], margin: f64) -> Comparison {
+    judge::compare(base, variant, Margin::of(margin)).expect("positive rates in pairs")
+}
+
+/// True if a regression or an improvement was called.
+pub fn called(verdict: Verdict) -> bool {
+    matches!(verdict, Verdict::Regression | Verdict::Improvement)
+}
+
+/// True if the interval holds the true ratio.
+pub fn covers(found: &Comparison, ratio: f64) -> bool {
+    found.low.is_some_and(|low| low <= ratio) && found.high.is_some_and(|high| ratio <= high)
 }
 
 /// `values` of a variant that is truly `ratio` times as fast.

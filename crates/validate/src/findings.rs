@@ -1,8 +1,9 @@
 //! The findings of a subject: tables, and checks against bounds.
 
 use std::fmt::Write;
+use std::ops::RangeBounds;
 
-use crate::Rate;
+use crate::rates::{Rate, bounds_in_words};
 
 /// How many experiments to simulate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,36 +36,32 @@ pub struct Table {
 }
 
 impl Table {
-    /// A table without rows.
-    pub fn new(caption: impl Into<String>, head: &[&str]) -> Self {
-        Self {
-            caption: caption.into(),
-            head: head.iter().map(|name| (*name).to_owned()).collect(),
-            rows: Vec::new(),
-        }
+    /// A table without rows; `head` are the names of its columns, as in `noise | k = 6 | k = 8`.
+    pub fn new(caption: impl Into<String>, head: impl AsRef<str>) -> Self {
+        let head = head.as_ref().split(" | ").map(str::to_owned).collect();
+        Self { caption: caption.into(), head, rows: Vec::new() }
     }
 
     /// Adds a row.
-    pub fn row(&mut self, cells: impl IntoIterator<Item = String>) {
-        self.rows.push(cells.into_iter().collect());
+    pub fn row(&mut self, name: &str, figures: impl IntoIterator<Item = impl ToString>) {
+        let figures = figures.into_iter().map(|figure| figure.to_string());
+        self.rows.push([name.to_owned()].into_iter().chain(figures).collect());
     }
 
     /// The table in Markdown, its columns aligned for those who read the source.
     pub fn to_markdown(&self) -> String {
-        let columns = self.head.len();
+        let lines = || [&self.head].into_iter().chain(&self.rows);
         let width = |column: usize| {
-            let cells = self.rows.iter().filter_map(|row| row.get(column));
-            let longest = cells.chain(self.head.get(column)).map(|cell| cell.chars().count()).max();
-            longest.unwrap_or_default().max(3)
+            let cells = lines().filter_map(|cells| cells.get(column));
+            cells.map(|cell| cell.chars().count()).max().unwrap_or_default().max(3)
         };
-        let widths: Vec<usize> = (0..columns).map(width).collect();
-        let line = |cells: &[String]| -> String {
+        let widths: Vec<usize> = (0..self.head.len()).map(width).collect();
+        let line = |cells: &Vec<String>| -> String {
             let cell = |(column, width): (usize, &usize)| {
                 let cell = cells.get(column).map_or("", String::as_str);
-                if column == 0 {
-                    format!(" {cell:<width$} |")
-                } else {
-                    format!(" {cell:>width$} |")
+                match column {
+                    0 => format!(" {cell:<width$} |"),
+                    _ => format!(" {cell:>width$} |"),
                 }
             };
             widths.iter().enumerate().map(cell).collect()
@@ -73,10 +70,9 @@ impl Table {
             let end = if column == 0 { ' ' } else { ':' };
             format!(" {}{end}|", "-".repeat(*width))
         };
-        let dashes: String = widths.iter().enumerate().map(dashes).collect();
-        let rows = self.rows.iter().map(|row| line(row));
-        let lines: String =
-            [line(&self.head), dashes].into_iter().chain(rows).map(|l| format!("|{l}\n")).collect();
+        let mut all: Vec<String> = lines().map(line).collect();
+        all.insert(1, widths.iter().enumerate().map(dashes).collect());
+        let lines: String = all.iter().map(|line| format!("|{line}\n")).collect();
         format!("{}\n\n{lines}", self.caption)
     }
 }
@@ -88,7 +84,7 @@ pub struct Check {
     pub what: String,
     /// The figure found, with its unit.
     pub found: String,
-    /// The allowed range: `≤ 5% (+0.3% for the number of experiments)`.
+    /// The allowed range: `≤ 5%`.
     pub bound: String,
     /// True if it holds.
     pub holds: bool,
@@ -102,6 +98,12 @@ impl Check {
         self.rate.map_or(self.found.clone(), |rate| format!("{} of {}", rate.hits, rate.tries))
     }
 }
+
+/// Figures of a row that are of several types.
+macro_rules! figures {
+    ($($figure:expr),+ $(,)?) => { [$($figure.to_string()),+] };
+}
+pub(crate) use figures;
 
 /// All that one subject found.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -125,17 +127,25 @@ impl Findings {
         self.checks.push(Check { what, found, bound, holds, rate: None });
     }
 
-    /// Adds a check of how often something happened.
-    pub fn rate(
-        &mut self,
-        what: impl Into<String>,
-        rate: Rate,
-        bound: impl Into<String>,
-        holds: bool,
-    ) {
-        self.check(what, rate.to_string(), bound, holds);
+    /// Checks that something happened as often as `bounds` say, but for what the number of
+    /// experiments explains.
+    pub fn rate(&mut self, what: impl Into<String>, rate: Rate, bounds: impl RangeBounds<f64>) {
+        let holds = rate.within(&bounds);
+        self.check(what, rate.to_string(), bounds_in_words(&bounds), holds);
         if let Some(check) = self.checks.last_mut() {
             check.rate = Some(rate);
+        }
+    }
+
+    /// Begins a table, to which the next rows belong (see [`Table::new`]).
+    pub fn table(&mut self, caption: impl Into<String>, head: impl AsRef<str>) {
+        self.tables.push(Table::new(caption, head));
+    }
+
+    /// Adds a row to the table begun last.
+    pub fn row(&mut self, name: &str, figures: impl IntoIterator<Item = impl ToString>) {
+        if let Some(table) = self.tables.last_mut() {
+            table.row(name, figures);
         }
     }
 
@@ -171,8 +181,8 @@ mod tests {
 
     #[test]
     fn a_table_in_markdown() {
-        let mut table = Table::new("What is what.", &["noise", "k = 6"]);
-        table.row(["plain".to_owned(), "4.9%".to_owned()]);
+        let mut table = Table::new("What is what.", "noise | k = 6");
+        table.row("plain", ["4.9%"]);
         assert_eq!(
             table.to_markdown(),
             "What is what.\n\n| noise | k = 6 |\n| ----- | -----:|\n| plain |  4.9% |\n"

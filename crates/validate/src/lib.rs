@@ -6,8 +6,8 @@
 //! and puts the tables into VALIDATION.md, between the markers of the subject; the tests run them
 //! with few.
 //!
-//! To add one: a file in `subjects/` with `pub fn run(size: Size) -> Findings`, a line in
-//! [`SUBJECTS`], and the markers in VALIDATION.md.
+//! To add one: a file in `subjects/` with `pub fn run(size: Size, findings: &mut Findings)`, a line
+//! in [`SUBJECTS`], and the markers in VALIDATION.md.
 //!
 //! All random numbers come from fixed seeds, one per experiment, so that neither the number of
 //! threads nor the machine changes a figure.
@@ -22,8 +22,11 @@ mod random;
 mod rates;
 mod rounds;
 mod subjects;
+mod welch;
 
+pub(crate) use findings::figures;
 pub use findings::{Check, Findings, Size, Table};
 pub use random::Random;
-pub use rates::{Rate, in_parallel};
+pub use rates::Rate;
+pub(crate) use rates::{Outcomes, percent, simulate};
 pub use subjects::{SUBJECTS, Subject};

@@ -37,14 +37,14 @@ fn main() -> Result<ExitCode> {
             continue;
         }
         let begin = Instant::now();
-        let findings = (subject.run)(size);
+        let findings = subject.findings(size);
         missed += findings.missed().count();
         println!("## {}\n\n{}", subject.name, findings.to_markdown());
         eprintln!("{}: {:.1} s", subject.name, begin.elapsed().as_secs_f64());
         if let Some(path) = &cli.document {
             let text = std::fs::read_to_string(path)
                 .with_context(|| format!("cannot read {}", path.display()))?;
-            let new = document::replace(&text, subject, &findings, &document::short(subject))
+            let new = document::replace(&text, subject, &findings, &subject.findings(Size::Short))
                 .with_context(|| format!("{} has no place for {}", path.display(), subject.name))?;
             std::fs::write(path, new)
                 .with_context(|| format!("cannot write {}", path.display()))?;

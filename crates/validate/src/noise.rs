@@ -93,12 +93,11 @@ impl Noise {
         random: &'a mut Random,
     ) -> impl Iterator<Item = f64> + 'a {
         let noise = *self;
-        let rest = (1.0 - noise.autocorrelation * noise.autocorrelation).sqrt();
         let mut state = random.normal();
         let mut stalled = 0;
         (0..seconds).map(move |_| {
             let rate = (1.0 + noise.second * state).max(0.01);
-            state = noise.autocorrelation * state + rest * random.normal();
+            state = random.after(state, noise.autocorrelation);
             if noise.stalls > 0.0 && stalled == 0 && random.uniform() < noise.stalls {
                 stalled = 1 + random.below(LONGEST_STALL);
             }

@@ -12,6 +12,16 @@ pub struct Printed {
     pub half: f64,
 }
 
+/// A figure computed from printed ones: from what was printed, and the least and the most that it
+/// may have been before they were rounded.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Computed {
+    low: f64,
+    /// From the figures as printed.
+    pub value: f64,
+    high: f64,
+}
+
 /// The agreement of a printed figure with others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Agreement {
@@ -31,40 +41,46 @@ impl Printed {
         text.parse().ok().filter(|value: &f64| value.is_finite()).map(|value| Self { value, half })
     }
 
-    /// Checks that this figure follows from others that give `value` as printed, and between `low`
-    /// and `high` before they were rounded.
-    pub fn follows_from(self, low: f64, value: f64, high: f64) -> Agreement {
+    /// The quotient of this and another, both positive.
+    pub fn over(self, divisor: Self) -> Computed {
+        Computed {
+            low: (self.value - self.half) / (divisor.value + divisor.half),
+            value: self.value / divisor.value,
+            high: (self.value + self.half) / (divisor.value - divisor.half),
+        }
+    }
+
+    /// The change from this to another in percent.
+    pub fn change_to(self, after: Self) -> Computed {
+        let Computed { low, value, high } = after.over(self).times(100.0);
+        Computed { low: low - 100.0, value: value - 100.0, high: high - 100.0 }
+    }
+
+    /// Checks that this figure follows from others.
+    pub fn agrees_with(self, computed: Computed) -> Agreement {
         // The last bits of a binary fraction decide no tie.
         let slack = self.half * (1.0 + 1e-9);
-        if (self.value - value).abs() <= slack {
+        if (self.value - computed.value).abs() <= slack {
             Agreement::ToTheDigit
-        } else if high >= self.value - slack && low <= self.value + slack {
+        } else if computed.high >= self.value - slack && computed.low <= self.value + slack {
             Agreement::WithinRounding
         } else {
             Agreement::Deviates
         }
     }
+}
 
-    /// Checks that this figure is `scale · dividend / divisor`, all positive.
-    pub fn is_quotient(self, dividend: Self, divisor: Self, scale: f64) -> Agreement {
-        self.follows_from(
-            scale * (dividend.value - dividend.half) / (divisor.value + divisor.half),
-            scale * dividend.value / divisor.value,
-            scale * (dividend.value + dividend.half) / (divisor.value - divisor.half),
-        )
+impl Computed {
+    /// A multiple.
+    pub fn times(self, factor: f64) -> Self {
+        Self { low: factor * self.low, value: factor * self.value, high: factor * self.high }
     }
 
-    /// Checks that this figure is the change from `before` to `after` in percent.
-    pub fn is_change(self, before: Self, after: Self) -> Agreement {
-        let ratio = Self { value: self.value + 100.0, half: self.half };
-        ratio.is_quotient(after, before, 100.0)
-    }
-
-    /// Checks that this figure is a sum.
-    pub fn is_sum(self, parts: &[Self]) -> Agreement {
-        let sum: f64 = parts.iter().map(|part| part.value).sum();
+    /// The sum of printed figures.
+    pub fn sum(parts: &[Printed]) -> Self {
+        let value: f64 = parts.iter().map(|part| part.value).sum();
         let off: f64 = parts.iter().map(|part| part.half).sum();
-        self.follows_from(sum - off, sum, sum + off)
+        Self { low: value - off, value, high: value + off }
     }
 }
 
@@ -97,25 +113,23 @@ mod tests {
 
     #[test]
     fn quotients_and_sums() {
+        let agrees = |published: &str, computed| printed(published).agrees_with(computed);
         let quotient = |published, dividend, divisor| {
-            printed(published).is_quotient(printed(dividend), printed(divisor), 1.0)
+            agrees(published, printed(dividend).over(printed(divisor)))
         };
         assert_eq!(quotient("0.80", "27304", "34164"), Agreement::ToTheDigit);
         assert_eq!(quotient("0.81", "27304", "34164"), Agreement::Deviates);
         // 0.002 / 0.001 is 2, of anything between 1 and 5.
         assert_eq!(quotient("4.00", "0.002", "0.001"), Agreement::WithinRounding);
         assert_eq!(quotient("5.20", "0.002", "0.001"), Agreement::Deviates);
-        let sum = |published, parts: [&str; 2]| printed(published).is_sum(&parts.map(printed));
+        let sum =
+            |published, parts: [&str; 2]| agrees(published, Computed::sum(&parts.map(printed)));
         assert_eq!(sum("1959", ["428", "1531"]), Agreement::ToTheDigit);
         assert_eq!(sum("48", ["10", "37"]), Agreement::WithinRounding);
         assert_eq!(sum("50", ["10", "37"]), Agreement::Deviates);
-        assert_eq!(
-            printed("-20").is_change(printed("34195"), printed("27304")),
-            Agreement::ToTheDigit
-        );
-        assert_eq!(
-            printed("2.6").is_change(printed("5.114"), printed("5.251")),
-            Agreement::Deviates
-        );
+        let change =
+            |published, before, after| agrees(published, printed(before).change_to(printed(after)));
+        assert_eq!(change("-20", "34195", "27304"), Agreement::ToTheDigit);
+        assert_eq!(change("2.6", "5.114", "5.251"), Agreement::Deviates);
     }
 }

@@ -1,8 +1,16 @@
 //! Figures that were published, from the files in `published/`, with all the digits printed.
 
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
 use crate::printed::Printed;
+
+/// The files of [`Sysbench`], [`Variance`], [`Postgres`], [`OnlyRelative`] and [`Idle`].
+pub const SYSBENCH: &str = include_str!("../published/sysbench-postgres-15-18.toml");
+pub const VARIANCE: &str = include_str!("../published/rocksdb-variance.toml");
+pub const POSTGRES: &str = include_str!("../published/postgres-2022.toml");
+pub const ONLY_RELATIVE: &str = include_str!("../published/only-relative.toml");
+pub const IDLE: &str = include_str!("../published/pgbench-idle.toml");
 
 /// A row of a printed table: a name and its figures.
 pub type Row = Vec<String>;
@@ -175,24 +183,13 @@ pub struct Idle {
     pub seconds: Vec<Row>,
 }
 
-macro_rules! read {
-    ($($post:ident: $file:literal),+) => {$(
-        impl $post {
-            /// The file.
-            pub fn read() -> Self {
-                toml::from_str(include_str!($file)).expect("a file of this crate")
-            }
-        }
-    )+};
+/// The data of one of these files.
+///
+/// # Panics
+/// When it is not of that shape.
+pub fn read<T: DeserializeOwned>(text: &str) -> T {
+    toml::from_str(text).expect("a file of this crate")
 }
-
-read!(
-    Sysbench: "../published/sysbench-postgres-15-18.toml",
-    Variance: "../published/rocksdb-variance.toml",
-    Postgres: "../published/postgres-2022.toml",
-    OnlyRelative: "../published/only-relative.toml",
-    Idle: "../published/pgbench-idle.toml"
-);
 
 /// A figure of these files.
 pub fn figure(text: &str) -> Printed {
@@ -200,7 +197,7 @@ pub fn figure(text: &str) -> Printed {
 }
 
 /// The figures of a row, without its name.
-pub fn figures(row: &Row) -> Vec<Printed> {
+pub fn figures_of(row: &[String]) -> Vec<Printed> {
     row.iter().skip(1).map(|text| figure(text)).collect()
 }
 

@@ -49,6 +49,11 @@ impl Random {
         radius * cosine
     }
 
+    /// What follows `state` in a first-order autoregression with deviation 1.
+    pub fn after(&mut self, state: f64, autocorrelation: f64) -> f64 {
+        autocorrelation * state + (1.0 - autocorrelation * autocorrelation).sqrt() * self.normal()
+    }
+
     /// Student's t with 3 degrees of freedom, scaled to deviation 1 (its own is √3).
     pub fn heavy(&mut self) -> f64 {
         let squares: f64 = (0..3).map(|_| self.normal().powi(2)).sum();

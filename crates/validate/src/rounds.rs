@@ -1,6 +1,11 @@
 //! Slices of one restart: rates of two servers by round.
 
+use judge::{CONFIDENCE, Comparison, Margin, RestartRatio, compare_slices, restart_ratio};
+
 use crate::Random;
+
+/// Rounds in a restart: 24 s of two variants with slices of 40 ms.
+pub const ROUNDS: usize = 300;
 
 /// The reasons why slices of the same server differ.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -49,7 +54,7 @@ impl Rounds {
             let level = 1.0 + DRIFT * round as f64 / count as f64;
             let first = random.below(2);
             for server in [first, 1 - first] {
-                machine = step(machine, MACHINE.1, random);
+                machine = random.after(machine, MACHINE.1);
                 let rate =
                     level * (MACHINE.0 * machine).exp() * self.slice(&mut servers[server], random);
                 rates[server].push(rate);
@@ -60,7 +65,7 @@ impl Rounds {
     }
 
     fn slice(&self, state: &mut f64, random: &mut Random) -> f64 {
-        *state = step(*state, self.autocorrelation, random);
+        *state = random.after(*state, self.autocorrelation);
         let tail = if self.heavy {
             let squares: f64 = (0..3).map(|_| random.normal().powi(2)).sum();
             (3.0 / squares).sqrt()
@@ -72,8 +77,31 @@ impl Rounds {
     }
 }
 
-fn step(state: f64, rho: f64, random: &mut Random) -> f64 {
-    rho * state + (1.0 - rho * rho).sqrt() * random.normal()
+/// The rounds, of `rounds`, in stalls that last for 1 to `longest` of them and make up a `share`.
+pub fn stalled(rounds: usize, share: f64, longest: usize, random: &mut Random) -> Vec<usize> {
+    let mean = 0.5 * (1 + longest) as f64;
+    let begins = share / (mean * (1.0 - share) + share);
+    let (mut found, mut left) = (Vec::new(), 0);
+    for round in 0..rounds {
+        if left == 0 && random.uniform() < begins {
+            left = 1 + random.below(longest);
+        }
+        if left > 0 {
+            left -= 1;
+            found.push(round);
+        }
+    }
+    found
+}
+
+/// The log ratio of a restart with these rates.
+pub fn ratio(base: &[f64], variant: &[f64]) -> RestartRatio {
+    restart_ratio(base, variant).expect("rates of many rounds")
+}
+
+/// The comparison that steelyard makes of these restarts.
+pub fn judged(restarts: &[RestartRatio]) -> Comparison {
+    compare_slices(restarts, Margin::default(), CONFIDENCE).expect("at least one restart")
 }
 
 #[cfg(test)]

@@ -5,13 +5,13 @@
 use std::path::Path;
 use std::sync::LazyLock;
 
-use validate::{Findings, SUBJECTS, Subject, document};
+use validate::{Findings, SUBJECTS, Size, Subject, document};
 
 /// What each subject finds.
 static FOUND: LazyLock<Vec<(&'static Subject, Findings)>> = LazyLock::new(|| {
     let found = |subject: &'static Subject| {
         let begin = std::time::Instant::now();
-        let findings = document::short(subject);
+        let findings = subject.findings(Size::Short);
         println!("{}: {:.1} s", subject.name, begin.elapsed().as_secs_f64());
         (subject, findings)
     };

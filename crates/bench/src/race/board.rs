@@ -6,10 +6,10 @@ use std::time::Duration;
 use anyhow::{Result, ensure};
 use judge::{CONFIDENCE, Verdict, binomial_interval, t_quantile};
 
-use super::builds::{BUILDS, Build, Condition};
+use super::builds::{BUILDS, Build};
 use super::contenders::{Call, Practice, Score, score};
-use super::live::Run;
-use super::recording::Recording;
+use super::live::{Kind, Run};
+use super::recording::{Recording, Trials};
 
 /// Machine time of each experiment of usual practice.
 pub const BUDGET: Duration = Duration::from_secs(60);
@@ -51,34 +51,24 @@ impl Tally {
     }
 }
 
-/// The kinds of live runs: machine, build, budget.
-fn kinds(live: &[Run]) -> Vec<(Condition, usize, Duration)> {
-    let mut kinds: Vec<_> = live.iter().map(|run| (run.condition, run.build, run.budget)).collect();
-    kinds.sort_unstable();
-    kinds.dedup();
-    kinds
-}
-
 /// Runs of the same kind, with the median and the largest of their minutes.
 fn live_table(live: &[Run]) -> String {
-    let mut text = String::from(
-        "| machine | planted | measured | budget | runs | regression | equivalent | inconclusive \
-         | improvement | a difference is confirmed | wrong, at most | minutes: median | most |\n\
-         |---|---|---|---|---|---|---|---|---|---|---|---|---|\n",
-    );
-    for kind in kinds(live) {
-        let runs = || live.iter().filter(|run| (run.condition, run.build, run.budget) == kind);
-        let (condition, build, budget) = (kind.0, &BUILDS[kind.1], kind.2);
+    let mut kinds: Vec<Kind> = live.iter().map(|run| run.kind).collect();
+    kinds.sort_unstable();
+    kinds.dedup();
+    let row = |kind: Kind| {
+        let runs = || live.iter().filter(|run| run.kind == kind);
+        let build = &BUILDS[kind.build];
         let count = |of: &dyn Fn(&Call) -> bool| runs().filter(|run| of(&run.call)).count();
         let verdict = |wanted: Verdict| count(&|call| call.verdict == wanted).to_string();
         let logs: Vec<f64> = runs().map(|run| run.call.ratio.ln()).collect();
         let minutes: Vec<f64> = runs().map(|run| run.call.seconds / 60.0).collect();
         let tally = Tally::of(build, runs().map(|run| &run.call));
-        let cells = [
-            condition.to_string(),
+        vec![
+            kind.condition.to_string(),
             planted(build),
             measured(&logs),
-            plan::format_duration(budget),
+            plan::format_duration(kind.budget),
             tally.all.to_string(),
             verdict(Verdict::Regression),
             verdict(Verdict::Equivalent),
@@ -88,10 +78,13 @@ fn live_table(live: &[Run]) -> String {
             format!("{:.1}%", 100.0 * tally.wrong_at_most()),
             format!("{:.1}", judge::median(&minutes).unwrap_or(f64::NAN)),
             format!("{:.1}", minutes.iter().copied().fold(0.0, f64::max)),
-        ];
-        row(&mut text, cells.into_iter());
-    }
-    text
+        ]
+    };
+    table(
+        "machine | planted | measured | budget | runs | regression | equivalent | inconclusive \
+         | improvement | a difference is confirmed | wrong, at most | minutes: median | most",
+        kinds.into_iter().map(row),
+    )
 }
 
 /// The mean ratio of runs that don't depend on each other, with its 95% interval by Student's t:
@@ -108,25 +101,25 @@ fn measured(logs: &[f64]) -> String {
 
 /// The results of usual practice in the same time.
 fn practice_table(recording: &Recording) -> String {
-    let mut text = String::from(
-        "| planted | measured | practice | load of a trial | experiments | right | wrong | undecided \
-         | wrong: 95% interval |\n|---|---|---|---|---|---|---|---|---|\n",
-    );
-    for (place, build) in BUILDS.iter().enumerate() {
-        let log = |trials: &super::recording::Trials| {
-            Some((judge::mean(&trials.variant)? / judge::mean(&trials.base)?).ln())
-        };
-        let logs: Vec<f64> = recording.pairs[place].iter().filter_map(log).collect();
-        for practice in Practice::ALL {
-            let calls = practice.calls(recording, place, build, BUDGET.as_secs_f64());
-            let load = practice.seconds(recording, BUDGET.as_secs_f64());
-            let first = [planted(build), measured(&logs), practice.name().to_owned()];
-            let tally = Tally::of(build, calls.iter());
-            let cells = first.into_iter().chain([format!("{load} s")]).chain(tally.cells());
-            row(&mut text, cells);
-        }
-    }
-    text
+    let budget = BUDGET.as_secs_f64();
+    let rows =
+        BUILDS.iter().zip(&recording.pairs).enumerate().flat_map(|(place, (build, pairs))| {
+            let log = |trials: &Trials| {
+                Some((judge::mean(&trials.variant)? / judge::mean(&trials.base)?).ln())
+            };
+            let logs: Vec<f64> = pairs.iter().filter_map(log).collect();
+            Practice::ALL.map(|practice| {
+                let calls = practice.calls(recording, place, build, budget);
+                let load = format!("{} s", practice.seconds(recording, budget));
+                let first = [planted(build), measured(&logs), practice.name.to_owned(), load];
+                [&first[..], &Tally::of(build, calls.iter()).cells()].concat()
+            })
+        });
+    table(
+        "planted | measured | practice | load of a trial | experiments | right | wrong | undecided \
+         | wrong: 95% interval",
+        rows,
+    )
 }
 
 /// Checks that a recording holds an experiment of every practice and build: the table of one that
@@ -141,9 +134,9 @@ pub fn complete(recording: &Recording) -> Result<()> {
                  of trials with {} s of load each, recorded are {} with at least {} s; record anew \
                  with a longer --seconds, or more --blocks",
                 recording.condition,
-                practice.name(),
+                practice.name,
                 build.name,
-                practice.trials(),
+                practice.trials,
                 practice.seconds(recording, budget),
                 recording.pairs[place].len(),
                 recording.seconds,
@@ -180,13 +173,16 @@ fn planted(build: &Build) -> String {
     format!("{sign}{}% (margin {:.0}%)", build.slower, 100.0 * build.margin)
 }
 
-fn row(text: &mut String, cells: impl Iterator<Item = String>) {
-    let _ = writeln!(text, "| {} |", cells.collect::<Vec<_>>().join(" | "));
+/// A table in Markdown.
+fn table(head: &str, rows: impl Iterator<Item = Vec<String>>) -> String {
+    let dashes = "|---".repeat(head.split(" | ").count());
+    let rows = rows.map(|cells| format!("| {} |\n", cells.join(" | ")));
+    format!("| {head} |\n{dashes}|\n{}", rows.collect::<String>())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::recording::Trials;
+    use super::super::builds::Condition;
     use super::*;
 
     #[test]
@@ -222,9 +218,7 @@ mod tests {
     #[test]
     fn live_runs_are_counted_by_kind() {
         let run = |condition, verdict, seconds| Run {
-            condition,
-            build: 2,
-            budget: Duration::from_secs(120),
+            kind: Kind { condition, build: 2, budget: Duration::from_secs(120) },
             call: Call { verdict, ratio: 0.95, confirmed: true, seconds },
             low: 0.94,
             high: 0.96,

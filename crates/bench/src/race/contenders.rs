@@ -7,13 +7,13 @@ use super::recording::{Recording, Trials};
 
 /// How people find out without this program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Practice {
-    /// Trials in blocks and their interval of 95%.
-    Blocks,
-    /// Three runs each, and the ratio of means.
-    Three,
-    /// One run each, and the ratio.
-    One,
+pub struct Practice {
+    /// Its name in the table.
+    pub name: &'static str,
+    /// How many trials of each an experiment has.
+    pub trials: usize,
+    /// True if the trials are blocks with an interval of 95%; otherwise the ratio of means decides.
+    interval: bool,
 }
 
 /// A contender's call.
@@ -44,29 +44,16 @@ pub enum Score {
 }
 
 impl Practice {
-    pub const ALL: [Self; 3] = [Self::Blocks, Self::Three, Self::One];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Blocks => "six trials each, 95% interval",
-            Self::Three => "three runs each, ratio of means",
-            Self::One => "one run each",
-        }
-    }
-
-    /// How many trials of each an experiment has.
-    pub fn trials(self) -> usize {
-        match self {
-            Self::Blocks => 6,
-            Self::Three => 3,
-            Self::One => 1,
-        }
-    }
+    pub const ALL: [Self; 3] = [
+        Self { name: "six trials each, 95% interval", trials: 6, interval: true },
+        Self { name: "three runs each, ratio of means", trials: 3, interval: false },
+        Self { name: "one run each", trials: 1, interval: false },
+    ];
 
     /// Seconds of load that a trial has, if all trials and the time they need in addition to their
     /// load fit into `budget` seconds.
     pub fn seconds(self, recording: &Recording, budget: f64) -> usize {
-        (budget / (2 * self.trials()) as f64 - recording.fixed).floor().max(0.0) as usize
+        (budget / (2 * self.trials) as f64 - recording.fixed).floor().max(0.0) as usize
     }
 
     /// Its calls on a build within this many seconds, one for each experiment that the recording
@@ -82,7 +69,7 @@ impl Practice {
         if !(1..=recording.seconds).contains(&seconds) {
             return Vec::new();
         }
-        let experiments = recording.pairs[place].chunks_exact(self.trials());
+        let experiments = recording.pairs[place].chunks_exact(self.trials);
         experiments.map(|trials| self.call(trials, build, seconds, budget)).collect()
     }
 
@@ -93,17 +80,16 @@ impl Practice {
         };
         let (base, variant) = (side(|trials| &trials.base), side(|trials| &trials.variant));
         let ratio = variant.iter().sum::<f64>() / base.iter().sum::<f64>();
-        let judged = compare(&base, &variant, Margin::of(build.margin));
-        match (self, judged) {
-            (Self::Blocks, Ok(found)) => Call::of(&found, budget),
-            (Self::Blocks, Err(_)) => {
-                Call { verdict: Verdict::Inconclusive, ratio, confirmed: false, seconds: budget }
-            }
-            (Self::Three | Self::One, _) => {
-                let verdict = by_threshold(ratio, build.margin);
-                Call { verdict, ratio, confirmed: false, seconds: budget }
-            }
-        }
+        let verdict = match self.interval {
+            true => Verdict::Inconclusive,
+            false => by_threshold(ratio, build.margin),
+        };
+        let judged = compare(&base, &variant, Margin::of(build.margin)).ok();
+        judged
+            .filter(|_| self.interval)
+            .map_or(Call { verdict, ratio, confirmed: false, seconds: budget }, |found| {
+                Call::of(&found, budget)
+            })
     }
 }
 
@@ -176,9 +162,10 @@ mod tests {
     #[test]
     fn noise_leaves_intervals_undecided_and_thresholds_wrong() {
         let from = recording(600, 0.03);
-        let [_, wrong, undecided] = shares(Practice::Blocks, &from, 0);
+        let [blocks, three, one] = Practice::ALL;
+        let [_, wrong, undecided] = shares(blocks, &from, 0);
         assert!(wrong < 0.1 && undecided > 0.5, "{wrong} {undecided}");
-        for practice in [Practice::Three, Practice::One] {
+        for practice in [three, one] {
             let [_, wrong, undecided] = shares(practice, &from, 0);
             assert!(wrong > 0.2 && undecided == 0.0, "{practice:?}: {wrong}");
         }
@@ -190,8 +177,8 @@ mod tests {
         let count = |practice: Practice, budget| practice.calls(&from, 0, &BUILDS[0], budget).len();
         assert_eq!(Practice::ALL.map(|practice| count(practice, 60.0)), [3, 6, 20]);
         assert_eq!(Practice::ALL.map(|practice| practice.seconds(&from, 60.0)), [4, 9, 29]);
-        assert_eq!(count(Practice::One, 70.0), 0, "no trial was recorded for 34 s");
-        assert_eq!(count(Practice::Blocks, 12.0), 0, "nothing is left for the load");
+        assert_eq!(count(Practice::ALL[2], 70.0), 0, "no trial was recorded for 34 s");
+        assert_eq!(count(Practice::ALL[0], 12.0), 0, "nothing is left for the load");
     }
 
     #[test]

@@ -17,13 +17,19 @@ use super::contenders::Call;
 use super::plans;
 use super::steelyard::Steelyard;
 
-/// The outcome of a run.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Run {
+/// The machine's condition, the build and the budget of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Kind {
     pub condition: Condition,
     /// Place in [`BUILDS`].
     pub build: usize,
     pub budget: Duration,
+}
+
+/// The outcome of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Run {
+    pub kind: Kind,
     pub call: Call,
     /// The interval of its ratio; NaN where there is none.
     pub low: f64,
@@ -34,50 +40,38 @@ pub struct Run {
 const HEADER: &str =
     "condition\tbuild\tbudget\tverdict\tratio\tlow\thigh\texcludes 1\trestarts\tseconds";
 
-/// Runs until `live.tsv` has this many lines of this build, budget and condition.
-pub fn live(
-    directory: &Path,
-    steelyard: &Steelyard,
-    condition: Condition,
-    build: usize,
-    budget: Duration,
-    runs: usize,
-) -> Result<()> {
+/// Runs until `live.tsv` has this many lines of this kind.
+pub fn live(directory: &Path, steelyard: &Steelyard, kind: Kind, runs: usize) -> Result<()> {
     println!("{HEADER}");
     loop {
-        let known = read(directory)?;
-        let same =
-            |run: &&Run| (run.condition, run.build, run.budget) == (condition, build, budget);
-        let done = known.iter().filter(same).count();
+        let done = read(directory)?.iter().filter(|run| run.kind == kind).count();
         if done >= runs {
             return Ok(());
         }
-        let load = (condition == Condition::Loaded).then(|| Competing::start(done as u64));
-        let _load = load.transpose()?;
-        let results = directory.join(format!("{condition}-live"));
-        let budget_text = format_duration(budget);
-        let plan = plans::live(directory, &BUILDS[build]);
-        steelyard.run("run", &plan, &results, &["--quiet", "--budget", &budget_text])?;
-        let run = latest(&results, condition, build, budget)?;
+        let loaded = kind.condition == Condition::Loaded;
+        let _load = loaded.then(|| Competing::start(done as u64)).transpose()?;
+        let results = directory.join(format!("{}-live", kind.condition));
+        let budget = format_duration(kind.budget);
+        let plan = plans::live(directory, &BUILDS[kind.build]);
+        steelyard.run("run", &plan, &results, &["--quiet", "--budget", &budget])?;
+        let run = latest(&results, kind)?;
         println!("{}", run.line());
         append(directory, &run)?;
     }
 }
 
 /// The outcome of the newest run of a store.
-fn latest(results: &Path, condition: Condition, build: usize, budget: Duration) -> Result<Run> {
+fn latest(results: &Path, kind: Kind) -> Result<Run> {
     let store = Store::open_read_only(results)?;
     let loaded = report::load(&store, Which::Latest)?;
     let judged = report::judge_results(&loaded, None, None)?;
-    let place = loaded.variant_named(variant_of(&BUILDS[build])).context("no such variant")?;
+    let place = loaded.variant_named(variant_of(&BUILDS[kind.build])).context("no such variant")?;
     let Some(comparison) = judged.of(0, place) else { bail!("the run has nothing to compare") };
     let trials = store.trials(loaded.experiment.id)?;
     let spans = trials.iter().filter_map(|it| Some((it.started_ms, it.ended_ms?))).collect();
     let seconds = report::covered(spans).as_secs_f64();
     Ok(Run {
-        condition,
-        build,
-        budget,
+        kind,
         call: Call::of(comparison, seconds),
         low: comparison.low.unwrap_or(f64::NAN),
         high: comparison.high.unwrap_or(f64::NAN),
@@ -116,9 +110,9 @@ impl Run {
         let Call { verdict, ratio, confirmed, seconds } = self.call;
         format!(
             "{}\t{}\t{}\t{verdict}\t{ratio:.4}\t{:.4}\t{:.4}\t{}\t{}\t{seconds:.1}",
-            self.condition,
-            BUILDS[self.build].name,
-            format_duration(self.budget),
+            self.kind.condition,
+            BUILDS[self.kind.build].name,
+            format_duration(self.kind.budget),
             self.low,
             self.high,
             if confirmed { "yes" } else { "no" },
@@ -142,7 +136,8 @@ impl Run {
         let seconds = fields.next()?.parse().ok()?;
         let verdict = known.unwrap_or(Verdict::Inconclusive);
         let call = Call { verdict, ratio, confirmed, seconds };
-        Some(Self { condition, build, budget, call, low, high, restarts })
+        let kind = Kind { condition, build, budget };
+        Some(Self { kind, call, low, high, restarts })
     }
 }
 
@@ -155,9 +150,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         assert_eq!(read(directory.path()).unwrap(), []);
         let run = Run {
-            condition: Condition::Loaded,
-            build: 2,
-            budget: Duration::from_secs(120),
+            kind: Kind { condition: Condition::Loaded, build: 2, budget: Duration::from_secs(120) },
             call: Call {
                 verdict: Verdict::Regression,
                 ratio: 0.951,
@@ -169,7 +162,8 @@ mod tests {
             restarts: 14,
         };
         let call = Call { verdict: Verdict::Inconclusive, ..run.call };
-        let open = Run { condition: Condition::Quiet, call, ..run.clone() };
+        let kind = Kind { condition: Condition::Quiet, ..run.kind };
+        let open = Run { kind, call, ..run.clone() };
         for run in [&run, &open] {
             append(directory.path(), run).unwrap();
         }

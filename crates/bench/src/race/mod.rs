@@ -108,7 +108,8 @@ pub fn race(args: &RaceArgs) -> Result<()> {
         Part::Live { loaded, build, budget, runs } => {
             let condition = Condition::of(*loaded);
             let build = build_named(build).context("no such build")?;
-            live::live(&directory, &steelyard, condition, build, *budget, *runs)
+            let kind = live::Kind { condition, build, budget: *budget };
+            live::live(&directory, &steelyard, kind, *runs)
         }
         Part::Judge { document } => judge_all(&directory, document.as_deref()),
     }

@@ -2,7 +2,7 @@
 
 use judge::{Cliff, Margin, SweepPoint, cliffs};
 
-use crate::{Findings, Random, Rate, Size, Table, in_parallel};
+use crate::{Findings, Outcomes as _, Random, Rate, Size, figures, percent, simulate};
 
 /// Numbers of blocks in the tables.
 const BLOCKS: [u32; 5] = [2, 3, 4, 6, 10];
@@ -76,11 +76,9 @@ fn simulated(
 }
 
 /// See the top of this file.
-pub fn run(size: Size) -> Findings {
-    let mut findings = Findings::default();
-    false_alarms(size, &mut findings);
-    power(size, &mut findings);
-    findings
+pub fn run(size: Size, findings: &mut Findings) {
+    false_alarms(size, findings);
+    power(size, findings);
 }
 
 /// The falls of one line.
@@ -90,115 +88,77 @@ fn found(points: &[SweepPoint]) -> Vec<Cliff> {
 
 fn false_alarms(size: Size, findings: &mut Findings) {
     let tries = size.pick(100, 2_000);
-    let mut head = vec!["curve".to_owned(), "sweep".to_owned(), "scatter".to_owned()];
-    head.extend(BLOCKS.map(|blocks| format!("{blocks} blocks")));
-    let mut table = Table::new(
+    findings.table(
         format!(
             "**Cliffs that are none**: lines without a fall while cores are free in which one is claimed; noise of 3%, blocks that differ by \
-             {:.0}%, {tries} lines each. At most 5% is aimed at.",
-            100.0 * BLOCK
+             {}, {tries} lines each. At most 5% is aimed at.",
+            percent(BLOCK, 0)
         ),
-        &head.iter().map(String::as_str).collect::<Vec<_>>(),
+        format!("curve | sweep | scatter | {}", BLOCKS.map(|k| format!("{k} blocks")).join(" | ")),
     );
     for (seed, (name, curve)) in (810..).zip(LEVEL) {
         for (sweep, clients) in sweeps() {
             for scatter in [Scatter::Alike, Scatter::Uneven, Scatter::Heavy] {
-                let mut cells = Vec::new();
-                for blocks in BLOCKS {
-                    let claimed = in_parallel(tries, |number| {
-                        let mut random = Random::new(seed + 10 * u64::from(blocks), number);
-                        let points =
-                            simulated(&clients, blocks, curve, (0.03, scatter), &mut random);
-                        !found(&points).is_empty()
+                let rates = BLOCKS.map(|blocks| {
+                    let claimed = simulate(seed + 10 * u64::from(blocks), tries, |random| {
+                        !found(&simulated(&clients, blocks, curve, (0.03, scatter), random))
+                            .is_empty()
                     });
                     let rate = Rate::of(claimed);
-                    findings.rate(
-                        format!(
-                            "cliffs that are none, {name}, {sweep}, {scatter:?}, {blocks} blocks"
-                        ),
-                        rate,
-                        "≤ 5%",
-                        rate.at_most(0.05),
-                    );
-                    cells.push(rate.to_string());
-                }
-                let first =
-                    [name.to_owned(), sweep.to_owned(), format!("{scatter:?}").to_lowercase()];
-                table.row(first.into_iter().chain(cells));
+                    let what = format!("{name}, {sweep}, {scatter:?}, {blocks} blocks");
+                    findings.rate(format!("cliffs that are none, {what}"), rate, ..=0.05);
+                    rate.to_string()
+                });
+                let scatter = format!("{scatter:?}").to_lowercase();
+                findings.row(name, [&figures![sweep, scatter][..], &rates].concat());
             }
         }
     }
-    findings.tables.push(table);
-}
-
-/// The result of a line with a fall.
-struct Found {
-    any: bool,
-    /// Between the numbers of clients where it truly is.
-    in_place: bool,
-    /// The interval has the truth.
-    covered: bool,
-    /// It recovers where it truly does.
-    recovered: bool,
 }
 
 fn power(size: Size, findings: &mut Findings) {
     let tries = size.pick(60, 1_000);
-    let mut table = Table::new(
+    findings.table(
         format!(
             "**Cliffs that are there**: a fall from 22 to 24 clients that recovers at 100, in a sweep of 16 points, {tries} lines each. How \
              many lines show a fall, and of these how many name its first and last point, have the true change in the interval, and name \
              where it recovers."
         ),
-        &["fall", "noise", "blocks", "found", "in place", "interval has the truth", "recovery"],
+        "fall | noise | blocks | found | in place | interval has the truth | recovery",
     );
     let [(_, clients), _] = sweeps();
     for share in [0.05, 0.1, 0.3] {
+        let truth = |clients| falling(clients, share);
         for noise in [0.005, 0.01, 0.03, 0.08] {
             for blocks in [2, 4, 10] {
-                let all = in_parallel(tries, |number| {
-                    let mut random = Random::new(900 + u64::from(blocks), number);
-                    let truth = |clients| falling(clients, share);
+                let lines = simulate(900 + u64::from(blocks), tries, |random| {
                     let points =
-                        simulated(&clients, blocks, truth, (noise, Scatter::Alike), &mut random);
-                    let falls = found(&points);
-                    let first = falls.first();
-                    let change =
-                        |fall: &Cliff| truth(f64::from(fall.to)) / truth(f64::from(fall.from));
-                    let covers = |fall: &Cliff| (fall.low..=fall.high).contains(&change(fall));
-                    Found {
-                        any: first.is_some(),
-                        in_place: first.is_some_and(|fall| (fall.from, fall.to) == (22, 24)),
-                        covered: first.is_some_and(covers),
-                        recovered: first.is_some_and(|fall| fall.recovers == Some(100)),
-                    }
+                        simulated(&clients, blocks, truth, (noise, Scatter::Alike), random);
+                    found(&points).into_iter().next()
                 });
-                let any: Vec<&Found> = all.iter().filter(|found| found.any).collect();
-                let of = |of: fn(&Found) -> bool| Rate::of(any.iter().map(|found| of(found)));
-                let covered = of(|found| found.covered);
-                if any.len() >= 50 {
-                    findings.rate(
-                        format!("interval of a cliff, {share}, noise {noise}, {blocks} blocks"),
-                        covered,
-                        "≥ 95%",
-                        covered.at_least(0.95),
-                    );
+                let any = lines.rate(Option::is_some);
+                let falls: Vec<Cliff> = lines.into_iter().flatten().collect();
+                let covered = falls.rate(|fall| {
+                    let change = truth(f64::from(fall.to)) / truth(f64::from(fall.from));
+                    (fall.low..=fall.high).contains(&change)
+                });
+                if falls.len() >= 50 {
+                    let what =
+                        format!("interval of a cliff, {share}, noise {noise}, {blocks} blocks");
+                    findings.rate(what, covered, 0.95..);
                 }
-                let shown = |rate: Rate| match any.is_empty() {
-                    true => "–".to_owned(),
-                    false => rate.to_string(),
-                };
-                table.row([
-                    format!("{:.0}%", 100.0 * share),
-                    format!("{:.1}%", 100.0 * noise),
-                    blocks.to_string(),
-                    Rate::of(all.iter().map(|found| found.any)).to_string(),
-                    shown(of(|found| found.in_place)),
-                    shown(covered),
-                    shown(of(|found| found.recovered)),
-                ]);
+                let in_place = falls.rate(|fall| (fall.from, fall.to) == (22, 24));
+                let recovered = falls.rate(|fall| fall.recovers == Some(100));
+                let [in_place, covered, recovered] =
+                    [in_place, covered, recovered].map(|rate| match rate.tries {
+                        0 => "–".to_owned(),
+                        _ => rate.to_string(),
+                    });
+                findings.row(
+                    &percent(share, 0),
+                    figures![percent(noise, 1), blocks, any, in_place, covered, recovered],
+                );
             }
         }
     }
-    findings.tables.push(table);
 }

@@ -3,7 +3,7 @@
 
 use report::Spread;
 
-use crate::{Findings, Random, Rate, Size, Table, in_parallel};
+use crate::{Findings, Outcomes as _, Random, Size, figures, simulate};
 
 /// Everything is counted so often at first, and at most.
 const COUNTED: (usize, usize) = (2, 5);
@@ -32,21 +32,19 @@ const SCATTERS: [Scatter; 8] = [
 ];
 
 /// See the top of this file.
-pub fn run(size: Size) -> Findings {
-    let mut findings = Findings::default();
+pub fn run(size: Size, findings: &mut Findings) {
     let tries = size.pick(2_000, 40_000);
-    let mut table = Table::new(
+    findings.table(
         format!(
             "**Counts**: two builds, each counted twice and up to {} times where the counts differ, {tries} experiments. How often \
              identical builds are said to differ for certain, and builds that truly differ by 0.5%; the number of counts in the mean. \
              Last, for comparison: identical builds by the closest two counts alone and what these differ by.",
             COUNTED.1
         ),
-        &["scatter of counts", "identical", "0.5%", "counts", "closest two"],
+        "scatter of counts | identical | 0.5% | counts | closest two",
     );
-    for (number, scatter) in SCATTERS.iter().enumerate() {
-        let found = in_parallel(tries, |experiment| {
-            let random = &mut Random::new(700 + number as u64, experiment);
+    for (seed, scatter) in (700..).zip(&SCATTERS) {
+        let found = simulate(seed, tries, |random| {
             let [base, same, slower] = [1.0, 1.0, 1.005].map(|level| scatter.counts(level, random));
             let [one, other] = [closest(&base), closest(&same)];
             Found {
@@ -56,42 +54,22 @@ pub fn run(size: Size) -> Findings {
                 closest: (other.0 / one.0 - 1.0).abs() > one.1.max(other.1).max(1e-4),
             }
         });
-        let rate = |of: fn(&Found) -> bool| Rate::of(found.iter().map(of));
-        let (identical, half) = (rate(|one| one.identical), rate(|one| one.half));
-        let counts = found.iter().map(|one| one.counts).sum::<f64>() / tries as f64;
+        let identical = found.rate(|one| one.identical);
+        let half = found.rate(|one| one.half);
+        let counts = found.mean(|one| one.counts);
+        let shown = format!("{counts:.2}");
         let quiet = scatter.reached == 0.0;
-        findings.check(
-            format!("identical builds told apart, {}", scatter.name),
-            identical.to_string(),
-            "≤ 5%",
-            identical.at_most(0.05),
-        );
+        let what = |what: &str| format!("{what}, {}", scatter.name);
+        findings.rate(what("identical builds told apart"), identical, ..=0.05);
         if quiet && scatter.noise <= 1e-4 {
-            findings.check(
-                format!("0.5% found, {}", scatter.name),
-                half.to_string(),
-                "≥ 95%",
-                half.at_least(0.95),
-            );
+            findings.rate(what("0.5% found"), half, 0.95..);
         }
         if quiet && scatter.noise <= 1e-5 {
-            findings.check(
-                format!("number of counts, {}", scatter.name),
-                format!("{counts:.2}"),
-                "≤ 2.01",
-                counts <= 2.01,
-            );
+            findings.check(what("number of counts"), &*shown, "≤ 2.01", counts <= 2.01);
         }
-        table.row([
-            scatter.name.to_owned(),
-            identical.to_string(),
-            half.to_string(),
-            format!("{counts:.2}"),
-            rate(|one| one.closest).to_string(),
-        ]);
+        let closest = found.rate(|one| one.closest);
+        findings.row(scatter.name, figures![identical, half, shown, closest]);
     }
-    findings.tables.push(table);
-    findings
 }
 
 /// The result of one experiment.

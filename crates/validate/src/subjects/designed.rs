@@ -6,10 +6,10 @@ use judge::{
     decided, restart_ratio,
 };
 
-use crate::experiment::{Design, scaled};
+use crate::experiment::{Design, called, covers, scaled};
 use crate::noise;
-use crate::rounds::{MODELS, Rounds};
-use crate::{Findings, Random, Rate, Size, Table, in_parallel};
+use crate::rounds::{MODELS, Rounds, stalled};
+use crate::{Findings, Outcomes as _, Random, Size, figures, percent, simulate};
 
 /// Seconds of the budget, and the cost of a restart in addition to its timed steps.
 const BUDGET: f64 = 300.0;
@@ -20,23 +20,55 @@ const ROUND: f64 = 0.1;
 const WORK: f64 = 0.8;
 const FIRST: f64 = 2.0;
 
+/// True differences in the tables, the variant's throughput as a share less 1.
+const TRUTHS: [f64; 3] = [0.0, -0.02, -0.05];
+
 /// The scatter of restarts as a deviation of the log ratio, and true for heavy tails.
 const BETWEEN: [(f64, bool); 4] = [(0.0, false), (0.005, false), (0.02, false), (0.02, true)];
 
+/// The share of its rounds in which a stalling variant does nothing.
+const STALLED: f64 = 0.05;
+/// The longest of its stalls, in rounds.
+const LONGEST: [usize; 3] = [1, 5, 10];
+/// Restarts after which its runs are read.
+const READ: [(usize, &str); 4] =
+    [(2, "after 2"), (6, "after 6"), (10, "after 10"), (usize::MAX, "at the end")];
+
 /// The result of one experiment in one step.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 struct Ended {
     /// Some look's interval excluded the truth.
     missed: bool,
-    verdict: Verdict,
+    /// The verdict after each restart.
+    verdicts: Vec<Verdict>,
     /// Seconds used.
     used: f64,
 }
 
+impl Ended {
+    const NEW: Self = Self { missed: false, verdicts: Vec::new(), used: 0.0 };
+
+    /// Takes note of the comparison after a restart. Only intervals shown at a look count.
+    fn note(&mut self, comparison: &Comparison, truth: f64, due: bool) {
+        self.missed |= due && !covers(comparison, 1.0 + truth);
+        self.verdicts.push(comparison.verdict);
+    }
+
+    /// The verdict after so many restarts, or at the end where that came before.
+    fn after(&self, restarts: usize) -> Verdict {
+        let read = self.verdicts.iter().take(restarts).next_back();
+        read.copied().unwrap_or(Verdict::Inconclusive)
+    }
+
+    fn at_the_end(&self) -> Verdict {
+        self.after(usize::MAX)
+    }
+}
+
 /// See the top of this file.
-pub fn run(size: Size) -> Findings {
-    let mut findings = Findings::default();
-    let mut table = Table::new(
+pub fn run(size: Size, findings: &mut Findings) {
+    let head = "some look wrong | on the edge | at 0% | at −2% | at −5%";
+    findings.table(
         format!(
             "**Runs that design themselves**: {BUDGET} s, two servers, three steps of which two are \
              timed; restarts cost {COST} s and the time of the steps. Some look wrong: the interval \
@@ -45,34 +77,28 @@ pub fn run(size: Size) -> Findings {
              of 2% where the difference is −2%. Seconds until the end where the difference is 0, \
              −2% and −5%."
         ),
-        &["slices, restarts", "some look wrong", "on the edge", "at 0%", "at −2%", "at −5%"],
+        format!("slices, restarts | {head}"),
     );
     for model in MODELS {
         for between in BETWEEN {
-            let of = |truth: f64| -> Vec<[Ended; 3]> {
+            let of = |truth: f64| {
                 let tries = size.pick(10, 400);
-                in_parallel(tries, |number| {
-                    sliced(&model, between, truth, &mut Random::new(700, number))
-                })
+                simulate(700, tries, |random| sliced(&model, between, truth, None, random)).concat()
             };
             let name = format!("{}, {}", model.name, scatter(between));
-            row(&mut table, &mut findings, &name, [0.0, -0.02, -0.05].map(of));
+            row(findings, &name, &TRUTHS.map(of));
         }
     }
-    findings.tables.push(table);
-    let mut table = Table::new(
+    findings.table(
         "**The same in turns**: a step that is not fit for slices, judged by blocks.",
-        &["noise", "some look wrong", "on the edge", "at 0%", "at −2%", "at −5%"],
+        format!("noise | {head}"),
     );
     for model in noise::MODELS {
-        let of = |truth: f64| -> Vec<[Ended; 1]> {
-            let tries = size.pick(40, 4_000);
-            in_parallel(tries, |number| [in_turns(&model, truth, &mut Random::new(710, number))])
-        };
-        row(&mut table, &mut findings, model.name, [0.0, -0.02, -0.05].map(of));
+        let tries = size.pick(40, 4_000);
+        let of = |truth: f64| simulate(710, tries, |random| in_turns(&model, truth, random));
+        row(findings, model.name, &TRUTHS.map(of));
     }
-    findings.tables.push(table);
-    findings
+    stalls(size, findings);
 }
 
 fn scatter((size, heavy): (f64, bool)) -> String {
@@ -80,30 +106,61 @@ fn scatter((size, heavy): (f64, bool)) -> String {
 }
 
 /// A row of a table, and its bounds, from the experiments at 0, −2% and −5%.
-fn row<const N: usize>(
-    table: &mut Table,
-    findings: &mut Findings,
-    name: &str,
-    found: [Vec<[Ended; N]>; 3],
-) {
-    let rate =
-        |truth: usize, of: fn(&Ended) -> bool| Rate::of(found[truth].iter().flatten().map(of));
-    let missed = [0, 1].map(|truth| rate(truth, |ended| ended.missed));
-    let [none, edge] = missed;
+fn row(findings: &mut Findings, name: &str, found: &[Vec<Ended>; 3]) {
+    let [none, edge, _] = found.each_ref().map(|ended| ended.rate(|one| one.missed));
     let missed = if none.share() > edge.share() { none } else { edge };
-    let called = rate(1, |ended| ended.verdict == Verdict::Regression);
-    let wrong =
-        rate(0, |ended| matches!(ended.verdict, Verdict::Regression | Verdict::Improvement));
+    let regressions = found[1].rate(|one| one.at_the_end() == Verdict::Regression);
+    let wrong = found[0].rate(|one| called(one.at_the_end()));
     let what = |what: &str| format!("{what}, designed, {name}");
-    findings.rate(what("some look wrong"), missed, "≤ 5%", missed.at_most(0.05));
-    findings.rate(what("on the edge"), called, "≤ 5%", called.at_most(0.05));
-    findings.rate(what("called where there is nothing"), wrong, "≤ 5%", wrong.at_most(0.05));
-    let seconds = |truth: usize| {
-        let used: Vec<f64> = found[truth].iter().map(|steps| steps[0].used).collect();
-        format!("{:.0}", judge::mean(&used).unwrap_or_default())
-    };
-    let cells = [missed.to_string(), called.to_string(), seconds(0), seconds(1), seconds(2)];
-    table.row([name.to_owned()].into_iter().chain(cells));
+    findings.rate(what("some look wrong"), missed, ..=0.05);
+    findings.rate(what("on the edge"), regressions, ..=0.05);
+    findings.rate(what("called where there is nothing"), wrong, ..=0.05);
+    let [none, edge, clear] = found.each_ref().map(|ended| seconds(ended));
+    findings.row(name, figures![missed, regressions, none, edge, clear]);
+}
+
+/// A variant that stalls, and is as fast as the base in between, is not equivalent to it.
+fn stalls(size: Size, findings: &mut Findings) {
+    let between = BETWEEN[1];
+    findings.table(
+        format!(
+            "**The same with a variant that stalls**, in slices; restarts differ by {}. It does \
+             nothing in {} of its rounds, for up to so long at a time, and is as fast as the base \
+             in the others. How often it is called equivalent (over all three steps) if the run is \
+             read after 2, 6 and 10 restarts, and at its end; how often a regression at the end; \
+             seconds until then.",
+            scatter(between),
+            percent(STALLED, 0)
+        ),
+        "stalls, slices | after 2 | after 6 | after 10 | at the end | regression | seconds",
+    );
+    for longest in LONGEST {
+        for model in MODELS {
+            let ended = simulate(720, size.pick(10, 400), |random| {
+                sliced(&model, between, 0.0, Some(longest), random)
+            });
+            let ended = ended.concat();
+            let name = format!("up to {} s, {}", ROUND * longest as f64, model.name);
+            let mut cells = Vec::new();
+            for (restarts, read) in READ {
+                let equivalent = ended.rate(|one| one.after(restarts) == Verdict::Equivalent);
+                cells.push(equivalent.to_string());
+                // The steps of a few restarts are so short that a long stall often does not come.
+                if longest <= 5 {
+                    let what = format!("equivalent {read}, designed, stalls {name}");
+                    findings.rate(what, equivalent, ..=0.05);
+                }
+            }
+            let regressions = ended.rate(|one| one.at_the_end() == Verdict::Regression);
+            cells.extend(figures![regressions, seconds(&ended)]);
+            findings.row(&name, cells);
+        }
+    }
+}
+
+/// The mean of the seconds used.
+fn seconds(ended: &[Ended]) -> String {
+    format!("{:.0}", ended.mean(|one| one.used))
 }
 
 /// One step on its way.
@@ -111,53 +168,63 @@ struct Step {
     timed: bool,
     seconds: f64,
     restarts: Vec<RestartRatio>,
+    /// A server did nothing in a whole restart: such a step is not judged.
+    refused: bool,
     ended: Ended,
 }
 
-/// An experiment in slices.
+/// An experiment in slices, with the longest of the variant's stalls, in rounds, if it has any.
 fn sliced(
     model: &Rounds,
     (between, heavy): (f64, bool),
     truth: f64,
+    stalls: Option<usize>,
     random: &mut Random,
 ) -> [Ended; 3] {
-    let ended = Ended { missed: false, verdict: Verdict::Inconclusive, used: 0.0 };
     let mut steps = [false, true, true].map(|timed| {
         let seconds = if timed { FIRST } else { WORK };
-        Step { timed, seconds, restarts: Vec::new(), ended }
+        Step { timed, seconds, restarts: Vec::new(), refused: false, ended: Ended::NEW }
     });
     let mut course = Course::new(0.02, None, 2);
     let mut used: Vec<f64> = Vec::new();
+    let mut now = 0.0;
     loop {
-        let before = used.last().copied().unwrap_or(0.0);
         let timed = 2.0 * steps.iter().filter(|s| s.timed).map(|s| s.seconds).sum::<f64>();
-        let next = course.highest_cost().unwrap_or(COST) + timed;
-        if before + next > BUDGET {
+        if now + (course.highest_cost().unwrap_or(COST) + timed) > BUDGET {
             break;
         }
         for step in &mut steps {
             let own = if heavy { random.heavy() } else { random.normal() };
             let rounds = (2.0 * step.seconds / ROUND) as usize;
-            let (base, variant) = model.pair(rounds, random);
-            let found = restart_ratio(&base, &scaled(&variant, 1.0 + truth));
-            let found = found.expect("rates in pairs");
+            let (base, mut variant) = model.pair(rounds, random);
+            if let Some(longest) = stalls {
+                for round in stalled(rounds, STALLED, longest, random) {
+                    variant[round] = 0.0;
+                }
+            }
+            let Ok(found) = restart_ratio(&base, &scaled(&variant, 1.0 + truth)) else {
+                assert!(stalls.is_some(), "rates in pairs");
+                step.refused = true;
+                continue;
+            };
             let mean_log = found.mean_log + between * own;
             step.restarts.push(RestartRatio { mean_log, ..found });
         }
         let cost = COST * (1.0 + 0.1 * random.uniform()) + 2.0 * WORK;
         course.cost(cost);
-        used.push(before + cost + timed);
+        now = now + cost + timed;
+        used.push(now);
         let done = used.len() as u32;
         let looks = Looks::within(BUDGET, &used);
         let watched: Vec<Watched> = (0..steps.len())
-            .map(|number| watched(&mut steps[number], number, truth, &looks))
+            .filter_map(|number| watched(&mut steps[number], number, truth, &looks))
             .collect();
-        let (left, due) = (BUDGET - before - cost - timed, looks.is_due(done));
+        let due = looks.is_due(done);
         if due && (looks.is_over(done) || watched.iter().all(|step| step.settled)) {
             break;
         }
         if due || done == 1 {
-            let outlook = course.outlook(&watched, done, Some(left), due);
+            let outlook = course.outlook(&watched, done, Some(BUDGET - now), due);
             if outlook.pursued.is_empty() {
                 break;
             }
@@ -166,33 +233,26 @@ fn sliced(
             }
         }
     }
-    let used = used.last().copied().unwrap_or(0.0);
-    steps.map(|step| Ended { used, ..step.ended })
+    steps.map(|step| Ended { used: now, ..step.ended })
 }
 
-/// How a step stands now; where a look is due it is taken note of.
-fn watched(step: &mut Step, number: usize, truth: f64, looks: &Looks) -> Watched {
+/// How a step stands now, of which its end takes note.
+fn watched(step: &mut Step, number: usize, truth: f64, looks: &Looks) -> Option<Watched> {
+    if step.refused {
+        step.ended.verdicts.push(Verdict::Inconclusive);
+        return None;
+    }
     let done = step.restarts.len() as u32;
     let found = compare_slices(&step.restarts, Margin::default(), looks.confidence_at(done));
     let comparison = found.expect("restarts");
-    note(&mut step.ended, &comparison, truth, looks.is_due(done));
-    let within: Vec<f64> = step.restarts.iter().map(|restart| restart.variance).collect();
-    Watched {
+    step.ended.note(&comparison, truth, looks.is_due(done));
+    Some(Watched {
         step: number,
         timed: step.timed,
-        slices: Some((judge::mean(&within).unwrap_or_default(), step.seconds)),
+        slices: Some((step.restarts.mean(|restart| restart.variance), step.seconds)),
         settled: decided(&comparison, None),
         comparison,
-    }
-}
-
-/// Notes the verdict so far. Only verdicts shown at a look, and at the end, count.
-fn note(ended: &mut Ended, comparison: &Comparison, truth: f64, due: bool) {
-    let ratio = 1.0 + truth;
-    let excluded = comparison.low.is_some_and(|low| low > ratio)
-        || comparison.high.is_some_and(|high| high < ratio);
-    ended.missed |= due && excluded;
-    ended.verdict = comparison.verdict;
+    })
 }
 
 /// An experiment in blocks whose trials take a fixed time.
@@ -200,9 +260,9 @@ fn in_turns(model: &noise::Noise, truth: f64, random: &mut Random) -> Ended {
     let most = (BUDGET / COST) as u32;
     let (base, variant) = Design::new(most, 2, 10).pair(model, random);
     let variant = scaled(&variant, 1.0 + truth);
-    let mut ended = Ended { missed: false, verdict: Verdict::Inconclusive, used: 0.0 };
+    let mut ended = Ended::NEW;
     let mut used: Vec<f64> = Vec::new();
-    for done in 1..=most as usize {
+    for done in 1..=most {
         let cost = COST * (1.0 + 0.1 * random.uniform());
         if ended.used + cost > BUDGET {
             break;
@@ -210,12 +270,12 @@ fn in_turns(model: &noise::Noise, truth: f64, random: &mut Random) -> Ended {
         ended.used += cost;
         used.push(ended.used);
         let looks = Looks::within(BUDGET, &used);
-        let confidence = looks.confidence_at(done as u32);
-        let found = compare_at(&base[..done], &variant[..done], Margin::default(), confidence);
+        let sides = (&base[..done as usize], &variant[..done as usize]);
+        let found = compare_at(sides.0, sides.1, Margin::default(), looks.confidence_at(done));
         let comparison = found.expect("positive rates in pairs");
-        let due = looks.is_due(done as u32);
-        note(&mut ended, &comparison, truth, due);
-        if due && (looks.is_over(done as u32) || decided(&comparison, None)) {
+        let due = looks.is_due(done);
+        ended.note(&comparison, truth, due);
+        if due && (looks.is_over(done) || decided(&comparison, None)) {
             break;
         }
     }

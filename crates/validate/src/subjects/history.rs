@@ -1,9 +1,10 @@
 //! Change points: is a change found that is there, and none where there is only noise, plain or
 //! wandering?
 
-use judge::{ChangePoint, ChangeSearch, Changes, Exchangeable, change_points, mean, t_cdf};
+use judge::{ChangePoint, ChangeSearch, Changes, Exchangeable, change_points, t_cdf};
 
-use crate::{Findings, Random, Rate, Size, Table, in_parallel};
+use crate::welch::welch;
+use crate::{Findings, Outcomes as _, Random, Rate, Size, figures, percent, simulate};
 
 /// Deviation of a run, as a fraction.
 const CV: f64 = 0.01;
@@ -28,12 +29,11 @@ const WEATHERS: [Weather; 5] = [
 impl Weather {
     /// Logarithms around 0.
     fn history(&self, runs: usize, random: &mut Random) -> Vec<f64> {
-        let rest = (1.0 - self.rho * self.rho).sqrt();
         let mut state = random.normal();
         (0..runs)
             .map(|_| {
                 let now = if self.heavy { random.heavy() } else { state };
-                state = self.rho * state + rest * random.normal();
+                state = random.after(state, self.rho);
                 CV * now
             })
             .collect()
@@ -61,12 +61,10 @@ impl Shape {
 }
 
 /// See the top of this file.
-pub fn run(size: Size) -> Findings {
-    let mut findings = Findings::default();
-    nothing(size, &mut findings);
-    planted(size, &mut findings);
-    versions(size, &mut findings);
-    findings
+pub fn run(size: Size, findings: &mut Findings) {
+    nothing(size, findings);
+    planted(size, findings);
+    versions(size, findings);
 }
 
 fn search(dependent: bool) -> ChangeSearch {
@@ -83,82 +81,45 @@ fn changes(logs: &[f64], search: &ChangeSearch) -> Changes {
 fn nothing(size: Size, findings: &mut Findings) {
     let tries = size.pick(30, 1_000);
     let lengths: &[usize] = if size == Size::Short { &[20] } else { &[12, 20, 50, 100] };
-    let mut head = vec!["noise of runs", "runs"];
-    head.extend([
-        "best cut, t test at 5%",
-        "at 0.1%",
-        "permutation test",
-        "judge",
-        "judge: doubtful",
-    ]);
-    let mut table = Table::new(
+    findings.table(
         format!(
             "**Histories without any change**: share of {tries} histories in which one is found. By the best of all cuts and \
              Welch's t test on it; by E-divisive with its permutation test; by `judge`, where a change must also hold against \
              noise that wanders as strongly; and where that calls one doubtful."
         ),
-        &head,
+        "noise of runs | runs | best cut, t test at 5% | at 0.1% | permutation test | judge | judge: doubtful",
     );
-    for (number, weather) in WEATHERS.iter().enumerate() {
+    for (seed, weather) in (700..).zip(&WEATHERS) {
         for runs in lengths {
-            let seed = 700 + number as u64;
-            let found = in_parallel(tries, |n| {
-                let logs = weather.history(*runs, &mut Random::new(seed, n));
-                let t = best_t(&logs);
+            let found = simulate(seed, tries, |random| {
+                let logs = weather.history(*runs, random);
                 let changes = changes(&logs, &search(true));
-                (t, !changes.points.is_empty(), !changes.doubtful.is_empty())
+                (best_t(&logs), !changes.points.is_empty(), !changes.doubtful.is_empty())
             });
-            let rate =
-                |which: &dyn Fn(&(f64, bool, bool)) -> bool| Rate::of(found.iter().map(which));
-            let alarms = rate(&|(_, change, _)| *change);
-            let permutation = rate(&|(_, change, doubt)| *change || *doubt);
-            table.row([
-                weather.name.to_owned(),
-                runs.to_string(),
-                rate(&|(p, ..)| *p <= 0.05).to_string(),
-                rate(&|(p, ..)| *p <= 0.001).to_string(),
-                permutation.to_string(),
-                alarms.to_string(),
-                rate(&|(_, _, doubt)| *doubt).to_string(),
-            ]);
+            let [five, tenth] = [0.05, 0.001].map(|level| found.rate(|(p, ..)| *p <= level));
+            let permutation = found.rate(|(_, change, doubt)| *change || *doubt);
+            let alarms = found.rate(|(_, change, _)| *change);
+            let doubtful = found.rate(|(_, _, doubt)| *doubt);
+            findings.row(weather.name, figures![runs, five, tenth, permutation, alarms, doubtful]);
             let what = format!("false changes, {runs} runs, {}", weather.name);
             if weather.rho == 0.0 {
-                findings.rate(
-                    format!("{what}, permutation test"),
-                    permutation,
-                    "≤ 5%",
-                    permutation.at_most(0.05),
-                );
-                findings.rate(what, alarms, "≤ 5%", alarms.at_most(0.05));
-            } else if *runs >= 100 {
-                findings.rate(what, alarms, "≤ 7%", alarms.at_most(0.07));
+                findings.rate(format!("{what}, permutation test"), permutation, ..=0.05);
+                findings.rate(what, alarms, ..=0.05);
             } else {
                 // Short histories cannot tell these apart; the table says so.
-                findings.rate(what, alarms, "≤ 25%", alarms.at_most(0.25));
+                findings.rate(what, alarms, ..=if *runs >= 100 { 0.07 } else { 0.25 });
             }
         }
     }
-    findings.tables.push(table);
 }
 
 /// The p value of Welch's t test on the best cut, as if it had been the only one.
 fn best_t(logs: &[f64]) -> f64 {
-    (2..=logs.len() - 2)
-        .filter_map(|cut| {
-            let side = |values: &[f64]| {
-                let level = mean(values)?;
-                let n = values.len() as f64;
-                let squares: f64 = values.iter().map(|v| (v - level) * (v - level)).sum();
-                Some((level, squares / (n - 1.0) / n, n - 1.0))
-            };
-            let (a, a_error, a_freedom) = side(&logs[..cut])?;
-            let (b, b_error, b_freedom) = side(&logs[cut..])?;
-            let error = a_error + b_error;
-            let freedom =
-                error * error / (a_error * a_error / a_freedom + b_error * b_error / b_freedom);
-            Some(2.0 * t_cdf(-(a - b).abs() / error.sqrt(), freedom))
-        })
-        .fold(1.0, f64::min)
+    let p = |cut: usize| {
+        let (t, freedom) = welch(&logs[..cut], &logs[cut..]);
+        2.0 * t_cdf(-t.abs(), freedom)
+    };
+    (2..=logs.len() - 2).map(p).fold(1.0, f64::min)
 }
 
 /// Planted changes: found, placed, sized.
@@ -166,82 +127,55 @@ fn planted(size: Size, findings: &mut Findings) {
     let few = size.pick(6, 200);
     let lengths: &[usize] = if size == Size::Short { &[20, 50] } else { &[20, 50, 100] };
     let sizes: &[u32] = if size == Size::Short { &[3] } else { &[2, 3, 5] };
-    let mut table = Table::new(
+    findings.table(
         format!(
             "**Planted changes** of so many deviations of a run ({few} histories each, four times as many of 20 runs): share of them found within two runs of \
              their place by `judge`; by the permutation test alone; share of histories with more changes than planted; share \
              of 95% intervals that cover the true size, where just the planted changes were found (– where that is in under a tenth).",
         ),
-        &[
-            "planted",
-            "noise of runs",
-            "runs",
-            "size",
-            "found",
-            "permutation test",
-            "too many",
-            "coverage",
-        ],
+        "planted | noise of runs | runs | size | found | permutation test | too many | coverage",
     );
-    for (place, shape) in SHAPES.iter().enumerate() {
+    for (seed, shape) in (720..).zip(&SHAPES) {
         for weather in [&WEATHERS[0], &WEATHERS[3]] {
-            for runs in lengths {
-                for size in sizes {
-                    let shift = f64::from(*size) * CV;
-                    let truth = shape.places(*runs);
-                    // Short histories are cheap, and in few of them everything is found.
-                    let tries = if *runs <= 20 { 4 * few } else { few };
-                    let seed = 720 + place as u64;
-                    let outcomes = in_parallel(tries, |n| {
-                        let mut logs = weather.history(*runs, &mut Random::new(seed, n));
-                        for (at, sign) in &truth {
-                            logs[*at..].iter_mut().for_each(|log| *log += sign * shift);
-                        }
-                        let both = changes(&logs, &search(true));
-                        let plain = changes(&logs, &search(false));
-                        Outcome::of(&truth, shift, &both, &plain)
-                    });
-                    let hits = |pick: fn(&Outcome) -> &Vec<bool>| {
-                        Rate::of(outcomes.iter().flat_map(|one| pick(one).iter().copied()))
-                    };
-                    let (found, permutation) = (hits(|one| &one.found), hits(|one| &one.plain));
-                    let covered = hits(|one| &one.covered);
-                    let often = covered.tries * 10 >= tries;
-                    let surplus = Rate::of(outcomes.iter().map(|one| one.surplus));
-                    table.row([
-                        shape.name.to_owned(),
-                        weather.name.to_owned(),
-                        runs.to_string(),
-                        size.to_string(),
-                        found.to_string(),
-                        permutation.to_string(),
-                        surplus.to_string(),
-                        if often { covered.to_string() } else { "–".to_owned() },
-                    ]);
-                    let what = || {
-                        format!("{}, {size} deviations, {runs} runs, {}", shape.name, weather.name)
-                    };
-                    if often {
-                        findings.rate(
-                            format!("coverage: {}", what()),
-                            covered,
-                            "≥ 93%",
-                            covered.at_least(0.93),
-                        );
+            for (runs, size) in
+                lengths.iter().flat_map(|runs| sizes.iter().map(move |size| (*runs, *size)))
+            {
+                let shift = f64::from(size) * CV;
+                let truth = shape.places(runs);
+                // Short histories are cheap, and in few of them everything is found.
+                let tries = if runs <= 20 { 4 * few } else { few };
+                let outcomes = simulate(seed, tries, |random| {
+                    let mut logs = weather.history(runs, random);
+                    for (at, sign) in &truth {
+                        logs[*at..].iter_mut().for_each(|log| *log += sign * shift);
                     }
-                    if *runs == 50 && *size == 3 && weather.rho == 0.0 {
-                        findings.rate(
-                            format!("found: {}", what()),
-                            found,
-                            "≥ 90%",
-                            found.at_least(0.9),
-                        );
-                    }
+                    let [both, plain] =
+                        [true, false].map(|dependent| changes(&logs, &search(dependent)));
+                    Outcome::of(&truth, shift, &both, &plain)
+                });
+                let hits = |pick: fn(&Outcome) -> &Vec<bool>| {
+                    Rate::of(outcomes.iter().flat_map(|one| pick(one).iter().copied()))
+                };
+                let (found, permutation) = (hits(|one| &one.found), hits(|one| &one.plain));
+                let covered = hits(|one| &one.covered);
+                let often = covered.tries * 10 >= tries;
+                let coverage = if often { covered.to_string() } else { "–".to_owned() };
+                let surplus = outcomes.rate(|one| one.surplus);
+                findings.row(
+                    shape.name,
+                    figures![weather.name, runs, size, found, permutation, surplus, coverage],
+                );
+                let what =
+                    format!("{}, {size} deviations, {runs} runs, {}", shape.name, weather.name);
+                if often {
+                    findings.rate(format!("coverage: {what}"), covered, 0.93..);
+                }
+                if runs == 50 && size == 3 && weather.rho == 0.0 {
+                    findings.rate(format!("found: {what}"), found, 0.9..);
                 }
             }
         }
     }
-    findings.tables.push(table);
 }
 
 struct Outcome {
@@ -276,43 +210,35 @@ impl Outcome {
 /// Versions interleaved in the blocks of one experiment: each trial is exchangeable.
 fn versions(size: Size, findings: &mut Findings) {
     let tries = size.pick(20, 2_000);
-    let mut table = Table::new(
+    findings.table(
         format!(
             "**Versions of one experiment**, 6 blocks, trials 1% apart; the second last version and the last are slower by so much \
              ({tries} histories each): a change found just there; any other.",
         ),
-        &["versions", "slower by", "found there", "elsewhere"],
+        "versions | slower by | found there | elsewhere",
     );
+    let search = ChangeSearch { permutations: 199, ..ChangeSearch::by(Exchangeable::Trial) };
     for count in [3, 6, 10] {
         for slower in [0.0, 0.01, 0.02, 0.03] {
-            let outcomes = in_parallel(tries, |n| {
-                let mut random = Random::new(740, n);
+            let outcomes = simulate(740, tries, |random| {
                 let history: Vec<Vec<f64>> = (0..count)
                     .map(|version| {
                         let level: f64 = if version + 2 >= count { 1.0 - slower } else { 1.0 };
                         (0..6).map(|_| level * (CV * random.normal()).exp()).collect()
                     })
                     .collect();
-                let search =
-                    ChangeSearch { permutations: 199, ..ChangeSearch::by(Exchangeable::Trial) };
-                let found = change_points(&history, &search).expect("positive values");
-                let there = found.points.iter().any(|point| point.run == count - 2);
-                (there, found.points.iter().any(|point| point.run != count - 2))
+                let points = change_points(&history, &search).expect("positive values").points;
+                let (there, elsewhere): (Vec<_>, Vec<_>) =
+                    points.iter().partition(|point| point.run == count - 2);
+                (!there.is_empty(), !elsewhere.is_empty())
             });
-            let there = Rate::of(outcomes.iter().map(|(there, _)| *there));
-            let elsewhere = Rate::of(outcomes.iter().map(|(_, elsewhere)| *elsewhere));
-            table.row([
-                count.to_string(),
-                format!("{:.0}%", 100.0 * slower),
-                there.to_string(),
-                elsewhere.to_string(),
-            ]);
+            let there = outcomes.rate(|(there, _)| *there);
+            let elsewhere = outcomes.rate(|(_, elsewhere)| *elsewhere);
+            findings.row(&count.to_string(), figures![percent(slower, 0), there, elsewhere]);
             if slower == 0.0 {
-                let any = Rate::of(outcomes.iter().map(|(a, b)| *a || *b));
-                let what = format!("false changes between {count} versions");
-                findings.rate(what, any, "≤ 5%", any.at_most(0.05));
+                let any = outcomes.rate(|(there, elsewhere)| *there || *elsewhere);
+                findings.rate(format!("false changes between {count} versions"), any, ..=0.05);
             }
         }
     }
-    findings.tables.push(table);
 }

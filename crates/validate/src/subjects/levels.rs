@@ -2,12 +2,13 @@
 //! show what was promised?
 
 use judge::{
-    Margin, Spending, StepVariance, TrialCost, TrialSeconds, allocate, compare, mean, median,
+    DEFAULT_MARGIN, Spending, StepVariance, TrialCost, TrialSeconds, allocate, mean,
     optimal_seconds, quantile,
 };
 
+use crate::experiment::compared;
 use crate::noise::{Noise, PLAIN};
-use crate::{Findings, Random, Rate, Size, Table, in_parallel};
+use crate::{Findings, Outcomes as _, Random, Size, figures, percent, simulate};
 
 /// The largest p value that confirms: 5%, of a single comparison.
 const LEVEL: f64 = 0.05;
@@ -71,129 +72,115 @@ fn pilot(noise: &Noise, random: &mut Random) -> StepVariance {
 }
 
 /// See the top of this file.
-pub fn run(size: Size) -> Findings {
-    let mut findings = Findings::default();
-    pilots(size, &mut findings);
-    promises(size, &mut findings);
-    budgets(size, &mut findings);
-    findings
+pub fn run(size: Size, findings: &mut Findings) {
+    pilots(size, findings);
+    promises(size, findings);
+    budgets(size, findings);
 }
 
 /// The estimates of the variances from a pilot.
 fn pilots(size: Size, findings: &mut Findings) {
     let tries = size.pick(200, 4_000);
-    let mut table = Table::new(
+    findings.table(
         format!(
             "**Variances from a pilot** of {} blocks of {} s: true, and the median (and the middle 80%) of {tries} pilots.",
             PILOT.0, PILOT.1
         ),
-        &["noise", "between trials", "found", "of a second", "found", "autocorrelation", "found"],
+        "noise | between trials | found | of a second | found | autocorrelation | found",
     );
-    for (number, noise) in MODELS.iter().enumerate() {
-        let found = in_parallel(tries, |n| pilot(noise, &mut Random::new(800 + number as u64, n)));
-        let shown = |pick: fn(&StepVariance) -> f64, percent: bool| {
-            let values: Vec<f64> = found.iter().map(pick).collect();
-            let at = |p: f64| quantile(&values, p).unwrap_or(f64::NAN);
-            let (low, middle, high) = (at(0.1), at(0.5), at(0.9));
-            if percent {
-                format!("{:.1}% ({:.1} to {:.1})", 100.0 * middle, 100.0 * low, 100.0 * high)
-            } else {
-                format!("{middle:.2} ({low:.2} to {high:.2})")
-            }
+    for (seed, noise) in (800..).zip(&MODELS) {
+        let found = simulate(seed, tries, |random| pilot(noise, random));
+        let shown = |figure: fn(&StepVariance) -> f64, scale: f64, decimals: usize, unit: &str| {
+            let values = found.each(figure);
+            let [low, middle, high] = [0.1, 0.5, 0.9].map(|p| {
+                let value = scale * quantile(&values, p).unwrap_or(f64::NAN);
+                format!("{value:.decimals$}")
+            });
+            format!("{middle}{unit} ({low} to {high})")
         };
-        table.row([
-            noise.name.to_owned(),
-            format!("{:.1}%", 100.0 * noise.between),
-            shown(|v| v.between, true),
-            format!("{:.1}%", 100.0 * noise.second),
-            shown(|v| v.second, true),
-            format!("{:.1}", noise.autocorrelation),
-            shown(|v| v.autocorrelation, false),
-        ]);
+        findings.row(
+            noise.name,
+            figures![
+                percent(noise.between, 1),
+                shown(|v| v.between, 100.0, 1, "%"),
+                percent(noise.second, 1),
+                shown(|v| v.second, 100.0, 1, "%"),
+                format!("{:.1}", noise.autocorrelation),
+                shown(|v| v.autocorrelation, 1.0, 2, ""),
+            ],
+        );
         // Variances, not deviations, are what an average must hit; that between trials is never
         // under 0, which raises it where it is small.
-        let average = |pick: fn(&StepVariance) -> f64| {
-            mean(&found.iter().map(pick).collect::<Vec<f64>>()).unwrap_or(f64::NAN)
-        };
-        let of_trial = average(|v| v.of_trial(60.0).powi(2)) / truth(noise).of_trial(60.0).powi(2);
+        let of_trial = |step: &StepVariance| step.of_trial(60.0).powi(2);
+        let share = found.mean(of_trial) / of_trial(&truth(noise));
         findings.check(
             format!("variance of a trial from pilots, {}", noise.name),
-            format!("{of_trial:.2} of the true"),
+            format!("{share:.2} of the true"),
             "0.9 to 1.35",
-            (0.9..=1.35).contains(&of_trial),
+            (0.9..=1.35).contains(&share),
         );
     }
-    findings.tables.push(table);
 }
 
 /// Half widths and detectable effects as computed from the true variances, alongside those that
 /// experiments have.
 fn promises(size: Size, findings: &mut Findings) {
     let tries = size.pick(300, 10_000);
-    let mut table = Table::new(
+    findings.table(
         format!(
             "**What is promised and what comes**, from the true variances: expected half width of the interval and the median of \
              {tries} experiments; the detectable slowdown, and how often one of that size is confirmed (80% is promised \
              where the variances are known as well as so many blocks know them; here they are known for sure).",
         ),
-        &["noise", "blocks", "seconds", "half width", "came", "detectable", "confirmed"],
+        "noise | blocks | seconds | half width | came | detectable | confirmed",
     );
-    for (number, noise) in MODELS.iter().enumerate() {
+    for (seed, noise) in (810..).zip(&MODELS) {
         for (blocks, seconds) in [(6, 30), (10, 120)] {
             let step = truth(noise);
             let expected = step.half_width(blocks, f64::from(seconds)).unwrap_or(f64::NAN);
             let effect = step.detectable(blocks, f64::from(seconds), LEVEL).unwrap_or(f64::NAN);
-            let seed = 810 + number as u64;
-            let came = in_parallel(tries, |n| {
-                let mut random = Random::new(seed, n);
+            let came = simulate(seed, tries, |random| {
                 let shape = (blocks as usize, seconds as usize);
-                let trials = experiment(noise, shape, 1.0 - effect, &mut random);
+                let trials = experiment(noise, shape, 1.0 - effect, random);
                 let rates = |wanted: usize| -> Vec<f64> {
                     let of = trials.iter().filter(|(line, ..)| *line == wanted);
                     of.filter_map(|(_, _, seconds)| mean(seconds)).collect()
                 };
-                let found =
-                    compare(&rates(0), &rates(1), Margin::default()).expect("positive rates");
+                let found = compared(&rates(0), &rates(1), DEFAULT_MARGIN);
                 // As a fraction of the variant's own throughput, lest the slowdown make it smaller.
                 let width = found.half_width().unwrap_or(f64::NAN) / found.ratio;
                 (width, found.excludes_one())
             });
-            let widths: Vec<f64> = came.iter().map(|(width, _)| *width).collect();
-            let confirmed = Rate::of(came.iter().map(|(_, confirmed)| *confirmed));
-            let width = median(&widths).unwrap_or(f64::NAN);
-            table.row([
-                noise.name.to_owned(),
-                blocks.to_string(),
-                seconds.to_string(),
-                format!("±{:.2}%", 100.0 * expected),
-                format!("±{:.2}%", 100.0 * width),
-                format!("-{:.2}%", 100.0 * effect),
-                confirmed.to_string(),
-            ]);
-            findings.rate(
-                format!(
-                    "confirmed at the detectable effect, {}, {blocks} × {seconds} s",
-                    noise.name
-                ),
-                confirmed,
-                "80% to 92%",
-                confirmed.at_least(0.8) && confirmed.at_most(0.92),
+            let width = came.median(|(width, _)| *width);
+            let confirmed = came.rate(|(_, confirmed)| *confirmed);
+            let [half, found, slowdown] = [expected, width, effect].map(|part| percent(part, 2));
+            findings.row(
+                noise.name,
+                figures![
+                    blocks,
+                    seconds,
+                    format!("±{half}"),
+                    format!("±{found}"),
+                    format!("-{slowdown}"),
+                    confirmed
+                ],
             );
+            let what = |what: &str| format!("{what}, {}, {blocks} × {seconds} s", noise.name);
+            findings.rate(what("confirmed at the detectable effect"), confirmed, 0.8..=0.92);
             findings.check(
-                format!("half width, {}, {blocks} × {seconds} s", noise.name),
+                what("half width"),
                 format!("{:.2} of the expected", width / expected),
                 "0.85 to 1.05",
                 (0.85..=1.05).contains(&(width / expected)),
             );
         }
     }
-    findings.tables.push(table);
 }
 
 /// Advice from a pilot, judged by the truth.
 fn budgets(size: Size, findings: &mut Findings) {
     let tries = size.pick(100, 4_000);
-    let mut table = Table::new(
+    findings.table(
         format!(
             "**Advice for 8 hours**, two variants, a trial costing {} s beside its seconds, to detect −2%: blocks × seconds from the \
              true variances, and the power they have; the median power of the advice of {tries} pilots. Kalibera and Jones: seconds \
@@ -201,7 +188,7 @@ fn budgets(size: Size, findings: &mut Findings) {
              (median).",
             COST.trial
         ),
-        &["noise", "advice", "hours", "power", "power from pilots", "best seconds", "wider by"],
+        "noise | advice | hours | power | power from pilots | best seconds | wider by",
     );
     let spending = Spending {
         budget: 8.0 * 3600.0,
@@ -214,48 +201,48 @@ fn budgets(size: Size, findings: &mut Findings) {
         level: LEVEL,
     };
     let wanted = 0.02;
-    for (number, noise) in MODELS.iter().enumerate() {
+    for (seed, noise) in (820..).zip(&MODELS) {
         let step = truth(noise);
         let Some(known) = allocate(&[step], wanted, &spending) else { continue };
-        let best = optimal_seconds(&[step], COST)[0].clamp(10.0, f64::from(LONGEST));
+        let best_of =
+            |step: StepVariance| optimal_seconds(&[step], COST)[0].clamp(10.0, f64::from(LONGEST));
+        let best = best_of(step);
         // Error of a ratio for a fixed time: deviation of a trial × √ of its cost.
         let error = |seconds: f64| step.of_trial(seconds) * (COST.trial + seconds).sqrt();
-        let pilots = in_parallel(tries, |n| {
-            let found = pilot(noise, &mut Random::new(820 + number as u64, n));
+        let pilots = simulate(seed, tries, |random| {
+            let found = pilot(noise, random);
             let advice = allocate(&[found], wanted, &spending);
             let power =
                 advice.map_or(f64::NAN, |it| power(&step, it.blocks, it.seconds[0], wanted));
-            let seconds = optimal_seconds(&[found], COST)[0].clamp(10.0, f64::from(LONGEST));
-            (power, error(seconds) / error(best) - 1.0)
+            (power, error(best_of(found)) / error(best) - 1.0)
         });
-        let powers: Vec<f64> = pilots.iter().map(|(power, _)| *power).collect();
-        let losses: Vec<f64> = pilots.iter().map(|(_, loss)| *loss).collect();
-        let (from_pilots, loss) =
-            (median(&powers).unwrap_or(f64::NAN), median(&losses).unwrap_or(f64::NAN));
         let has = power(&step, known.blocks, known.seconds[0], wanted);
-        table.row([
-            noise.name.to_owned(),
-            format!("{} × {} s", known.blocks, known.seconds[0]),
-            format!("{:.1}", known.time / 3600.0),
-            format!("{:.0}%", 100.0 * has),
-            format!("{:.0}%", 100.0 * from_pilots),
-            format!("{best:.0} s"),
-            format!("{:.1}%", 100.0 * loss),
-        ]);
+        let loss = pilots.median(|(_, loss)| *loss);
+        let (power, wider) = (percent(has, 0), percent(loss, 1));
+        findings.row(
+            noise.name,
+            figures![
+                format!("{} × {} s", known.blocks, known.seconds[0]),
+                format!("{:.1}", known.time / 3600.0),
+                power,
+                percent(pilots.median(|(power, _)| *power), 0),
+                format!("{best:.0} s"),
+                wider,
+            ],
+        );
         findings.check(
             format!("power of the advice, {}", noise.name),
-            format!("{:.0}%", 100.0 * has),
+            power,
             "≥ 79% where decided",
             !known.decided[0] || has >= 0.79,
         );
         findings.check(
             format!("loss from a pilot's choice of seconds, {}", noise.name),
-            format!("{:.1}%", 100.0 * loss),
+            wider,
             "≤ 15%",
             loss <= 0.15,
         );
     }
-    findings.tables.push(table);
 }
 
 /// Power against a slowdown by `effect` where the true variances are known, by the approximation of

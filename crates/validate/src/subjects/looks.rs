@@ -4,9 +4,9 @@
 use judge::{Looks, Margin, Verdict, compare_at, normal_cdf, quantile, t_cdf, t_quantile};
 use plan::Plan;
 
-use crate::experiment::{Design, SECONDS, scaled};
+use crate::experiment::{Design, SECONDS, covers, scaled};
 use crate::noise::{MODELS, Noise, PLAIN};
-use crate::{Findings, Random, Rate, Size, Table, in_parallel};
+use crate::{Findings, Outcomes as _, Rate, Size, figures, simulate};
 
 /// True differences in the table.
 const TRUTHS: [f64; 5] = [0.0, -0.01, -0.02, -0.03, -0.05];
@@ -30,14 +30,13 @@ struct Course {
 }
 
 /// See the top of this file.
-pub fn run(size: Size) -> Findings {
+pub fn run(size: Size, findings: &mut Findings) {
     let planned = planned_looks();
-    let mut findings = Findings::default();
     let schemes = schemes(&planned, size);
     let last = planned.last().copied().unwrap_or(1);
     let design = Design::new(last, 2, SECONDS);
     let tries = size.pick(80, 10_000);
-    let mut table = Table::new(
+    findings.table(
         format!(
             "**Adaptive runs**: looks after {} blocks, stopping when the verdict at a margin of 2% is decided; {} noise, \
              {tries} experiments. Some look wrong: the interval of one of the looks up to the end excludes the truth (the largest \
@@ -45,60 +44,37 @@ pub fn run(size: Size) -> Findings {
             planned.iter().map(u32::to_string).collect::<Vec<_>>().join(", "),
             PLAIN.name,
         ),
-        &[
-            "levels",
-            "some look wrong",
-            "blocks at 0%",
-            "at −1%",
-            "at −3%",
-            "at −5%",
-            "decided at −1%",
-            "at −3%",
-        ],
+        "levels | some look wrong | blocks at 0% | at −1% | at −3% | at −5% | decided at −1% | at −3%",
     );
     for scheme in &schemes {
         let courses = TRUTHS.map(|truth| courses(&design, &PLAIN, &planned, scheme, truth, tries));
-        let ever = worst(&courses, |one| one.ever_missed);
+        let ever = worst(&courses);
         if scheme.name.contains("judge") {
-            findings.rate("some look wrong, adaptive", ever, "≤ 5%", ever.at_most(ERROR));
+            findings.rate("some look wrong, adaptive", ever, ..=ERROR);
         }
-        let blocks = |truth: usize| {
-            let sum: u32 = courses[truth].iter().map(|one| one.blocks).sum();
-            format!("{:.1}", f64::from(sum) / tries as f64)
-        };
-        let decided = |truth: usize| {
-            Rate::of(courses[truth].iter().map(|one| one.verdict != Verdict::Inconclusive))
-        };
-        table.row([
-            scheme.name.to_owned(),
-            ever.to_string(),
-            blocks(0),
-            blocks(1),
-            blocks(3),
-            blocks(4),
-            decided(1).to_string(),
-            decided(3).to_string(),
-        ]);
+        let blocks =
+            [0, 1, 3, 4].map(|truth: usize| courses[truth].mean(|one| f64::from(one.blocks)));
+        let [none, one, three, five] = blocks.map(|blocks| format!("{blocks:.1}"));
+        let decided =
+            |truth: usize| courses[truth].rate(|one| one.verdict != Verdict::Inconclusive);
+        findings.row(scheme.name, figures![ever, none, one, three, five, decided(1), decided(3)]);
     }
-    findings.tables.push(table);
-    let mut table = Table::new(
+    findings.table(
         "**Other noise**, error rate split evenly, true difference 0 or −2%: the same error, and the share of regressions that were called where the true \
          difference is −2%, on the edge of the margin.",
-        &["noise", "some look wrong", "false regressions"],
+        "noise | some look wrong | false regressions",
     );
     for noise in MODELS {
         let tries = size.pick(60, 5_000);
         let courses =
             [0.0, -0.02].map(|truth| courses(&design, &noise, &planned, &schemes[1], truth, tries));
-        let ever = worst(&courses, |one| one.ever_missed);
-        let called = Rate::of(courses[1].iter().map(|one| one.verdict == Verdict::Regression));
+        let ever = worst(&courses);
+        let called = courses[1].rate(|one| one.verdict == Verdict::Regression);
         let what = |name: &str| format!("{name}, adaptive, {}", noise.name);
-        findings.rate(what("some look wrong"), ever, "≤ 5%", ever.at_most(ERROR));
-        findings.rate(what("on the edge"), called, "≤ 5%", called.at_most(ERROR));
-        table.row([noise.name.to_owned(), ever.to_string(), called.to_string()]);
+        findings.rate(what("some look wrong"), ever, ..=ERROR);
+        findings.rate(what("on the edge"), called, ..=ERROR);
+        findings.row(noise.name, [ever, called]);
     }
-    findings.tables.push(table);
-    findings
 }
 
 /// The ways to split the error rate over these looks.
@@ -124,8 +100,9 @@ fn planned_looks() -> Vec<u32> {
     Plan::parse(text, None, "validate").expect("a plan with a precision").looks()
 }
 
-fn worst(courses: &[Vec<Course>], happened: fn(&Course) -> bool) -> Rate {
-    let rates = courses.iter().map(|of_truth| Rate::of(of_truth.iter().map(happened)));
+/// The largest share of experiments in which some look missed the truth.
+fn worst(courses: &[Vec<Course>]) -> Rate {
+    let rates = courses.iter().map(|of_truth| of_truth.rate(|one| one.ever_missed));
     rates.max_by(|a, b| a.share().total_cmp(&b.share())).unwrap_or(Rate { hits: 0, tries: 0 })
 }
 
@@ -137,27 +114,24 @@ fn courses(
     truth: f64,
     tries: usize,
 ) -> Vec<Course> {
-    in_parallel(tries, |number| {
-        let (base, variant) = design.pair(noise, &mut Random::new(50, number));
-        course(&base, &scaled(&variant, 1.0 + truth), planned, scheme, 1.0 + truth)
-    })
-}
-
-fn course(base: &[f64], variant: &[f64], planned: &[u32], scheme: &Scheme, ratio: f64) -> Course {
-    let mut found = Course { ever_missed: false, blocks: 0, verdict: Verdict::Inconclusive };
-    for (blocks, level) in planned.iter().zip(&scheme.levels) {
-        let k = *blocks as usize;
-        let outcome = compare_at(&base[..k], &variant[..k], Margin::default(), 1.0 - level)
-            .expect("positive rates in pairs");
-        found.blocks = *blocks;
-        found.verdict = outcome.verdict;
-        found.ever_missed |= outcome.low.is_none_or(|low| low > ratio)
-            || outcome.high.is_none_or(|high| high < ratio);
-        if judge::decided(&outcome, None) {
-            break;
+    let ratio = 1.0 + truth;
+    simulate(50, tries, |random| {
+        let (base, variant) = design.pair(noise, random);
+        let variant = scaled(&variant, ratio);
+        let mut found = Course { ever_missed: false, blocks: 0, verdict: Verdict::Inconclusive };
+        for (blocks, level) in planned.iter().zip(&scheme.levels) {
+            let k = *blocks as usize;
+            let outcome = compare_at(&base[..k], &variant[..k], Margin::default(), 1.0 - level)
+                .expect("positive rates in pairs");
+            found.blocks = *blocks;
+            found.verdict = outcome.verdict;
+            found.ever_missed |= !covers(&outcome, ratio);
+            if judge::decided(&outcome, None) {
+                break;
+            }
         }
-    }
-    found
+        found
+    })
 }
 
 /// Levels of the shape `shape` (of the share of blocks seen) times a constant of z values, such
@@ -167,8 +141,7 @@ fn course(base: &[f64], variant: &[f64], planned: &[u32], scheme: &Scheme, ratio
 fn calibrated(planned: &[u32], size: Size, shape: fn(f64) -> f64) -> Vec<f64> {
     let last = f64::from(planned.last().copied().unwrap_or(1));
     let shapes: Vec<f64> = planned.iter().map(|blocks| shape(f64::from(*blocks) / last)).collect();
-    let largest = in_parallel(size.pick(400, 100_000), |number| {
-        let mut random = Random::new(51, number);
+    let largest = simulate(51, size.pick(400, 100_000), |random| {
         let noise: Vec<f64> = (0..last as usize).map(|_| random.normal()).collect();
         let z = planned
             .iter()

@@ -5,7 +5,8 @@ use judge::t_quantile;
 
 use crate::experiment::{Design, SECONDS};
 use crate::noise::{MODELS, Noise, Tails};
-use crate::{Findings, Random, Rate, Size, Table, in_parallel};
+use crate::welch::welch;
+use crate::{Findings, Outcomes as _, Random, Size, simulate};
 
 /// Which practices raised an alarm about identical variants.
 type Alarms = [bool; 6];
@@ -21,13 +22,10 @@ const PRACTICES: [&str; 6] = [
 ];
 
 /// See the top of this file.
-pub fn run(size: Size) -> Findings {
-    let mut findings = Findings::default();
+pub fn run(size: Size, findings: &mut Findings) {
     let tries = size.pick(500, 20_000);
-    let mut head = vec!["noise"];
-    head.extend(PRACTICES);
     for seconds in [60, SECONDS] {
-        let mut table = Table::new(
+        findings.table(
             format!(
                 "**Usual practice**: how often identical variants are said to differ, {seconds} s per run, {tries} experiments. \
                  Over 1%, over 2%: the ratio of the two figures differs from 1 by more. Welch: the t test for unequal variances \
@@ -35,25 +33,18 @@ pub fn run(size: Size) -> Findings {
                  two runs of \"one run each\" follow each other in the same block. In \"3 then 3\" and \"best of 3\" all runs of one \
                  variant come before those of the other, in another block."
             ),
-            &head,
+            format!("noise | {}", PRACTICES.join(" | ")),
         );
         for noise in MODELS {
-            let alarms = in_parallel(tries, |number| {
-                experiment(&noise, seconds, &mut Random::new(80, number))
-            });
-            let rates: Vec<Rate> = (0..PRACTICES.len())
-                .map(|practice| Rate::of(alarms.iter().map(|one| one[practice])))
-                .collect();
+            let alarms = simulate(80, tries, |random| experiment(&noise, seconds, random));
+            let rates = [0, 1, 2, 3, 4, 5].map(|practice| alarms.rate(|one| one[practice]));
             if noise.tails == Tails::Light {
-                let rate = rates[5];
                 let what = format!("{}, {seconds} s, {}", PRACTICES[5], noise.name);
-                findings.rate(what, rate, "≤ 5%", rate.at_most(0.05));
+                findings.rate(what, rates[5], ..=0.05);
             }
-            table.row([noise.name.to_owned()].into_iter().chain(rates.iter().map(Rate::to_string)));
+            findings.row(noise.name, rates);
         }
-        findings.tables.push(table);
     }
-    findings
 }
 
 fn experiment(noise: &Noise, seconds: usize, random: &mut Random) -> Alarms {
@@ -77,46 +68,15 @@ fn experiment(noise: &Noise, seconds: usize, random: &mut Random) -> Alarms {
         // Neighbours, so that what is slow hardly matters.
         differ(means[0], means[1], 0.01),
         differ(means[0], means[1], 0.02),
-        welch(&runs[0], &runs[1]),
+        differs(&runs[0], &runs[1]),
         differ(best(first), best(second), 0.02),
-        welch(first, second),
+        differs(first, second),
         judged.is_ok_and(|found| found.excludes_one()),
     ]
 }
 
 /// True if Welch's t test says p < 5%.
-fn welch(one: &[f64], other: &[f64]) -> bool {
-    let part = |values: &[f64]| {
-        let n = values.len() as f64;
-        let sd = judge::sd_sample(values).unwrap_or(f64::NAN);
-        (judge::mean(values).unwrap_or(f64::NAN), sd * sd / n, n - 1.0)
-    };
-    let ((mean, error, freedom), (other_mean, other_error, other_freedom)) =
-        (part(one), part(other));
-    let sum = error + other_error;
-    let together =
-        sum * sum / (error * error / freedom + other_error * other_error / other_freedom);
-    ((mean - other_mean) / sum.sqrt()).abs() > t_quantile(0.975, together)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Darwin's maize (R. A. Fisher, *The Design of Experiments*, 1935): crossed and
-    /// self-fertilised plants in eighths of an inch. As unpaired samples: t = 2.4371 with 22.164
-    /// degrees of freedom, p = 0.0233.
-    #[test]
-    fn welch_on_known_data() {
-        let crossed = [
-            188.0, 96.0, 168.0, 176.0, 153.0, 172.0, 177.0, 163.0, 146.0, 173.0, 186.0, 168.0,
-            177.0, 184.0, 96.0,
-        ];
-        let own = [
-            139.0, 163.0, 160.0, 160.0, 147.0, 149.0, 149.0, 122.0, 132.0, 144.0, 130.0, 144.0,
-            102.0, 124.0, 144.0,
-        ];
-        assert!(welch(&crossed, &own));
-        assert!(!welch(&crossed, &crossed));
-    }
+fn differs(one: &[f64], other: &[f64]) -> bool {
+    let (t, freedom) = welch(one, other);
+    t.abs() > t_quantile(0.975, freedom)
 }

@@ -2,26 +2,28 @@
 
 use judge::{cv_population, cv_sample};
 
-use crate::printed::{Agreement, Printed};
+use crate::printed::{Agreement, Computed, Printed};
 use crate::published::{
-    Idle, OnlyRelative, Postgres, Row, Server, Sysbench, Variance, figure, figures, row,
+    IDLE, Idle, ONLY_RELATIVE, OnlyRelative, POSTGRES, Postgres, SYSBENCH, Server, Sysbench,
+    VARIANCE, Variance, figure, figures_of, read, row,
 };
-use crate::{Findings, Size, Table};
+use crate::{Findings, Size, Table, figures};
 
 /// See the top of this file.
-pub fn run(_: Size) -> Findings {
-    let mut findings = Findings::default();
+pub fn run(_: Size, findings: &mut Findings) {
     let mut arithmetic = Arithmetic::new();
-    sysbench(&Sysbench::read(), &mut arithmetic, &mut findings);
-    postgres(&Postgres::read(), &mut arithmetic, &mut findings);
-    idle(&Idle::read(), &mut arithmetic);
-    findings.tables.extend(arithmetic.tables());
-    findings.tables.push(only_relative(&OnlyRelative::read()));
-    variance(&Variance::read(), &mut findings);
-    findings
+    sysbench(&read(SYSBENCH), &mut arithmetic, findings);
+    postgres(&read(POSTGRES), &mut arithmetic, findings);
+    idle(&read(IDLE), &mut arithmetic);
+    findings.tables = vec![arithmetic.counts, arithmetic.deviations];
+    only_relative(&read(ONLY_RELATIVE), findings);
+    variance(&read(VARIANCE), findings);
 }
 
-/// Figures held against those they come from.
+/// A figure held against those it comes from: its name, as published, and as computed.
+type Held = (String, String, Computed);
+
+/// The tables of figures held against those they come from.
 struct Arithmetic {
     counts: Table,
     deviations: Table,
@@ -33,166 +35,122 @@ impl Arithmetic {
             counts: Table::new(
                 "**Published figures that follow from others**: how many are the same to the last digit when computed from \
                  the others as printed; how many only from figures that round to those; how many from none.",
-                &["post", "table", "figures", "to the digit", "within rounding", "not"],
+                "post | table | figures | to the digit | within rounding | not",
             ),
             deviations: Table::new(
                 "Those that are not the same to the digit, and the one statement of a factor that the figures contradict.",
-                &["figure", "published", "computed", "agreement"],
+                "figure | published | computed | agreement",
             ),
         }
     }
 
-    /// Adds a line for a table of a post, from `(name, figure as published, computed, agreement)`.
-    fn add(&mut self, post: &str, name: &str, held: &[(String, String, f64, Agreement)]) -> usize {
-        let count = |which| held.iter().filter(|(.., agreement)| *agreement == which).count();
-        let exact = count(Agreement::ToTheDigit);
-        self.counts.row([
-            post.to_owned(),
-            name.to_owned(),
-            held.len().to_string(),
-            exact.to_string(),
-            count(Agreement::WithinRounding).to_string(),
-            count(Agreement::Deviates).to_string(),
-        ]);
-        for (figure, published, computed, agreement) in held {
-            if *agreement != Agreement::ToTheDigit {
-                self.deviate(figure, published, &format!("{computed:.4}"), &agreement.to_string());
+    /// Adds a line for a table of a post; returns how many figures there are, are the same to the
+    /// digit, follow from rounding, and deviate.
+    fn add(&mut self, post: &str, name: &str, held: impl IntoIterator<Item = Held>) -> [usize; 4] {
+        let mut counts = [0; 4];
+        for (name, published, computed) in held {
+            let agreement = figure(&published).agrees_with(computed);
+            counts[0] += 1;
+            counts[1 + agreement as usize] += 1;
+            if agreement != Agreement::ToTheDigit {
+                let computed = format!("{:.4}", computed.value);
+                self.deviations.row(&name, figures![published, computed, agreement]);
             }
         }
-        exact
-    }
-
-    fn deviate(&mut self, figure: &str, published: &str, computed: &str, agreement: &str) {
-        self.deviations.row([figure, published, computed, agreement].map(str::to_owned));
-    }
-
-    fn tables(self) -> [Table; 2] {
-        [self.counts, self.deviations]
+        let [all, exact, rounded, not] = counts;
+        self.counts.row(post, figures![name, all, exact, rounded, not]);
+        counts
     }
 }
 
 fn sysbench(data: &Sysbench, arithmetic: &mut Arithmetic, findings: &mut Findings) {
+    let mut exactly = |what: &str, name: &str, held: Vec<Held>, expected: usize| {
+        let [all, exact, ..] = arithmetic.add(&data.post, name, held);
+        let found = format!("{exact} of {all}");
+        findings.check(what, found, "all to the printed digit", [all, exact] == [expected; 2]);
+    };
     let mut held = Vec::new();
     for pair in &data.pair {
-        let base = figures(&pair.absolute[0]);
+        let base = figures_of(&pair.absolute[0]);
         for relative in &pair.relative {
-            let absolute = row(&pair.absolute, &relative[0]).map(figures).unwrap_or_default();
+            let absolute =
+                row(&pair.absolute, &relative[0]).map(|row| figures_of(row)).unwrap_or_default();
             for (place, column) in pair.columns.iter().enumerate() {
-                let published = &relative[place + 1];
-                held.push((
-                    format!("{} {column} of {}", pair.name, relative[0]),
-                    published.clone(),
-                    absolute[place].value / base[place].value,
-                    figure(published).is_quotient(absolute[place], base[place], 1.0),
-                ));
+                let name = format!("{} {column} of {}", pair.name, relative[0]);
+                held.push((name, relative[place + 1].clone(), absolute[place].over(base[place])));
             }
         }
     }
-    let exact = arithmetic.add(&data.post, "relative from absolute, 6 tables", &held);
-    findings.check(
+    exactly(
         "relative tables from the absolute ones",
-        format!("{exact} of {}", held.len()),
-        "all to the printed digit",
-        exact == held.len() && exact == 108,
+        "relative from absolute, 6 tables",
+        held,
+        108,
     );
 
     let mut repeated = Vec::new();
     for test in &data.summary.rows {
         let Some(pair) = data.pair.iter().find(|pair| pair.name == test[0]) else { continue };
         for (version, published) in data.summary.versions.iter().zip(&test[1..]) {
-            let throughput =
-                |name: &str| row(&pair.absolute, name).and_then(|row| figures(row).last().copied());
-            let (Some(own), Some(base)) = (throughput(version), throughput(&pair.absolute[0][0]))
+            let throughput = |name: &str| figures_of(row(&pair.absolute, name)?).last().copied();
+            let Some((own, base)) = throughput(version).zip(throughput(&pair.absolute[0][0]))
             else {
                 continue;
             };
-            let agreement = figure(published).is_quotient(own, base, 1.0);
             let name = format!("{} of {version}, in the summary", pair.name);
-            repeated.push((name, published.clone(), own.value / base.value, agreement));
+            repeated.push((name, published.clone(), own.over(base)));
         }
     }
-    let exact = arithmetic.add(&data.post, "summary of throughput", &repeated);
-    findings.check(
-        "relative throughput in the summary",
-        format!("{exact} of {}", repeated.len()),
-        "all to the printed digit",
-        exact == repeated.len() && exact == 18,
-    );
+    exactly("relative throughput in the summary", "summary of throughput", repeated, 18);
 
     let changes = &data.changes;
-    let pair = data.pair.iter().find(|pair| pair.name == changes.pair);
-    let side = |name: &str| pair.and_then(|pair| row(&pair.absolute, name)).map(figures);
-    let (from, to) =
-        (side(&changes.from).unwrap_or_default(), side(&changes.to).unwrap_or_default());
-    let columns = pair.map(|pair| pair.columns.as_slice()).unwrap_or_default();
-    let told: Vec<_> = changes
-        .percent
-        .iter()
-        .filter_map(|change| {
-            let place = columns.iter().position(|column| *column == change[0])?;
-            let computed = 100.0 * (to[place].value / from[place].value - 1.0);
-            let name = format!(
-                "{} {} from {} to {}, %",
-                changes.pair, change[0], changes.from, changes.to
-            );
-            let agreement = figure(&change[1]).is_change(from[place], to[place]);
-            Some((name, change[1].clone(), computed, agreement))
-        })
-        .collect();
-    arithmetic.add(&data.post, "changes told in prose", &told);
+    let Some(pair) = data.pair.iter().find(|pair| pair.name == changes.pair) else { return };
+    let side =
+        |name: &str| row(&pair.absolute, name).map(|row| figures_of(row)).unwrap_or_default();
+    let (from, to) = (side(&changes.from), side(&changes.to));
+    let told = changes.percent.iter().filter_map(|change| {
+        let place = pair.columns.iter().position(|column| *column == change[0])?;
+        let name =
+            format!("{} {} from {} to {}, %", pair.name, change[0], changes.from, changes.to);
+        Some((name, change[1].clone(), from[place].change_to(to[place])))
+    });
+    arithmetic.add(&data.post, "changes told in prose", told);
 }
 
 fn postgres(data: &Postgres, arithmetic: &mut Arithmetic, findings: &mut Findings) {
     let table = &data.per_query;
     let mut held = Vec::new();
     for (averages, divided) in table.averages.iter().zip(&table.divided) {
-        let own = figures(averages);
+        let own = figures_of(averages);
         for place in 1..table.columns.len() {
-            let scale = table.factors[place];
-            held.push((
-                format!("{} per query, {}", table.columns[place], averages[0]),
-                divided[place + 1].clone(),
-                scale * own[place].value / own[0].value,
-                figure(&divided[place + 1]).is_quotient(own[place], own[0], scale),
-            ));
+            let name = format!("{} per query, {}", table.columns[place], averages[0]);
+            let computed = own[place].over(own[0]).times(table.factors[place]);
+            held.push((name, divided[place + 1].clone(), computed));
         }
     }
-    arithmetic.add(&table.post, "per query from averages", &held);
-    arithmetic.deviate(
+    let quotients = arithmetic.add(&table.post, "per query from averages", held);
+    let [named, computed] = [table.factor_named, table.factors[2]].map(|it| format!("{it:.0}"));
+    arithmetic.deviations.row(
         "factor of us and sy per query, RocksDB mmap",
-        &format!("{:.0}", table.factor_named),
-        &format!("{:.0}", table.factors[2]),
-        "deviates",
+        figures![named, computed, Agreement::Deviates],
     );
 
-    let sums = |rows: &[Row], total: Option<&str>| -> Vec<(String, String, f64, Agreement)> {
-        rows.iter()
-            .map(|row| {
-                let mut parts = figures(row);
-                let sum = match total {
-                    Some(text) => figure(text),
-                    None => parts.pop().unwrap_or(Printed { value: 0.0, half: 0.5 }),
-                };
-                let computed = parts.iter().map(|part| part.value).sum();
-                let published = total.map_or_else(|| row[row.len() - 1].clone(), str::to_owned);
-                (format!("total of {}", row[0]), published, computed, sum.is_sum(&parts))
-            })
-            .collect()
+    let sum = |name: &str, parts: &[Printed], total: &str| {
+        (format!("total of {name}"), total.to_owned(), Computed::sum(parts))
     };
-    let sizes = sums(&data.sizes.rows, None);
-    arithmetic.add(&data.post, "sizes: index + relation = total", &sizes);
-    let shares = sums(&data.shares.rows, Some("100"));
-    arithmetic.add(&data.post, "shares of 100%", &shares);
-    let rows: Vec<Vec<Printed>> = data.create_index.rows.iter().map(figures).collect();
-    let slower = &data.create_index.percent;
-    let agreement = figure(slower).is_change(rows[0][0], rows[1][0]);
-    let computed = 100.0 * (rows[1][0].value / rows[0][0].value - 1.0);
-    arithmetic.add(
-        &data.post,
-        "time to create indexes",
-        &[("time of l.x from 15b1 to 15b2, %".to_owned(), slower.clone(), computed, agreement)],
-    );
-    let none = held.iter().chain(&sizes).chain(&shares).all(|(.., a)| *a != Agreement::Deviates);
+    let sizes = data.sizes.rows.iter().filter_map(|row| {
+        let (total, parts) = row.split_last()?;
+        Some(sum(&row[0], &figures_of(parts), total))
+    });
+    let sizes = arithmetic.add(&data.post, "sizes: index + relation = total", sizes);
+    let shares = data.shares.rows.iter().map(|row| sum(&row[0], &figures_of(row), "100"));
+    let shares = arithmetic.add(&data.post, "shares of 100%", shares);
+    let rows: Vec<Vec<Printed>> =
+        data.create_index.rows.iter().map(|row| figures_of(row)).collect();
+    let name = "time of l.x from 15b1 to 15b2, %".to_owned();
+    let slower = (name, data.create_index.percent.clone(), rows[0][0].change_to(rows[1][0]));
+    arithmetic.add(&data.post, "time to create indexes", [slower]);
+    let none = [quotients, sizes, shares].iter().all(|counts| counts[3] == 0);
     findings.check("figures of 2022 within rounding", none.to_string(), "all", none);
 }
 
@@ -200,88 +158,60 @@ fn postgres(data: &Postgres, arithmetic: &mut Arithmetic, findings: &mut Finding
 /// Research* 9, 1961).
 fn idle(data: &Idle, arithmetic: &mut Arithmetic) {
     let clients = Printed { value: 1000.0 * f64::from(data.clients), half: 0.0 };
-    let held: Vec<_> = data
-        .seconds
-        .iter()
-        .enumerate()
-        .map(|(second, row)| {
-            let throughput = figure(&row[0]);
-            let latency = clients.value / throughput.value;
-            let agreement = figure(&row[1]).is_quotient(clients, throughput, 1.0);
-            (format!("pgbench, ms in second {}", second + 1), row[1].clone(), latency, agreement)
-        })
-        .collect();
-    arithmetic.add(&data.post, "latency from throughput (Little's law)", &held);
+    let held = data.seconds.iter().zip(1..).map(|(row, second)| {
+        let name = format!("pgbench, ms in second {second}");
+        (name, row[1].clone(), clients.over(figure(&row[0])))
+    });
+    arithmetic.add(&data.post, "latency from throughput (Little's law)", held);
 }
 
 /// The figures that cannot be recomputed.
-fn only_relative(data: &OnlyRelative) -> Table {
-    let mut table = Table::new(
+fn only_relative(data: &OnlyRelative, findings: &mut Findings) {
+    findings.table(
         "**Only relative figures** stand in these tables, and nothing can be recomputed.",
-        &["post", "relative to", "versions", "figures"],
+        "post | relative to | versions | figures",
     );
     for one in &data.table {
         let versions: Vec<&str> = one.rows.iter().map(|row| row[0].as_str()).collect();
-        table.row([
-            one.post.clone(),
-            one.base.clone(),
-            versions.join(", "),
-            (one.rows.len() * one.columns.len()).to_string(),
-        ]);
+        let figures = one.rows.len() * one.columns.len();
+        findings.row(&one.post, figures![one.base, versions.join(", "), figures]);
     }
-    table
 }
 
 fn variance(data: &Variance, findings: &mut Findings) {
-    let mut table = Table::new(
+    let Variance { post, runs, limit, .. } = data;
+    findings.table(
         format!(
-            "**Which set-up to choose** (\"{}\"), from the two published tables of the largest CV over all steps: numbers of clients \
-             with a CV of at most {} in both. Published: the post's own list. By the sample deviation: were the published \
-             figures, which divide by {}, turned into those that divide by {} (×√({}/{})).",
-            data.post,
-            data.limit,
-            data.runs,
-            data.runs - 1,
-            data.runs,
-            data.runs - 1,
+            "**Which set-up to choose** (\"{post}\"), from the two published tables of the largest CV over all steps: numbers of clients \
+             with a CV of at most {limit} in both. Published: the post's own list. By the sample deviation: were the published \
+             figures, which divide by {runs}, turned into those that divide by {less} (×√({runs}/{less})).",
+            less = runs - 1,
         ),
-        &["server", "clients", "from the tables", "published", "by the sample deviation"],
+        "server | clients | from the tables | published | by the sample deviation",
     );
-    let raised = (f64::from(data.runs) / f64::from(data.runs - 1)).sqrt();
+    let raised = (f64::from(*runs) / f64::from(runs - 1)).sqrt();
     let mut missing = Vec::new();
     let mut surplus = 0;
     let mut figures = 0;
     for server in &data.server {
-        let found = good(server, data.limit, 1.0);
+        let found = good(server, *limit, 1.0);
         surplus += server.chosen.iter().filter(|dop| !found.contains(dop)).count();
         figures += server.cached.len() + server.io_bound.len();
-        missing.extend(
-            found
-                .iter()
-                .filter(|dop| !server.chosen.contains(dop))
-                .map(|dop| format!("{} with {dop}", server.name)),
-        );
-        table.row([
-            server.name.clone(),
-            list(&server.dop),
-            list(&found),
-            list(&server.chosen),
-            list(&good(server, data.limit, raised)),
-        ]);
+        let lacking = found.iter().filter(|dop| !server.chosen.contains(dop));
+        missing.extend(lacking.map(|dop| format!("{} with {dop}", server.name)));
+        let raised = good(server, *limit, raised);
+        findings.row(&server.name, [&server.dop[..], &found, &server.chosen, &raised].map(list));
     }
-    findings.tables.push(table);
     findings.check(
         "published setups that the tables do not give",
         surplus.to_string(),
         "none",
         surplus == 0 && figures == 68,
     );
-    findings.check(
-        "setups of the tables that the published list lacks",
-        missing.join(", "),
-        "m5.2xl.ht0 with 4, m5.2xl.ht1 with 4",
-        missing == ["m5.2xl.ht0 with 4", "m5.2xl.ht1 with 4"],
-    );
+    let known = "m5.2xl.ht0 with 4, m5.2xl.ht1 with 4";
+    let missing = missing.join(", ");
+    let same = missing == known;
+    findings.check("setups of the tables that the published list lacks", missing, known, same);
     // Runs at 1 - a, 1 and 1 + a have the population deviation a·√(2/3) and the sample deviation a.
     let three = [0.97, 1.0, 1.03];
     let (population, sample) = (cv_population(&three), cv_sample(&three));
@@ -321,29 +251,29 @@ mod tests {
 
     #[test]
     fn every_row_has_a_figure_for_each_column() {
-        let data = Sysbench::read();
+        let data = read::<Sysbench>(SYSBENCH);
         for pair in &data.pair {
             for row in pair.absolute.iter().chain(&pair.relative) {
                 assert_eq!(row.len(), pair.columns.len() + 1, "{} {}", pair.name, row[0]);
             }
         }
-        for server in Variance::read().server {
+        for server in read::<Variance>(VARIANCE).server {
             assert_eq!(server.dop.len(), server.cached.len(), "{}", server.name);
             assert_eq!(server.dop.len(), server.io_bound.len(), "{}", server.name);
         }
-        for table in OnlyRelative::read().table {
+        for table in read::<OnlyRelative>(ONLY_RELATIVE).table {
             assert!(table.rows.iter().all(|row| row.len() == table.columns.len() + 1));
         }
     }
 
     #[test]
     fn a_wrong_digit_is_found() {
-        let mut data = Sysbench::read();
+        let mut data = read::<Sysbench>(SYSBENCH);
         data.pair[3].relative[1][2] = "1.01".to_owned();
         let mut findings = Findings::default();
         sysbench(&data, &mut Arithmetic::new(), &mut findings);
         assert_eq!(findings.missed().count(), 1);
-        let mut data = Variance::read();
+        let mut data = read::<Variance>(VARIANCE);
         data.server[2].cached[0] = "0.031".to_owned();
         let mut findings = Findings::default();
         variance(&data, &mut findings);

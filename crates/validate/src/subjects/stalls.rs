@@ -9,7 +9,7 @@ use std::time::Duration;
 use drive::{Course, Moment, Slices, Timetable};
 use judge::restart_ratio;
 
-use crate::{Findings, Random, Size, Table, in_parallel};
+use crate::{Findings, Outcomes as _, Random, Size, percent, simulate};
 
 /// Length of a slice.
 const SLICE: Duration = Duration::from_millis(20);
@@ -60,23 +60,15 @@ const SCENARIOS: [Scenario; 9] = [
     by_work("100 ms, by work, 4 clients", 4, 0.1),
 ];
 
-/// The result of one experiment: the part that the variant loses compared with the base.
-struct Lost {
-    /// By the sums of operations and seconds.
-    rate: f64,
-    /// By the typical slice.
-    typical: f64,
-    /// By all slices, with those that are rare.
-    slices: f64,
-    /// The same without those throughout which the server held a client.
-    without_held: f64,
-}
+/// The result of one experiment: the part that the variant loses compared with the base, by the
+/// sums of operations and seconds, by the typical slice, by all slices with those that are rare,
+/// and by these without those throughout which the server held a client.
+type Lost = [f64; 4];
 
 /// See the top of this file.
-pub fn run(size: Size) -> Findings {
-    let mut findings = Findings::default();
+pub fn run(size: Size, findings: &mut Findings) {
     let tries = size.pick(48, 600);
-    let mut table = Table::new(
+    findings.table(
         format!(
             "**Stalls** of one of two servers, with slices of {} ms, operations of {} ms in the mean and {tries} experiments of {} s. What the \
              stalls truly cost, and in the mean what the throughput of the step, the typical slice and all slices (the typical and the rare) \
@@ -86,31 +78,19 @@ pub fn run(size: Size) -> Findings {
             1e3 * OPERATION,
             STEP.as_secs()
         ),
-        &["stalls", "truth", "throughput", "typical slice", "all slices", "without the held"],
+        "stalls | truth | throughput | typical slice | all slices | without the held",
     );
-    for (number, scenario) in SCENARIOS.iter().enumerate() {
-        let found: Vec<Lost> = in_parallel(tries, |experiment| {
-            scenario.experiment(&mut Random::new(720 + number as u64, experiment))
+    for (seed, scenario) in (720..).zip(&SCENARIOS) {
+        let found = simulate(seed, tries, |random| scenario.experiment(random));
+        let means = [0, 1, 2, 3].map(|by| {
+            let values = found.each(|lost| lost[by]);
+            let error = judge::sd_sample(&values).unwrap_or_default() / (tries as f64).sqrt();
+            (judge::mean(&values).unwrap_or(f64::NAN), error)
         });
-        scenario.check(&found, &mut findings);
-        let figures: [fn(&Lost) -> f64; 4] =
-            [|lost| lost.rate, |lost| lost.typical, |lost| lost.slices, |lost| lost.without_held];
-        let cells = figures.map(|of| percent(mean(&found, of).0));
-        table.row([scenario.name.to_owned(), percent(scenario.truth())].into_iter().chain(cells));
+        scenario.check(means, findings);
+        let cells = [scenario.truth()].into_iter().chain(means.map(|(mean, _)| mean));
+        findings.row(scenario.name, cells.map(|part| percent(part, 2)));
     }
-    findings.tables.push(table);
-    findings
-}
-
-/// Mean over the experiments, and its standard error.
-fn mean(found: &[Lost], of: fn(&Lost) -> f64) -> (f64, f64) {
-    let values: Vec<f64> = found.iter().map(of).collect();
-    let error = judge::sd_sample(&values).unwrap_or_default() / (values.len() as f64).sqrt();
-    (judge::mean(&values).unwrap_or(f64::NAN), error)
-}
-
-fn percent(part: f64) -> String {
-    format!("{:.2}%", 100.0 * part)
 }
 
 impl Scenario {
@@ -123,27 +103,28 @@ impl Scenario {
         }
     }
 
-    fn check(&self, found: &[Lost], findings: &mut Findings) {
+    /// Checks the means and their standard errors.
+    fn check(&self, means: [(f64, f64); 4], findings: &mut Findings) {
         let truth = self.truth();
-        let mut check = |what: &str, of: fn(&Lost) -> f64, low: f64, high: f64| {
+        let [throughput, typical, slices, _] = means;
+        let mut check = |what: &str, (found, error): (f64, f64), low: f64, high: f64| {
             // The bounds, and what the number of experiments explains: three standard errors.
             let (low, high) = (low - 0.001, high + 0.001);
-            let (found, error) = mean(found, of);
             findings.check(
                 format!("{what}, {}", self.name),
-                percent(found),
-                format!("{} to {}", percent(low), percent(high)),
+                percent(found, 2),
+                format!("{} to {}", percent(low, 2), percent(high, 2)),
                 (low - 3.0 * error..=high + 3.0 * error).contains(&found),
             );
         };
-        check("throughput", |lost| lost.rate, 0.95 * truth, 1.05 * truth);
+        check("throughput", throughput, 0.95 * truth, 1.05 * truth);
         let long = self.length > SLICE.as_secs_f64();
         // A stall caused by its own work takes time from the other server's slots as well, which
         // its own slices cannot show.
         let least = if long && matches!(self.stalls, Stalls::ByWork(_)) { 0.5 } else { 0.85 };
-        check("all slices", |lost| lost.slices, least * truth, 1.15 * truth);
+        check("all slices", slices, least * truth, 1.15 * truth);
         if long || self.stalls == Stalls::Never {
-            check("typical slice", |lost| lost.typical, 0.0, 0.5 * truth);
+            check("typical slice", typical, 0.0, 0.5 * truth);
         }
     }
 
@@ -170,12 +151,12 @@ impl Scenario {
         };
         let (all, without_held) = (compared(true), compared(false));
         let lost = |log: f64| -log.exp_m1();
-        Lost {
-            rate: 1.0 - rate(&variant) / rate(&base),
-            typical: lost(all.mean_log),
-            slices: lost(all.mean_log + all.tails_log),
-            without_held: lost(without_held.mean_log + without_held.tails_log),
-        }
+        [
+            1.0 - rate(&variant) / rate(&base),
+            lost(all.mean_log),
+            lost(all.mean_log + all.tails_log),
+            lost(without_held.mean_log + without_held.tails_log),
+        ]
     }
 
     /// When the variant stands still, in seconds after the start, in order.

@@ -1,10 +1,10 @@
 //! Slices without any operation: stalls of one server, of both, of the machine.
 
-use judge::{RestartRatio, Side, Verdict, Warning, restart_ratio};
+use judge::{RestartRatio, Side, Verdict, Warning};
 
-use super::experiment::{ROUNDS, judged, tries};
-use crate::rounds::MODELS;
-use crate::{Findings, Random, Rate, Size, Table, in_parallel};
+use crate::experiment::called;
+use crate::rounds::{MODELS, ROUNDS, judged, ratio, stalled};
+use crate::{Findings, Outcomes as _, Random, figures, simulate};
 
 /// Restarts of an experiment.
 const RESTARTS: usize = judge::ENOUGH_BLOCKS;
@@ -39,8 +39,8 @@ const STALLS: [Stalls; 10] = [
 ];
 
 /// See the top of this file. Otherwise the servers are identical, with slices that differ by 3%.
-pub(super) fn look(size: Size, findings: &mut Findings) {
-    let mut table = Table::new(
+pub(super) fn look(tries: usize, findings: &mut Findings) {
+    findings.table(
         format!(
             "**Slices without any operation**: {RESTARTS} restarts of {ROUNDS} rounds of identical servers that stall for 1 to {} \
              slices at a time, unless it says otherwise, so that they do nothing in such a share of them. Median ratio; verdicts; the \
@@ -48,88 +48,56 @@ pub(super) fn look(size: Size, findings: &mut Findings) {
              that they don't (`totals-open`), that there is no typical slice (`stalled`), and that neither did anything (`idle-rounds`).",
             NONE.longest
         ),
-        &[
-            "who stalls",
-            "ratio",
-            "regression",
-            "equivalent",
-            "rare-slices",
-            "totals-open",
-            "stalled",
-            "idle-rounds",
-        ],
+        "who stalls | ratio | regression | equivalent | rare-slices | totals-open | stalled | idle-rounds",
     );
-    for (number, stalls) in STALLS.iter().enumerate() {
-        let found = in_parallel(tries(size), |n| {
-            let random = &mut Random::new(540 + number as u64, n);
+    for (seed, stalls) in (540..).zip(&STALLS) {
+        let found = simulate(seed, tries, |random| {
             judged(&(0..RESTARTS).map(|_| restart(stalls, random)).collect::<Vec<_>>())
         });
-        let rate = |of: &dyn Fn(&judge::Comparison) -> bool| Rate::of(found.iter().map(of));
-        let regression = rate(&|one| one.verdict == Verdict::Regression);
-        let equivalent = rate(&|one| one.verdict == Verdict::Equivalent);
-        let called = rate(&|one| {
-            matches!(one.verdict, Verdict::Regression | Verdict::Improvement) || one.excludes_one()
-        });
+        let verdict = |wanted: Verdict| found.rate(|one| one.verdict == wanted);
+        let regression = verdict(Verdict::Regression);
+        let equivalent = verdict(Verdict::Equivalent);
         let warned = |code: &str| {
-            rate(&|one| one.warnings.iter().any(|warning: &Warning| warning.code() == code))
+            found.rate(|one| one.warnings.iter().any(|warning| warning.code() == code))
         };
         let codes = ["rare-slices", "totals-open", "stalled", "idle-rounds"];
         let [rare, open, stalled, idle] = codes.map(warned);
-        let ratios: Vec<f64> = found.iter().map(|one| one.ratio).collect();
-        let ratio = judge::median(&ratios).unwrap_or(f64::NAN);
         let what = |name: &str| format!("{name}, stalls of {}", stalls.name);
         if stalls.variant <= stalls.base {
-            findings.rate(what("false alarms"), called, "≤ 5%", called.at_most(0.05));
-            findings.rate(what("rare-slices"), rare, "≤ 5%", rare.at_most(0.05));
+            let alarms = found.rate(|one| called(one.verdict) || one.excludes_one());
+            findings.rate(what("false alarms"), alarms, ..=0.05);
+            findings.rate(what("rare-slices"), rare, ..=0.05);
         } else if stalls.variant > SMALL {
-            findings.rate(what("equivalent"), equivalent, "≤ 5%", equivalent.at_most(0.05));
+            findings.rate(what("equivalent"), equivalent, ..=0.05);
         }
         if stalls.variant + stalls.base + stalls.machine == 0.0 {
-            findings.rate(what("equivalent"), equivalent, "≥ 99%", equivalent.at_least(0.99));
+            findings.rate(what("equivalent"), equivalent, 0.99..);
         }
         if stalls.variant > 0.25 {
-            findings.rate(what("stalled"), stalled, "≥ 99%", stalled.at_least(0.99));
-            findings.rate(what("regression"), regression, "≥ 95%", regression.at_least(0.95));
+            findings.rate(what("stalled"), stalled, 0.99..);
+            findings.rate(what("regression"), regression, 0.95..);
             let of_variant = Warning::Stalled { side: Side::Variant };
-            let right = rate(&|one| one.warnings.contains(&of_variant));
-            findings.rate(what("who stalled"), right, "≥ 99%", right.at_least(0.99));
+            let right = found.rate(|one| one.warnings.contains(&of_variant));
+            findings.rate(what("who stalled"), right, 0.99..);
         }
         if stalls.machine > 0.0 {
-            findings.rate(what("idle-rounds"), idle, "≥ 99%", idle.at_least(0.99));
+            findings.rate(what("idle-rounds"), idle, 0.99..);
         }
-        let rates = [regression, equivalent, rare, open, stalled, idle];
-        let rates = rates.map(|rate| rate.to_string());
-        table.row([stalls.name.to_owned(), format!("{ratio:.3}")].into_iter().chain(rates));
+        let ratio = format!("{:.3}", found.median(|one| one.ratio));
+        findings
+            .row(stalls.name, figures![ratio, regression, equivalent, rare, open, stalled, idle]);
     }
-    findings.tables.push(table);
 }
 
 fn restart(stalls: &Stalls, random: &mut Random) -> RestartRatio {
     let (mut base, mut variant) = MODELS[0].pair(ROUNDS, random);
     for (rates, share) in [(&mut base, stalls.base), (&mut variant, stalls.variant)] {
-        for round in stalled(share, stalls.longest, random) {
+        for round in stalled(ROUNDS, share, stalls.longest, random) {
             rates[round] = 0.0;
         }
     }
-    for round in stalled(stalls.machine, stalls.longest, random) {
+    for round in stalled(ROUNDS, stalls.machine, stalls.longest, random) {
         (base[round], variant[round]) = (0.0, 0.0);
     }
-    restart_ratio(&base, &variant).expect("operations in many rounds")
-}
-
-/// Rounds in stalls that make up a share of all.
-fn stalled(share: f64, longest: usize, random: &mut Random) -> Vec<usize> {
-    let mean = 0.5 * (1 + longest) as f64;
-    let begins = share / (mean * (1.0 - share) + share);
-    let (mut found, mut left) = (Vec::new(), 0);
-    for round in 0..ROUNDS {
-        if left == 0 && random.uniform() < begins {
-            left = 1 + random.below(longest);
-        }
-        if left > 0 {
-            left -= 1;
-            found.push(round);
-        }
-    }
-    found
+    ratio(&base, &variant)
 }
