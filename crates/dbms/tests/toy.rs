@@ -3,9 +3,7 @@
 
 use std::path::Path;
 
-use dbms::{
-    Cache, Error, Installation, Kind, Origin, Reference, Restored, ServerSpec, ServerUser, System,
-};
+use dbms::{Cache, Error, Installation, Kind, Origin, Reference, ServerSpec, ServerUser, Started};
 
 #[derive(Debug)]
 struct Toy;
@@ -25,11 +23,7 @@ impl Kind for Toy {
         })
     }
 
-    fn start(
-        &self,
-        spec: &ServerSpec<'_>,
-        _: Option<&Origin<'_>>,
-    ) -> Result<(Box<dyn System>, Option<Restored>), Error> {
+    fn start(&self, spec: &ServerSpec<'_>, _: Option<&Origin<'_>>) -> Result<Started, Error> {
         Err(self.lacks(&format!("starting {}", spec.name)))
     }
 }

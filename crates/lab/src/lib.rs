@@ -32,4 +32,4 @@ pub use experiment::exclusive::Exclusive;
 pub use experiment::run::{Resume, run};
 pub use import::{Arranged, Finished, ImportError, Imported, Named, Pattern, arrange, describe};
 pub use options::{Options, default_data_dir};
-pub use systems::{Installed, Started, Systems};
+pub use systems::{Installed, Systems};

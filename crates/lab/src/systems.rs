@@ -3,13 +3,10 @@
 use std::sync::atomic::AtomicBool;
 
 use dbms::{
-    Cache, Endpoint, Error, Host, Installation, Origin, Reference, Restored, ServerSpec,
-    ServerUser, System,
+    Cache, Endpoint, Error, Host, Installation, Origin, Reference, ServerSpec, ServerUser, Started,
+    System,
 };
 use drive::{Address, Connect, Mysql, Postgres, Reach, Session, Target};
-
-/// A started system and, if it runs on a copy, how the copy was made.
-pub type Started = (Box<dyn System>, Option<Restored>);
 
 /// Everything an experiment needs from systems under test before they run. [`Installed`] has the
 /// real ones; tests have their own.

@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dbms::embedded::{Inside, Place, Program};
 use dbms::{
-    Cache, Error, Footprint, Installation, Kind, Ledger, Origin, Restored, ServerSpec, ServerUser,
-    Setting, Settled, Snapshot, System,
+    Cache, Error, Footprint, Installation, Kind, Ledger, Origin, ServerSpec, ServerUser, Setting,
+    Settled, Snapshot, Started,
 };
 use drive::{Batch, Connect, Engine, Key, ServerError};
 use lab::{Event, Installed, Options, Resume};
@@ -144,11 +144,7 @@ impl Kind for ToyKind {
         })
     }
 
-    fn start(
-        &self,
-        spec: &ServerSpec<'_>,
-        origin: Option<&Origin<'_>>,
-    ) -> Result<(Box<dyn System>, Option<Restored>), Error> {
+    fn start(&self, spec: &ServerSpec<'_>, origin: Option<&Origin<'_>>) -> Result<Started, Error> {
         let again = testing::again(&[], Path::new("engine"));
         let program = Program {
             path: again.get_program().into(),

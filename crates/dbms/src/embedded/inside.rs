@@ -1,6 +1,5 @@
 //! The part that runs in an engine's process.
 
-use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
@@ -10,7 +9,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Debt, Error, Footprint, Gauge, Setting, Settled, Snapshot};
+use crate::{Config, Debt, Error, Footprint, Gauge, Setting, Settled, Snapshot};
 
 /// The names of the two sockets.
 pub(super) const CONTROL: &str = "control";
@@ -68,7 +67,7 @@ pub struct Place {
     pub data: PathBuf,
     pub(super) sockets: PathBuf,
     /// The settings of the plan.
-    pub config: BTreeMap<String, String>,
+    pub config: Config,
 }
 
 impl Place {

@@ -5,7 +5,6 @@
 //! it on by default, which would add a second log to every commit). The version must know every
 //! setting of the plan: none is dropped, and a value that the server would adjust is rejected.
 
-use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -14,7 +13,7 @@ use super::engine::Engine;
 use super::flavor::Flavor;
 use super::options::{self, Given, is_off, is_on, plain, quoted, sized, written};
 use super::version::Version;
-use crate::{Error, ServerSpec};
+use crate::{Config, Error, ServerSpec};
 
 const NO_TCP: &str = "servers listen only on a private unix socket";
 const INSTALLED: &str = "it belongs to the installation";
@@ -217,7 +216,7 @@ fn refuse(spec: &ServerSpec<'_>, name: &str, place: &str) -> Result<(), Error> {
 
 /// Largest number of clients that these settings, and below them this file, allow in addition to
 /// our own connections.
-pub(super) fn most_clients(settings: &BTreeMap<String, String>, file: Option<&str>) -> u32 {
+pub(super) fn most_clients(settings: &Config, file: Option<&str>) -> u32 {
     let is_it = |name: &str| matches!(plain(name).as_str(), "max_connections");
     let set = settings.iter().find(|(name, _)| is_it(name)).map(|(_, value)| value.clone());
     let in_file = || {
@@ -308,11 +307,11 @@ mod tests {
 
     #[test]
     fn the_number_of_clients_follows_from_the_settings() {
-        let set = |value: &str| BTreeMap::from([("Max-Connections".to_owned(), value.to_owned())]);
-        assert_eq!(most_clients(&BTreeMap::new(), None), 146);
+        let set = |value: &str| Config::from([("Max-Connections".to_owned(), value.to_owned())]);
+        assert_eq!(most_clients(&Config::new(), None), 146);
         assert_eq!(most_clients(&set("30"), Some("[mysqld]\nmax_connections = 9")), 25);
         let file = "[mysqld]\nmax_connections=7\n[client]\nmax_connections=1\n[mysqld]\nmax-connections = 250 # many\n";
-        assert_eq!(most_clients(&BTreeMap::new(), Some(file)), 245);
+        assert_eq!(most_clients(&Config::new(), Some(file)), 245);
         assert_eq!(most_clients(&set("?"), None), 146, "the server will say what is wrong");
     }
 

@@ -9,11 +9,12 @@ use super::config::{self, Places, Settings};
 use super::control::Control;
 use super::datadir::{self, USER};
 use super::flavor::Flavor;
+use super::server::MysqlServer;
 use super::version::Version;
 use crate::process::launch;
-use crate::process::server::{ServerProcess, Signals};
+use crate::process::server::Signals;
 use crate::process::site::Site;
-use crate::{Endpoint, Error, Host, Origin, Restored, ServerSpec, Sql};
+use crate::{Endpoint, Error, Host, Origin, ServerSpec, Sql, Started};
 
 /// It has no signal for an end at once other than the last one.
 const SIGNALS: Signals = Signals { graceful: libc::SIGTERM, immediate: libc::SIGKILL };
@@ -23,16 +24,6 @@ const LOGS: [&str; 1] = ["#innodb_redo"];
 
 /// The port in addresses of sockets, where it means nothing.
 const PORT: u16 = 3306;
-
-/// A server that answers.
-pub(super) struct Started {
-    pub(super) process: ServerProcess,
-    /// The control connection, open.
-    pub(super) control: Control,
-    /// Names of the settings in its option file.
-    pub(super) configured: Vec<String>,
-    pub(super) restored: Option<Restored>,
-}
 
 /// Starts a server on a copy of `origin` or on a fresh data directory.
 pub(super) fn start(
@@ -91,10 +82,12 @@ pub(super) fn start(
     let reason = |said: &str| rejection(said).or_else(|| failure(spec, said));
     process.wait_ready(spec, ready, reason)?;
     // Some versions say only now that they adjusted a value.
-    match rejection(&process.log()) {
-        Some(rejected) => Err(rejected),
-        None => Ok(Started { process, control, configured: names, restored }),
+    if let Some(rejected) = rejection(&process.log()) {
+        return Err(rejected);
     }
+    let pid = Some(process.pid());
+    let server = MysqlServer { control, process: Some(process), configured: names, pid };
+    Ok((Box::new(server), restored))
 }
 
 /// The version of the server to start.

@@ -1,9 +1,7 @@
 //! Settings in RocksDB's own words: from a plan to the text that it parses, and from the file that
 //! it writes.
 
-use std::collections::BTreeMap;
-
-use crate::{Error, ServerSpec};
+use crate::{Config, Error, ServerSpec};
 
 /// Settings that steelyard must choose, and why.
 const OWN: [(&str, &str); 8] = [
@@ -74,7 +72,7 @@ pub(super) fn check(spec: &ServerSpec<'_>) -> Result<(), Error> {
 }
 
 /// Settings as the text that RocksDB parses.
-pub fn text(config: &BTreeMap<String, String>) -> String {
+pub fn text(config: &Config) -> String {
     let (tables, others): (Vec<_>, Vec<_>) =
         config.iter().partition(|(name, _)| OF_TABLES.contains(&name.as_str()));
     let join = |settings: &[(&String, &String)]| {
@@ -99,8 +97,8 @@ fn bytes(value: &str) -> String {
 }
 
 /// Version and settings in an OPTIONS file, which has the form of an INI file.
-pub(super) fn read(file: &str) -> (Option<String>, BTreeMap<String, String>) {
-    let (mut version, mut settings, mut section) = (None, BTreeMap::new(), "");
+pub(super) fn read(file: &str) -> (Option<String>, Config) {
+    let (mut version, mut settings, mut section) = (None, Config::new(), "");
     for line in file.lines().map(str::trim) {
         if let Some(name) = line.strip_prefix('[') {
             section = name.split(['/', ' ', ']']).next().unwrap_or_default();
@@ -138,7 +136,7 @@ mod tests {
              block_based_table_factory={block_cache={capacity=1073741824;num_shard_bits=6};\
              block_size=8192;};"
         );
-        assert_eq!(text(&BTreeMap::new()), "");
+        assert_eq!(text(&Config::new()), "");
     }
 
     #[test]
@@ -169,7 +167,7 @@ mod tests {
             read("nonsense = \n="),
             (
                 None,
-                BTreeMap::from([
+                Config::from([
                     (String::new(), String::new()),
                     ("nonsense ".to_owned(), String::new())
                 ])
