@@ -80,6 +80,6 @@ pub use process::proc::{ProcessId, asleep};
 pub use process::server::{Interrupter, ServerProcess};
 pub use process::still::Still;
 pub use process::user::ServerUser;
-pub use reference::Host;
+pub use reference::{Host, Server};
 pub use run::{attach, check_transports, command, start, start_on_copy};
 pub use systems::{differences, register};

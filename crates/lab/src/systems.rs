@@ -3,8 +3,8 @@
 use std::sync::atomic::AtomicBool;
 
 use dbms::{
-    Cache, Endpoint, Error, Host, Installation, Origin, Reference, ServerSpec, ServerUser, Started,
-    System,
+    Cache, Endpoint, Error, Host, Installation, Origin, Reference, Server, ServerSpec, ServerUser,
+    Started, System,
 };
 use drive::{Address, Connect, Mysql, Postgres, Reach, Session, Target};
 
@@ -86,11 +86,11 @@ pub fn target(variant: &str, endpoint: Endpoint) -> Target {
             Target { name: variant.to_owned(), reach: Reach::Process(socket) }
         }
         Endpoint::Nowhere { .. } => Target::new(variant, Nobody),
-        Endpoint::Postgres { host, port, user, password, database } => {
+        Endpoint::Postgres(Server { host, port, user, password, database }) => {
             let address = address(host, port);
             Target::new(variant, Postgres { address, user, password, database })
         }
-        Endpoint::Mysql { host, port, user, password, database } => {
+        Endpoint::Mysql(Server { host, port, user, password, database }) => {
             let address = address(host, port);
             Target::new(variant, Mysql { address, user, password, database })
         }

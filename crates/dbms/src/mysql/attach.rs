@@ -8,7 +8,7 @@ use super::control::Control;
 use super::flavor::{MARIADB, MYSQL};
 use crate::api::builds::VERSION;
 use crate::process::proc;
-use crate::{Endpoint, Error, Host, Installation, Sql};
+use crate::{Endpoint, Error, Host, Installation, Server, Sql};
 
 /// Describes a running server. Its URL may call MariaDB mysql.
 pub(super) fn describe(endpoint: &Endpoint) -> Result<Installation, Error> {
@@ -35,7 +35,7 @@ pub(super) fn describe(endpoint: &Endpoint) -> Result<Installation, Error> {
 /// The server's pid: the process that listens on the unix socket. For a server on loopback, the
 /// process in its pid file, if that can be read and the process has its data open.
 pub(super) fn find_process(control: &mut Control) -> Option<u32> {
-    let Endpoint::Mysql { host, .. } = control.endpoint() else { return None };
+    let Endpoint::Mysql(Server { host, .. }) = control.endpoint() else { return None };
     match host.clone() {
         Host::Socket(file) => proc::listening_on(&file),
         host => {

@@ -12,7 +12,7 @@ use reference::Password;
 use super::marked;
 use super::version::Version;
 use crate::api::error::shorten;
-use crate::{Diagnosis, Endpoint, Error, Host, Sql};
+use crate::{Diagnosis, Endpoint, Error, Host, Server, Sql};
 
 /// How long one attempt to connect may take.
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
@@ -93,7 +93,8 @@ impl Control {
     }
 
     fn connect(&self) -> Result<Conn, Error> {
-        let Endpoint::Mysql { host, port, user, password, database } = &self.endpoint else {
+        let Endpoint::Mysql(Server { host, port, user, password, database }) = &self.endpoint
+        else {
             let what = format!("connecting to {}", self.endpoint);
             return Err(Error::unsupported(what, "give the URL of a MySQL or MariaDB server"));
         };
@@ -333,13 +334,13 @@ mod tests {
                 send(0, &greeting());
                 [send(2, &[1, 4]), send(4, b"\x01no key")].concat()
             });
-            let error = Control::new(Endpoint::Mysql {
+            let error = Control::new(Endpoint::Mysql(Server {
                 host: Host::Tcp("0.0.0.0".to_owned()),
                 port,
                 user: "me".to_owned(),
                 password: Some(Password::new("s3cret").allowing(allowed)),
                 database: "d".to_owned(),
-            })
+            }))
             .execute("select 1");
             (error.unwrap_err().to_string(), server.join().unwrap())
         })
@@ -363,13 +364,13 @@ mod tests {
 
     #[test]
     fn nobody_listens() {
-        let mut control = Control::new(Endpoint::Mysql {
+        let mut control = Control::new(Endpoint::Mysql(Server {
             host: Host::Socket("/no/such/directory/s".into()),
             port: 3306,
             user: "me".to_owned(),
             password: Some(Password::new("s3cret")),
             database: "d".to_owned(),
-        });
+        }));
         let error = control.execute("select 1").unwrap_err();
         assert!(matches!(error, Error::Connect { .. }));
         assert!(!error.to_string().contains("s3cret"));

@@ -87,8 +87,7 @@ impl Kind for Mysql {
     }
 
     fn endpoint(&self, server: Server) -> Option<Endpoint> {
-        let Server { host, port, user, password, database } = server;
-        Some(Endpoint::Mysql { host, port, user, password, database })
+        Some(Endpoint::Mysql(server))
     }
 
     fn describe(

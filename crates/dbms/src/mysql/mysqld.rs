@@ -14,7 +14,7 @@ use super::version::Version;
 use crate::process::launch;
 use crate::process::server::Signals;
 use crate::process::site::Site;
-use crate::{Endpoint, Error, Host, Origin, ServerSpec, Sql, Started};
+use crate::{Endpoint, Error, Host, Origin, Server, ServerSpec, Sql, Started};
 
 /// It has no signal for an end at once other than the last one.
 const SIGNALS: Signals = Signals { graceful: libc::SIGTERM, immediate: libc::SIGKILL };
@@ -66,13 +66,13 @@ pub(super) fn start(
         command.arg(format!("--defaults-file={}", file.display())).current_dir(&places.data);
         command.envs(layout.environment());
     })?;
-    let mut control = Control::new(Endpoint::Mysql {
+    let mut control = Control::new(Endpoint::Mysql(Server {
         host: Host::Socket(socket.clone()),
         port: PORT,
         user: USER.to_owned(),
         password: None,
         database: USER.to_owned(),
-    });
+    }));
     let ready = || {
         if !socket.exists() {
             return Err("it has no socket yet".to_owned());

@@ -69,8 +69,7 @@ impl Kind for Postgres {
     }
 
     fn endpoint(&self, server: Server) -> Option<Endpoint> {
-        let Server { host, port, user, password, database } = server;
-        Some(Endpoint::Postgres { host, port, user, password, database })
+        Some(Endpoint::Postgres(server))
     }
 
     fn describe(

@@ -13,7 +13,7 @@ use super::server::PostgresServer;
 use crate::process::launch;
 use crate::process::server::Signals;
 use crate::process::site::Site;
-use crate::{Endpoint, Error, Host, Origin, ServerSpec, Sql, Started};
+use crate::{Endpoint, Error, Host, Origin, Server, ServerSpec, Sql, Started};
 
 /// The stop modes of pg_ctl: "fast" and "immediate".
 const SIGNALS: Signals = Signals { graceful: libc::SIGINT, immediate: libc::SIGQUIT };
@@ -45,13 +45,13 @@ pub(super) fn start(spec: &ServerSpec<'_>, origin: Option<&Origin<'_>>) -> Resul
     let mut process = site.start(SIGNALS, |command| {
         command.arg("-D").arg(&data);
     })?;
-    let mut control = Control::new(Endpoint::Postgres {
+    let mut control = Control::new(Endpoint::Postgres(Server {
         host: Host::Socket(socket),
         port: access.port,
         user: ROLE.to_owned(),
         password: None,
         database: ROLE.to_owned(),
-    });
+    }));
     // From 10 on, it writes its status to postmaster.pid, and is left alone until it is ready. For
     // an earlier client it starts a process that only refuses, and the number of those shows in the
     // memory of all later ones.

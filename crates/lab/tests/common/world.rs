@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use dbms::{
     Cache, Debt, Diagnosis, Ending, Endpoint, Entry, Error, Footprint, Host, Installation, Origin,
-    Reference, Restored, ServerSpec, ServerUser, Setting, Settled, Snapshot, Sql, Started, Stopped,
-    System, Waits,
+    Reference, Restored, Server, ServerSpec, ServerUser, Setting, Settled, Snapshot, Sql, Started,
+    Stopped, System, Waits,
 };
 use drive::Target;
 use lab::Systems;
@@ -290,7 +290,7 @@ impl Systems for World {
     }
 
     fn target(&self, variant: &str, endpoint: Endpoint) -> Target {
-        let Endpoint::Postgres { port, .. } = endpoint else { panic!("not of this world") };
+        let Endpoint::Postgres(Server { port, .. }) = endpoint else { panic!("not of this world") };
         let state = self.lock();
         let server = state.up.iter().find(|server| server.port == port).unwrap();
         let connect = FakeConnect { world: self.clone(), server: Arc::clone(server) };
@@ -339,13 +339,13 @@ impl FakeSystem {
 
 impl System for FakeSystem {
     fn endpoint(&self) -> Endpoint {
-        Endpoint::Postgres {
+        Endpoint::Postgres(Server {
             host: Host::Socket(PathBuf::from("/nowhere")),
             port: self.running.port,
             user: "fake".to_owned(),
             password: None,
             database: "fake".to_owned(),
-        }
+        })
     }
 
     fn owned(&self) -> bool {
