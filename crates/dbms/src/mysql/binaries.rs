@@ -1,6 +1,5 @@
 //! An installation on this machine: where its parts are, and how it was built.
 
-use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,8 +8,6 @@ use std::process::Command;
 use super::flavor::Flavor;
 use super::libraries;
 use super::version::Version;
-use crate::api::builds::{COMMENT, COMPILER, SERVER_HASH};
-use crate::data::hash;
 use crate::obtain::elf;
 use crate::process::launch;
 use crate::{Error, Installation, ServerUser};
@@ -137,7 +134,8 @@ pub(super) fn describe(
             format!("its server calls itself {banner:?}; write {other}@path:{}", root.display());
         return Err(not_one(flavor, root, problem));
     }
-    let mut build = of_binary(&layout.program)?;
+    let program = fs::read(&layout.program).map_err(Error::io("read", &layout.program))?;
+    let mut build = elf::facts(&program);
     let version = text.split(|c: char| !c.is_ascii_digit() && c != '.').next().unwrap_or(text);
     let version = version.to_owned();
     build.insert(BANNER.to_owned(), banner);
@@ -148,16 +146,6 @@ pub(super) fn describe(
         bin_dir: Some(bin_dir),
         build,
     })
-}
-
-fn of_binary(program: &Path) -> Result<BTreeMap<String, String>, Error> {
-    let bytes = fs::read(program).map_err(Error::io("read", program))?;
-    let mut build = elf::facts(&bytes);
-    if let Some(compiler) = build.get(COMMENT).filter(|comment| !comment.contains("; ")).cloned() {
-        build.insert(COMPILER.to_owned(), compiler);
-    }
-    build.insert(SERVER_HASH.to_owned(), hash::of(&bytes));
-    Ok(build)
 }
 
 pub(super) fn not_one(flavor: &Flavor, path: &Path, problem: String) -> Error {

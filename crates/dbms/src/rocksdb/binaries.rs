@@ -3,9 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use super::inside::LIBRARY;
-use crate::api::builds::{COMMENT, COMPILER, SERVER_HASH};
-use crate::data::hash;
 use crate::embedded::{self, Program};
+use crate::obtain::elf;
 use crate::process::launch;
 use crate::{Error, Installation, ServerUser};
 
@@ -30,11 +29,7 @@ pub(super) fn describe(
     })?;
     let version = version.trim().lines().last().unwrap_or_default().to_owned();
     let bytes = std::fs::read(&library).map_err(Error::io("read", &library))?;
-    let mut build = crate::obtain::elf::facts(&bytes);
-    if let Some(compiler) = build.get(COMMENT).filter(|comment| !comment.contains("; ")).cloned() {
-        build.insert(COMPILER.to_owned(), compiler);
-    }
-    build.insert(SERVER_HASH.to_owned(), hash::of(&bytes));
+    let build = elf::facts(&bytes);
     Ok(Installation { dbms: "rocksdb".to_owned(), version, source, bin_dir: Some(place), build })
 }
 
