@@ -175,7 +175,7 @@ struct Build<'a> {
 impl Build<'_> {
     fn make(&self, code: &Code) -> Result<Installation, Error> {
         self.user.check_reach(self.cache.path())?;
-        let workshop = self.cache.fixed_workshop(WORKSHOP)?;
+        let workshop = self.cache.workshop(WORKSHOP)?;
         let kept_log = self.cache.finished(&format!("{}.failed.log", self.key.name()));
         let mut work = Work::begin(self.what, self.user, workshop.path(), self.interrupted)?;
         if self.options.compiler.starts_with("ccache ") {
