@@ -10,6 +10,17 @@ use crate::{Cache, Installation, Ledger, ServerUser, Transport};
 /// Settings: names and values.
 pub type Config = BTreeMap<String, String>;
 
+/// A size such as `64MB`, which MySQL and RocksDB don't know, as a number of bytes; any other value as
+/// it is. Units are powers of 1024.
+pub(crate) fn in_bytes(value: &str) -> String {
+    const UNITS: [(&str, u32); 5] = [("kB", 10), ("KB", 10), ("MB", 20), ("GB", 30), ("TB", 40)];
+    let bytes = UNITS.iter().find_map(|(unit, shift)| {
+        let number: u64 = value.trim().strip_suffix(unit)?.trim_end().parse().ok()?;
+        number.checked_mul(1 << shift)
+    });
+    bytes.map_or_else(|| value.to_owned(), |bytes| bytes.to_string())
+}
+
 /// The input of [`crate::start`].
 #[derive(Clone, Debug)]
 pub struct ServerSpec<'a> {
@@ -77,6 +88,22 @@ impl<'a> ServerSpec<'a> {
             stop_limit: LIMIT,
             cache,
             ledger,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_have_units_of_powers_of_1024_and_other_values_stay() {
+        for (value, bytes) in [("1GB", "1073741824"), ("64 MB", "67108864"), ("16kB", "16384")] {
+            assert_eq!(in_bytes(value), bytes);
+        }
+        let huge = ["99999999999999999999GB", "99999999999TB"];
+        for other in ["1G", "128M", "ON", "true", "O_DIRECT", "xMB", "GB", ""].iter().chain(&huge) {
+            assert_eq!(in_bytes(other), *other);
         }
     }
 }

@@ -11,8 +11,9 @@ use std::path::{Path, PathBuf};
 use super::binaries::Layout;
 use super::engine::Engine;
 use super::flavor::Flavor;
-use super::options::{self, Given, is_off, is_on, plain, quoted, sized, written};
+use super::options::{self, Given, is_off, is_on, plain, quoted, written};
 use super::version::Version;
+use crate::api::spec::in_bytes;
 use crate::{Config, Error, ServerSpec};
 
 const NO_TCP: &str = "servers listen only on a private unix socket";
@@ -133,7 +134,7 @@ impl Settings {
                 let file = self.in_file.iter().rev().find(|(key, _)| plain(key) == **name);
                 file.and_then(|(_, value)| value.clone())
             });
-            value.map(|value| format!("--{name}={}", sized(&value)))
+            value.map(|value| format!("--{name}={}", in_bytes(&value)))
         };
         INITIAL.iter().filter_map(|name| set(&name)).collect()
     }
@@ -195,7 +196,7 @@ fn line(name: &str, value: &str) -> String {
     match plain(name).as_str() {
         "log_bin" if is_off(value) => "skip_log_bin".to_owned(),
         "log_bin" if is_on(value) => "log_bin".to_owned(),
-        _ => format!("{} = {}", written(name), quoted(&sized(value))),
+        _ => format!("{} = {}", written(name), quoted(&in_bytes(value))),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Settings in RocksDB's own words: from a plan to the text that it parses, and from the file that
 //! it writes.
 
+use crate::api::spec::in_bytes;
 use crate::{Config, Error, ServerSpec};
 
 /// Settings that steelyard must choose, and why.
@@ -76,7 +77,7 @@ pub fn text(config: &Config) -> String {
     let (tables, others): (Vec<_>, Vec<_>) =
         config.iter().partition(|(name, _)| OF_TABLES.contains(&name.as_str()));
     let join = |settings: &[(&String, &String)]| {
-        let one = |(name, value): &(&String, &String)| format!("{name}={};", bytes(value));
+        let one = |(name, value): &(&String, &String)| format!("{name}={};", in_bytes(value));
         settings.iter().map(one).collect::<String>()
     };
     let mut text = join(&others);
@@ -84,16 +85,6 @@ pub fn text(config: &Config) -> String {
         text.push_str(&format!("block_based_table_factory={{{}}};", join(&tables)));
     }
     text
-}
-
-/// `16MB` as a number of bytes, which is how RocksDB shows it; anything else as it is.
-fn bytes(value: &str) -> String {
-    const UNITS: [(&str, u32); 4] = [("kB", 10), ("MB", 20), ("GB", 30), ("TB", 40)];
-    let number = UNITS.iter().find_map(|(unit, shift)| {
-        let number: u64 = value.strip_suffix(unit)?.trim().parse().ok()?;
-        number.checked_mul(1 << shift)
-    });
-    number.map_or_else(|| value.to_owned(), |number| number.to_string())
 }
 
 /// Version and settings in an OPTIONS file, which has the form of an INI file.
@@ -137,18 +128,6 @@ mod tests {
              block_size=8192;};"
         );
         assert_eq!(text(&Config::new()), "");
-    }
-
-    #[test]
-    fn sizes_are_bytes_and_other_values_stay() {
-        for (value, expected) in [
-            ("1GB", "1073741824"),
-            ("true", "true"),
-            ("GB", "GB"),
-            ("99999999999TB", "99999999999TB"),
-        ] {
-            assert_eq!(bytes(value), expected);
-        }
     }
 
     #[test]
