@@ -73,7 +73,7 @@ pub use obtain::build::shared::{
 pub use obtain::cache::Cache;
 pub use obtain::{obtain, obtain_interruptible};
 pub use process::ipc::{IpcObjects, SemaphoreSet};
-pub use process::launch::PROGRAM_PATH;
+pub use process::launch::{PROGRAM_PATH, command};
 pub use process::ledger::{Entry, Ledger, MARKER, Record, Swept};
 pub use process::network::link::Link;
 pub use process::proc::{ProcessId, asleep};
@@ -81,5 +81,5 @@ pub use process::server::{Interrupter, ServerProcess};
 pub use process::still::Still;
 pub use process::user::ServerUser;
 pub use reference::{Host, Server};
-pub use run::{attach, check_transports, command, start, start_on_copy};
+pub use run::{attach, check_transports, start, start_on_copy};
 pub use systems::{differences, register};

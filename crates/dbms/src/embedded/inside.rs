@@ -95,8 +95,7 @@ pub(super) fn rejection(variant: &str, log: &str) -> Option<Error> {
         let mut lines = log.lines().filter_map(|line| line.split_once(before));
         lines.next_back().map(|(_, after)| after.to_owned())
     });
-    let (variant, message) = (variant.to_owned(), message?);
-    Some(Error::Rejected { variant, setting: Some(setting?), message })
+    Some(Error::rejected(variant, Some(setting?), message?))
 }
 
 /// Serves an open engine until the process is told to end, then returns, so the caller can close

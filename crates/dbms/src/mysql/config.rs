@@ -96,12 +96,8 @@ impl Settings {
             let bare = written(name);
             let letters = bare.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.'));
             if !letters || !bare.starts_with(|c: char| c.is_ascii_alphabetic()) {
-                return Err(Error::Rejected {
-                    variant: spec.name.to_owned(),
-                    setting: Some(name.clone()),
-                    message: "names of settings consist of letters, digits and underscores"
-                        .to_owned(),
-                });
+                let message = "names of settings consist of letters, digits and underscores";
+                return Err(Error::rejected(spec.name, Some(name.clone()), message));
             }
         }
         let Some(path) = &spec.config_file else {
@@ -240,11 +236,7 @@ pub(super) fn rejection(spec: &ServerSpec<'_>, names: &[String], output: &str) -
         let set = spec.config.iter().find(|(key, _)| plain(key) == plain(&name));
         set.map_or(name, |(key, value)| format!("{key} = {value}"))
     });
-    Some(Error::Rejected {
-        variant: spec.name.to_owned(),
-        setting,
-        message: message(line).to_owned(),
-    })
+    Some(Error::rejected(spec.name, setting, message(line)))
 }
 
 /// Is this line about a setting that the server does not take?

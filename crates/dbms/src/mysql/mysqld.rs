@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Child, Stdio};
 
 use super::binaries::Layout;
 use super::config::{self, Places, Settings};
@@ -11,6 +10,7 @@ use super::datadir::{self, USER};
 use super::flavor::Flavor;
 use super::server::MysqlServer;
 use super::version::Version;
+use crate::api::error::last_lines;
 use crate::process::launch;
 use crate::process::server::Signals;
 use crate::process::site::Site;
@@ -104,7 +104,7 @@ fn failure(spec: &ServerSpec<'_>, log: &str) -> Option<Error> {
     (!errors.is_empty()).then(|| Error::Start {
         variant: spec.name.to_owned(),
         problem: "it ended".to_owned(),
-        log: launch::last_lines(&errors.join("\n"), CHECK_LINES),
+        log: last_lines(&errors.join("\n"), CHECK_LINES),
     })
 }
 
@@ -140,21 +140,16 @@ impl Check<'_> {
         command.arg(format!("--defaults-file={}", file.display()));
         let validates = !self.version.mariadb && self.version.number >= VALIDATES;
         command.args(if validates { &["--validate-config"][..] } else { &["--help", "--verbose"] });
-        command.current_dir(&data).stdout(Stdio::null()).stderr(Stdio::piped());
-        let output = launch::spawn(command)
-            .and_then(Child::wait_with_output)
-            .map_err(Error::io("run", &layout.program))?;
+        command.current_dir(&data);
+        let output = launch::output(command, None)?;
         fs::remove_dir_all(&check).map_err(Error::io("remove", &check))?;
-        let said = String::from_utf8_lossy(&output.stderr);
+        let said = launch::text(&output.stderr);
         // To the server, a value that it only adjusts is not a failure.
         if let Some(rejected) = rejection(&said) {
             return Ok(Some(rejected));
         }
-        Ok((!output.status.success()).then(|| Error::Rejected {
-            variant: spec.name.to_owned(),
-            setting: None,
-            message: launch::last_lines(&said, CHECK_LINES),
-        }))
+        let refused = !output.status.success();
+        Ok(refused.then(|| Error::rejected(spec.name, None, last_lines(&said, CHECK_LINES))))
     }
 }
 

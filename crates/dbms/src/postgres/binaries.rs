@@ -1,7 +1,6 @@
 //! An installation on this machine, and how it was built.
 
 use std::path::Path;
-use std::process::Stdio;
 
 use super::facts;
 use crate::api::builds::{BANNER, CC, CFLAGS, CONFIGURE};
@@ -60,18 +59,13 @@ fn version_in(banner: &str) -> Option<&str> {
 
 fn say(program: &Path, argument: &str, user: &ServerUser) -> Result<String, Error> {
     let mut command = launch::command(program, user, &[])?;
-    command.arg(argument).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let output = launch::spawn(command)
-        .and_then(std::process::Child::wait_with_output)
-        .map_err(Error::io("run", program))?;
-    if !output.status.success() {
-        return Err(Error::Program {
-            program: format!("{} {argument}", program.display()),
-            status: output.status.to_string(),
-            output: String::from_utf8_lossy(&output.stderr).trim().to_owned(),
-        });
+    command.arg(argument);
+    let output = launch::output(command, None)?;
+    if output.status.success() {
+        return Ok(launch::text(&output.stdout).trim().to_owned());
     }
-    Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    let program = format!("{} {argument}", program.display());
+    Err(Error::program(program, output.status, launch::text(&output.stderr).trim()))
 }
 
 #[cfg(test)]

@@ -84,11 +84,8 @@ pub(super) fn check(spec: &ServerSpec<'_>) -> Result<(), Error> {
                     && part.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '$')
             });
         if !valid {
-            return Err(Error::Rejected {
-                variant: spec.name.to_owned(),
-                setting: Some(name.clone()),
-                message: "names of settings consist of letters, digits and underscores".to_owned(),
-            });
+            let message = "names of settings consist of letters, digits and underscores";
+            return Err(Error::rejected(spec.name, Some(name.clone()), message));
         }
     }
     Ok(())
@@ -176,7 +173,7 @@ pub(super) fn rejection(spec: &ServerSpec<'_>, output: &str) -> Option<Error> {
     let hint =
         lines.get(at + 1).filter(|next| next.starts_with("HINT:") || next.starts_with("DETAIL:"));
     let message = hint.map_or_else(|| (*line).to_owned(), |hint| format!("{line} ({hint})"));
-    Some(Error::Rejected { variant: spec.name.to_owned(), setting, message })
+    Some(Error::rejected(spec.name, setting, message))
 }
 
 /// A log line without its time stamp.

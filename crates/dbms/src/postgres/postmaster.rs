@@ -83,9 +83,8 @@ fn check_settings(
     let outcome = launch::run(command, "checking the configuration", None);
     fs::remove_dir_all(&check).map_err(Error::io("remove", &check))?;
     outcome.map(drop).map_err(|error| match error {
-        Error::Program { output, .. } => config::rejection(spec, &output).unwrap_or_else(|| {
-            Error::Rejected { variant: spec.name.to_owned(), setting: None, message: output }
-        }),
+        Error::Program { output, .. } => config::rejection(spec, &output)
+            .unwrap_or_else(|| Error::rejected(spec.name, None, output)),
         other => other,
     })
 }

@@ -6,7 +6,8 @@ use std::process::Child;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use super::launch::{end_of, last_lines};
+use super::launch::end_of;
+use crate::api::error::last_lines;
 use crate::process::ipc;
 use crate::process::ledger::{self, Remains};
 use crate::process::proc::wait_until;
