@@ -6,6 +6,7 @@ use std::path::Path;
 
 use super::control::Control;
 use super::flavor::{MARIADB, MYSQL};
+use super::version::numbers;
 use crate::api::builds::VERSION;
 use crate::process::proc;
 use crate::{Endpoint, Error, Host, Installation, Server, Sql};
@@ -15,8 +16,7 @@ pub(super) fn describe(endpoint: &Endpoint) -> Result<Installation, Error> {
     let mut control = Control::new(endpoint.clone());
     let text = control.text("SELECT version()")?;
     let flavor = if control.version()?.mariadb { &MARIADB } else { &MYSQL };
-    let version = text.split(|c: char| !c.is_ascii_digit() && c != '.').next().unwrap_or(&text);
-    let version = version.to_owned();
+    let version = numbers(&text).to_owned();
     let mut build = BTreeMap::from([(VERSION.to_owned(), text)]);
     for name in ["version_comment", "version_compile_machine", "version_source_revision"] {
         if let Some(value) = control.variable(name)? {

@@ -41,7 +41,9 @@ pub(super) fn start(
     let settings = Settings::read(spec)?;
     spec.user.check_reach(bin_dir)?;
     let layout = Layout::find(flavor, bin_dir)?;
-    let version = version(flavor, spec)?;
+    let version = Version::of(spec.installation).ok_or_else(|| {
+        Error::answer(format!("a version of {}", flavor.shown), &spec.installation.version)
+    })?;
     let mut site = Site::make(spec, &layout.program)?;
     let socket = site.socket("mysql.sock")?;
     let places = Places {
@@ -88,13 +90,6 @@ pub(super) fn start(
     let pid = Some(process.pid());
     let server = MysqlServer { control, process: Some(process), configured: names, pid };
     Ok((Box::new(server), restored))
-}
-
-/// The version of the server to start.
-fn version(flavor: &'static Flavor, spec: &ServerSpec<'_>) -> Result<Version, Error> {
-    let text = &spec.installation.version;
-    let read = Version::read(text).map(|it| Version { mariadb: flavor.name == "mariadb", ..it });
-    read.ok_or_else(|| Error::answer(format!("a version of {}", flavor.shown), text))
 }
 
 /// Why a server ended while it started: the errors in its log. After them it notes the end of each
