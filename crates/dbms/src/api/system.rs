@@ -85,6 +85,29 @@ pub trait Waits: Send {
     fn look(&mut self) -> Result<Vec<(String, u32)>, Error>;
 }
 
+/// Looks by a query, from a session of its own: for each state, its name and how many sessions are in
+/// it.
+pub(crate) struct Looks<S> {
+    session: S,
+    sql: String,
+}
+
+impl<S: Sql + Send> Looks<S> {
+    /// Looks for the first time.
+    pub(crate) fn open(session: S, sql: String) -> Result<Self, Error> {
+        let mut looks = Self { session, sql };
+        looks.look()?;
+        Ok(looks)
+    }
+}
+
+impl<S: Sql + Send> Waits for Looks<S> {
+    fn look(&mut self) -> Result<Vec<(String, u32)>, Error> {
+        let rows = self.session.pairs(&self.sql)?;
+        Ok(rows.into_iter().filter_map(|(state, n)| Some((state, n.parse().ok()?))).collect())
+    }
+}
+
 /// Reads what a system reports about itself each second, from a connection of its own.
 pub trait Gauges: Send {
     /// The gauges now.
@@ -341,6 +364,18 @@ pub trait Sql {
     fn query_i64(&mut self, sql: &str) -> Result<i64, Error> {
         let text = self.text(sql)?;
         text.parse().map_err(|_| Error::answer("an integer", format!("{text:?}")))
+    }
+
+    /// Runs a query with two columns, such as `SHOW GLOBAL STATUS`: a name and a value, which is
+    /// empty for NULL.
+    fn pairs(&mut self, sql: &str) -> Result<Vec<(String, String)>, Error> {
+        let rows = self.query_rows(sql)?.into_iter();
+        Ok(rows
+            .filter_map(|row| match <[Option<String>; 2]>::try_from(row) {
+                Ok([Some(name), value]) => Some((name, value.unwrap_or_default())),
+                _ => None,
+            })
+            .collect())
     }
 
     /// Creates tables on a server that steelyard did not start, with the statements of `setup`, and

@@ -155,18 +155,6 @@ impl Control {
         Ok(self.run(sql)?.0)
     }
 
-    /// Runs a query with two columns, such as `SHOW GLOBAL STATUS`: a name and a value, which is
-    /// empty for NULL.
-    pub(super) fn pairs(&mut self, sql: &str) -> Result<Vec<(String, String)>, Error> {
-        let rows = self.query_rows(sql)?.into_iter();
-        Ok(rows
-            .filter_map(|row| match <[Option<String>; 2]>::try_from(row) {
-                Ok([Some(name), value]) => Some((name, value.unwrap_or_default())),
-                _ => None,
-            })
-            .collect())
-    }
-
     /// The value of a global variable; `None` if this version does not have it.
     pub(super) fn variable(&mut self, name: &str) -> Result<Option<String>, Error> {
         let found = self.pairs(&format!("SHOW GLOBAL VARIABLES WHERE Variable_name = '{name}'"))?;
@@ -242,6 +230,9 @@ const ENDINGS: [u16; 5] = [SHUTDOWN, 1077, 1080, 1927, 4031];
 /// A full disk: EE_WRITE and EE_DISK_FULL of the file layer, ER_DISK_FULL, ER_RECORD_FILE_FULL.
 const FULL: [u16; 2] = [20, 1021];
 
+/// A privilege is missing (ER_SPECIFIC_ACCESS_DENIED_ERROR).
+const NOT_PERMITTED: u16 = 1227;
+
 /// The cause behind an error's number and text.
 fn diagnosis(number: Option<u16>, message: &str) -> Option<Diagnosis> {
     let number = number?;
@@ -260,6 +251,14 @@ fn diagnosis(number: Option<u16>, message: &str) -> Option<Diagnosis> {
 pub(super) fn number(error: &Error) -> Option<u16> {
     let Error::Query { code: Some(code), .. } = error else { return None };
     code.split_once(NUMBER)?.1.parse().ok()
+}
+
+/// The result of something that needs a privilege; `None` if this user lacks it.
+pub(super) fn permitted<T>(result: Result<T, Error>) -> Result<Option<T>, Error> {
+    match result {
+        Err(error) if number(&error) == Some(NOT_PERMITTED) => Ok(None),
+        result => result.map(Some),
+    }
 }
 
 /// The server's message, or an error of the connection.

@@ -4,8 +4,7 @@ use std::path::PathBuf;
 
 use super::control::Control;
 use super::gauges::Watch;
-use super::waits::Looks;
-use super::{attach, counters, debt, log, plans, settings, settle, tables};
+use super::{attach, counters, debt, log, plans, settings, settle, tables, waits};
 use crate::process::server::ServerProcess;
 use crate::{
     Debt, Diagnosis, Endpoint, Error, Footprint, Gauges, LogEvent, Setting, Settled, Snapshot, Sql,
@@ -97,7 +96,7 @@ impl System for MysqlServer {
     }
 
     fn waits(&mut self) -> Result<Option<Box<dyn Waits>>, Error> {
-        Ok(Some(Box::new(Looks::open(&mut self.control)?)))
+        Ok(Some(Box::new(waits::open(&self.control)?)))
     }
 
     fn gauges(&mut self) -> Result<Option<Box<dyn Gauges>>, Error> {

@@ -3,8 +3,7 @@
 use std::path::PathBuf;
 
 use super::control::Control;
-use super::waits::Looks;
-use super::{attach, counters, debt, log, settle, tables};
+use super::{attach, counters, debt, log, settle, tables, waits};
 use crate::process::server::ServerProcess;
 use crate::{
     Debt, Endpoint, Error, Footprint, LogEvent, Setting, Settled, Snapshot, Sql, System, Transport,
@@ -87,7 +86,7 @@ impl System for PostgresServer {
     }
 
     fn waits(&mut self) -> Result<Option<Box<dyn Waits>>, Error> {
-        Ok(Some(Box::new(Looks::open(&mut self.control)?)))
+        Ok(Some(Box::new(waits::open(&mut self.control)?)))
     }
 
     fn events(&self, since_ms: i64) -> Vec<LogEvent> {
