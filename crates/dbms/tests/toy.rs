@@ -13,11 +13,11 @@ impl Kind for Toy {
         "toy"
     }
 
-    fn describe(&self, root: &Path, source: String, _: &ServerUser) -> Result<Installation, Error> {
+    fn describe(&self, root: &Path, _: &ServerUser) -> Result<Installation, Error> {
         Ok(Installation {
             dbms: "toy".to_owned(),
             version: "1.2.3".to_owned(),
-            source,
+            source: String::new(),
             bin_dir: Some(root.to_path_buf()),
             build: [].into(),
         })

@@ -134,11 +134,11 @@ impl Kind for ToyKind {
         "toy"
     }
 
-    fn describe(&self, root: &Path, source: String, _: &ServerUser) -> Result<Installation, Error> {
+    fn describe(&self, root: &Path, _: &ServerUser) -> Result<Installation, Error> {
         Ok(Installation {
             dbms: "toy".to_owned(),
             version: "1.0".to_owned(),
-            source,
+            source: String::new(),
             bin_dir: Some(root.to_path_buf()),
             build: BTreeMap::new(),
         })

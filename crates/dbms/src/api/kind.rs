@@ -48,14 +48,9 @@ pub trait Kind: fmt::Debug + Sync {
         None
     }
 
-    /// Describes the installation in `root`, which came from `source`. Its programs are run as
-    /// `user`, like its servers.
-    fn describe(
-        &self,
-        root: &Path,
-        source: String,
-        user: &ServerUser,
-    ) -> Result<Installation, Error>;
+    /// Describes the installation in `root`, without its source, which the caller knows. Its programs
+    /// are run as `user`, like its servers.
+    fn describe(&self, root: &Path, user: &ServerUser) -> Result<Installation, Error>;
 
     /// Describes a running one.
     fn describe_running(&self, endpoint: &Endpoint) -> Result<Installation, Error> {

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use super::flavor::Flavor;
 use super::libraries;
-use super::version::Version;
+use super::version::{Version, numbers};
 use crate::obtain::elf;
 use crate::process::launch;
 use crate::{Error, Installation, ServerUser};
@@ -102,12 +102,11 @@ impl Layout {
     }
 }
 
-/// Describes the installation in `root`, which came from `source`. Its programs are run as `user`,
+/// Describes the installation in `root`. Its programs are run as `user`,
 /// like its servers.
 pub(super) fn describe(
     flavor: &'static Flavor,
     root: &Path,
-    source: String,
     user: &ServerUser,
 ) -> Result<Installation, Error> {
     let layout = Layout::find(flavor, root)?;
@@ -136,13 +135,12 @@ pub(super) fn describe(
     }
     let program = fs::read(&layout.program).map_err(Error::io("read", &layout.program))?;
     let mut build = elf::facts(&program);
-    let version = text.split(|c: char| !c.is_ascii_digit() && c != '.').next().unwrap_or(text);
-    let version = version.to_owned();
+    let version = numbers(text).to_owned();
     build.insert(BANNER.to_owned(), banner);
     Ok(Installation {
         dbms: flavor.name.to_owned(),
         version,
-        source,
+        source: String::new(),
         bin_dir: Some(bin_dir),
         build,
     })
@@ -210,14 +208,14 @@ mod tests {
         let user = ServerUser::choose(None).unwrap();
         let root = installation("10.11.14-MariaDB", "mariadbd");
         for path in [root.path().to_path_buf(), root.path().join("sbin/mariadbd")] {
-            let found = describe(&MARIADB, &path, String::new(), &user).unwrap();
+            let found = describe(&MARIADB, &path, &user).unwrap();
             assert_eq!((found.dbms.as_str(), found.version.as_str()), ("mariadb", "10.11.14"));
             assert_eq!(found.bin_dir.as_deref(), Some(&*root.path().join("sbin")));
         }
         let layout = Layout::find(&MARIADB, root.path()).unwrap();
         assert_eq!(layout.base, root.path());
         assert_eq!(layout.plugins, Some(root.path().join("lib/mysql/plugin")));
-        let error = describe(&MYSQL, &root.path().join("sbin/mariadbd"), String::new(), &user);
+        let error = describe(&MYSQL, &root.path().join("sbin/mariadbd"), &user);
         assert!(error.unwrap_err().to_string().contains("write mariadb@path:"));
 
         fs::remove_file(root.path().join("share/mysql/english/errmsg.sys")).unwrap();

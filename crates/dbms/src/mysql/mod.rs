@@ -90,13 +90,8 @@ impl Kind for Mysql {
         Some(Endpoint::Mysql(server))
     }
 
-    fn describe(
-        &self,
-        root: &Path,
-        source: String,
-        user: &ServerUser,
-    ) -> Result<Installation, Error> {
-        binaries::describe(self.0, root, source, user)
+    fn describe(&self, root: &Path, user: &ServerUser) -> Result<Installation, Error> {
+        binaries::describe(self.0, root, user)
     }
 
     fn describe_running(&self, endpoint: &Endpoint) -> Result<Installation, Error> {

@@ -38,12 +38,12 @@ impl Kind for Nothing {
         true
     }
 
-    fn describe(&self, root: &Path, source: String, _: &ServerUser) -> Result<Installation, Error> {
+    fn describe(&self, root: &Path, _: &ServerUser) -> Result<Installation, Error> {
         if !root.as_os_str().is_empty() && !root.is_dir() {
             let problem = "it is not a directory; name one, or device@path:… for a block device";
             return Err(Error::reference(&root.display().to_string(), problem));
         }
-        Ok(installation(self, root, source))
+        Ok(installation(self, root))
     }
 
     fn start(&self, spec: &ServerSpec<'_>, origin: Option<&Origin<'_>>) -> Result<Started, Error> {
@@ -62,9 +62,9 @@ impl Kind for BlockDevice {
         "device"
     }
 
-    fn describe(&self, root: &Path, source: String, _: &ServerUser) -> Result<Installation, Error> {
+    fn describe(&self, root: &Path, _: &ServerUser) -> Result<Installation, Error> {
         device::number(root)?;
-        Ok(installation(self, root, source))
+        Ok(installation(self, root))
     }
 
     fn differences(&self, variants: &[Compared<'_>]) -> Vec<Difference> {
@@ -86,11 +86,11 @@ impl Kind for BlockDevice {
     }
 }
 
-fn installation(kind: &dyn Kind, root: &Path, source: String) -> Installation {
+fn installation(kind: &dyn Kind, root: &Path) -> Installation {
     Installation {
         dbms: kind.name().to_owned(),
         version: String::new(),
-        source,
+        source: String::new(),
         bin_dir: Some(root.to_path_buf()),
         build: BTreeMap::new(),
     }

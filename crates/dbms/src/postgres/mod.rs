@@ -72,13 +72,8 @@ impl Kind for Postgres {
         Some(Endpoint::Postgres(server))
     }
 
-    fn describe(
-        &self,
-        root: &Path,
-        source: String,
-        user: &ServerUser,
-    ) -> Result<Installation, Error> {
-        binaries::describe(root, source, user)
+    fn describe(&self, root: &Path, user: &ServerUser) -> Result<Installation, Error> {
+        binaries::describe(root, user)
     }
 
     fn describe_running(&self, endpoint: &Endpoint) -> Result<Installation, Error> {

@@ -8,13 +8,9 @@ use crate::obtain::elf;
 use crate::process::launch;
 use crate::{Error, Installation, ServerUser};
 
-/// Describes the library at `root`, or in it, which came from `source`. A process of `user` loads
+/// Describes the library at `root`, or in it. A process of `user` loads
 /// it to ask for its version.
-pub(super) fn describe(
-    root: &Path,
-    source: String,
-    user: &ServerUser,
-) -> Result<Installation, Error> {
+pub(super) fn describe(root: &Path, user: &ServerUser) -> Result<Installation, Error> {
     let directory = root.join("bin");
     let place = if directory.is_dir() { directory } else { root.to_path_buf() };
     let library = library(&place)?;
@@ -30,7 +26,13 @@ pub(super) fn describe(
     let version = version.trim().lines().last().unwrap_or_default().to_owned();
     let bytes = std::fs::read(&library).map_err(Error::io("read", &library))?;
     let build = elf::facts(&bytes);
-    Ok(Installation { dbms: "rocksdb".to_owned(), version, source, bin_dir: Some(place), build })
+    Ok(Installation {
+        dbms: "rocksdb".to_owned(),
+        version,
+        source: String::new(),
+        bin_dir: Some(place),
+        build,
+    })
 }
 
 /// The library at `place`, or in it: `librocksdb.so`, or the first file that begins so.

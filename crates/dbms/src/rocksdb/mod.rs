@@ -37,13 +37,8 @@ impl Kind for RocksDb {
         vec![archive::archive()]
     }
 
-    fn describe(
-        &self,
-        root: &Path,
-        source: String,
-        user: &ServerUser,
-    ) -> Result<Installation, Error> {
-        binaries::describe(root, source, user)
+    fn describe(&self, root: &Path, user: &ServerUser) -> Result<Installation, Error> {
+        binaries::describe(root, user)
     }
 
     fn part_of_disk(&self, file: &Path) -> Option<&'static str> {

@@ -220,7 +220,8 @@ impl Build<'_> {
         let installed = work.installed.join(self.recipe.prefix().trim_start_matches('/'));
         let made = workshop.join("made");
         identity::take_over(self.user, &installed, &made, Modes::Open)?;
-        let mut installation = self.kind.describe(&made, self.what.to_owned(), self.user)?;
+        let mut installation = self.kind.describe(&made, self.user)?;
+        self.what.clone_into(&mut installation.source);
         let known = facts.into_iter().filter(|(_, value)| !value.is_empty());
         installation.build.extend(known.map(|(key, value)| (key.to_owned(), value)));
         self.key.write(&made)?;
