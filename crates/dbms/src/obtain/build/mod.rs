@@ -30,7 +30,7 @@ use crate::obtain::unpack::Modes;
 use crate::process::identity;
 use crate::{BuildOptions, Cache, Error, Installation, Kind, Recipe, ServerUser};
 use key::BuildKey;
-use work::Work;
+use work::{Work, words};
 
 /// The lock and the directory of all builds of one cache. They run one after another, since each
 /// uses all CPUs anyway.
@@ -233,10 +233,9 @@ impl Build<'_> {
     fn unpack(&self, tar: &Path, work: &Work<'_>) -> Result<(), Error> {
         let unpacked = work.workshop.join("unpacked");
         work.directory(&unpacked)?;
-        let words = ["tar", "--extract", "--no-same-owner", "--no-same-permissions", "--file"];
-        let mut words: Vec<OsString> = words.map(OsString::from).to_vec();
-        words.push(tar.into());
-        work.compile(&words, &unpacked)?;
+        let owner = "--no-same-owner";
+        let extract = words!["tar", "--extract", owner, "--no-same-permissions", "--file", tar];
+        work.compile(&extract, &unpacked)?;
         fs::remove_file(tar).map_err(Error::io("remove", tar))?;
         // A release's tarball contains a single directory with everything in it.
         let mut root = unpacked;

@@ -15,6 +15,12 @@ use crate::data::place;
 use crate::process::launch;
 use crate::{Error, ServerUser};
 
+/// The words of a command: texts and paths.
+macro_rules! words {
+    ($($word:expr),* $(,)?) => { [$(std::ffi::OsString::from($word)),*] };
+}
+pub(crate) use words;
+
 /// Leads a command's process group (in its own session, see [`launch::command`]). Only this shell
 /// gets the kernel's SIGQUIT when steelyard is gone. It then kills everything in the group at once,
 /// including itself.
