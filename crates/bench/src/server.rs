@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
-use dbms::{Cache, Endpoint, Host, Ledger, Reference, ServerSpec, ServerUser, System};
+use dbms::{Cache, Endpoint, Host, Ledger, Reference, Server, ServerSpec, ServerUser, System};
 use workload::{Dialect, insert};
 
 /// A tick of the times in /proc, in microseconds: 1/100 s, whatever the kernel's own.
@@ -53,10 +53,11 @@ impl BenchServer {
             ..ServerSpec::new("bench", &installation, &place, user, &cache, &ledger)
         })?;
         let endpoint = server.endpoint();
-        let mysql = matches!(endpoint, Endpoint::Mysql { .. });
-        let (Endpoint::Postgres { host: Host::Socket(socket), port, database, .. }
-        | Endpoint::Mysql { host: Host::Socket(socket), port, database, .. }) = endpoint
-        else {
+        let mysql = matches!(endpoint, Endpoint::Mysql(_));
+        let (Endpoint::Postgres(address) | Endpoint::Mysql(address)) = endpoint else {
+            bail!("the server has no address")
+        };
+        let Server { host: Host::Socket(socket), port, database, .. } = address else {
             bail!("the server has no unix socket")
         };
         Ok(BenchServer {

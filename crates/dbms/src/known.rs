@@ -1,12 +1,11 @@
 //! Facts about systems that are known without starting them.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::data::disk;
 use crate::{
-    CountMethod, Counter, Durability, Error, Footprint, Installation, ParsedPlan, ProfileFacts,
-    Reference, Snapshot, systems,
+    Config, CountMethod, Counter, Durability, Error, Footprint, Installation, ParsedPlan,
+    ProfileFacts, Reference, Snapshot, systems,
 };
 
 /// How to read call stacks of the system that `reference` names; `None` if unknown.
@@ -47,7 +46,7 @@ pub fn rest_of_disk(
 /// settings and this configuration file; `None`: as many as the machine allows.
 pub fn most_clients(
     installation: &Installation,
-    settings: &BTreeMap<String, String>,
+    settings: &Config,
     file: Option<&str>,
 ) -> Option<u32> {
     systems::of(installation).ok()?.most_clients(settings, file)
@@ -72,10 +71,10 @@ pub fn durability(
     installation: &Installation,
     engine: Option<&str>,
     level: Durability,
-) -> Result<BTreeMap<String, String>, Error> {
+) -> Result<Config, Error> {
     let kind = systems::of(installation)?;
     kind.check_engine(engine)?;
-    kind.durability(installation, engine, level)
+    kind.durability(engine, level)
 }
 
 /// True if an installation's servers take two names for the same setting.

@@ -49,10 +49,11 @@ pub use api::error::{Diagnosis, Error};
 pub use api::installation::Installation;
 pub use api::kind::{Archive, Kind, Recipe};
 pub use api::profile::ProfileFacts;
+pub use api::spec::{Config, ServerSpec};
 pub use api::stopped::{Ending, Stopped};
 pub use api::system::{
-    Debt, Durability, Footprint, Gauge, Gauges, Interrupter, LogEvent, ParsedPlan, ServerSpec,
-    Setting, Settled, Sql, System, Waits,
+    Debt, Durability, Footprint, Gauge, Gauges, LogEvent, ParsedPlan, Setting, Settled, Sql,
+    Started, System, Waits,
 };
 pub use api::transport::Transport;
 pub use data::copy::drop_running;
@@ -72,12 +73,13 @@ pub use obtain::build::shared::{
 pub use obtain::cache::Cache;
 pub use obtain::{obtain, obtain_interruptible};
 pub use process::ipc::{IpcObjects, SemaphoreSet};
-pub use process::launch::PROGRAM_PATH;
+pub use process::launch::{PROGRAM_PATH, command};
 pub use process::ledger::{Entry, Ledger, MARKER, Record, Swept};
 pub use process::network::link::Link;
 pub use process::proc::{ProcessId, asleep};
+pub use process::server::{Interrupter, ServerProcess};
 pub use process::still::Still;
 pub use process::user::ServerUser;
-pub use reference::Host;
-pub use run::{attach, check_transports, command, start, start_on_copy};
+pub use reference::{Host, Server};
+pub use run::{attach, check_transports, start, start_on_copy};
 pub use systems::{differences, register};

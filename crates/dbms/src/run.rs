@@ -1,14 +1,8 @@
 //! Starting servers and other programs, and connecting to what runs.
 
-use std::path::PathBuf;
-use std::process::Command;
-
 use crate::named::Form;
-use crate::process::launch;
 use crate::process::network::veth;
-use crate::{
-    Error, Kind, Origin, Reference, Restored, ServerSpec, ServerUser, System, Transport, systems,
-};
+use crate::{Error, Kind, Origin, Reference, Restored, ServerSpec, System, Transport, systems};
 
 /// Checks before a run that one server of `reference` can be reached by all `transports` on this
 /// machine. For [`Transport::Veth`], this makes a pair of interfaces in a network namespace that
@@ -89,20 +83,6 @@ pub fn attach(reference: &Reference) -> Result<Box<dyn System>, Error> {
             "give the URL of a running server, or start it",
         )),
     }
-}
-
-/// A command that runs another program as the servers' user, with the same environment in every
-/// run, in the control groups of these `cgroup.procs` files. It gets a signal to end when the
-/// thread that starts it ends.
-///
-/// # Errors
-/// [`Error::Io`] if one of the files can't be written to.
-pub fn command(
-    program: &str,
-    user: &ServerUser,
-    procs_files: &[PathBuf],
-) -> Result<Command, Error> {
-    launch::command(program.as_ref(), user, procs_files)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::sync::{PoisonError, RwLock};
 
-use crate::api::builds::{Compared, Difference, differing_builds};
+use crate::api::builds::{Compared, Difference, differing_builds, grouped};
 use crate::api::kind::{Kind, RELAXED};
 use crate::{Durability, Error, Installation};
 
@@ -106,14 +106,7 @@ fn differing_systems(variants: &[Compared<'_>]) -> Option<Difference> {
     let levels: Vec<_> = variants.iter().map(|variant| variant.durability).collect();
     let relaxed = levels.iter().all(|level| *level == Some(Durability::Relaxed));
     let subject = |(place, (subject, _)): (usize, &(&str, &str))| {
-        let mut values: Vec<(&str, Vec<&str>)> = Vec::new();
-        for (name, nature) in &natures {
-            let Some((_, value)) = nature.get(place) else { continue };
-            match values.iter_mut().find(|(known, _)| known == value) {
-                Some((_, names)) => names.push(name),
-                None => values.push((value, vec![name])),
-            }
-        }
+        let values = grouped(&natures, |nature| nature.get(place).map(|(_, value)| *value));
         let each = values.iter().map(|(value, names)| format!("{value} ({})", names.join(", ")));
         let differs = values.len() > 1 && (*subject != RELAXED || relaxed);
         differs.then(|| format!("{subject}: {}", each.collect::<Vec<_>>().join(", ")))

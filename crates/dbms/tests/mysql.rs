@@ -5,7 +5,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use crate::common::{Place, Variant, variant, variants, with_myrocks};
-use dbms::{Durability, Endpoint, Error, Host, ServerSpec, ServerUser, System};
+use dbms::{Durability, Endpoint, Error, Host, Server, ServerSpec, ServerUser, System};
 
 /// One of each kind of start: statements for the system tables, or an option of the server.
 const VERSIONS: [&str; 3] = ["mariadb@10.11.5", "mysql@5.6.24", "mysql@8.0.31"];
@@ -33,7 +33,7 @@ fn start_in(
 
 fn socket(server: &dyn System) -> std::path::PathBuf {
     match server.endpoint() {
-        Endpoint::Mysql { host: Host::Socket(file), .. } => file,
+        Endpoint::Mysql(Server { host: Host::Socket(file), .. }) => file,
         other => panic!("expected a socket, found {other}"),
     }
 }

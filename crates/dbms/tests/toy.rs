@@ -3,9 +3,7 @@
 
 use std::path::Path;
 
-use dbms::{
-    Cache, Error, Installation, Kind, Origin, Reference, Restored, ServerSpec, ServerUser, System,
-};
+use dbms::{Cache, Error, Installation, Kind, Origin, Reference, ServerSpec, ServerUser, Started};
 
 #[derive(Debug)]
 struct Toy;
@@ -15,21 +13,17 @@ impl Kind for Toy {
         "toy"
     }
 
-    fn describe(&self, root: &Path, source: String, _: &ServerUser) -> Result<Installation, Error> {
+    fn describe(&self, root: &Path, _: &ServerUser) -> Result<Installation, Error> {
         Ok(Installation {
             dbms: "toy".to_owned(),
             version: "1.2.3".to_owned(),
-            source,
+            source: String::new(),
             bin_dir: Some(root.to_path_buf()),
             build: [].into(),
         })
     }
 
-    fn start(
-        &self,
-        spec: &ServerSpec<'_>,
-        _: Option<&Origin<'_>>,
-    ) -> Result<(Box<dyn System>, Option<Restored>), Error> {
+    fn start(&self, spec: &ServerSpec<'_>, _: Option<&Origin<'_>>) -> Result<Started, Error> {
         Err(self.lacks(&format!("starting {}", spec.name)))
     }
 }

@@ -33,4 +33,4 @@ pub use experiment::room::check as check_budget;
 pub use experiment::run::{Resume, run};
 pub use import::{Arranged, Finished, ImportError, Imported, Named, Pattern, arrange, describe};
 pub use options::{Options, default_data_dir};
-pub use systems::{Installed, Started, Systems};
+pub use systems::{Installed, Systems};

@@ -3,13 +3,10 @@
 use std::sync::atomic::AtomicBool;
 
 use dbms::{
-    Cache, Endpoint, Error, Host, Installation, Origin, Reference, Restored, ServerSpec,
-    ServerUser, System,
+    Cache, Endpoint, Error, Host, Installation, Origin, Reference, Server, ServerSpec, ServerUser,
+    Started, System,
 };
 use drive::{Address, Connect, Mysql, Postgres, Reach, Session, Target};
-
-/// A started system and, if it runs on a copy, how the copy was made.
-pub type Started = (Box<dyn System>, Option<Restored>);
 
 /// Everything an experiment needs from systems under test before they run. [`Installed`] has the
 /// real ones; tests have their own.
@@ -89,11 +86,11 @@ pub fn target(variant: &str, endpoint: Endpoint) -> Target {
             Target { name: variant.to_owned(), reach: Reach::Process(socket) }
         }
         Endpoint::Nowhere { .. } => Target::new(variant, Nobody),
-        Endpoint::Postgres { host, port, user, password, database } => {
+        Endpoint::Postgres(Server { host, port, user, password, database }) => {
             let address = address(host, port);
             Target::new(variant, Postgres { address, user, password, database })
         }
-        Endpoint::Mysql { host, port, user, password, database } => {
+        Endpoint::Mysql(Server { host, port, user, password, database }) => {
             let address = address(host, port);
             Target::new(variant, Mysql { address, user, password, database })
         }

@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dbms::embedded::{Inside, Place, Program};
 use dbms::{
-    Cache, Error, Footprint, Installation, Kind, Ledger, Origin, Restored, ServerSpec, ServerUser,
-    Setting, Settled, Snapshot, System,
+    Cache, Error, Footprint, Installation, Kind, Ledger, Origin, ServerSpec, ServerUser, Setting,
+    Settled, Snapshot, Started,
 };
 use drive::{Batch, Connect, Engine, Key, ServerError};
 use lab::{Event, Installed, Options, Resume};
@@ -134,21 +134,17 @@ impl Kind for ToyKind {
         "toy"
     }
 
-    fn describe(&self, root: &Path, source: String, _: &ServerUser) -> Result<Installation, Error> {
+    fn describe(&self, root: &Path, _: &ServerUser) -> Result<Installation, Error> {
         Ok(Installation {
             dbms: "toy".to_owned(),
             version: "1.0".to_owned(),
-            source,
+            source: String::new(),
             bin_dir: Some(root.to_path_buf()),
             build: BTreeMap::new(),
         })
     }
 
-    fn start(
-        &self,
-        spec: &ServerSpec<'_>,
-        origin: Option<&Origin<'_>>,
-    ) -> Result<(Box<dyn System>, Option<Restored>), Error> {
+    fn start(&self, spec: &ServerSpec<'_>, origin: Option<&Origin<'_>>) -> Result<Started, Error> {
         let again = testing::again(&[], Path::new("engine"));
         let program = Program {
             path: again.get_program().into(),

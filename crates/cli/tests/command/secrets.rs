@@ -4,7 +4,7 @@ use std::fs;
 use std::net::TcpListener;
 use std::path::Path;
 
-use dbms::{Cache, Endpoint, Ledger, ServerSpec, ServerUser};
+use dbms::{Cache, Endpoint, Ledger, Server, ServerSpec, ServerUser};
 
 use crate::database::Database;
 use crate::own_server::OwnServer;
@@ -174,7 +174,8 @@ fn a_careless_password_of_mysql_is_stored_nowhere() {
     let sql = server.need_sql().unwrap();
     sql.execute(&format!("CREATE USER careless@localhost IDENTIFIED BY '{literal}'")).unwrap();
     sql.execute("GRANT ALL ON *.* TO careless@localhost").unwrap();
-    let Endpoint::Mysql { host: dbms::Host::Socket(socket), database, .. } = server.endpoint()
+    let Endpoint::Mysql(Server { host: dbms::Host::Socket(socket), database, .. }) =
+        server.endpoint()
     else {
         panic!("no socket")
     };

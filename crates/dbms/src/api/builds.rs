@@ -140,13 +140,13 @@ fn made_by(groups: &[(String, Vec<&str>)], made: &str, note: &str) -> Option<Str
 }
 
 /// Variants grouped by a fact, in their order; without variants for which it is unknown.
-fn grouped<'a, T: PartialEq>(
-    builds: &[(&'a str, &BTreeMap<String, String>)],
-    fact: impl Fn(&BTreeMap<String, String>) -> Option<T>,
+pub(crate) fn grouped<'a, B, T: PartialEq>(
+    variants: &[(&'a str, B)],
+    fact: impl Fn(&B) -> Option<T>,
 ) -> Vec<(T, Vec<&'a str>)> {
     let mut groups: Vec<(T, Vec<&str>)> = Vec::new();
-    for (name, build) in builds {
-        let Some(value) = fact(build) else { continue };
+    for (name, known) in variants {
+        let Some(value) = fact(known) else { continue };
         match groups.iter_mut().find(|(known, _)| *known == value) {
             Some((_, names)) => names.push(name),
             None => groups.push((value, vec![name])),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 
-use reference::{Host, Password, host_and_port};
+use reference::{Host, Server, host_and_port};
 
 use crate::{Error, Transport};
 
@@ -12,31 +12,9 @@ use crate::{Error, Transport};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Endpoint {
     /// A PostgreSQL server.
-    Postgres {
-        /// The machine or the socket.
-        host: Host,
-        /// TCP port; for a socket, the number in its name.
-        port: u16,
-        /// Role to connect as.
-        user: String,
-        /// Its password, if one is needed.
-        password: Option<Password>,
-        /// The database.
-        database: String,
-    },
-    /// A MySQL or MariaDB server.
-    Mysql {
-        /// The machine or the socket.
-        host: Host,
-        /// TCP port; of no meaning for a socket.
-        port: u16,
-        /// User to connect as.
-        user: String,
-        /// Its password, if one is needed.
-        password: Option<Password>,
-        /// The database.
-        database: String,
-    },
+    Postgres(Server),
+    /// A MySQL or MariaDB server. The port of a socket means nothing.
+    Mysql(Server),
     /// The socket on which a process that contains the engine accepts loads.
     Process(PathBuf),
     /// There is no DBMS.
@@ -49,13 +27,17 @@ pub enum Endpoint {
 }
 
 impl Endpoint {
+    fn server(&self) -> Option<&Server> {
+        match self {
+            Self::Postgres(server) | Self::Mysql(server) => Some(server),
+            Self::Process(_) | Self::Nowhere { .. } => None,
+        }
+    }
+
     /// The same server with another database.
     pub fn in_database(mut self, name: &str) -> Endpoint {
-        match &mut self {
-            Self::Postgres { database, .. } | Self::Mysql { database, .. } => {
-                name.clone_into(database);
-            }
-            Self::Process(_) | Self::Nowhere { .. } => {}
+        if let Self::Postgres(server) | Self::Mysql(server) = &mut self {
+            name.clone_into(&mut server.database);
         }
         self
     }
@@ -65,11 +47,8 @@ impl Endpoint {
     /// # Errors
     /// [`Error::Transport`] if it is another, or none that has a name.
     pub fn only_by(&self, transport: Transport) -> Result<Endpoint, Error> {
-        let leads = match self {
-            Self::Postgres { host: host @ Host::Tcp(_), .. }
-            | Self::Mysql { host: host @ Host::Tcp(_), .. } => {
-                host.is_local().then_some(Transport::Loopback)
-            }
+        let leads = match self.server().map(|server| &server.host) {
+            Some(host @ Host::Tcp(_)) => host.is_local().then_some(Transport::Loopback),
             // Every system has this one, whether clients use a socket or not.
             _ => Some(Transport::Unix),
         };
@@ -95,12 +74,12 @@ impl Endpoint {
                     device.as_ref().map(|it| ("device".to_owned(), it.display().to_string()));
                 words.clone().into_iter().chain(device).collect()
             }
-            Self::Postgres { host, port, user, database, .. } => {
-                shared_places(host.to_string(), host.to_string(), *port, user, database)
+            Self::Postgres(server) => {
+                shared_places(server, server.host.to_string(), server.host.to_string())
             }
-            Self::Mysql { host, port, user, database, .. } => {
-                let (name, socket) = mysql_host(host);
-                shared_places(name, socket, *port, user, database)
+            Self::Mysql(server) => {
+                let (host, socket) = mysql_host(&server.host);
+                shared_places(server, host, socket)
             }
         }
     }
@@ -111,51 +90,45 @@ impl Endpoint {
     /// # Errors
     /// [`Error::Withheld`] if a password is not for programs either.
     pub fn environment(&self) -> Result<Vec<(&'static str, String)>, Error> {
-        let given = |name, host: &Host, password: &Option<Password>| match password {
-            None => Ok(None),
-            Some(password) => match password.for_program(host.is_local()) {
+        let given = |name, server: &Server| {
+            let Some(password) = &server.password else { return Ok(None) };
+            match password.for_program(server.host.is_local()) {
                 Ok(text) => Ok(Some((name, text.to_owned()))),
                 Err(withheld) => Err(Error::Withheld { server: self.to_string(), withheld }),
-            },
+            }
         };
         Ok(match self {
             Self::Process(_) | Self::Nowhere { .. } => Vec::new(),
-            Self::Postgres { host, port, user, password, database } => [
-                ("PGHOST", host.to_string()),
-                ("PGPORT", port.to_string()),
-                ("PGUSER", user.clone()),
-                ("PGDATABASE", database.clone()),
+            Self::Postgres(server) => [
+                ("PGHOST", server.host.to_string()),
+                ("PGPORT", server.port.to_string()),
+                ("PGUSER", server.user.clone()),
+                ("PGDATABASE", server.database.clone()),
             ]
             .into_iter()
-            .chain(given("PGPASSWORD", host, password)?)
+            .chain(given("PGPASSWORD", server)?)
             .collect(),
             // Its programs take user and database from no variable; placeholders have them.
-            Self::Mysql { host, port, password, .. } => {
-                let (name, socket) = mysql_host(host);
+            Self::Mysql(server) => {
+                let (host, socket) = mysql_host(&server.host);
                 let socket = (!socket.is_empty()).then_some(("MYSQL_UNIX_PORT", socket));
-                [("MYSQL_HOST", name), ("MYSQL_TCP_PORT", port.to_string())]
+                [("MYSQL_HOST", host), ("MYSQL_TCP_PORT", server.port.to_string())]
                     .into_iter()
                     .chain(socket)
-                    .chain(given("MYSQL_PWD", host, password)?)
+                    .chain(given("MYSQL_PWD", server)?)
                     .collect()
             }
         })
     }
 }
 
-fn shared_places(
-    host: String,
-    socket: String,
-    port: u16,
-    user: &str,
-    database: &str,
-) -> BTreeMap<String, String> {
+fn shared_places(server: &Server, host: String, socket: String) -> BTreeMap<String, String> {
     [
         ("host", host),
         ("socket", socket),
-        ("port", port.to_string()),
-        ("user", user.to_owned()),
-        ("database", database.to_owned()),
+        ("port", server.port.to_string()),
+        ("user", server.user.clone()),
+        ("database", server.database.clone()),
     ]
     .map(|(name, value)| (name.to_owned(), value))
     .into()
@@ -172,43 +145,38 @@ fn mysql_host(host: &Host) -> (String, String) {
 
 impl fmt::Display for Endpoint {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Process(socket) => write!(formatter, "a process at {}", socket.display()),
-            Self::Nowhere { .. } => formatter.write_str("no DBMS"),
-            Self::Mysql { host, port, user, database, .. } => match host {
-                Host::Socket(file) => {
-                    write!(formatter, "mysql://{user}@/{database}?socket={}", file.display())
-                }
-                Host::Tcp(name) => {
-                    write!(formatter, "mysql://{user}@{}/{database}", host_and_port(name, *port))
-                }
-            },
-            Self::Postgres { host, port, user, database, .. } => match host {
-                Host::Socket(_) => {
-                    write!(formatter, "postgres://{user}@/{database}?host={host}&port={port}")
-                }
-                Host::Tcp(name) => {
-                    write!(formatter, "postgres://{user}@{}/{database}", host_and_port(name, *port))
-                }
-            },
+        let (scheme, server) = match self {
+            Self::Process(socket) => return write!(formatter, "a process at {}", socket.display()),
+            Self::Nowhere { .. } => return formatter.write_str("no DBMS"),
+            Self::Mysql(server) => ("mysql", server),
+            Self::Postgres(server) => ("postgres", server),
+        };
+        let Server { host, port, user, database, .. } = server;
+        write!(formatter, "{scheme}://{user}@")?;
+        match (self, host) {
+            (_, Host::Tcp(name)) => write!(formatter, "{}/{database}", host_and_port(name, *port)),
+            (Self::Mysql(_), Host::Socket(file)) => {
+                write!(formatter, "/{database}?socket={}", file.display())
+            }
+            (_, Host::Socket(_)) => write!(formatter, "/{database}?host={host}&port={port}"),
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use reference::Disclosure;
+    use reference::{Disclosure, Password};
 
     use super::*;
 
     fn mysql(host: Host) -> Endpoint {
-        Endpoint::Mysql {
+        Endpoint::Mysql(Server {
             host,
             port: 3306,
             user: "me".to_owned(),
             password: Some(Password::new("s3cret")),
             database: "bench".to_owned(),
-        }
+        })
     }
 
     #[test]
@@ -240,15 +208,10 @@ mod tests {
             ("::1", Disclosure::Proof, true),
         ] {
             let mysql = mysql(Host::Tcp(host.to_owned()));
-            let Endpoint::Mysql { host, port, user, password, database } = mysql.clone() else {
-                panic!("{mysql}")
-            };
-            let postgres = Endpoint::Postgres { host, port, user, password, database };
+            let postgres = Endpoint::Postgres(mysql.server().unwrap().clone());
             for (mut endpoint, name) in [(mysql, "MYSQL_PWD"), (postgres, "PGPASSWORD")] {
-                if let Endpoint::Mysql { password, .. } | Endpoint::Postgres { password, .. } =
-                    &mut endpoint
-                {
-                    *password = password.take().map(|it| it.allowing(allowed.clone()));
+                if let Endpoint::Mysql(server) | Endpoint::Postgres(server) = &mut endpoint {
+                    server.password = server.password.take().map(|it| it.allowing(allowed.clone()));
                 }
                 let variable = (name, "s3cret".to_owned());
                 match endpoint.environment() {

@@ -424,6 +424,25 @@ impl Error {
         Self::Reserved { variant: variant.to_owned(), setting, reason }
     }
 
+    /// For a setting, with its value if that is known, that a server does not take.
+    pub(crate) fn rejected(
+        variant: &str,
+        setting: Option<String>,
+        message: impl Into<String>,
+    ) -> Self {
+        Self::Rejected { variant: variant.to_owned(), setting, message: message.into() }
+    }
+
+    /// For a helper program that failed, with the last lines of what it wrote.
+    pub(crate) fn program(
+        program: impl Into<String>,
+        status: impl ToString,
+        written: &str,
+    ) -> Self {
+        let output = last_lines(written, 12);
+        Self::Program { program: program.into(), status: status.to_string(), output }
+    }
+
     /// Fails once the caller has set `interrupted`.
     pub(crate) fn check(interrupted: &AtomicBool, doing: &'static str) -> Result<(), Self> {
         if interrupted.load(Ordering::Relaxed) { Err(Self::Interrupted { doing }) } else { Ok(()) }
@@ -460,6 +479,12 @@ fn near_text(near: &[String], newest: &[String]) -> String {
         ([], newest) => format!("the newest of each major version: {}", newest.join(", ")),
         (near, _) => format!("nearest versions: {}", near.join(", ")),
     }
+}
+
+/// The last `count` lines of a text.
+pub(crate) fn last_lines(text: &str, count: usize) -> String {
+    let lines: Vec<&str> = text.lines().collect();
+    lines.get(lines.len().saturating_sub(count)..).unwrap_or_default().join("\n")
 }
 
 /// The beginning of a statement, for messages.

@@ -1,6 +1,5 @@
 //! A kind of system under test: how it is named, obtained, built and started.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 
@@ -9,8 +8,8 @@ use reference::Server;
 use crate::obtain::build::work::Work;
 use crate::obtain::fetch::maven::{Artifact, Version, parse};
 use crate::{
-    BuildOptions, Compared, CountMethod, Counter, Difference, Durability, Endpoint, Error,
-    Installation, Origin, ParsedPlan, ProfileFacts, Restored, ServerSpec, ServerUser, Snapshot,
+    BuildOptions, Compared, Config, CountMethod, Counter, Difference, Durability, Endpoint, Error,
+    Installation, Origin, ParsedPlan, ProfileFacts, ServerSpec, ServerUser, Snapshot, Started,
     System,
 };
 
@@ -30,8 +29,7 @@ pub trait Kind: fmt::Debug + Sync {
 
     /// How many numbers the version of a release has if the first is `first`: 2 for PostgreSQL
     /// 13.7.
-    fn numbers(&self, first: u64) -> usize {
-        let _ = first;
+    fn numbers(&self, _first: u64) -> usize {
         3
     }
 
@@ -46,19 +44,13 @@ pub trait Kind: fmt::Debug + Sync {
     }
 
     /// The address of a running one, if it is reached like that.
-    fn endpoint(&self, server: Server) -> Option<Endpoint> {
-        let _ = server;
+    fn endpoint(&self, _server: Server) -> Option<Endpoint> {
         None
     }
 
-    /// Describes the installation in `root`, which came from `source`. Its programs are run as
-    /// `user`, like its servers.
-    fn describe(
-        &self,
-        root: &Path,
-        source: String,
-        user: &ServerUser,
-    ) -> Result<Installation, Error>;
+    /// Describes the installation in `root`, without its source, which the caller knows. Its programs
+    /// are run as `user`, like its servers.
+    fn describe(&self, root: &Path, user: &ServerUser) -> Result<Installation, Error>;
 
     /// Describes a running one.
     fn describe_running(&self, endpoint: &Endpoint) -> Result<Installation, Error> {
@@ -71,13 +63,7 @@ pub trait Kind: fmt::Debug + Sync {
     }
 
     /// See [`crate::durability`]. `engine` is one of [`Kind::engines`], or none is named.
-    fn durability(
-        &self,
-        installation: &Installation,
-        engine: Option<&str>,
-        level: Durability,
-    ) -> Result<BTreeMap<String, String>, Error> {
-        let _ = (installation, engine, level);
+    fn durability(&self, _engine: Option<&str>, _level: Durability) -> Result<Config, Error> {
         Err(self.lacks("a common durability"))
     }
 
@@ -104,11 +90,7 @@ pub trait Kind: fmt::Debug + Sync {
     }
 
     /// See [`crate::start`] and, with an `origin`, [`crate::start_on_copy`].
-    fn start(
-        &self,
-        spec: &ServerSpec<'_>,
-        origin: Option<&Origin<'_>>,
-    ) -> Result<(Box<dyn System>, Option<Restored>), Error>;
+    fn start(&self, spec: &ServerSpec<'_>, origin: Option<&Origin<'_>>) -> Result<Started, Error>;
 
     /// See [`crate::attach`].
     fn attach(&self, endpoint: &Endpoint) -> Result<Box<dyn System>, Error> {
@@ -129,50 +111,44 @@ pub trait Kind: fmt::Debug + Sync {
     ///
     /// # Errors
     /// [`Error::Unsupported`] if they can't be.
-    fn count_method(&self, installation: &Installation) -> Result<CountMethod, Error> {
-        let _ = installation;
+    fn count_method(&self, _installation: &Installation) -> Result<CountMethod, Error> {
         Err(self.lacks("counting instructions"))
     }
 
     /// Figures of a step by the names in published tables, from its counters: how they changed, and
-    /// how they are `now`. `seconds`: how long the system had the load, and how long its counters
+    /// how they are now. `seconds`: how long the system had the load, and how long its counters
     /// counted, which is longer if others had the load in turn.
     fn figures(
         &self,
-        changed: &[Counter],
-        now: &Snapshot,
-        seconds: [f64; 2],
+        _changed: &[Counter],
+        _now: &Snapshot,
+        _seconds: [f64; 2],
     ) -> Vec<(&'static str, f64)> {
-        let _ = (changed, now, seconds);
         Vec::new()
     }
 
     /// Names the role of a file by its path in the data directory, such as `wal`; `None` for a
     /// table or a file that needs no name. See [`crate::rest_of_disk`].
-    fn part_of_disk(&self, file: &Path) -> Option<&'static str> {
-        let _ = file;
+    fn part_of_disk(&self, _file: &Path) -> Option<&'static str> {
         None
     }
 
     /// Largest number of clients that can be connected at the same time in addition to steelyard's
     /// own connections, with these settings and this configuration file; `None`: as many as the
     /// machine allows.
-    fn most_clients(&self, settings: &BTreeMap<String, String>, file: Option<&str>) -> Option<u32> {
-        let _ = (settings, file);
+    fn most_clients(&self, _settings: &Config, _file: Option<&str>) -> Option<u32> {
         None
     }
 
     /// Properties of tables of `engine` that no setting of a plan changes, for comparisons with
     /// other systems: each a subject and a value. With [`RELAXED`], the meaning of its durability.
-    fn nature(&self, engine: Option<&str>) -> Vec<(&'static str, &'static str)> {
-        let _ = engine;
+    fn nature(&self, _engine: Option<&str>) -> Vec<(&'static str, &'static str)> {
         Vec::new()
     }
 
     /// Differences between `variants` of this kind, apart from their builds, that matter in a
     /// comparison.
-    fn differences(&self, variants: &[Compared<'_>]) -> Vec<Difference> {
-        let _ = variants;
+    fn differences(&self, _variants: &[Compared<'_>]) -> Vec<Difference> {
         Vec::new()
     }
 

@@ -2,7 +2,7 @@
 //!
 //! A `kind` says what a system can do before it runs: how it is obtained, built and started. An
 //! obtained system is an `installation`, and `builds` names and compares the known facts about its
-//! build. A start gives a `system`, which has an `endpoint`, reached by a `transport`, and
+//! build. A start of a `spec` gives a `system`, which has an `endpoint`, reached by a `transport`, and
 //! `counters`, and leaves something when it is `stopped`. `count_method` and `profile` tell other
 //! crates how to count its instructions and read its call stacks. An `error` says what was
 //! expected, what was found and what to do.
@@ -15,6 +15,7 @@ pub(crate) mod error;
 pub(crate) mod installation;
 pub(crate) mod kind;
 pub(crate) mod profile;
+pub(crate) mod spec;
 pub(crate) mod stopped;
 pub(crate) mod system;
 pub(crate) mod transport;

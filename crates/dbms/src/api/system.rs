@@ -3,89 +3,14 @@
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::ffi::OsString;
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::path::PathBuf;
 
 use crate::api::error::shorten;
-use crate::{
-    Cache, Diagnosis, Endpoint, Error, Installation, Ledger, ServerUser, Snapshot, Stopped,
-    Transport,
-};
+use crate::process::server::{Interrupter, ServerProcess};
+use crate::{Diagnosis, Ending, Endpoint, Error, Restored, Snapshot, Stopped, Transport};
 
 /// Number of log lines to search for a diagnosis.
 const DIAGNOSED_LINES: usize = 12;
-
-/// The input of [`crate::start`].
-#[derive(Clone, Debug)]
-pub struct ServerSpec<'a> {
-    /// The binaries.
-    pub installation: &'a Installation,
-    /// The variant's name, for messages and the ledger.
-    pub name: &'a str,
-    /// The directory of this trial, created by [`crate::start`]: data in `data`, the socket in `s`,
-    /// the log in `server.log`. It must not exist, or must be empty.
-    pub directory: &'a Path,
-    /// Settings of the plan, which override `config_file`.
-    pub config: BTreeMap<String, String>,
-    /// A file of settings in the server's own format.
-    pub config_file: Option<PathBuf>,
-    /// Further options of initdb.
-    pub initdb: Vec<String>,
-    /// The storage engine for the tables of a workload, of a system that has several: `innodb`,
-    /// `myrocks`. `None`: its usual one.
-    pub engine: Option<&'a str>,
-    /// `cgroup.procs` files that the server writes itself to before it runs.
-    pub procs_files: Vec<PathBuf>,
-    /// A program to run the server under, such as Valgrind: its full path and arguments, to which
-    /// the server's command line is appended. Empty: none.
-    pub wrapper: Vec<OsString>,
-    /// How clients can reach it in addition to the unix socket, which every server has: at most one
-    /// of [`Transport::Loopback`] and [`Transport::Veth`]. Over TCP it asks for a password that is
-    /// made for this server.
-    pub transports: &'a [Transport],
-    /// The user to run as.
-    pub user: ServerUser,
-    /// How long the start may take until the server answers.
-    pub start_limit: Duration,
-    /// How long each stage of stopping may take.
-    pub stop_limit: Duration,
-    /// Where prepared data directories are kept.
-    pub cache: &'a Cache,
-    /// Where the start is recorded.
-    pub ledger: &'a Ledger,
-}
-
-impl<'a> ServerSpec<'a> {
-    /// A server with its own defaults, which gets a minute to start and to stop.
-    pub fn new(
-        name: &'a str,
-        installation: &'a Installation,
-        directory: &'a Path,
-        user: ServerUser,
-        cache: &'a Cache,
-        ledger: &'a Ledger,
-    ) -> Self {
-        const LIMIT: Duration = Duration::from_secs(60);
-        Self {
-            installation,
-            name,
-            directory,
-            config: BTreeMap::new(),
-            config_file: None,
-            initdb: Vec::new(),
-            engine: None,
-            procs_files: Vec::new(),
-            wrapper: Vec::new(),
-            transports: &[],
-            user,
-            start_limit: LIMIT,
-            stop_limit: LIMIT,
-            cache,
-            ledger,
-        }
-    }
-}
 
 /// The failure that a commit survives, independent of the names of a system's settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -160,6 +85,29 @@ pub trait Waits: Send {
     fn look(&mut self) -> Result<Vec<(String, u32)>, Error>;
 }
 
+/// Looks by a query, from a session of its own: for each state, its name and how many sessions are in
+/// it.
+pub(crate) struct Looks<S> {
+    session: S,
+    sql: String,
+}
+
+impl<S: Sql + Send> Looks<S> {
+    /// Looks for the first time.
+    pub(crate) fn open(session: S, sql: String) -> Result<Self, Error> {
+        let mut looks = Self { session, sql };
+        looks.look()?;
+        Ok(looks)
+    }
+}
+
+impl<S: Sql + Send> Waits for Looks<S> {
+    fn look(&mut self) -> Result<Vec<(String, u32)>, Error> {
+        let rows = self.session.pairs(&self.sql)?;
+        Ok(rows.into_iter().filter_map(|(state, n)| Some((state, n.parse().ok()?))).collect())
+    }
+}
+
 /// Reads what a system reports about itself each second, from a connection of its own.
 pub trait Gauges: Send {
     /// The gauges now.
@@ -207,8 +155,8 @@ pub struct Settled {
     pub lines: Vec<String>,
 }
 
-/// Makes a system abort its current work, from another thread; may be called again.
-pub type Interrupter = Box<dyn Fn() + Send + Sync>;
+/// A started system, and how the copy of data was made that it runs on, if it does.
+pub type Started = (Box<dyn System>, Option<Restored>);
 
 /// A running system under test. If [`crate::start`] started it, it is ended on drop, and its files
 /// are removed.
@@ -228,17 +176,35 @@ pub trait System: Send {
         self.endpoint().only_by(transport)
     }
 
+    /// Its process, if it was started here.
+    fn process(&self) -> Option<&ServerProcess> {
+        None
+    }
+
+    /// The same, to watch and to end it.
+    fn process_mut(&mut self) -> Option<&mut ServerProcess> {
+        None
+    }
+
     /// The root of its process tree; `None` if it is on another machine or unknown.
-    fn root_pid(&self) -> Option<u32>;
+    fn root_pid(&self) -> Option<u32> {
+        self.process().map(ServerProcess::pid)
+    }
 
     /// True if it was started here, false if it was found running.
-    fn owned(&self) -> bool;
+    fn owned(&self) -> bool {
+        self.process().is_some()
+    }
 
     /// Where its data is, if that is on this machine and known.
-    fn data_directory(&mut self) -> Option<PathBuf>;
+    fn data_directory(&mut self) -> Option<PathBuf> {
+        self.process()?.data_directory()
+    }
 
     /// Its SQL side; `None` if it has none.
-    fn sql(&mut self) -> Option<&mut dyn Sql>;
+    fn sql(&mut self) -> Option<&mut dyn Sql> {
+        None
+    }
 
     /// The same, for callers that need it.
     ///
@@ -305,10 +271,14 @@ pub trait System: Send {
 
     /// A handle for another thread to make it abort its work. After that, it can only be stopped.
     /// `None` if it was not started here.
-    fn interrupter(&self) -> Option<Interrupter>;
+    fn interrupter(&self) -> Option<Interrupter> {
+        self.process()?.interrupter()
+    }
 
     /// The last lines of its log; empty if steelyard did not start it.
-    fn log_tail(&self, lines: usize) -> String;
+    fn log_tail(&self, lines: usize) -> String {
+        self.process().map(|process| process.log_tail(lines)).unwrap_or_default()
+    }
 
     /// The known cause of its latest failures according to its log, if any.
     fn diagnose(&self) -> Option<Diagnosis> {
@@ -316,25 +286,49 @@ pub trait System: Send {
         full.then_some(Diagnosis::DiskFull)
     }
 
-    /// Is it still running? If not, records how it ended.
-    fn alive(&mut self) -> bool;
+    /// How it ended, if it did. A system that was found running is asked something.
+    fn died(&mut self) -> Option<String> {
+        if let Some(process) = self.process_mut() {
+            return process.died();
+        }
+        self.sql()?.query_i64("SELECT 1").err().map(|error| error.to_string())
+    }
 
-    /// How it ended, if [`System::alive`] found that it did.
-    fn died(&self) -> Option<String>;
+    /// Is it still running?
+    fn alive(&mut self) -> bool {
+        self.died().is_none()
+    }
+
+    /// Closes its own connections, which the end of the system need not wait for then.
+    fn close(&mut self) {}
 
     /// Ends it and waits: asks, insists after the limit, kills after another. A system that
     /// steelyard did not start is left running.
     ///
     /// # Errors
     /// [`Error::Stuck`] if processes survive even that.
-    fn stop(self: Box<Self>) -> Result<Stopped, Error>;
+    fn stop(mut self: Box<Self>) -> Result<Stopped, Error> {
+        self.close();
+        leave(self.process_mut(), true)
+    }
 
     /// Ends it at once: data that it holds back in memory is not written, so its data must not be
     /// used again. A system that steelyard did not start is left running.
     ///
     /// # Errors
     /// As [`System::stop`].
-    fn end(self: Box<Self>) -> Result<Stopped, Error>;
+    fn end(mut self: Box<Self>) -> Result<Stopped, Error> {
+        self.close();
+        leave(self.process_mut(), false)
+    }
+}
+
+/// Ends a system's process, if it was started here.
+fn leave(process: Option<&mut ServerProcess>, gracefully: bool) -> Result<Stopped, Error> {
+    match process {
+        Some(process) => process.stop(gracefully),
+        None => Ok(Stopped::new(0.0, Ending::LeftRunning, None, None)),
+    }
 }
 
 /// Operations of SQL servers other than the load, on a control connection that is reopened if lost.
@@ -370,6 +364,18 @@ pub trait Sql {
     fn query_i64(&mut self, sql: &str) -> Result<i64, Error> {
         let text = self.text(sql)?;
         text.parse().map_err(|_| Error::answer("an integer", format!("{text:?}")))
+    }
+
+    /// Runs a query with two columns, such as `SHOW GLOBAL STATUS`: a name and a value, which is
+    /// empty for NULL.
+    fn pairs(&mut self, sql: &str) -> Result<Vec<(String, String)>, Error> {
+        let rows = self.query_rows(sql)?.into_iter();
+        Ok(rows
+            .filter_map(|row| match <[Option<String>; 2]>::try_from(row) {
+                Ok([Some(name), value]) => Some((name, value.unwrap_or_default())),
+                _ => None,
+            })
+            .collect())
     }
 
     /// Creates tables on a server that steelyard did not start, with the statements of `setup`, and

@@ -38,11 +38,8 @@ pub(crate) fn read_in_group(
         command.arg("--").args(some).stdout(Stdio::null()).stderr(Stdio::null());
         let status = launch::finish(command, origin.interrupted, "reading the copied data")?;
         if !status.success() {
-            return Err(Error::Program {
-                program: format!("cat (reading the data of {})", spec.name),
-                status: status.to_string(),
-                output: "it could not read all of the files".to_owned(),
-            });
+            let program = format!("cat (reading the data of {})", spec.name);
+            return Err(Error::program(program, status, "it could not read all of the files"));
         }
     }
     Ok(begin.elapsed().as_secs_f64())

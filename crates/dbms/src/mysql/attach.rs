@@ -6,17 +6,17 @@ use std::path::Path;
 
 use super::control::Control;
 use super::flavor::{MARIADB, MYSQL};
+use super::version::numbers;
 use crate::api::builds::VERSION;
 use crate::process::proc;
-use crate::{Endpoint, Error, Host, Installation, Sql};
+use crate::{Endpoint, Error, Host, Installation, Server, Sql};
 
 /// Describes a running server. Its URL may call MariaDB mysql.
 pub(super) fn describe(endpoint: &Endpoint) -> Result<Installation, Error> {
     let mut control = Control::new(endpoint.clone());
     let text = control.text("SELECT version()")?;
     let flavor = if control.version()?.mariadb { &MARIADB } else { &MYSQL };
-    let version = text.split(|c: char| !c.is_ascii_digit() && c != '.').next().unwrap_or(&text);
-    let version = version.to_owned();
+    let version = numbers(&text).to_owned();
     let mut build = BTreeMap::from([(VERSION.to_owned(), text)]);
     for name in ["version_comment", "version_compile_machine", "version_source_revision"] {
         if let Some(value) = control.variable(name)? {
@@ -35,7 +35,7 @@ pub(super) fn describe(endpoint: &Endpoint) -> Result<Installation, Error> {
 /// The server's pid: the process that listens on the unix socket. For a server on loopback, the
 /// process in its pid file, if that can be read and the process has its data open.
 pub(super) fn find_process(control: &mut Control) -> Option<u32> {
-    let Endpoint::Mysql { host, .. } = control.endpoint() else { return None };
+    let Endpoint::Mysql(Server { host, .. }) = control.endpoint() else { return None };
     match host.clone() {
         Host::Socket(file) => proc::listening_on(&file),
         host => {

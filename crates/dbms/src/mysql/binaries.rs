@@ -1,6 +1,5 @@
 //! An installation on this machine: where its parts are, and how it was built.
 
-use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,9 +7,7 @@ use std::process::Command;
 
 use super::flavor::Flavor;
 use super::libraries;
-use super::version::Version;
-use crate::api::builds::{COMMENT, COMPILER, SERVER_HASH};
-use crate::data::hash;
+use super::version::{Version, numbers};
 use crate::obtain::elf;
 use crate::process::launch;
 use crate::{Error, Installation, ServerUser};
@@ -105,12 +102,11 @@ impl Layout {
     }
 }
 
-/// Describes the installation in `root`, which came from `source`. Its programs are run as `user`,
+/// Describes the installation in `root`. Its programs are run as `user`,
 /// like its servers.
 pub(super) fn describe(
     flavor: &'static Flavor,
     root: &Path,
-    source: String,
     user: &ServerUser,
 ) -> Result<Installation, Error> {
     let layout = Layout::find(flavor, root)?;
@@ -137,27 +133,17 @@ pub(super) fn describe(
             format!("its server calls itself {banner:?}; write {other}@path:{}", root.display());
         return Err(not_one(flavor, root, problem));
     }
-    let mut build = of_binary(&layout.program)?;
-    let version = text.split(|c: char| !c.is_ascii_digit() && c != '.').next().unwrap_or(text);
-    let version = version.to_owned();
+    let program = fs::read(&layout.program).map_err(Error::io("read", &layout.program))?;
+    let mut build = elf::facts(&program);
+    let version = numbers(text).to_owned();
     build.insert(BANNER.to_owned(), banner);
     Ok(Installation {
         dbms: flavor.name.to_owned(),
         version,
-        source,
+        source: String::new(),
         bin_dir: Some(bin_dir),
         build,
     })
-}
-
-fn of_binary(program: &Path) -> Result<BTreeMap<String, String>, Error> {
-    let bytes = fs::read(program).map_err(Error::io("read", program))?;
-    let mut build = elf::facts(&bytes);
-    if let Some(compiler) = build.get(COMMENT).filter(|comment| !comment.contains("; ")).cloned() {
-        build.insert(COMPILER.to_owned(), compiler);
-    }
-    build.insert(SERVER_HASH.to_owned(), hash::of(&bytes));
-    Ok(build)
 }
 
 pub(super) fn not_one(flavor: &Flavor, path: &Path, problem: String) -> Error {
@@ -222,14 +208,14 @@ mod tests {
         let user = ServerUser::choose(None).unwrap();
         let root = installation("10.11.14-MariaDB", "mariadbd");
         for path in [root.path().to_path_buf(), root.path().join("sbin/mariadbd")] {
-            let found = describe(&MARIADB, &path, String::new(), &user).unwrap();
+            let found = describe(&MARIADB, &path, &user).unwrap();
             assert_eq!((found.dbms.as_str(), found.version.as_str()), ("mariadb", "10.11.14"));
             assert_eq!(found.bin_dir.as_deref(), Some(&*root.path().join("sbin")));
         }
         let layout = Layout::find(&MARIADB, root.path()).unwrap();
         assert_eq!(layout.base, root.path());
         assert_eq!(layout.plugins, Some(root.path().join("lib/mysql/plugin")));
-        let error = describe(&MYSQL, &root.path().join("sbin/mariadbd"), String::new(), &user);
+        let error = describe(&MYSQL, &root.path().join("sbin/mariadbd"), &user);
         assert!(error.unwrap_err().to_string().contains("write mariadb@path:"));
 
         fs::remove_file(root.path().join("share/mysql/english/errmsg.sys")).unwrap();

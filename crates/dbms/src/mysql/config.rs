@@ -5,16 +5,16 @@
 //! it on by default, which would add a second log to every commit). The version must know every
 //! setting of the plan: none is dropped, and a value that the server would adjust is rejected.
 
-use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use super::binaries::Layout;
 use super::engine::Engine;
 use super::flavor::Flavor;
-use super::options::{self, Given, is_off, is_on, plain, quoted, sized, written};
+use super::options::{self, Given, is_off, is_on, plain, quoted, written};
 use super::version::Version;
-use crate::{Error, ServerSpec};
+use crate::api::spec::in_bytes;
+use crate::{Config, Error, ServerSpec};
 
 const NO_TCP: &str = "servers listen only on a private unix socket";
 const INSTALLED: &str = "it belongs to the installation";
@@ -96,12 +96,8 @@ impl Settings {
             let bare = written(name);
             let letters = bare.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.'));
             if !letters || !bare.starts_with(|c: char| c.is_ascii_alphabetic()) {
-                return Err(Error::Rejected {
-                    variant: spec.name.to_owned(),
-                    setting: Some(name.clone()),
-                    message: "names of settings consist of letters, digits and underscores"
-                        .to_owned(),
-                });
+                let message = "names of settings consist of letters, digits and underscores";
+                return Err(Error::rejected(spec.name, Some(name.clone()), message));
             }
         }
         let Some(path) = &spec.config_file else {
@@ -134,7 +130,7 @@ impl Settings {
                 let file = self.in_file.iter().rev().find(|(key, _)| plain(key) == **name);
                 file.and_then(|(_, value)| value.clone())
             });
-            value.map(|value| format!("--{name}={}", sized(&value)))
+            value.map(|value| format!("--{name}={}", in_bytes(&value)))
         };
         INITIAL.iter().filter_map(|name| set(&name)).collect()
     }
@@ -196,7 +192,7 @@ fn line(name: &str, value: &str) -> String {
     match plain(name).as_str() {
         "log_bin" if is_off(value) => "skip_log_bin".to_owned(),
         "log_bin" if is_on(value) => "log_bin".to_owned(),
-        _ => format!("{} = {}", written(name), quoted(&sized(value))),
+        _ => format!("{} = {}", written(name), quoted(&in_bytes(value))),
     }
 }
 
@@ -217,7 +213,7 @@ fn refuse(spec: &ServerSpec<'_>, name: &str, place: &str) -> Result<(), Error> {
 
 /// Largest number of clients that these settings, and below them this file, allow in addition to
 /// our own connections.
-pub(super) fn most_clients(settings: &BTreeMap<String, String>, file: Option<&str>) -> u32 {
+pub(super) fn most_clients(settings: &Config, file: Option<&str>) -> u32 {
     let is_it = |name: &str| matches!(plain(name).as_str(), "max_connections");
     let set = settings.iter().find(|(name, _)| is_it(name)).map(|(_, value)| value.clone());
     let in_file = || {
@@ -240,11 +236,7 @@ pub(super) fn rejection(spec: &ServerSpec<'_>, names: &[String], output: &str) -
         let set = spec.config.iter().find(|(key, _)| plain(key) == plain(&name));
         set.map_or(name, |(key, value)| format!("{key} = {value}"))
     });
-    Some(Error::Rejected {
-        variant: spec.name.to_owned(),
-        setting,
-        message: message(line).to_owned(),
-    })
+    Some(Error::rejected(spec.name, setting, message(line)))
 }
 
 /// Is this line about a setting that the server does not take?
@@ -308,11 +300,11 @@ mod tests {
 
     #[test]
     fn the_number_of_clients_follows_from_the_settings() {
-        let set = |value: &str| BTreeMap::from([("Max-Connections".to_owned(), value.to_owned())]);
-        assert_eq!(most_clients(&BTreeMap::new(), None), 146);
+        let set = |value: &str| Config::from([("Max-Connections".to_owned(), value.to_owned())]);
+        assert_eq!(most_clients(&Config::new(), None), 146);
         assert_eq!(most_clients(&set("30"), Some("[mysqld]\nmax_connections = 9")), 25);
         let file = "[mysqld]\nmax_connections=7\n[client]\nmax_connections=1\n[mysqld]\nmax-connections = 250 # many\n";
-        assert_eq!(most_clients(&BTreeMap::new(), Some(file)), 245);
+        assert_eq!(most_clients(&Config::new(), Some(file)), 245);
         assert_eq!(most_clients(&set("?"), None), 146, "the server will say what is wrong");
     }
 

@@ -12,7 +12,7 @@ use reference::Password;
 use super::marked;
 use super::version::Version;
 use crate::api::error::shorten;
-use crate::{Diagnosis, Endpoint, Error, Host, Sql};
+use crate::{Diagnosis, Endpoint, Error, Host, Server, Sql};
 
 /// How long one attempt to connect may take.
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
@@ -93,7 +93,8 @@ impl Control {
     }
 
     fn connect(&self) -> Result<Conn, Error> {
-        let Endpoint::Mysql { host, port, user, password, database } = &self.endpoint else {
+        let Endpoint::Mysql(Server { host, port, user, password, database }) = &self.endpoint
+        else {
             let what = format!("connecting to {}", self.endpoint);
             return Err(Error::unsupported(what, "give the URL of a MySQL or MariaDB server"));
         };
@@ -152,18 +153,6 @@ impl Control {
     /// Runs a query; see [`Table`].
     pub(super) fn table(&mut self, sql: &str) -> Result<Table, Error> {
         Ok(self.run(sql)?.0)
-    }
-
-    /// Runs a query with two columns, such as `SHOW GLOBAL STATUS`: a name and a value, which is
-    /// empty for NULL.
-    pub(super) fn pairs(&mut self, sql: &str) -> Result<Vec<(String, String)>, Error> {
-        let rows = self.query_rows(sql)?.into_iter();
-        Ok(rows
-            .filter_map(|row| match <[Option<String>; 2]>::try_from(row) {
-                Ok([Some(name), value]) => Some((name, value.unwrap_or_default())),
-                _ => None,
-            })
-            .collect())
     }
 
     /// The value of a global variable; `None` if this version does not have it.
@@ -241,6 +230,9 @@ const ENDINGS: [u16; 5] = [SHUTDOWN, 1077, 1080, 1927, 4031];
 /// A full disk: EE_WRITE and EE_DISK_FULL of the file layer, ER_DISK_FULL, ER_RECORD_FILE_FULL.
 const FULL: [u16; 2] = [20, 1021];
 
+/// A privilege is missing (ER_SPECIFIC_ACCESS_DENIED_ERROR).
+const NOT_PERMITTED: u16 = 1227;
+
 /// The cause behind an error's number and text.
 fn diagnosis(number: Option<u16>, message: &str) -> Option<Diagnosis> {
     let number = number?;
@@ -259,6 +251,14 @@ fn diagnosis(number: Option<u16>, message: &str) -> Option<Diagnosis> {
 pub(super) fn number(error: &Error) -> Option<u16> {
     let Error::Query { code: Some(code), .. } = error else { return None };
     code.split_once(NUMBER)?.1.parse().ok()
+}
+
+/// The result of something that needs a privilege; `None` if this user lacks it.
+pub(super) fn permitted<T>(result: Result<T, Error>) -> Result<Option<T>, Error> {
+    match result {
+        Err(error) if number(&error) == Some(NOT_PERMITTED) => Ok(None),
+        result => result.map(Some),
+    }
 }
 
 /// The server's message, or an error of the connection.
@@ -333,13 +333,13 @@ mod tests {
                 send(0, &greeting());
                 [send(2, &[1, 4]), send(4, b"\x01no key")].concat()
             });
-            let error = Control::new(Endpoint::Mysql {
+            let error = Control::new(Endpoint::Mysql(Server {
                 host: Host::Tcp("0.0.0.0".to_owned()),
                 port,
                 user: "me".to_owned(),
                 password: Some(Password::new("s3cret").allowing(allowed)),
                 database: "d".to_owned(),
-            })
+            }))
             .execute("select 1");
             (error.unwrap_err().to_string(), server.join().unwrap())
         })
@@ -363,13 +363,13 @@ mod tests {
 
     #[test]
     fn nobody_listens() {
-        let mut control = Control::new(Endpoint::Mysql {
+        let mut control = Control::new(Endpoint::Mysql(Server {
             host: Host::Socket("/no/such/directory/s".into()),
             port: 3306,
             user: "me".to_owned(),
             password: Some(Password::new("s3cret")),
             database: "d".to_owned(),
-        });
+        }));
         let error = control.execute("select 1").unwrap_err();
         assert!(matches!(error, Error::Connect { .. }));
         assert!(!error.to_string().contains("s3cret"));

@@ -55,10 +55,7 @@ fn reserves(version: Version) -> bool {
 
 /// How to count on servers of an installation.
 pub(super) fn method(installation: &Installation) -> CountMethod {
-    let version = Version::read(&installation.version).map(|version| {
-        let mariadb = installation.dbms == "mariadb" || version.mariadb;
-        Version { mariadb, ..version }
-    });
+    let version = Version::of(installation);
     let settings = SETTINGS.into_iter().filter(|(_, _, applies)| version.is_some_and(*applies));
     CountMethod {
         settings: settings.map(|(name, value, _)| (name, value)).collect(),

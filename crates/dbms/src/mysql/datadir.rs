@@ -136,9 +136,5 @@ fn complete(data: &Path, what: &str, said: &str) -> Result<(), Error> {
     if data.join(USER).is_dir() {
         return Ok(());
     }
-    Err(Error::Program {
-        program: what.to_owned(),
-        status: "it made no database".to_owned(),
-        output: launch::last_lines(said, 12),
-    })
+    Err(Error::program(what, "it made no database", said))
 }

@@ -1,12 +1,10 @@
 //! The failure that a commit survives, as settings that all versions have.
 
-use std::collections::BTreeMap;
-
 use super::engine::Engine;
-use crate::Durability;
+use crate::{Config, Durability};
 
 /// The settings for `level`. The binary log is off unless the plan turns it on; then it follows.
-pub(super) fn settings(engine: Engine, level: Durability) -> BTreeMap<String, String> {
+pub(super) fn settings(engine: Engine, level: Durability) -> Config {
     let full = level == Durability::Full;
     let each = if full { "1" } else { "2" };
     let log = match engine {

@@ -3,7 +3,7 @@
 
 use super::control::Control;
 use super::monitor::Monitor;
-use crate::{Error, Gauge, Gauges};
+use crate::{Error, Gauge, Gauges, Sql};
 
 /// 2^20 bytes.
 const MB: f64 = 1_048_576.0;
@@ -41,7 +41,7 @@ impl Watch {
             "SHOW GLOBAL VARIABLES WHERE Variable_name IN \
              ('innodb_log_file_size', 'innodb_log_files_in_group', 'rocksdb_datadir')",
         )?;
-        let of = |name: &str| find(&variables, name);
+        let of = |name: &str| figure(&variables, name);
         let files = of("innodb_log_files_in_group").unwrap_or(1.0);
         let capacity = of("innodb_log_file_size").map(|size| size * files);
         let rocks = variables.iter().any(|(name, _)| name == "rocksdb_datadir");
@@ -53,7 +53,7 @@ impl Gauges for Watch {
     fn look(&mut self) -> Result<Vec<Gauge>, Error> {
         let status = self.control.pairs(ASKED)?;
         let monitor = Monitor::ask(&mut self.control)?;
-        let of = |name: &str| find(&status, name);
+        let of = |name: &str| figure(&status, name);
         let page = of("Innodb_page_size");
         let pages = |name: &str| Some(of(name)? * page? / MB);
         let capacity = of("Innodb_redo_log_capacity_resized").or(self.capacity);
@@ -76,7 +76,7 @@ impl Gauges for Watch {
         if self.rocks {
             let mut said = self.control.pairs(ROCKS)?;
             said.extend(self.control.pairs(LEVEL_0)?);
-            let of = |name: &str| find(&said, name);
+            let of = |name: &str| figure(&said, name);
             let found = [
                 ("memtables", "memtables", "MB", of("CUR_SIZE_ALL_MEM_TABLES").map(|b| b / MB)),
                 ("immutable", "memtables to flush", "", of("NUM_IMMUTABLE_MEM_TABLE")),
@@ -89,7 +89,8 @@ impl Gauges for Watch {
     }
 }
 
-fn find(pairs: &[(String, String)], name: &str) -> Option<f64> {
+/// The number among `pairs` that has this name.
+pub(super) fn figure(pairs: &[(String, String)], name: &str) -> Option<f64> {
     let found = pairs.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
     found.and_then(|(_, value)| value.parse().ok())
 }

@@ -52,15 +52,14 @@ mod tables;
 mod version;
 mod waits;
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use reference::Server;
 
 use crate::api::kind::{Archive, Kind, RELAXED};
 use crate::{
-    CountMethod, Durability, Endpoint, Error, Installation, Origin, ParsedPlan, ProfileFacts,
-    Restored, ServerSpec, ServerUser, System,
+    Config, CountMethod, Durability, Endpoint, Error, Installation, Origin, ParsedPlan,
+    ProfileFacts, ServerSpec, ServerUser, Started, System,
 };
 use engine::Engine;
 use flavor::Flavor;
@@ -88,17 +87,11 @@ impl Kind for Mysql {
     }
 
     fn endpoint(&self, server: Server) -> Option<Endpoint> {
-        let Server { host, port, user, password, database } = server;
-        Some(Endpoint::Mysql { host, port, user, password, database })
+        Some(Endpoint::Mysql(server))
     }
 
-    fn describe(
-        &self,
-        root: &Path,
-        source: String,
-        user: &ServerUser,
-    ) -> Result<Installation, Error> {
-        binaries::describe(self.0, root, source, user)
+    fn describe(&self, root: &Path, user: &ServerUser) -> Result<Installation, Error> {
+        binaries::describe(self.0, root, user)
     }
 
     fn describe_running(&self, endpoint: &Endpoint) -> Result<Installation, Error> {
@@ -131,21 +124,12 @@ impl Kind for Mysql {
         nature
     }
 
-    fn durability(
-        &self,
-        _installation: &Installation,
-        engine: Option<&str>,
-        level: Durability,
-    ) -> Result<BTreeMap<String, String>, Error> {
+    fn durability(&self, engine: Option<&str>, level: Durability) -> Result<Config, Error> {
         Ok(durability::settings(Engine::of(engine)?, level))
     }
 
-    fn start(
-        &self,
-        spec: &ServerSpec<'_>,
-        origin: Option<&Origin<'_>>,
-    ) -> Result<(Box<dyn System>, Option<Restored>), Error> {
-        MysqlServer::start(self.0, spec, origin)
+    fn start(&self, spec: &ServerSpec<'_>, origin: Option<&Origin<'_>>) -> Result<Started, Error> {
+        mysqld::start(self.0, spec, origin)
     }
 
     fn attach(&self, endpoint: &Endpoint) -> Result<Box<dyn System>, Error> {
@@ -168,7 +152,7 @@ impl Kind for Mysql {
         plans::parse(plan)
     }
 
-    fn most_clients(&self, settings: &BTreeMap<String, String>, file: Option<&str>) -> Option<u32> {
+    fn most_clients(&self, settings: &Config, file: Option<&str>) -> Option<u32> {
         Some(config::most_clients(settings, file))
     }
 }

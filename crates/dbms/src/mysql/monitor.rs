@@ -1,11 +1,8 @@
 //! The output of SHOW ENGINE INNODB STATUS: the only place where every version has the log's
 //! position, its last checkpoint and the length of the history list.
 
-use super::control::{Control, number};
-use crate::Error;
-
-/// ER_SPECIFIC_ACCESS_DENIED_ERROR: the role may not look (privilege PROCESS).
-const NOT_PERMITTED: u16 = 1227;
+use super::control::{Control, permitted};
+use crate::{Error, Sql};
 
 /// Figures of InnoDB's monitor.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -42,13 +39,10 @@ impl Monitor {
         found
     }
 
-    /// Asks the server; nothing is known if the role may not see it or InnoDB is off.
+    /// Asks the server; nothing is known if the role may not see it (privilege PROCESS) or InnoDB is
+    /// off.
     pub(super) fn ask(control: &mut Control) -> Result<Self, Error> {
-        let rows = match control.table("SHOW ENGINE INNODB STATUS") {
-            Ok(table) => table.rows,
-            Err(error) if number(&error) == Some(NOT_PERMITTED) => Vec::new(),
-            Err(error) => return Err(error),
-        };
+        let rows = permitted(control.query_rows("SHOW ENGINE INNODB STATUS"))?.unwrap_or_default();
         let text = rows.into_iter().flatten().next_back().flatten();
         Ok(text.map_or_else(Self::default, |text| Self::read(&text)))
     }

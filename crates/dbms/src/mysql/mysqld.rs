@@ -2,18 +2,19 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Child, Stdio};
 
 use super::binaries::Layout;
 use super::config::{self, Places, Settings};
 use super::control::Control;
 use super::datadir::{self, USER};
 use super::flavor::Flavor;
+use super::server::MysqlServer;
 use super::version::Version;
+use crate::api::error::last_lines;
 use crate::process::launch;
-use crate::process::server::{ServerProcess, Signals};
+use crate::process::server::Signals;
 use crate::process::site::Site;
-use crate::{Endpoint, Error, Host, Origin, Restored, ServerSpec, Sql};
+use crate::{Endpoint, Error, Host, Origin, Server, ServerSpec, Sql, Started};
 
 /// It has no signal for an end at once other than the last one.
 const SIGNALS: Signals = Signals { graceful: libc::SIGTERM, immediate: libc::SIGKILL };
@@ -23,16 +24,6 @@ const LOGS: [&str; 1] = ["#innodb_redo"];
 
 /// The port in addresses of sockets, where it means nothing.
 const PORT: u16 = 3306;
-
-/// A server that answers.
-pub(super) struct Started {
-    pub(super) process: ServerProcess,
-    /// The control connection, open.
-    pub(super) control: Control,
-    /// Names of the settings in its option file.
-    pub(super) configured: Vec<String>,
-    pub(super) restored: Option<Restored>,
-}
 
 /// Starts a server on a copy of `origin` or on a fresh data directory.
 pub(super) fn start(
@@ -50,7 +41,9 @@ pub(super) fn start(
     let settings = Settings::read(spec)?;
     spec.user.check_reach(bin_dir)?;
     let layout = Layout::find(flavor, bin_dir)?;
-    let version = version(flavor, spec)?;
+    let version = Version::of(spec.installation).ok_or_else(|| {
+        Error::answer(format!("a version of {}", flavor.shown), &spec.installation.version)
+    })?;
     let mut site = Site::make(spec, &layout.program)?;
     let socket = site.socket("mysql.sock")?;
     let places = Places {
@@ -75,13 +68,13 @@ pub(super) fn start(
         command.arg(format!("--defaults-file={}", file.display())).current_dir(&places.data);
         command.envs(layout.environment());
     })?;
-    let mut control = Control::new(Endpoint::Mysql {
+    let mut control = Control::new(Endpoint::Mysql(Server {
         host: Host::Socket(socket.clone()),
         port: PORT,
         user: USER.to_owned(),
         password: None,
         database: USER.to_owned(),
-    });
+    }));
     let ready = || {
         if !socket.exists() {
             return Err("it has no socket yet".to_owned());
@@ -91,17 +84,12 @@ pub(super) fn start(
     let reason = |said: &str| rejection(said).or_else(|| failure(spec, said));
     process.wait_ready(spec, ready, reason)?;
     // Some versions say only now that they adjusted a value.
-    match rejection(&process.log()) {
-        Some(rejected) => Err(rejected),
-        None => Ok(Started { process, control, configured: names, restored }),
+    if let Some(rejected) = rejection(&process.log()) {
+        return Err(rejected);
     }
-}
-
-/// The version of the server to start.
-fn version(flavor: &'static Flavor, spec: &ServerSpec<'_>) -> Result<Version, Error> {
-    let text = &spec.installation.version;
-    let read = Version::read(text).map(|it| Version { mariadb: flavor.name == "mariadb", ..it });
-    read.ok_or_else(|| Error::answer(format!("a version of {}", flavor.shown), text))
+    let pid = Some(process.pid());
+    let server = MysqlServer { control, process: Some(process), configured: names, pid };
+    Ok((Box::new(server), restored))
 }
 
 /// Why a server ended while it started: the errors in its log. After them it notes the end of each
@@ -111,7 +99,7 @@ fn failure(spec: &ServerSpec<'_>, log: &str) -> Option<Error> {
     (!errors.is_empty()).then(|| Error::Start {
         variant: spec.name.to_owned(),
         problem: "it ended".to_owned(),
-        log: launch::last_lines(&errors.join("\n"), CHECK_LINES),
+        log: last_lines(&errors.join("\n"), CHECK_LINES),
     })
 }
 
@@ -147,21 +135,16 @@ impl Check<'_> {
         command.arg(format!("--defaults-file={}", file.display()));
         let validates = !self.version.mariadb && self.version.number >= VALIDATES;
         command.args(if validates { &["--validate-config"][..] } else { &["--help", "--verbose"] });
-        command.current_dir(&data).stdout(Stdio::null()).stderr(Stdio::piped());
-        let output = launch::spawn(command)
-            .and_then(Child::wait_with_output)
-            .map_err(Error::io("run", &layout.program))?;
+        command.current_dir(&data);
+        let output = launch::output(command, None)?;
         fs::remove_dir_all(&check).map_err(Error::io("remove", &check))?;
-        let said = String::from_utf8_lossy(&output.stderr);
+        let said = launch::text(&output.stderr);
         // To the server, a value that it only adjusts is not a failure.
         if let Some(rejected) = rejection(&said) {
             return Ok(Some(rejected));
         }
-        Ok((!output.status.success()).then(|| Error::Rejected {
-            variant: spec.name.to_owned(),
-            setting: None,
-            message: launch::last_lines(&said, CHECK_LINES),
-        }))
+        let refused = !output.status.success();
+        Ok(refused.then(|| Error::rejected(spec.name, None, last_lines(&said, CHECK_LINES))))
     }
 }
 

@@ -389,7 +389,7 @@ fn what_a_server_says_of_itself() {
             control.variable("rocksdb_datadir").unwrap().is_some()
         });
 
-        let mut looks = waits::Looks::open(control).unwrap();
+        let mut looks = waits::open(control).unwrap();
         assert_eq!(looks.look().unwrap(), []);
         let busy = std::thread::spawn({
             let mut other = control.another();
@@ -421,7 +421,7 @@ fn a_row_lock_is_a_wait() {
             move || other.execute("update l1 set b = 1 where a = 1").unwrap()
         });
         std::thread::sleep(Duration::from_millis(1000));
-        let mut looks = waits::Looks::open(&mut control.another()).unwrap();
+        let mut looks = waits::open(control).unwrap();
         let seen = looks.look().unwrap();
         assert!(seen.contains(&("waiting for a row lock".to_owned(), 1)), "{seen:?}");
         control.execute("rollback").unwrap();

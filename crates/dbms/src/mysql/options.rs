@@ -72,17 +72,6 @@ pub(super) fn quoted(value: &str) -> String {
     quoted
 }
 
-/// A value of a plan as the server reads it: sizes may have units like those of other systems (1GB,
-/// 64MB), which it doesn't know. They are powers of 1024 there, too.
-pub(super) fn sized(value: &str) -> String {
-    let units = [("kB", 10), ("KB", 10), ("MB", 20), ("GB", 30), ("TB", 40)];
-    let bytes = units.iter().find_map(|(unit, shift)| {
-        let number: u64 = value.trim().strip_suffix(unit)?.trim_end().parse().ok()?;
-        number.checked_mul(1 << shift)
-    });
-    bytes.map_or_else(|| value.to_owned(), |bytes| bytes.to_string())
-}
-
 /// True if a value turns something off.
 pub(super) fn is_off(value: &str) -> bool {
     ["0", "off", "false", "no"].iter().any(|off| value.trim().eq_ignore_ascii_case(off))
@@ -113,16 +102,6 @@ mod tests {
         assert_eq!(read(text), expected.map(own));
         assert_eq!(plain("loose-InnoDB-Buffer-Pool-Size"), "innodb_buffer_pool_size");
         assert_eq!(plain("--skip_networking"), "networking");
-    }
-
-    #[test]
-    fn sizes_have_units_of_powers_of_1024() {
-        for (value, bytes) in [("1GB", "1073741824"), ("64 MB", "67108864"), ("16kB", "16384")] {
-            assert_eq!(sized(value), bytes);
-        }
-        for other in ["1G", "128M", "ON", "O_DIRECT", "xMB", "99999999999999999999GB", ""] {
-            assert_eq!(sized(other), other);
-        }
     }
 
     #[test]

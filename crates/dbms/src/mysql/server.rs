@@ -3,15 +3,12 @@
 use std::path::PathBuf;
 
 use super::control::Control;
-use super::flavor::Flavor;
 use super::gauges::Watch;
-use super::mysqld::{self, Started};
-use super::waits::Looks;
-use super::{attach, counters, debt, log, plans, settings, settle, tables};
+use super::{attach, counters, debt, log, plans, settings, settle, tables, waits};
 use crate::process::server::ServerProcess;
 use crate::{
-    Debt, Diagnosis, Ending, Endpoint, Error, Footprint, Gauges, Interrupter, LogEvent, Origin,
-    Restored, ServerSpec, Setting, Settled, Snapshot, Sql, Stopped, System, Waits,
+    Debt, Diagnosis, Endpoint, Error, Footprint, Gauges, LogEvent, Setting, Settled, Snapshot, Sql,
+    System, Waits,
 };
 
 /// Number of log lines to search for a diagnosis. A server that can't go on describes its end at
@@ -33,42 +30,20 @@ const FULL: [&str; 8] = [
 /// A server, started here or attached to.
 pub(super) struct MysqlServer {
     // Before the process, so the connection is closed first on drop.
-    control: Control,
-    process: Option<ServerProcess>,
+    pub(super) control: Control,
+    pub(super) process: Option<ServerProcess>,
     /// Names of settings that steelyard gave to it.
-    configured: Vec<String>,
+    pub(super) configured: Vec<String>,
     /// The root of its process tree, if known.
-    pid: Option<u32>,
-    died: Option<String>,
+    pub(super) pid: Option<u32>,
 }
 
 impl MysqlServer {
-    /// Starts one on a fresh data directory, or on a copy of `origin`.
-    pub(super) fn start(
-        flavor: &'static Flavor,
-        spec: &ServerSpec<'_>,
-        origin: Option<&Origin<'_>>,
-    ) -> Result<(Box<dyn System>, Option<Restored>), Error> {
-        let Started { process, control, configured, restored } =
-            mysqld::start(flavor, spec, origin)?;
-        let pid = Some(process.pid());
-        let server = Self { control, configured, pid, process: Some(process), died: None };
-        Ok((Box::new(server), restored))
-    }
-
     pub(super) fn attach(endpoint: &Endpoint) -> Result<Self, Error> {
         let mut control = Control::new(endpoint.clone());
         control.version()?;
         let pid = attach::find_process(&mut control);
-        Ok(Self { control, process: None, configured: Vec::new(), pid, died: None })
-    }
-
-    fn leave(mut self: Box<Self>, gracefully: bool) -> Result<Stopped, Error> {
-        self.control.close();
-        match self.process.take() {
-            Some(process) => process.stop(gracefully),
-            None => Ok(Stopped::new(0.0, Ending::LeftRunning, None, None)),
-        }
+        Ok(Self { control, process: None, configured: Vec::new(), pid })
     }
 }
 
@@ -77,12 +52,16 @@ impl System for MysqlServer {
         self.control.endpoint().clone()
     }
 
-    fn root_pid(&self) -> Option<u32> {
-        self.pid
+    fn process(&self) -> Option<&ServerProcess> {
+        self.process.as_ref()
     }
 
-    fn owned(&self) -> bool {
-        self.process.is_some()
+    fn process_mut(&mut self) -> Option<&mut ServerProcess> {
+        self.process.as_mut()
+    }
+
+    fn root_pid(&self) -> Option<u32> {
+        self.pid
     }
 
     fn data_directory(&mut self) -> Option<PathBuf> {
@@ -117,7 +96,7 @@ impl System for MysqlServer {
     }
 
     fn waits(&mut self) -> Result<Option<Box<dyn Waits>>, Error> {
-        Ok(Some(Box::new(Looks::open(&mut self.control)?)))
+        Ok(Some(Box::new(waits::open(&self.control)?)))
     }
 
     fn gauges(&mut self) -> Result<Option<Box<dyn Gauges>>, Error> {
@@ -125,8 +104,7 @@ impl System for MysqlServer {
     }
 
     fn events(&self, since_ms: i64) -> Vec<LogEvent> {
-        let log = self.process.as_ref().map(ServerProcess::log).unwrap_or_default();
-        log::events(&log, since_ms)
+        self.process().map_or(Vec::new(), |process| log::events(&process.log(), since_ms))
     }
 
     fn query_plan(&mut self, statement: &str) -> Result<Option<String>, Error> {
@@ -141,40 +119,12 @@ impl System for MysqlServer {
         settle::flush(&mut self.control)
     }
 
-    fn interrupter(&self) -> Option<Interrupter> {
-        // The shutdown, because a KILL would have no effect between two statements.
-        self.process.as_ref()?.interrupter(libc::SIGTERM)
-    }
-
-    fn log_tail(&self, lines: usize) -> String {
-        self.process.as_ref().map(|process| process.log_tail(lines)).unwrap_or_default()
-    }
-
     fn diagnose(&self) -> Option<Diagnosis> {
         let tail = self.log_tail(DIAGNOSED_LINES);
         FULL.iter().any(|part| tail.contains(part)).then_some(Diagnosis::DiskFull)
     }
 
-    fn alive(&mut self) -> bool {
-        if let Some(process) = &mut self.process {
-            return process.alive();
-        }
-        self.died = self.control.query_i64("SELECT 1").err().map(|error| error.to_string());
-        self.died.is_none()
-    }
-
-    fn died(&self) -> Option<String> {
-        match &self.process {
-            Some(process) => process.died().map(str::to_owned),
-            None => self.died.clone(),
-        }
-    }
-
-    fn stop(self: Box<Self>) -> Result<Stopped, Error> {
-        self.leave(true)
-    }
-
-    fn end(self: Box<Self>) -> Result<Stopped, Error> {
-        self.leave(false)
+    fn close(&mut self) {
+        self.control.close();
     }
 }

@@ -4,7 +4,8 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use super::changed::Changed;
-use super::control::{Control, number};
+use super::control::{Control, number, permitted};
+use super::gauges::figure;
 use super::monitor::Monitor;
 use super::names::quoted;
 use super::tables::{engines, is_rocks};
@@ -37,9 +38,6 @@ const PURGE_WAIT: &str = "innodb_max_purge_lag_wait";
 const FLUSH_MEMTABLES: &str = "rocksdb_force_flush_memtable_now";
 const COMPACT_L0: [&str; 2] =
     ["rocksdb_compact_lzero_now", "rocksdb_force_flush_memtable_and_lzero_now"];
-
-/// ER_SPECIFIC_ACCESS_DENIED_ERROR: a privilege is missing.
-const NOT_PERMITTED: u16 = 1227;
 
 /// Pays off the debt of `tables`.
 pub(super) fn settle(control: &mut Control, tables: &[String]) -> Result<Settled, Error> {
@@ -95,10 +93,7 @@ impl Backlog {
             "SHOW GLOBAL STATUS WHERE Variable_name IN \
              ('Innodb_buffer_pool_pages_dirty', 'Innodb_buffer_pool_pages_total')",
         )?;
-        let of = |name: &str| {
-            let found = status.iter().find(|(known, _)| known == name);
-            found.and_then(|(_, value)| value.parse().ok()).unwrap_or(0.0)
-        };
+        let of = |name: &str| figure(&status, name).unwrap_or(0.0);
         let history = Monitor::ask(control)?.history.unwrap_or(0.0);
         let dirty = of("Innodb_buffer_pool_pages_dirty");
         Ok(Self { dirty, pages: of("Innodb_buffer_pool_pages_total"), history })
@@ -115,12 +110,8 @@ fn settle_innodb(control: &mut Control, start: Instant, purge: bool) -> Result<S
     let begin = Instant::now();
     let mut changed = Changed::new(control.another());
     for (name, value) in HURRY {
-        match changed.set(name, value) {
-            Ok(()) => {}
-            Err(error) if number(&error) == Some(NOT_PERMITTED) => {
-                return Ok("InnoDB: skipped, this user may not change its settings".to_owned());
-            }
-            Err(error) => return Err(error),
+        if permitted(changed.set(name, value))?.is_none() {
+            return Ok("InnoDB: skipped, this user may not change its settings".to_owned());
         }
     }
     let told = changed.names().join(", ");
@@ -193,13 +184,10 @@ fn settle_rocks(control: &mut Control, start: Instant) -> Result<Vec<String>, Er
 /// Sets a variable of MyRocks that means to do something now; it keeps its value.
 fn now(control: &mut Control, name: &str) -> Result<String, Error> {
     let begin = Instant::now();
-    match control.execute(&format!("SET GLOBAL {name} = 1")) {
-        Ok(_) => Ok(format!("{name}: {:.3} s", begin.elapsed().as_secs_f64())),
-        Err(error) if number(&error) == Some(NOT_PERMITTED) => {
-            Ok(format!("{name}: skipped, this user has no permission"))
-        }
-        Err(error) => Err(error),
-    }
+    Ok(match permitted(control.execute(&format!("SET GLOBAL {name} = 1")))? {
+        Some(_) => format!("{name}: {:.3} s", begin.elapsed().as_secs_f64()),
+        None => format!("{name}: skipped, this user has no permission"),
+    })
 }
 
 /// Background work of MyRocks: the work that waits to be done, and the bytes it has written.

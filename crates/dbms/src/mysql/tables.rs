@@ -6,7 +6,7 @@ use std::path::Path;
 use super::control::{Control, Table};
 use super::names::{bare, file_name, listed, literal};
 use super::rocks;
-use crate::{Endpoint, Error, Footprint, Host, Sql};
+use crate::{Endpoint, Error, Footprint, Host, Server, Sql};
 
 /// Bytes of a table: its secondary indexes, its rows (with the primary key), everything.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -199,7 +199,7 @@ fn spaces(control: &mut Control, schema: &str) -> Result<Vec<Space>, Error> {
     // MySQL before 5.7 and MariaDB before 10.2 don't have the size, and MySQL 8.0.15 says 0 if the
     // name of the file is not that of the table.
     let directory = match control.endpoint() {
-        Endpoint::Mysql { host: Host::Socket(_), .. } => control.variable("datadir")?,
+        Endpoint::Mysql(Server { host: Host::Socket(_), .. }) => control.variable("datadir")?,
         _ => None,
     };
     let size = |file: &str| {

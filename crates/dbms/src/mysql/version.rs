@@ -1,5 +1,7 @@
 //! Which server it is.
 
+use crate::Installation;
+
 /// A server's version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Version {
@@ -12,14 +14,24 @@ pub(super) struct Version {
 impl Version {
     /// Reads what `version()` returns: `8.0.31`, `10.11.14-MariaDB-0+deb12u2`.
     pub(super) fn read(text: &str) -> Option<Self> {
-        let numbers = text.split(|c: char| !c.is_ascii_digit() && c != '.').next()?;
-        let mut parts = numbers.split('.').map(str::parse::<u32>);
+        let mut parts = numbers(text).split('.').map(str::parse::<u32>);
         let (major, minor) = (parts.next()?.ok()?, parts.next()?.ok()?);
         let patch = parts.next().and_then(Result::ok).unwrap_or(0);
         let small = |part: u32| (part < 100).then_some(part);
         let number = small(major)? * 10_000 + small(minor)? * 100 + small(patch)?;
         Some(Self { mariadb: text.to_ascii_lowercase().contains("mariadb"), number })
     }
+
+    /// The version of an installation's servers.
+    pub(super) fn of(installation: &Installation) -> Option<Self> {
+        let read = Self::read(&installation.version)?;
+        Some(Self { mariadb: read.mariadb || installation.dbms == "mariadb", ..read })
+    }
+}
+
+/// The numbers that a version begins with, with their dots.
+pub(super) fn numbers(version: &str) -> &str {
+    version.split(|c: char| !c.is_ascii_digit() && c != '.').next().unwrap_or(version)
 }
 
 #[cfg(test)]

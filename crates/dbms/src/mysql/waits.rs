@@ -1,7 +1,8 @@
 //! The things that clients' sessions wait for.
 
 use super::control::Control;
-use crate::{Error, Sql, Waits};
+use crate::api::system::Looks;
+use crate::{Error, Sql};
 
 /// How a session that waits for a row lock is shown: otherwise as `Updating`, `statistics` or an
 /// access to a table.
@@ -28,21 +29,14 @@ const STATES: &str = "WHEN coalesce(p.state, '') = '' THEN 'no state' ELSE p.sta
     WHERE p.command IN ('Query', 'Execute') AND p.id <> connection_id() GROUP BY 1";
 
 /// A connection of its own to look from.
-pub(super) struct Looks {
-    control: Control,
-    sql: String,
-}
-
-impl Looks {
-    pub(super) fn open(control: &mut Control) -> Result<Self, Error> {
-        let mut looks =
-            Self { control: control.another(), sql: format!("SELECT CASE {LOCK} {STATES}") };
-        if events_are_on(&mut looks.control)? {
-            looks.sql = format!("SELECT CASE {LOCK} ELSE {EVENTS}");
-        }
-        looks.look()?;
-        Ok(looks)
-    }
+pub(super) fn open(control: &Control) -> Result<Looks<Control>, Error> {
+    let mut session = control.another();
+    let sql = if events_are_on(&mut session)? {
+        format!("SELECT CASE {LOCK} ELSE {EVENTS}")
+    } else {
+        format!("SELECT CASE {LOCK} {STATES}")
+    };
+    Looks::open(session, sql)
 }
 
 /// True if performance_schema keeps the wait events of sessions.
@@ -55,11 +49,4 @@ fn events_are_on(control: &mut Control) -> Result<bool, Error> {
          ('events_waits_current', 'thread_instrumentation', 'global_instrumentation')",
     )?;
     Ok(on == 3)
-}
-
-impl Waits for Looks {
-    fn look(&mut self) -> Result<Vec<(String, u32)>, Error> {
-        let rows = self.control.pairs(&self.sql)?;
-        Ok(rows.into_iter().filter_map(|(state, n)| Some((state, n.parse().ok()?))).collect())
-    }
 }

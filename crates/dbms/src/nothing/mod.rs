@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 use crate::process::server::{ServerProcess, Signals};
 use crate::process::site::Site;
 use crate::{
-    Compared, Difference, Endpoint, Error, Footprint, Installation, Interrupter, Kind, Origin,
-    Restored, ServerSpec, ServerUser, Setting, Settled, Snapshot, Sql, Stopped, System,
+    Compared, Config, Difference, Endpoint, Error, Footprint, Installation, Kind, Origin,
+    ServerSpec, ServerUser, Setting, Settled, Snapshot, Started, System,
 };
 
 /// The program that sleeps.
@@ -38,19 +38,15 @@ impl Kind for Nothing {
         true
     }
 
-    fn describe(&self, root: &Path, source: String, _: &ServerUser) -> Result<Installation, Error> {
+    fn describe(&self, root: &Path, _: &ServerUser) -> Result<Installation, Error> {
         if !root.as_os_str().is_empty() && !root.is_dir() {
             let problem = "it is not a directory; name one, or device@path:… for a block device";
             return Err(Error::reference(&root.display().to_string(), problem));
         }
-        Ok(installation(self, root, source))
+        Ok(installation(self, root))
     }
 
-    fn start(
-        &self,
-        spec: &ServerSpec<'_>,
-        origin: Option<&Origin<'_>>,
-    ) -> Result<(Box<dyn System>, Option<Restored>), Error> {
+    fn start(&self, spec: &ServerSpec<'_>, origin: Option<&Origin<'_>>) -> Result<Started, Error> {
         let place = spec.installation.programs()?;
         let name = spec.directory.file_name().unwrap_or_default();
         let directory = match place.as_os_str().is_empty() {
@@ -66,9 +62,9 @@ impl Kind for BlockDevice {
         "device"
     }
 
-    fn describe(&self, root: &Path, source: String, _: &ServerUser) -> Result<Installation, Error> {
+    fn describe(&self, root: &Path, _: &ServerUser) -> Result<Installation, Error> {
         device::number(root)?;
-        Ok(installation(self, root, source))
+        Ok(installation(self, root))
     }
 
     fn differences(&self, variants: &[Compared<'_>]) -> Vec<Difference> {
@@ -85,20 +81,16 @@ impl Kind for BlockDevice {
         mounted.collect()
     }
 
-    fn start(
-        &self,
-        spec: &ServerSpec<'_>,
-        _: Option<&Origin<'_>>,
-    ) -> Result<(Box<dyn System>, Option<Restored>), Error> {
+    fn start(&self, spec: &ServerSpec<'_>, _: Option<&Origin<'_>>) -> Result<Started, Error> {
         begin(spec, None, Some(spec.installation.programs()?))
     }
 }
 
-fn installation(kind: &dyn Kind, root: &Path, source: String) -> Installation {
+fn installation(kind: &dyn Kind, root: &Path) -> Installation {
     Installation {
         dbms: kind.name().to_owned(),
         version: String::new(),
-        source,
+        source: String::new(),
         bin_dir: Some(root.to_path_buf()),
         build: BTreeMap::new(),
     }
@@ -109,7 +101,7 @@ fn begin(
     spec: &ServerSpec<'_>,
     origin: Option<&Origin<'_>>,
     device: Option<&Path>,
-) -> Result<(Box<dyn System>, Option<Restored>), Error> {
+) -> Result<Started, Error> {
     if let Some(file) = &spec.config_file {
         let what = format!("the configuration file {} without a DBMS", file.display());
         return Err(Error::unsupported(what, "remove `config_file`"));
@@ -129,7 +121,7 @@ struct Idle {
     process: ServerProcess,
     /// The node of the block device, where there is one.
     device: Option<PathBuf>,
-    config: BTreeMap<String, String>,
+    config: Config,
 }
 
 impl System for Idle {
@@ -137,20 +129,16 @@ impl System for Idle {
         Endpoint::Nowhere { device: self.device.clone(), words: self.config.clone() }
     }
 
-    fn root_pid(&self) -> Option<u32> {
-        Some(self.process.pid())
+    fn process(&self) -> Option<&ServerProcess> {
+        Some(&self.process)
     }
 
-    fn owned(&self) -> bool {
-        true
+    fn process_mut(&mut self) -> Option<&mut ServerProcess> {
+        Some(&mut self.process)
     }
 
     fn data_directory(&mut self) -> Option<PathBuf> {
         self.device.clone().or_else(|| self.process.data_directory())
-    }
-
-    fn sql(&mut self) -> Option<&mut dyn Sql> {
-        None
     }
 
     fn settings(&mut self) -> Result<Vec<Setting>, Error> {
@@ -178,29 +166,5 @@ impl System for Idle {
 
     fn flush(&mut self) -> Result<(), Error> {
         Ok(())
-    }
-
-    fn interrupter(&self) -> Option<Interrupter> {
-        self.process.interrupter(libc::SIGTERM)
-    }
-
-    fn log_tail(&self, lines: usize) -> String {
-        self.process.log_tail(lines)
-    }
-
-    fn alive(&mut self) -> bool {
-        self.process.alive()
-    }
-
-    fn died(&self) -> Option<String> {
-        self.process.died().map(str::to_owned)
-    }
-
-    fn stop(self: Box<Self>) -> Result<Stopped, Error> {
-        self.process.stop(true)
-    }
-
-    fn end(self: Box<Self>) -> Result<Stopped, Error> {
-        self.process.stop(false)
     }
 }

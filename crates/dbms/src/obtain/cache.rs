@@ -58,19 +58,10 @@ impl Cache {
         self.root.join(name)
     }
 
-    /// A temporary directory next to the finished things, mode 0755, removed when dropped. The
-    /// caller holds the lock of `name`, so leftovers of an interrupted process are removed first.
+    /// A temporary directory next to the finished things, mode 0755, removed when dropped. Its path
+    /// is always the same, for work whose result depends on its location. The caller holds the lock
+    /// of `name`, so leftovers of an interrupted process are removed first.
     pub(crate) fn workshop(&self, name: &str) -> Result<tempfile::TempDir, Error> {
-        self.make_workshop(name, false)
-    }
-
-    /// The same, always at the same path, for work whose result depends on its location.
-    pub(crate) fn fixed_workshop(&self, name: &str) -> Result<tempfile::TempDir, Error> {
-        self.make_workshop(name, true)
-    }
-
-    fn make_workshop(&self, name: &str, fixed: bool) -> Result<tempfile::TempDir, Error> {
-        let (suffix, random) = if fixed { ("here", 0) } else { ("", 6) };
         let prefix = format!(".{name}.");
         for entry in fs::read_dir(&self.root).map_err(Error::io("read", &self.root))?.flatten() {
             if entry.file_name().to_str().is_some_and(|n| n.starts_with(&prefix)) {
@@ -80,8 +71,8 @@ impl Cache {
         }
         let directory = tempfile::Builder::new()
             .prefix(&prefix)
-            .suffix(suffix)
-            .rand_bytes(random)
+            .suffix("here")
+            .rand_bytes(0)
             .tempdir_in(&self.root)
             .map_err(Error::io("create a temporary directory in", &self.root))?;
         place::set_mode(directory.path(), 0o755)?;
@@ -130,11 +121,11 @@ mod tests {
         assert_eq!(fs::read_to_string(finished.join("file")).unwrap(), "x");
         drop(lock);
         drop(workshop);
-        let fixed = cache.fixed_workshop("other").unwrap();
+        let fixed = cache.workshop("other").unwrap();
         let path = fixed.path().to_path_buf();
         // As after a kill -9: nothing removed it.
         let _ = fixed.keep();
-        assert_eq!(cache.fixed_workshop("other").unwrap().path(), path);
+        assert_eq!(cache.workshop("other").unwrap().path(), path);
         assert_eq!(cache.names("thing"), ["thing"]);
     }
 }

@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 
 use object::{Object, ObjectSection};
 
-use crate::api::builds::{COMMENT, DEBUG_INFO, SYMBOLS};
+use crate::api::builds::{COMMENT, COMPILER, DEBUG_INFO, SERVER_HASH, SYMBOLS};
+use crate::data::hash;
 
-/// The facts in an ELF file, by the keys of [`crate::builds`]. [`COMMENT`] is what each compiler
-/// that made a part of it wrote there.
+/// The hash of an ELF file, and the facts in it, by the keys of [`crate::builds`]. [`COMMENT`] is
+/// what each compiler that made a part of it wrote there; one alone is its [`COMPILER`].
 pub(crate) fn facts(bytes: &[u8]) -> BTreeMap<String, String> {
-    let mut facts = BTreeMap::new();
+    let mut facts = BTreeMap::from([(SERVER_HASH.to_owned(), hash::of(bytes))]);
     let mut add = |key: &str, value: &str| facts.insert(key.to_owned(), value.to_owned());
     let file = match object::File::parse(bytes) {
         Ok(file) => file,
@@ -37,6 +38,9 @@ pub(crate) fn facts(bytes: &[u8]) -> BTreeMap<String, String> {
     texts.dedup();
     if !texts.is_empty() {
         add(COMMENT, &texts.join("; "));
+    }
+    if let [compiler] = texts.as_slice() {
+        add(COMPILER, compiler);
     }
     facts
 }

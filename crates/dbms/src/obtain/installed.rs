@@ -37,7 +37,7 @@ pub(crate) fn find(
     installation.bin_dir = Some(directory.join("bin"));
     if !installation.build.contains_key(SYMBOLS) {
         // An earlier steelyard recorded less.
-        let facts = kind.describe(&directory, String::new(), user)?.build;
+        let facts = kind.describe(&directory, user)?.build;
         installation.build.extend(facts);
         // Rewritten for the next time. If that is not permitted, the next time does the same again.
         let _ = write(&directory, &installation);

@@ -12,6 +12,7 @@ pub(crate) mod release;
 pub(crate) mod source;
 pub(crate) mod unpack;
 
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use crate::data::place;
@@ -50,14 +51,16 @@ pub fn obtain_interruptible(
 ) -> Result<Installation, Error> {
     let user = || ServerUser::choose(server_user);
     let kind = reference.kind;
+    let describe =
+        |root: &Path, source: String| Ok(Installation { source, ..kind.describe(root, &user()?)? });
     match &reference.form {
-        Form::Alone => kind.describe("".as_ref(), reference.to_string(), &user()?),
+        Form::Alone => describe("".as_ref(), reference.to_string()),
         Form::Release(release) => fetch::released::obtain(kind, release, cache, &user()?, progress),
         Form::Path(path) => {
             let root = place::expand_home(path);
             // A missing path is reported later.
             let root = std::fs::canonicalize(&root).unwrap_or(root);
-            kind.describe(&root, format!("path:{}", root.display()), &user()?)
+            describe(&root, format!("path:{}", root.display()))
         }
         Form::Source(source) => build::obtain(kind, source, cache, &user()?, interrupted, progress),
         Form::Running(endpoint) => kind.describe_running(endpoint),

@@ -3,6 +3,7 @@
 
 use std::cell::Cell;
 use std::collections::HashSet;
+use std::fmt;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Read};
 use std::os::unix::fs::OpenOptionsExt;
@@ -26,6 +27,25 @@ pub(crate) enum Modes {
 /// How many bytes an archive of a server may unpack to: a few kilobytes can unpack to terabytes.
 /// MariaDB 11.4 has 360 MB.
 pub(crate) const LARGEST: u64 = 4 << 30;
+
+/// How many bytes the files in it that a server needs may have. A library of RocksDB 10.10 has 70 MB.
+const NEEDED: u64 = 1 << 30;
+
+/// The content of a file in an archive of a server; `before` bytes were read of other files.
+pub(crate) fn content(file: impl Read, before: u64) -> Result<Vec<u8>, String> {
+    let left = NEEDED.saturating_sub(before);
+    let mut bytes = Vec::new();
+    file.take(left + 1).read_to_end(&mut bytes).map_err(damaged)?;
+    if bytes.len() as u64 > left {
+        return Err(format!("it contains more than {} MB", NEEDED >> 20));
+    }
+    Ok(bytes)
+}
+
+/// What is wrong with an archive that can't be read.
+pub(crate) fn damaged(error: impl fmt::Display) -> String {
+    format!("it is damaged ({error})")
+}
 
 /// A reader that fails after this many bytes, unless it has reached its end by then.
 pub(crate) struct Limited<'a, R> {
@@ -126,19 +146,19 @@ fn each(
 ) -> Result<(), Error> {
     let refused = |problem: String| Error::Unpack { archive: name.to_owned(), problem };
     let left = Cell::new(largest);
-    let damaged = |error: io::Error| match left.get() {
+    let failed = |error: io::Error| match left.get() {
         0 => refused(format!("it unpacks to more than {} MB", largest >> 20)),
-        _ => refused(format!("it is damaged ({error})")),
+        _ => refused(damaged(error)),
     };
     let mut seen = Seen::default();
-    for entry in Archive::new(Limited { inner: tar, left: &left }).entries().map_err(damaged)? {
-        let mut entry = entry.map_err(damaged)?;
+    for entry in Archive::new(Limited { inner: tar, left: &left }).entries().map_err(failed)? {
+        let mut entry = entry.map_err(failed)?;
         if entry.header().entry_type() == EntryType::XGlobalHeader {
             continue;
         }
-        let path = entry.path().map_err(damaged)?.into_owned();
-        let target = entry.link_name().map_err(damaged)?.map(std::borrow::Cow::into_owned);
-        let mode = entry.header().mode().map_err(damaged)? & 0o777;
+        let path = entry.path().map_err(failed)?.into_owned();
+        let target = entry.link_name().map_err(failed)?.map(std::borrow::Cow::into_owned);
+        let mode = entry.header().mode().map_err(failed)? & 0o777;
         let kind = entry.header().entry_type();
         let (path, kind) = seen
             .admit(&path, kind, target)

@@ -26,7 +26,7 @@ use crate::data::hash;
 use crate::process::network::veth::PREFIX;
 use crate::process::server::ServerProcess;
 use crate::process::site::Site;
-use crate::{Endpoint, Error, Host, ServerSpec, Sql, Transport};
+use crate::{Endpoint, Error, Host, Server, ServerSpec, Sql, Transport};
 
 /// The number in the socket's name, and the port in a network namespace. Neither collides with
 /// anything.
@@ -153,13 +153,13 @@ impl Access {
             _ => password::scram_sha_256(password),
         };
         session.run(&format!("ALTER ROLE {ROLE} PASSWORD '{hashed}'")).map_err(without_it)?;
-        let endpoint = Endpoint::Postgres {
+        let endpoint = Endpoint::Postgres(Server {
             host: Host::Tcp(tcp.address.to_string()),
             port: self.port,
             user: ROLE.to_owned(),
             password: Some(tcp.password.clone()),
             database: ROLE.to_owned(),
-        };
+        });
         Control::new(endpoint.clone()).query_i64("SELECT 1").map_err(|error| Error::Start {
             variant: spec.name.to_owned(),
             problem: format!(

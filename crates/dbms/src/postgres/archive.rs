@@ -1,12 +1,10 @@
 //! Released binaries, as published by zonky from 9.6 on.
 
-use std::io::{Cursor, Read};
+use std::io::Cursor;
 
 use crate::api::kind::Archive;
 use crate::obtain::fetch::maven::{Artifact, CENTRAL, Layout};
-
-/// Maximum size of an archive's content; PostgreSQL 18 has 70 MB.
-const LARGEST: u64 = 1 << 30;
+use crate::obtain::unpack::{content, damaged};
 
 /// Version, processor, SHA-256 of the archive for Linux. `steelyard fetch` prints the digest of a
 /// version that is not listed.
@@ -57,20 +55,12 @@ pub(super) fn archive() -> Archive {
 /// The tar archive in the fetched file, a zip file that contains a tar file compressed with xz.
 /// Only safe Rust reads it.
 fn tar_of(zip: &[u8]) -> Result<Vec<u8>, String> {
-    let damaged = |error: &dyn std::fmt::Display| format!("it is damaged ({error})");
-    let mut zip = zip::ZipArchive::new(Cursor::new(zip)).map_err(|error| damaged(&error))?;
+    let mut zip = zip::ZipArchive::new(Cursor::new(zip)).map_err(damaged)?;
     for i in 0..zip.len() {
-        let inner = zip.by_index(i).map_err(|error| damaged(&error))?;
+        let inner = zip.by_index(i).map_err(damaged)?;
         if inner.name().is_ok_and(|name| name.ends_with(".txz")) {
-            let mut tar = Vec::new();
             // Reads a second stream after the first, as xz does.
-            let mut reader = lzma_rust2::XzReader::new(inner, true).take(LARGEST + 1);
-            reader.read_to_end(&mut tar).map_err(|error| damaged(&error))?;
-            return if tar.len() as u64 > LARGEST {
-                Err(format!("it contains more than {} MB", LARGEST >> 20))
-            } else {
-                Ok(tar)
-            };
+            return content(lzma_rust2::XzReader::new(inner, true), 0);
         }
     }
     Err("it contains no .txz file".to_owned())

@@ -8,7 +8,7 @@ use super::control::Control;
 use super::facts;
 use crate::api::builds::{CC, CFLAGS, CONFIGURE, VERSION};
 use crate::process::proc;
-use crate::{Endpoint, Error, Host, Installation, Sql};
+use crate::{Endpoint, Error, Host, Installation, Server, Sql};
 
 /// Describes a running server.
 pub(super) fn describe(endpoint: &Endpoint) -> Result<Installation, Error> {
@@ -38,7 +38,7 @@ pub(super) fn describe(endpoint: &Endpoint) -> Result<Installation, Error> {
 /// The postmaster's pid: the process that listens on the unix socket. For a server on loopback, the
 /// process in its postmaster.pid, if the file can be read and belongs to this very server.
 pub(super) fn find_postmaster(control: &mut Control) -> Option<u32> {
-    let Endpoint::Postgres { host, .. } = control.endpoint() else { return None };
+    let Endpoint::Postgres(Server { host, .. }) = control.endpoint() else { return None };
     match host.clone() {
         Host::Socket(file) => proc::listening_on(&file),
         host => {

@@ -1,20 +1,15 @@
 //! An installation on this machine, and how it was built.
 
 use std::path::Path;
-use std::process::Stdio;
 
 use super::facts;
 use crate::api::builds::{BANNER, CC, CFLAGS, CONFIGURE};
 use crate::process::launch;
 use crate::{Error, Installation, ServerUser};
 
-/// Describes the installation in `root`, which came from `source`. Its programs are run as `user`,
+/// Describes the installation in `root`. Its programs are run as `user`,
 /// like its servers.
-pub(super) fn describe(
-    root: &Path,
-    source: String,
-    user: &ServerUser,
-) -> Result<Installation, Error> {
+pub(super) fn describe(root: &Path, user: &ServerUser) -> Result<Installation, Error> {
     let bin_dir = root.join("bin");
     let postgres = bin_dir.join("postgres");
     for program in [&postgres, &bin_dir.join("initdb")] {
@@ -46,7 +41,13 @@ pub(super) fn describe(
         }
     }
     facts::derive(&mut build);
-    Ok(Installation { dbms: "postgres".to_owned(), version, source, bin_dir: Some(bin_dir), build })
+    Ok(Installation {
+        dbms: "postgres".to_owned(),
+        version,
+        source: String::new(),
+        bin_dir: Some(bin_dir),
+        build,
+    })
 }
 
 fn not_one(path: &Path, problem: String) -> Error {
@@ -60,18 +61,13 @@ fn version_in(banner: &str) -> Option<&str> {
 
 fn say(program: &Path, argument: &str, user: &ServerUser) -> Result<String, Error> {
     let mut command = launch::command(program, user, &[])?;
-    command.arg(argument).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let output = launch::spawn(command)
-        .and_then(std::process::Child::wait_with_output)
-        .map_err(Error::io("run", program))?;
-    if !output.status.success() {
-        return Err(Error::Program {
-            program: format!("{} {argument}", program.display()),
-            status: output.status.to_string(),
-            output: String::from_utf8_lossy(&output.stderr).trim().to_owned(),
-        });
+    command.arg(argument);
+    let output = launch::output(command, None)?;
+    if output.status.success() {
+        return Ok(launch::text(&output.stdout).trim().to_owned());
     }
-    Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    let program = format!("{} {argument}", program.display());
+    Err(Error::program(program, output.status, launch::text(&output.stderr).trim()))
 }
 
 #[cfg(test)]
@@ -94,7 +90,7 @@ mod tests {
     fn a_directory_without_postgres_is_refused() {
         let directory = tempfile::tempdir().unwrap();
         let user = ServerUser::choose(None).unwrap();
-        let error = describe(directory.path(), String::new(), &user).unwrap_err().to_string();
+        let error = describe(directory.path(), &user).unwrap_err().to_string();
         assert!(error.contains("bin/postgres"), "{error}");
     }
 
@@ -117,7 +113,7 @@ mod tests {
             fs::write(bin.join(program), script).unwrap();
             place::set_mode(&bin.join(program), 0o755).unwrap();
         }
-        let found = describe(directory.path(), String::new(), &user).unwrap();
+        let found = describe(directory.path(), &user).unwrap();
         assert_eq!((found.version.as_str(), found.build[CFLAGS].as_str()), ("15.8", "x"));
         let uids = fs::read_to_string(told.join("uid")).unwrap();
         // `postgres --version` and three questions to pg_config.

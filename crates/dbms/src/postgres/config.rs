@@ -1,12 +1,11 @@
 //! postgresql.conf: the variant's settings, steelyard's own minimum, and a server's complaints
 //! about them.
 
-use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 
 use super::access::Access;
-use crate::{Error, ServerSpec};
+use crate::{Config, Error, ServerSpec};
 
 /// Settings that steelyard must choose, whether its own lines (which come last) override others,
 /// and why.
@@ -55,7 +54,7 @@ const OWN_CONNECTIONS: u32 = 5;
 
 /// Largest number of clients that these settings, and below them this file, allow in addition to
 /// our own connections.
-pub(super) fn most_clients(settings: &BTreeMap<String, String>, file: Option<&str>) -> u32 {
+pub(super) fn most_clients(settings: &Config, file: Option<&str>) -> u32 {
     const NAME: &str = "max_connections";
     let set = settings.iter().find(|(name, _)| name.eq_ignore_ascii_case(NAME));
     let in_file = || {
@@ -85,11 +84,8 @@ pub(super) fn check(spec: &ServerSpec<'_>) -> Result<(), Error> {
                     && part.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '$')
             });
         if !valid {
-            return Err(Error::Rejected {
-                variant: spec.name.to_owned(),
-                setting: Some(name.clone()),
-                message: "names of settings consist of letters, digits and underscores".to_owned(),
-            });
+            let message = "names of settings consist of letters, digits and underscores";
+            return Err(Error::rejected(spec.name, Some(name.clone()), message));
         }
     }
     Ok(())
@@ -177,7 +173,7 @@ pub(super) fn rejection(spec: &ServerSpec<'_>, output: &str) -> Option<Error> {
     let hint =
         lines.get(at + 1).filter(|next| next.starts_with("HINT:") || next.starts_with("DETAIL:"));
     let message = hint.map_or_else(|| (*line).to_owned(), |hint| format!("{line} ({hint})"));
-    Some(Error::Rejected { variant: spec.name.to_owned(), setting, message })
+    Some(Error::rejected(spec.name, setting, message))
 }
 
 /// A log line without its time stamp.
@@ -200,11 +196,11 @@ mod tests {
 
     #[test]
     fn the_number_of_clients_follows_from_the_settings() {
-        let set = |value: &str| BTreeMap::from([("Max_Connections".to_owned(), value.to_owned())]);
-        assert_eq!(most_clients(&BTreeMap::new(), None), 95);
+        let set = |value: &str| Config::from([("Max_Connections".to_owned(), value.to_owned())]);
+        assert_eq!(most_clients(&Config::new(), None), 95);
         assert_eq!(most_clients(&set("30"), Some("max_connections = 9")), 25);
         let file = "max_connections=7\n # max_connections = 1\n  max_connections = '250' # many\n";
-        assert_eq!(most_clients(&BTreeMap::new(), Some(file)), 245);
+        assert_eq!(most_clients(&Config::new(), Some(file)), 245);
         assert_eq!(most_clients(&set("?"), None), 95, "the server will say what is wrong");
     }
 

@@ -9,7 +9,7 @@ use postgres::{Client, Config, NoTls, SimpleQueryMessage};
 use super::guard::Guard;
 use super::marked;
 use crate::api::error::shorten;
-use crate::{Diagnosis, Endpoint, Error, Host, Sql};
+use crate::{Diagnosis, Endpoint, Error, Host, Server, Sql};
 
 /// How long one attempt to connect may take.
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
@@ -55,7 +55,8 @@ impl Control {
     }
 
     fn connect(&self) -> Result<Client, Error> {
-        let Endpoint::Postgres { host, port, user, password, database } = &self.endpoint else {
+        let Endpoint::Postgres(Server { host, port, user, password, database }) = &self.endpoint
+        else {
             let what = format!("connecting to {}", self.endpoint);
             return Err(Error::unsupported(what, "give the URL of a PostgreSQL server"));
         };
@@ -235,13 +236,13 @@ mod tests {
                 let length = socket.read(&mut answer).unwrap_or_default();
                 answer[..length].to_vec()
             });
-            let error = Control::new(Endpoint::Postgres {
+            let error = Control::new(Endpoint::Postgres(Server {
                 host: Host::Tcp(host.to_owned()),
                 port,
                 user: "me".to_owned(),
                 password: Some(Password::new("s3cret").allowing(allowed)),
                 database: "d".to_owned(),
-            })
+            }))
             .execute("select 1");
             (error.unwrap_err().to_string(), server.join().unwrap())
         })
@@ -260,13 +261,13 @@ mod tests {
 
     #[test]
     fn nobody_listens() {
-        let mut control = Control::new(Endpoint::Postgres {
+        let mut control = Control::new(Endpoint::Postgres(Server {
             host: Host::Socket("/no/such/directory/.s.PGSQL.5432".into()),
             port: 5432,
             user: "me".to_owned(),
             password: Some(Password::new("s3cret")),
             database: "d".to_owned(),
-        });
+        }));
         let error = control.execute("select 1").unwrap_err();
         assert!(matches!(error, Error::Connect { .. }));
         assert!(!error.to_string().contains("s3cret"));

@@ -5,10 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::Error;
-use crate::api::builds::{
-    ASSERTS, CFLAGS, COMMENT, COMPILER, CONFIGURE, FRAME_POINTERS, SERVER_HASH, VERSION,
-};
-use crate::data::hash;
+use crate::api::builds::{ASSERTS, CFLAGS, COMMENT, COMPILER, CONFIGURE, FRAME_POINTERS, VERSION};
 use crate::obtain::elf;
 
 /// The facts in the binary `postgres` itself.
@@ -20,7 +17,6 @@ pub(super) fn of_binary(postgres: &Path) -> Result<BTreeMap<String, String>, Err
             facts.insert(key.to_owned(), value);
         }
     };
-    add(SERVER_HASH, Some(hash::of(&bytes)));
     let version = find_text(&bytes, b"PostgreSQL ", |text| text.contains(COMPILED_BY));
     add(VERSION, version);
     add(CFLAGS, find_text(&bytes, b"-Wall ", is_cflags));
@@ -120,7 +116,7 @@ fn find_text(bytes: &[u8], begin: &[u8], wanted: impl Fn(&str) -> bool) -> Optio
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::builds::{DEBUG_INFO, SYMBOLS};
+    use crate::api::builds::{DEBUG_INFO, SERVER_HASH, SYMBOLS};
     use proptest::prelude::*;
 
     #[test]

@@ -57,7 +57,7 @@ fn is_option(option: &str, short: &str, long: &str) -> bool {
 /// The data directory that initdb creates for `spec`, created if it does not exist.
 pub(super) fn prepare(spec: &ServerSpec<'_>, bin_dir: &Path) -> Result<PathBuf, Error> {
     prepared::prepare(spec, bin_dir, "pgdata-", "template 2", |made| {
-        let mut initdb = launch::command(&bin_dir.join("initdb"), &spec.user, &[])?;
+        let mut initdb = launch::command(bin_dir.join("initdb"), &spec.user, &[])?;
         initdb
             .arg("-D")
             .arg(made)
@@ -73,11 +73,8 @@ pub(super) fn prepare(spec: &ServerSpec<'_>, bin_dir: &Path) -> Result<PathBuf, 
         let sql = format!("CREATE DATABASE {ROLE} OWNER {ROLE};\n\n");
         let output = launch::run(single, "creating the database", Some(&sql))?;
         if output.contains("ERROR:") {
-            return Err(Error::Program {
-                program: format!("{} --single (creating the database)", postgres.display()),
-                status: "an error".to_owned(),
-                output: launch::last_lines(&output, 12),
-            });
+            let program = format!("{} --single (creating the database)", postgres.display());
+            return Err(Error::program(program, "an error", &output));
         }
         Ok(())
     })

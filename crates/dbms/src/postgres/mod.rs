@@ -31,15 +31,14 @@ mod settle;
 mod tables;
 mod waits;
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use reference::Server;
 
 use crate::api::kind::{Archive, Kind, RELAXED, Recipe};
 use crate::{
-    Compared, CountMethod, Difference, Durability, Endpoint, Error, Installation, Origin,
-    ParsedPlan, ProfileFacts, Restored, ServerSpec, ServerUser, System,
+    Compared, Config, CountMethod, Difference, Durability, Endpoint, Error, Installation, Origin,
+    ParsedPlan, ProfileFacts, ServerSpec, ServerUser, Started, System,
 };
 use server::PostgresServer;
 
@@ -70,29 +69,18 @@ impl Kind for Postgres {
     }
 
     fn endpoint(&self, server: Server) -> Option<Endpoint> {
-        let Server { host, port, user, password, database } = server;
-        Some(Endpoint::Postgres { host, port, user, password, database })
+        Some(Endpoint::Postgres(server))
     }
 
-    fn describe(
-        &self,
-        root: &Path,
-        source: String,
-        user: &ServerUser,
-    ) -> Result<Installation, Error> {
-        binaries::describe(root, source, user)
+    fn describe(&self, root: &Path, user: &ServerUser) -> Result<Installation, Error> {
+        binaries::describe(root, user)
     }
 
     fn describe_running(&self, endpoint: &Endpoint) -> Result<Installation, Error> {
         attach::describe(endpoint)
     }
 
-    fn durability(
-        &self,
-        _installation: &Installation,
-        _engine: Option<&str>,
-        level: Durability,
-    ) -> Result<BTreeMap<String, String>, Error> {
+    fn durability(&self, _engine: Option<&str>, level: Durability) -> Result<Config, Error> {
         let settings: &[(&str, &str)] = match level {
             Durability::Full => {
                 &[("fsync", "on"), ("synchronous_commit", "on"), ("full_page_writes", "on")]
@@ -107,12 +95,8 @@ impl Kind for Postgres {
         true
     }
 
-    fn start(
-        &self,
-        spec: &ServerSpec<'_>,
-        origin: Option<&Origin<'_>>,
-    ) -> Result<(Box<dyn System>, Option<Restored>), Error> {
-        PostgresServer::start(spec, origin)
+    fn start(&self, spec: &ServerSpec<'_>, origin: Option<&Origin<'_>>) -> Result<Started, Error> {
+        postmaster::start(spec, origin)
     }
 
     fn attach(&self, endpoint: &Endpoint) -> Result<Box<dyn System>, Error> {
@@ -131,7 +115,7 @@ impl Kind for Postgres {
         Ok(count::method(installation))
     }
 
-    fn most_clients(&self, settings: &BTreeMap<String, String>, file: Option<&str>) -> Option<u32> {
+    fn most_clients(&self, settings: &Config, file: Option<&str>) -> Option<u32> {
         Some(config::most_clients(settings, file))
     }
 

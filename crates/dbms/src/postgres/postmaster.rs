@@ -9,10 +9,11 @@ use super::access::Access;
 use super::config;
 use super::control::Control;
 use super::initdb::{self, ROLE};
+use super::server::PostgresServer;
 use crate::process::launch;
-use crate::process::server::{ServerProcess, Signals};
+use crate::process::server::Signals;
 use crate::process::site::Site;
-use crate::{Endpoint, Error, Host, Origin, Restored, ServerSpec, Sql, Transport};
+use crate::{Endpoint, Error, Host, Origin, Server, ServerSpec, Sql, Started};
 
 /// The stop modes of pg_ctl: "fast" and "immediate".
 const SIGNALS: Signals = Signals { graceful: libc::SIGINT, immediate: libc::SIGQUIT };
@@ -20,16 +21,6 @@ const SIGNALS: Signals = Signals { graceful: libc::SIGINT, immediate: libc::SIGQ
 /// Directory names of the write-ahead log, since 10 and before. A server that was shut down cleanly
 /// does not read it.
 const LOGS: [&str; 2] = ["pg_wal", "pg_xlog"];
-
-/// A server that answers.
-pub(super) struct Started {
-    pub(super) process: ServerProcess,
-    /// The control connection, through the socket and open.
-    pub(super) control: Control,
-    /// Its address for clients over TCP, if asked for.
-    pub(super) tcp: Option<(Transport, Endpoint)>,
-    pub(super) restored: Option<Restored>,
-}
 
 /// Starts a server on a copy of `origin` or on a fresh data directory. Waits until it answers in
 /// all ways.
@@ -54,13 +45,13 @@ pub(super) fn start(spec: &ServerSpec<'_>, origin: Option<&Origin<'_>>) -> Resul
     let mut process = site.start(SIGNALS, |command| {
         command.arg("-D").arg(&data);
     })?;
-    let mut control = Control::new(Endpoint::Postgres {
+    let mut control = Control::new(Endpoint::Postgres(Server {
         host: Host::Socket(socket),
         port: access.port,
         user: ROLE.to_owned(),
         password: None,
         database: ROLE.to_owned(),
-    });
+    }));
     // From 10 on, it writes its status to postmaster.pid, and is left alone until it is ready. For
     // an earlier client it starts a process that only refuses, and the number of those shows in the
     // memory of all later ones.
@@ -73,7 +64,8 @@ pub(super) fn start(spec: &ServerSpec<'_>, origin: Option<&Origin<'_>>) -> Resul
     };
     process.wait_ready(spec, ready, |log| config::rejection(spec, log))?;
     let tcp = access.open(spec, &process, &control)?;
-    Ok(Started { process, control, tcp, restored })
+    let pid = Some(process.pid());
+    Ok((Box::new(PostgresServer { control, tcp, postmaster: Some(process), pid }), restored))
 }
 
 /// Makes the server read its configuration in an otherwise empty directory, before data is copied.
@@ -91,9 +83,8 @@ fn check_settings(
     let outcome = launch::run(command, "checking the configuration", None);
     fs::remove_dir_all(&check).map_err(Error::io("remove", &check))?;
     outcome.map(drop).map_err(|error| match error {
-        Error::Program { output, .. } => config::rejection(spec, &output).unwrap_or_else(|| {
-            Error::Rejected { variant: spec.name.to_owned(), setting: None, message: output }
-        }),
+        Error::Program { output, .. } => config::rejection(spec, &output)
+            .unwrap_or_else(|| Error::rejected(spec.name, None, output)),
         other => other,
     })
 }

@@ -3,54 +3,30 @@
 use std::path::PathBuf;
 
 use super::control::Control;
-use super::postmaster::Started;
-use super::waits::Looks;
-use super::{attach, counters, debt, log, postmaster, settle, tables};
+use super::{attach, counters, debt, log, settle, tables, waits};
 use crate::process::server::ServerProcess;
 use crate::{
-    Debt, Ending, Endpoint, Error, Footprint, Interrupter, LogEvent, Origin, Restored, ServerSpec,
-    Setting, Settled, Snapshot, Sql, Stopped, System, Transport, Waits,
+    Debt, Endpoint, Error, Footprint, LogEvent, Setting, Settled, Snapshot, Sql, System, Transport,
+    Waits,
 };
 
 /// A server, started here or attached to.
 pub(super) struct PostgresServer {
     // Before the process, so the connection is closed first on drop.
-    control: Control,
+    pub(super) control: Control,
     /// The address other than the control connection's, if clients also come over TCP.
-    tcp: Option<(Transport, Endpoint)>,
-    postmaster: Option<ServerProcess>,
+    pub(super) tcp: Option<(Transport, Endpoint)>,
+    pub(super) postmaster: Option<ServerProcess>,
     /// The root of its process tree, if known.
-    pid: Option<u32>,
-    died: Option<String>,
+    pub(super) pid: Option<u32>,
 }
 
 impl PostgresServer {
-    /// Starts one on a fresh data directory, or on a copy of `origin`.
-    pub(super) fn start(
-        spec: &ServerSpec<'_>,
-        origin: Option<&Origin<'_>>,
-    ) -> Result<(Box<dyn System>, Option<Restored>), Error> {
-        let Started { process, control, tcp, restored } = postmaster::start(spec, origin)?;
-        let pid = Some(process.pid());
-        let server = Self { control, tcp, pid, postmaster: Some(process), died: None };
-        Ok((Box::new(server), restored))
-    }
-
     pub(super) fn attach(endpoint: &Endpoint) -> Result<Self, Error> {
         let mut control = Control::new(endpoint.clone());
         control.version()?;
         let pid = attach::find_postmaster(&mut control);
-        Ok(Self { control, tcp: None, postmaster: None, pid, died: None })
-    }
-}
-
-impl PostgresServer {
-    fn leave(mut self: Box<Self>, gracefully: bool) -> Result<Stopped, Error> {
-        self.control.close();
-        match self.postmaster.take() {
-            Some(postmaster) => postmaster.stop(gracefully),
-            None => Ok(Stopped::new(0.0, Ending::LeftRunning, None, None)),
-        }
+        Ok(Self { control, tcp: None, postmaster: None, pid })
     }
 }
 
@@ -66,12 +42,16 @@ impl System for PostgresServer {
         }
     }
 
-    fn root_pid(&self) -> Option<u32> {
-        self.pid
+    fn process(&self) -> Option<&ServerProcess> {
+        self.postmaster.as_ref()
     }
 
-    fn owned(&self) -> bool {
-        self.postmaster.is_some()
+    fn process_mut(&mut self) -> Option<&mut ServerProcess> {
+        self.postmaster.as_mut()
+    }
+
+    fn root_pid(&self) -> Option<u32> {
+        self.pid
     }
 
     fn data_directory(&mut self) -> Option<PathBuf> {
@@ -106,12 +86,11 @@ impl System for PostgresServer {
     }
 
     fn waits(&mut self) -> Result<Option<Box<dyn Waits>>, Error> {
-        Ok(Some(Box::new(Looks::open(&mut self.control)?)))
+        Ok(Some(Box::new(waits::open(&mut self.control)?)))
     }
 
     fn events(&self, since_ms: i64) -> Vec<LogEvent> {
-        let log = self.postmaster.as_ref().map(ServerProcess::log).unwrap_or_default();
-        log::events(&log, since_ms)
+        self.process().map_or(Vec::new(), |process| log::events(&process.log(), since_ms))
     }
 
     fn query_plan(&mut self, statement: &str) -> Result<Option<String>, Error> {
@@ -133,36 +112,7 @@ impl System for PostgresServer {
         settle::checkpoint(&mut self.control).map(|_| ())
     }
 
-    fn interrupter(&self) -> Option<Interrupter> {
-        // The fast shutdown, because a signal to a backend would have no effect between two
-        // statements.
-        self.postmaster.as_ref()?.interrupter(libc::SIGINT)
-    }
-
-    fn log_tail(&self, lines: usize) -> String {
-        self.postmaster.as_ref().map(|postmaster| postmaster.log_tail(lines)).unwrap_or_default()
-    }
-
-    fn alive(&mut self) -> bool {
-        if let Some(postmaster) = &mut self.postmaster {
-            return postmaster.alive();
-        }
-        self.died = self.control.query_i64("SELECT 1").err().map(|error| error.to_string());
-        self.died.is_none()
-    }
-
-    fn died(&self) -> Option<String> {
-        match &self.postmaster {
-            Some(postmaster) => postmaster.died().map(str::to_owned),
-            None => self.died.clone(),
-        }
-    }
-
-    fn stop(self: Box<Self>) -> Result<Stopped, Error> {
-        self.leave(true)
-    }
-
-    fn end(self: Box<Self>) -> Result<Stopped, Error> {
-        self.leave(false)
+    fn close(&mut self) {
+        self.control.close();
     }
 }

@@ -5,7 +5,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Sender, channel};
@@ -26,13 +26,17 @@ const DEATH: Duration = Duration::from_secs(2);
 
 /// A command that runs `program` as `user`. From the environment it gets only what its libraries
 /// need, so two runs see the same. It has umask 077 and its own session, so Ctrl-C in a terminal
-/// doesn't reach it. It gets SIGQUIT when steelyard dies.
-pub(crate) fn command(
-    program: &Path,
+/// doesn't reach it. It gets SIGQUIT when the thread that starts it ends, as when steelyard dies. It
+/// is in the control groups of the given `cgroup.procs` files.
+///
+/// # Errors
+/// [`Error::Io`] if one of the files can't be written to.
+pub fn command(
+    program: impl AsRef<Path>,
     user: &ServerUser,
     procs_files: &[PathBuf],
 ) -> Result<Command, Error> {
-    command_in(None, program, user, procs_files)
+    command_in(None, program.as_ref(), user, procs_files)
 }
 
 /// The same, in another network namespace if one is given (a file as in `/proc/PID/ns/net`).
@@ -171,11 +175,8 @@ pub(crate) fn finish(
     Err(error)
 }
 
-/// Runs a helper program to its end with `input` on its standard input; returns its whole output.
-///
-/// # Errors
-/// [`Error::Program`] with the last lines of its output if it fails.
-pub(crate) fn run(mut command: Command, what: &str, input: Option<&str>) -> Result<String, Error> {
+/// Runs a program to its end with `input` on its standard input.
+pub(crate) fn output(mut command: Command, input: Option<&str>) -> Result<Output, Error> {
     let program = PathBuf::from(command.get_program());
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     if input.is_some() {
@@ -186,17 +187,27 @@ pub(crate) fn run(mut command: Command, what: &str, input: Option<&str>) -> Resu
         // If a program ends early without reading, its output says why.
         let _ = stdin.write_all(text.as_bytes());
     }
-    let output = child.wait_with_output().map_err(Error::io("wait for", &program))?;
-    let [said, complained] = [&output.stdout, &output.stderr].map(|it| String::from_utf8_lossy(it));
-    let text = format!("{said}{complained}");
+    child.wait_with_output().map_err(Error::io("wait for", &program))
+}
+
+/// The same for a helper program; returns all that it wrote.
+///
+/// # Errors
+/// [`Error::Program`] with the last lines of its output if it fails.
+pub(crate) fn run(command: Command, what: &str, input: Option<&str>) -> Result<String, Error> {
+    let program = PathBuf::from(command.get_program());
+    let output = output(command, input)?;
+    let text = text(&output.stdout) + &text(&output.stderr);
     if output.status.success() {
         return Ok(text);
     }
-    Err(Error::Program {
-        program: format!("{} ({what})", program.display()),
-        status: output.status.to_string(),
-        output: last_lines(&text, 12),
-    })
+    let program = format!("{} ({what})", program.display());
+    Err(Error::program(program, output.status, &text))
+}
+
+/// What a program wrote.
+pub(crate) fn text(written: &[u8]) -> String {
+    String::from_utf8_lossy(written).into_owned()
 }
 
 /// The end of a file, at most its last `most` bytes; empty if it cannot be read.
@@ -211,10 +222,4 @@ pub(crate) fn end_of(path: &Path, most: u64) -> String {
     // Whatever was read before an error is used.
     let _ = read();
     String::from_utf8_lossy(&end).into_owned()
-}
-
-/// The last `count` lines of a text.
-pub(crate) fn last_lines(text: &str, count: usize) -> String {
-    let lines: Vec<&str> = text.lines().collect();
-    lines.get(lines.len().saturating_sub(count)..).unwrap_or_default().join("\n")
 }

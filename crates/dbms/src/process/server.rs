@@ -6,11 +6,12 @@ use std::process::Child;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use super::launch::{end_of, last_lines};
+use super::launch::end_of;
+use crate::api::error::last_lines;
 use crate::process::ipc;
 use crate::process::ledger::{self, Remains};
 use crate::process::proc::wait_until;
-use crate::{Ending, Error, Interrupter, ProcessId, ServerSpec, Stopped};
+use crate::{Ending, Error, ProcessId, ServerSpec, Stopped};
 
 /// How long a server gets in each stage if nobody waits for a graceful end.
 const DROP_LIMIT: Duration = Duration::from_secs(10);
@@ -32,10 +33,13 @@ pub(crate) struct Signals {
     pub(crate) immediate: i32,
 }
 
+/// Makes a system abort its current work, from another thread; may be called again.
+pub type Interrupter = Box<dyn Fn() + Send + Sync>;
+
 /// A started server process and its belongings. Dropping it ends the process and removes what it
 /// left.
 #[derive(Debug)]
-pub(crate) struct ServerProcess {
+pub struct ServerProcess {
     name: String,
     child: Child,
     /// Empty once `stop` has returned it.
@@ -81,7 +85,8 @@ impl ServerProcess {
             if !self.alive() {
                 // A server may say a lot after the reason, while it ends.
                 return Err(rejection(&self.log_tail(REASON_LINES)).unwrap_or_else(|| {
-                    let problem = format!("it ended ({})", self.died().unwrap_or_default());
+                    let problem =
+                        format!("it ended ({})", self.ended.as_deref().unwrap_or_default());
                     failed(problem, self.log_tail(LOG_LINES))
                 }));
             }
@@ -123,7 +128,7 @@ impl ServerProcess {
     }
 
     /// Is it running? If not, reaps it.
-    pub(crate) fn alive(&mut self) -> bool {
+    fn alive(&mut self) -> bool {
         if self.ended.is_none() {
             match self.child.try_wait() {
                 Ok(None) => return true,
@@ -136,8 +141,10 @@ impl ServerProcess {
         false
     }
 
-    pub(crate) fn died(&self) -> Option<&str> {
-        self.ended.as_deref()
+    /// How it ended, if it did.
+    pub(crate) fn died(&mut self) -> Option<String> {
+        self.alive();
+        self.ended.clone()
     }
 
     /// Waits for the process itself to end.
@@ -145,9 +152,10 @@ impl ServerProcess {
         wait_until(limit, || !self.alive())
     }
 
-    /// A handle that sends it a signal, from any thread, even after it has ended.
-    pub(crate) fn interrupter(&self, signal: i32) -> Option<Interrupter> {
-        let process = ProcessId::of(self.pid())?;
+    /// A handle that tells it to end, from any thread, even after it has ended. Servers have signals
+    /// to abort a statement, but these would have no effect between two statements.
+    pub(crate) fn interrupter(&self) -> Option<Interrupter> {
+        let (process, signal) = (ProcessId::of(self.pid())?, self.signals.graceful);
         Some(Box::new(move || {
             let _ = process.signal(signal);
         }))
@@ -204,7 +212,7 @@ impl ServerProcess {
     }
 
     /// Stops it and returns what it left.
-    pub(crate) fn stop(mut self, gracefully: bool) -> Result<Stopped, Error> {
+    pub(crate) fn stop(&mut self, gracefully: bool) -> Result<Stopped, Error> {
         let begin = Instant::now();
         let ending = self.end(gracefully, self.stop_limit)?;
         self.remains.disconnect()?;

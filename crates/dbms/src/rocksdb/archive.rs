@@ -1,12 +1,10 @@
 //! Released libraries: those of RocksJava, which have the whole C interface, too.
 
-use std::io::{Cursor, Read};
+use std::io::Cursor;
 
 use crate::api::kind::Archive;
 use crate::obtain::fetch::maven::{Artifact, CENTRAL, Layout};
-
-/// Maximum size of a library; that of 10.10 has 70 MB.
-const LARGEST: u64 = 1 << 30;
+use crate::obtain::unpack::{content, damaged};
 
 /// Version, processor, SHA-256 of the archive. `steelyard fetch` prints the digest of a version
 /// that is not listed.
@@ -43,25 +41,20 @@ pub(super) fn archive() -> Archive {
 /// A tar archive with the library as `bin/librocksdb.so`, from a fetched jar, which is a zip file
 /// with libraries for several processors.
 fn tar_of(jar: &[u8]) -> Result<Vec<u8>, String> {
-    let damaged = |error: &dyn std::fmt::Display| format!("it is damaged ({error})");
     let wanted = match std::env::consts::ARCH {
         "x86_64" => "librocksdbjni-linux64.so".to_owned(),
         other => format!("librocksdbjni-linux-{other}.so"),
     };
-    let mut zip = zip::ZipArchive::new(Cursor::new(jar)).map_err(|error| damaged(&error))?;
+    let mut zip = zip::ZipArchive::new(Cursor::new(jar)).map_err(damaged)?;
     let library = zip.by_name(&wanted).map_err(|_| format!("it contains no {wanted}"))?;
-    let mut bytes = Vec::new();
-    library.take(LARGEST + 1).read_to_end(&mut bytes).map_err(|error| damaged(&error))?;
-    if bytes.len() as u64 > LARGEST {
-        return Err(format!("it contains more than {} MB", LARGEST >> 20));
-    }
+    let bytes = content(library, 0)?;
     let mut header = tar::Header::new_gnu();
     header.set_size(bytes.len() as u64);
     header.set_mode(0o755);
     let mut tar = tar::Builder::new(Vec::new());
     tar.append_data(&mut header, "bin/librocksdb.so", bytes.as_slice())
         .and_then(|()| tar.into_inner())
-        .map_err(|error| damaged(&error))
+        .map_err(damaged)
 }
 
 #[cfg(test)]

@@ -3,19 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use super::inside::LIBRARY;
-use crate::api::builds::{COMMENT, COMPILER, SERVER_HASH};
-use crate::data::hash;
 use crate::embedded::{self, Program};
+use crate::obtain::elf;
 use crate::process::launch;
 use crate::{Error, Installation, ServerUser};
 
-/// Describes the library at `root`, or in it, which came from `source`. A process of `user` loads
+/// Describes the library at `root`, or in it. A process of `user` loads
 /// it to ask for its version.
-pub(super) fn describe(
-    root: &Path,
-    source: String,
-    user: &ServerUser,
-) -> Result<Installation, Error> {
+pub(super) fn describe(root: &Path, user: &ServerUser) -> Result<Installation, Error> {
     let directory = root.join("bin");
     let place = if directory.is_dir() { directory } else { root.to_path_buf() };
     let library = library(&place)?;
@@ -30,12 +25,14 @@ pub(super) fn describe(
     })?;
     let version = version.trim().lines().last().unwrap_or_default().to_owned();
     let bytes = std::fs::read(&library).map_err(Error::io("read", &library))?;
-    let mut build = crate::obtain::elf::facts(&bytes);
-    if let Some(compiler) = build.get(COMMENT).filter(|comment| !comment.contains("; ")).cloned() {
-        build.insert(COMPILER.to_owned(), compiler);
-    }
-    build.insert(SERVER_HASH.to_owned(), hash::of(&bytes));
-    Ok(Installation { dbms: "rocksdb".to_owned(), version, source, bin_dir: Some(place), build })
+    let build = elf::facts(&bytes);
+    Ok(Installation {
+        dbms: "rocksdb".to_owned(),
+        version,
+        source: String::new(),
+        bin_dir: Some(place),
+        build,
+    })
 }
 
 /// The library at `place`, or in it: `librocksdb.so`, or the first file that begins so.

@@ -12,7 +12,7 @@ use super::library::{Library, text};
 use super::options;
 use super::stats::{self, LEVELS, PROCESS, STATS, Stats};
 use crate::embedded::{self, Inside, Place};
-use crate::{Counter, Debt, Footprint, Gauge, Setting, Settled, Snapshot};
+use crate::{Config, Counter, Debt, Footprint, Gauge, Setting, Settled, Snapshot};
 
 /// The variable in which the process finds its library.
 pub(super) const LIBRARY: &str = "STEELYARD_ROCKSDB";
@@ -67,10 +67,10 @@ pub fn serve(
 }
 
 /// The first setting that the library itself refuses.
-fn rejected(library: &Path, config: &BTreeMap<String, String>) -> Option<String> {
+fn rejected(library: &Path, config: &Config) -> Option<String> {
     let library = Library::load(library).ok()?;
     let refused = |(name, value): &(&String, &String)| {
-        let one = BTreeMap::from([((*name).clone(), (*value).clone())]);
+        let one = Config::from([((*name).clone(), (*value).clone())]);
         text(&options::text(&one)).and_then(|one| library.options(&one)).is_err()
     };
     config.iter().find(refused).map(|(name, value)| format!("{name} = {value}"))
@@ -86,10 +86,7 @@ fn describe(library: &Path) -> Result<String, String> {
 
 /// The version of a library, and its settings if none is given; `directory` is for a database of
 /// that kind.
-fn defaults(
-    library: &Path,
-    directory: &Path,
-) -> Result<(Option<String>, BTreeMap<String, String>), String> {
+fn defaults(library: &Path, directory: &Path) -> Result<(Option<String>, Config), String> {
     let database = Database::open(library, directory, "")?;
     let effective = effective(&database);
     drop(database);
@@ -105,7 +102,7 @@ fn resident() -> Option<f64> {
 }
 
 /// The settings that a database wrote down.
-fn effective(database: &Database) -> Result<(Option<String>, BTreeMap<String, String>), String> {
+fn effective(database: &Database) -> Result<(Option<String>, Config), String> {
     let directory = database.directory();
     let failed = |error: std::io::Error| format!("cannot read {}: {error}", directory.display());
     let files = fs::read_dir(directory).map_err(failed)?.flatten().map(|entry| entry.path());
@@ -122,9 +119,9 @@ fn effective(database: &Database) -> Result<(Option<String>, BTreeMap<String, St
 struct Opened {
     database: Arc<Database>,
     /// The plan's settings.
-    config: BTreeMap<String, String>,
+    config: Config,
     /// Their defaults.
-    defaults: BTreeMap<String, String>,
+    defaults: Config,
 }
 
 impl Opened {

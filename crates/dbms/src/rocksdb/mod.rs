@@ -20,8 +20,8 @@ pub use inside::serve;
 pub use options::text as options_text;
 
 use crate::{
-    Archive, CountMethod, Counter, Error, Installation, Kind, Origin, Restored, ServerSpec,
-    ServerUser, Snapshot, System, embedded,
+    Archive, CountMethod, Counter, Error, Installation, Kind, Origin, ServerSpec, ServerUser,
+    Snapshot, Started, embedded,
 };
 
 /// The kind.
@@ -37,13 +37,8 @@ impl Kind for RocksDb {
         vec![archive::archive()]
     }
 
-    fn describe(
-        &self,
-        root: &Path,
-        source: String,
-        user: &ServerUser,
-    ) -> Result<Installation, Error> {
-        binaries::describe(root, source, user)
+    fn describe(&self, root: &Path, user: &ServerUser) -> Result<Installation, Error> {
+        binaries::describe(root, user)
     }
 
     fn part_of_disk(&self, file: &Path) -> Option<&'static str> {
@@ -63,11 +58,7 @@ impl Kind for RocksDb {
         Ok(count::method())
     }
 
-    fn start(
-        &self,
-        spec: &ServerSpec<'_>,
-        origin: Option<&Origin<'_>>,
-    ) -> Result<(Box<dyn System>, Option<Restored>), Error> {
+    fn start(&self, spec: &ServerSpec<'_>, origin: Option<&Origin<'_>>) -> Result<Started, Error> {
         options::check(spec)?;
         let library = binaries::library(spec.installation.programs()?)?;
         embedded::start(spec, origin, &binaries::program(&library)?)

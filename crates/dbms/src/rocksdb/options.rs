@@ -1,9 +1,8 @@
 //! Settings in RocksDB's own words: from a plan to the text that it parses, and from the file that
 //! it writes.
 
-use std::collections::BTreeMap;
-
-use crate::{Error, ServerSpec};
+use crate::api::spec::in_bytes;
+use crate::{Config, Error, ServerSpec};
 
 /// Settings that steelyard must choose, and why.
 const OWN: [(&str, &str); 8] = [
@@ -74,11 +73,11 @@ pub(super) fn check(spec: &ServerSpec<'_>) -> Result<(), Error> {
 }
 
 /// Settings as the text that RocksDB parses.
-pub fn text(config: &BTreeMap<String, String>) -> String {
+pub fn text(config: &Config) -> String {
     let (tables, others): (Vec<_>, Vec<_>) =
         config.iter().partition(|(name, _)| OF_TABLES.contains(&name.as_str()));
     let join = |settings: &[(&String, &String)]| {
-        let one = |(name, value): &(&String, &String)| format!("{name}={};", bytes(value));
+        let one = |(name, value): &(&String, &String)| format!("{name}={};", in_bytes(value));
         settings.iter().map(one).collect::<String>()
     };
     let mut text = join(&others);
@@ -88,19 +87,9 @@ pub fn text(config: &BTreeMap<String, String>) -> String {
     text
 }
 
-/// `16MB` as a number of bytes, which is how RocksDB shows it; anything else as it is.
-fn bytes(value: &str) -> String {
-    const UNITS: [(&str, u32); 4] = [("kB", 10), ("MB", 20), ("GB", 30), ("TB", 40)];
-    let number = UNITS.iter().find_map(|(unit, shift)| {
-        let number: u64 = value.strip_suffix(unit)?.trim().parse().ok()?;
-        number.checked_mul(1 << shift)
-    });
-    number.map_or_else(|| value.to_owned(), |number| number.to_string())
-}
-
 /// Version and settings in an OPTIONS file, which has the form of an INI file.
-pub(super) fn read(file: &str) -> (Option<String>, BTreeMap<String, String>) {
-    let (mut version, mut settings, mut section) = (None, BTreeMap::new(), "");
+pub(super) fn read(file: &str) -> (Option<String>, Config) {
+    let (mut version, mut settings, mut section) = (None, Config::new(), "");
     for line in file.lines().map(str::trim) {
         if let Some(name) = line.strip_prefix('[') {
             section = name.split(['/', ' ', ']']).next().unwrap_or_default();
@@ -138,19 +127,7 @@ mod tests {
              block_based_table_factory={block_cache={capacity=1073741824;num_shard_bits=6};\
              block_size=8192;};"
         );
-        assert_eq!(text(&BTreeMap::new()), "");
-    }
-
-    #[test]
-    fn sizes_are_bytes_and_other_values_stay() {
-        for (value, expected) in [
-            ("1GB", "1073741824"),
-            ("true", "true"),
-            ("GB", "GB"),
-            ("99999999999TB", "99999999999TB"),
-        ] {
-            assert_eq!(bytes(value), expected);
-        }
+        assert_eq!(text(&Config::new()), "");
     }
 
     #[test]
@@ -169,7 +146,7 @@ mod tests {
             read("nonsense = \n="),
             (
                 None,
-                BTreeMap::from([
+                Config::from([
                     (String::new(), String::new()),
                     ("nonsense ".to_owned(), String::new())
                 ])

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use dbms::{
-    Cache, Endpoint, Error, Host, Installation, Ledger, Reference, ServerSpec, ServerUser, System,
+    Cache, Endpoint, Error, Host, Installation, Ledger, Reference, Server, ServerSpec, ServerUser,
+    System,
 };
 
 /// A place for one test.
@@ -115,7 +116,9 @@ pub fn variants(texts: &[&str]) -> Vec<Variant> {
 
 pub fn socket_directory(server: &dyn System) -> PathBuf {
     match server.endpoint() {
-        Endpoint::Postgres { host: Host::Socket(file), .. } => file.parent().unwrap().to_owned(),
+        Endpoint::Postgres(Server { host: Host::Socket(file), .. }) => {
+            file.parent().unwrap().to_owned()
+        }
         other => panic!("expected a socket, found {other}"),
     }
 }

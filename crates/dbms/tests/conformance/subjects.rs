@@ -2,7 +2,7 @@
 
 use crate::common::{Place, Variant, socket_directory, variant, with_myrocks};
 use crate::rocksdb;
-use dbms::{Endpoint, Error, Host, ServerSpec, System};
+use dbms::{Endpoint, Error, Host, Server, ServerSpec, System};
 use mysql::prelude::Queryable;
 use std::path::Path;
 
@@ -150,7 +150,9 @@ const MYROCKS: Facts = Facts { name: "myrocks", engine: Some("myrocks"), ..MYSQL
 
 /// A client of its own, which disconnects when it is dropped.
 fn mysql_client(system: &dyn System) -> mysql::Conn {
-    let Endpoint::Mysql { host: Host::Socket(file), user, database, .. } = system.endpoint() else {
+    let Endpoint::Mysql(Server { host: Host::Socket(file), user, database, .. }) =
+        system.endpoint()
+    else {
         panic!("expected a socket, found {}", system.endpoint())
     };
     let options = mysql::OptsBuilder::new()

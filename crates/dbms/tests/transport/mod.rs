@@ -7,7 +7,7 @@ use std::net::Ipv4Addr;
 use std::path::Path;
 use std::process::{Child, Command};
 
-use dbms::{Endpoint, Error, Host, Origin, Pages, Record, ServerSpec, System, Transport};
+use dbms::{Endpoint, Error, Host, Origin, Pages, Record, Server, ServerSpec, System, Transport};
 use nix::net::if_::if_nametoindex;
 use postgres::{Client, NoTls};
 use reference::Password;
@@ -46,7 +46,7 @@ fn connect(
     role: &str,
     given: Option<&Password>,
 ) -> Result<Client, postgres::Error> {
-    let Endpoint::Postgres { host: Host::Tcp(name), port, database, .. } = endpoint else {
+    let Endpoint::Postgres(Server { host: Host::Tcp(name), port, database, .. }) = endpoint else {
         panic!("expected TCP, found {endpoint}")
     };
     let mut config = postgres::Config::new();
@@ -58,7 +58,7 @@ fn connect(
 }
 
 fn password(endpoint: &Endpoint) -> Password {
-    let Endpoint::Postgres { password: Some(password), .. } = endpoint else {
+    let Endpoint::Postgres(Server { password: Some(password), .. }) = endpoint else {
         panic!("no password for {endpoint}")
     };
     password.clone()
@@ -165,7 +165,7 @@ fn each_transport_leads_to_the_server_and_asks_for_its_password() {
             sql.execute("create role other login superuser").unwrap();
             refused(connect(&endpoint, "other", Some(&secret)), "no pg_hba.conf entry");
 
-            let Endpoint::Postgres { host: Host::Tcp(name), port, .. } = &endpoint else {
+            let Endpoint::Postgres(Server { host: Host::Tcp(name), port, .. }) = &endpoint else {
                 panic!()
             };
             let address: Ipv4Addr = name.parse().unwrap();
@@ -220,7 +220,9 @@ fn nobody_beyond_this_machine_gets_through_to_a_transport() {
     let place = Place::new();
     let server = start(&place, &variant, &[Transport::Veth], &[]).unwrap();
     let endpoint = server.endpoint_by(Transport::Veth).unwrap();
-    let Endpoint::Postgres { host: Host::Tcp(address), port, .. } = &endpoint else { panic!() };
+    let Endpoint::Postgres(Server { host: Host::Tcp(address), port, .. }) = &endpoint else {
+        panic!()
+    };
     let link = link(&place.ledger.records().unwrap()[0]);
     // Another machine, for which this one is a router.
     let mut command = Command::new("unshare");

@@ -5,7 +5,7 @@ pub mod mysql;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use dbms::{Cache, Endpoint, Host, Ledger, Reference, ServerSpec, ServerUser, System};
+use dbms::{Cache, Endpoint, Host, Ledger, Reference, Server, ServerSpec, ServerUser, System};
 use drive::{Address, Load, Outcome, Postgres, Target};
 use workload::{Class, Draw, End, Expect, Pace, Piece, Sent, Statement, Step, Stream, Width};
 
@@ -37,7 +37,7 @@ impl TestServer {
     }
 
     pub fn postgres(&self) -> Postgres {
-        let Endpoint::Postgres { host, user, database, .. } = self.server.endpoint() else {
+        let Endpoint::Postgres(Server { host, user, database, .. }) = self.server.endpoint() else {
             panic!("no PostgreSQL")
         };
         let Host::Socket(socket) = host else { panic!("no socket") };

@@ -1,6 +1,6 @@
 //! Helpers for tests against a real MySQL or MariaDB server.
 
-use dbms::{Endpoint, Host, System};
+use dbms::{Endpoint, Host, Server, System};
 use drive::{Address, Mysql, Outcome, Single, Target};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -27,7 +27,7 @@ impl MysqlServer {
     }
 
     pub fn mysql(&self) -> Mysql {
-        let Endpoint::Mysql { host, user, database, .. } = self.server.endpoint() else {
+        let Endpoint::Mysql(Server { host, user, database, .. }) = self.server.endpoint() else {
             panic!("no MySQL")
         };
         let Host::Socket(socket) = host else { panic!("no socket") };

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use dbms::{Cache, Ledger, Loaded, Origin, Pages, ServerSpec, ServerUser, Stopped};
+use dbms::{Cache, Ledger, Loaded, Origin, Pages, ServerSpec, ServerUser, Started, Stopped};
 use plan::SequenceKey;
 use probe::{Cgroup, Group};
 use store::Setting;
@@ -16,7 +16,7 @@ use crate::event::Event;
 use crate::observe::fitness::Fitness;
 use crate::options::Options;
 use crate::subject::Subject;
-use crate::systems::{Started, Systems};
+use crate::systems::Systems;
 use crate::trial::attempt::{Attempt, Entered, Trouble, at_once};
 use crate::trial::conditions::{Conditions, Lengths};
 use crate::trial::loads::{load_phases, restore_record};

@@ -9,12 +9,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use dbms::{
-    Cache, Debt, Diagnosis, Ending, Endpoint, Entry, Error, Footprint, Host, Installation,
-    Interrupter, Origin, Reference, Restored, ServerSpec, ServerUser, Setting, Settled, Snapshot,
-    Sql, Stopped, System, Waits,
+    Cache, Debt, Diagnosis, Ending, Endpoint, Entry, Error, Footprint, Host, Installation, Origin,
+    Reference, Restored, Server, ServerSpec, ServerUser, Setting, Settled, Snapshot, Sql, Started,
+    Stopped, System, Waits,
 };
 use drive::Target;
-use lab::{Started, Systems};
+use lab::Systems;
 
 use super::engine::FakeConnect;
 
@@ -290,7 +290,7 @@ impl Systems for World {
     }
 
     fn target(&self, variant: &str, endpoint: Endpoint) -> Target {
-        let Endpoint::Postgres { port, .. } = endpoint else { panic!("not of this world") };
+        let Endpoint::Postgres(Server { port, .. }) = endpoint else { panic!("not of this world") };
         let state = self.lock();
         let server = state.up.iter().find(|server| server.port == port).unwrap();
         let connect = FakeConnect { world: self.clone(), server: Arc::clone(server) };
@@ -339,25 +339,17 @@ impl FakeSystem {
 
 impl System for FakeSystem {
     fn endpoint(&self) -> Endpoint {
-        Endpoint::Postgres {
+        Endpoint::Postgres(Server {
             host: Host::Socket(PathBuf::from("/nowhere")),
             port: self.running.port,
             user: "fake".to_owned(),
             password: None,
             database: "fake".to_owned(),
-        }
-    }
-
-    fn root_pid(&self) -> Option<u32> {
-        None
+        })
     }
 
     fn owned(&self) -> bool {
         self.owned
-    }
-
-    fn data_directory(&mut self) -> Option<PathBuf> {
-        None
     }
 
     fn sql(&mut self) -> Option<&mut dyn Sql> {
@@ -397,10 +389,6 @@ impl System for FakeSystem {
         self.meets("flush")
     }
 
-    fn interrupter(&self) -> Option<Interrupter> {
-        None
-    }
-
     fn log_tail(&self, _: usize) -> String {
         "the last line\n".to_owned()
     }
@@ -409,11 +397,7 @@ impl System for FakeSystem {
         None
     }
 
-    fn alive(&mut self) -> bool {
-        !self.running.is_dead()
-    }
-
-    fn died(&self) -> Option<String> {
+    fn died(&mut self) -> Option<String> {
         self.running.is_dead().then(|| "signal: 9".to_owned())
     }
 

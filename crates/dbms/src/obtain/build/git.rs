@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use reference::Repository;
 
 use super::tools;
-use super::work::{Work, ask};
+use super::work::{Work, ask, words};
 use crate::Error;
 use crate::data::place;
 
@@ -41,14 +41,12 @@ fn resolve_local(path: &Path, revision: &str) -> Result<Commit, Error> {
     if !path.is_dir() {
         return Err(problem(format!("there is no directory {}", path.display())));
     }
-    let mut words = git();
-    words.extend([OsString::from("-C"), path.into()]);
-    words.extend(["rev-parse", "--absolute-git-dir"].map(OsString::from));
-    let found = ask(&words, None)?
+    let found = ask(&words!["git", "-C", path, "rev-parse", "--absolute-git-dir"], None)?
         .map_err(|said| problem(format!("git cannot use it as a repository: {said}")))?;
     let git_dir = PathBuf::from(found);
-    let commit = [OsString::from(format!("{revision}^{{commit}}"))];
-    let id = ask(&in_dir(&git_dir, &["rev-parse", "--verify"], &commit), None)?.map_err(|said| {
+    let commit = format!("{revision}^{{commit}}");
+    let verify = words!["git", in_dir(&git_dir), "rev-parse", "--verify", commit];
+    let id = ask(&verify, None)?.map_err(|said| {
         problem(format!(
             "the repository has no such commit (git says: {said}); name a branch, tag or commit that is in it, or fetch the commit first"
         ))
@@ -59,8 +57,6 @@ fn resolve_local(path: &Path, revision: &str) -> Result<Commit, Error> {
 fn resolve_remote(url: &str, revision: &str) -> Result<Commit, Error> {
     let problem = |problem: &str| Error::no_source(format!("git:{url}#{revision}"), problem);
     let place = Repository::Remote(url.to_owned());
-    let mut words = git();
-    words.extend(["ls-remote", "--", url].map(OsString::from));
     // A name followed by `^{}` is what an annotated tag points to.
     let names = if revision == "HEAD" {
         vec!["HEAD".to_owned()]
@@ -71,7 +67,7 @@ fn resolve_remote(url: &str, revision: &str) -> Result<Commit, Error> {
             .filter(|name| name.starts_with("refs/"))
             .collect()
     };
-    let listing = ask(&words, None)?.map_err(|said| {
+    let listing = ask(&words!["git", "ls-remote", "--", url], None)?.map_err(|said| {
         problem(&format!("its branches and tags cannot be listed (git says: {said})"))
     })?;
     let id = find(&listing, &names).ok_or_else(|| {
@@ -106,26 +102,25 @@ impl Commit {
     /// commit was made. The repository's work tree is not touched.
     pub(super) fn export(&self, work: &Work<'_>, workshop: &Path) -> Result<Exported, Error> {
         need_git()?;
+        let id = &self.id;
         let git_dir = match &self.place {
-            Repository::Local(path) => path.clone(),
+            Repository::Local(path) => in_dir(path),
             Repository::Remote(url) => {
                 let fetched = workshop.join("fetched.git");
-                let mut words = git();
-                words.extend(["init", "--quiet", "--bare"].map(OsString::from));
-                words.push(fetched.clone().into());
-                work.git(&words, workshop)?;
-                let fetch = ["fetch", "--quiet", "--depth=1", "--no-tags", "--", url, &self.id];
-                work.git(&in_dir(&fetched, &fetch, &[]), workshop)?;
-                fetched
+                work.git(&words!["git", "init", "--quiet", "--bare", &fetched], workshop)?;
+                let git_dir = in_dir(&fetched);
+                let (head, only) = ("--depth=1", "--no-tags");
+                let fetch = words!["git", &git_dir, "fetch", "--quiet", head, only, "--", url, id];
+                work.git(&fetch, workshop)?;
+                git_dir
             }
         };
         let tar = workshop.join("source.tar");
-        let mut output = OsString::from("--output=");
-        output.push(&tar);
-        let archive = in_dir(&git_dir, &["archive", "--format=tar"], &[output, (&self.id).into()]);
+        let archive = words!["git", &git_dir, "archive", "--format=tar", "-o", &tar, id];
         work.git(&archive, workshop)?;
-        let show = ["show", "--no-patch", "--no-show-signature", "--format=%cI%n%s", &self.id];
-        let said = ask(&in_dir(&git_dir, &show, &[]), None)?.unwrap_or_default();
+        let (plain, format) = ("--no-show-signature", "--format=%cI%n%s");
+        let show = words!["git", &git_dir, "show", "--no-patch", plain, format, id];
+        let said = ask(&show, None)?.unwrap_or_default();
         let (date, subject) = said.split_once('\n').unwrap_or((&said, ""));
         Ok(Exported { tar, date: date.to_owned(), subject: subject.to_owned() })
     }
@@ -140,19 +135,11 @@ pub(super) struct Exported {
     pub(super) subject: String,
 }
 
-fn git() -> Vec<OsString> {
-    vec![OsString::from("git")]
-}
-
 /// Given its directory, git reads this whole repository and nothing else, wherever it is called.
-fn in_dir(git_dir: &Path, words: &[&str], more: &[OsString]) -> Vec<OsString> {
-    let mut directory = OsString::from("--git-dir=");
-    directory.push(git_dir);
-    let mut all = git();
-    all.push(directory);
-    all.extend(words.iter().map(OsString::from));
-    all.extend_from_slice(more);
-    all
+fn in_dir(git_dir: &Path) -> OsString {
+    let mut option = OsString::from("--git-dir=");
+    option.push(git_dir);
+    option
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::data::{hash, place};
-use crate::{BuildOptions, BuildSystem, Error};
+use crate::{BuildOptions, Error};
 
 /// The file in a finished build that contains its key.
 const FILE: &str = "steelyard-build.json";
@@ -25,16 +25,11 @@ pub struct BuildKey {
     pub kind: String,
     /// The commit's whole object name, or the tarball's SHA-256.
     pub source: String,
-    /// Flags of the C compiler.
-    pub cflags: String,
-    /// The C compiler's command.
-    pub compiler: String,
-    /// The version that this command prints; `None` if this machine does not have it.
+    /// How to build it.
+    #[serde(flatten)]
+    pub options: BuildOptions,
+    /// The version that the compiler prints; `None` if this machine does not have it.
     pub compiler_version: Option<String>,
-    /// Further options of configure or Meson.
-    pub configure: Vec<String>,
-    /// The build system, `make` or `meson`, if it was chosen.
-    pub system: Option<String>,
     /// The processor's architecture: `x86_64`.
     pub processor: String,
     /// Distribution and C library: `debian-12-glibc-2.36`. A build may depend on their headers and
@@ -50,20 +45,13 @@ impl BuildKey {
         options: &BuildOptions,
         compiler_version: Option<String>,
     ) -> Self {
-        let system = options.system.map(|system| match system {
-            BuildSystem::Make => "make".to_owned(),
-            BuildSystem::Meson => "meson".to_owned(),
-        });
         Self {
             dbms: dbms.to_owned(),
             recipe: recipe.to_owned(),
             kind: kind.to_owned(),
             source: source.to_owned(),
-            cflags: options.cflags.clone(),
-            compiler: options.compiler.clone(),
+            options: options.clone(),
             compiler_version,
-            configure: options.configure.clone(),
-            system,
             processor: std::env::consts::ARCH.to_owned(),
             platform: platform(),
         }
@@ -81,11 +69,12 @@ impl BuildKey {
 
     /// Its name in a cache, without the platform.
     pub(crate) fn name(&self) -> String {
-        let mut parts = vec![&self.recipe, &self.kind, &self.source, &self.cflags, &self.compiler];
+        let BuildOptions { cflags, compiler, configure, system } = &self.options;
+        let mut parts = vec![&self.recipe, &self.kind, &self.source, cflags, compiler];
         parts.extend(&self.compiler_version);
         parts.push(&self.processor);
-        parts.extend(&self.configure);
-        let by = self.system.iter().map(|system| format!("by {system}"));
+        parts.extend(configure);
+        let by = system.iter().map(|system| format!("by {}", system.name()));
         let hash = hash::of_texts(parts.into_iter().cloned().chain(by));
         format!("{}{}", self.prefix(), &hash[..12])
     }
@@ -109,7 +98,8 @@ impl BuildKey {
 
     /// Why it makes no sense on another machine, if so.
     pub fn unshareable(&self) -> Option<&'static str> {
-        let mut texts = self.configure.iter().chain([&self.cflags, &self.compiler]);
+        let BuildOptions { cflags, compiler, configure, .. } = &self.options;
+        let mut texts = configure.iter().chain([cflags, compiler]);
         texts
             .any(|text| text.contains("=native"))
             .then_some("its options (`=native`) make code for the processor of one machine")
@@ -162,6 +152,7 @@ fn c_library() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::BuildSystem;
 
     fn key(options: &BuildOptions, compiler: &str) -> BuildKey {
         let source = "a".repeat(40);

@@ -30,7 +30,7 @@ use crate::obtain::unpack::Modes;
 use crate::process::identity;
 use crate::{BuildOptions, Cache, Error, Installation, Kind, Recipe, ServerUser};
 use key::BuildKey;
-use work::Work;
+use work::{Work, words};
 
 /// The lock and the directory of all builds of one cache. They run one after another, since each
 /// uses all CPUs anyway.
@@ -175,7 +175,7 @@ struct Build<'a> {
 impl Build<'_> {
     fn make(&self, code: &Code) -> Result<Installation, Error> {
         self.user.check_reach(self.cache.path())?;
-        let workshop = self.cache.fixed_workshop(WORKSHOP)?;
+        let workshop = self.cache.workshop(WORKSHOP)?;
         let kept_log = self.cache.finished(&format!("{}.failed.log", self.key.name()));
         let mut work = Work::begin(self.what, self.user, workshop.path(), self.interrupted)?;
         if self.options.compiler.starts_with("ccache ") {
@@ -220,7 +220,8 @@ impl Build<'_> {
         let installed = work.installed.join(self.recipe.prefix().trim_start_matches('/'));
         let made = workshop.join("made");
         identity::take_over(self.user, &installed, &made, Modes::Open)?;
-        let mut installation = self.kind.describe(&made, self.what.to_owned(), self.user)?;
+        let mut installation = self.kind.describe(&made, self.user)?;
+        self.what.clone_into(&mut installation.source);
         let known = facts.into_iter().filter(|(_, value)| !value.is_empty());
         installation.build.extend(known.map(|(key, value)| (key.to_owned(), value)));
         self.key.write(&made)?;
@@ -232,10 +233,9 @@ impl Build<'_> {
     fn unpack(&self, tar: &Path, work: &Work<'_>) -> Result<(), Error> {
         let unpacked = work.workshop.join("unpacked");
         work.directory(&unpacked)?;
-        let words = ["tar", "--extract", "--no-same-owner", "--no-same-permissions", "--file"];
-        let mut words: Vec<OsString> = words.map(OsString::from).to_vec();
-        words.push(tar.into());
-        work.compile(&words, &unpacked)?;
+        let owner = "--no-same-owner";
+        let extract = words!["tar", "--extract", owner, "--no-same-permissions", "--file", tar];
+        work.compile(&extract, &unpacked)?;
         fs::remove_file(tar).map_err(Error::io("remove", tar))?;
         // A release's tarball contains a single directory with everything in it.
         let mut root = unpacked;

@@ -1,5 +1,7 @@
 //! How to build a system from source.
 
+use serde::{Deserialize, Serialize};
+
 use crate::Error;
 
 /// Default flags of the C compiler: optimized like releases, with the information that a profiler
@@ -37,7 +39,8 @@ const OWN_OPTIONS: [(&str, &str); 7] = [
 ];
 
 /// A build system.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum BuildSystem {
     /// The configure script and make.
     Make,
@@ -45,8 +48,18 @@ pub enum BuildSystem {
     Meson,
 }
 
+impl BuildSystem {
+    /// Its name in plans.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Make => "make",
+            Self::Meson => "meson",
+        }
+    }
+}
+
 /// Options for building a system. The same options and the same commit or tarball are built once.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BuildOptions {
     /// Flags of the C compiler, separated by spaces: [`DEFAULT_CFLAGS`].
     pub cflags: String,

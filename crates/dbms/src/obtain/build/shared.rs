@@ -115,8 +115,8 @@ pub(super) fn obtain(
         .and_then(|text| serde_json::from_slice(&text).map_err(|error| error.to_string()))
         .map_err(|problem| wrong(format!("its {DESCRIPTION} cannot be read ({problem})")))?;
     // It may need libraries that this machine does not have.
-    let mut installation = match kind.describe(&made, what.to_owned(), user) {
-        Ok(installation) => installation,
+    let mut installation = match kind.describe(&made, user) {
+        Ok(installation) => Installation { source: what.to_owned(), ..installation },
         Err(error) => {
             progress(&format!("the build {object} does not run on this machine: {error}"));
             return Ok(None);

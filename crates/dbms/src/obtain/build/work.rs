@@ -1,18 +1,25 @@
 //! The commands of a build. Each is ended together with everything it starts; all output goes to
 //! one log.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::atomic::AtomicBool;
 
+use crate::api::error;
 use crate::data::place;
 use crate::process::launch;
 use crate::{Error, ServerUser};
+
+/// The words of a command: texts and paths.
+macro_rules! words {
+    ($($word:expr),* $(,)?) => { [$(std::ffi::OsString::from($word)),*] };
+}
+pub(crate) use words;
 
 /// Leads a command's process group (in its own session, see [`launch::command`]). Only this shell
 /// gets the kernel's SIGQUIT when steelyard is gone. It then kills everything in the group at once,
@@ -174,12 +181,8 @@ pub(crate) fn ask(
     words: &[OsString],
     user: Option<&ServerUser>,
 ) -> Result<Result<String, String>, Error> {
-    let mut command = supervised(words, user, None)?;
-    command.stdout(Stdio::piped()).stderr(Stdio::piped());
-    let program = PathBuf::from(words.first().map_or(OsStr::new(""), OsString::as_os_str));
-    let child = launch::spawn(command).map_err(Error::io("run", &program))?;
-    let output = child.wait_with_output().map_err(Error::io("wait for", &program))?;
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
+    let output = launch::output(supervised(words, user, None)?, None)?;
+    let text = |written: &[u8]| launch::text(written).trim().to_owned();
     Ok(if output.status.success() { Ok(text(&output.stdout)) } else { Err(text(&output.stderr)) })
 }
 
@@ -233,7 +236,7 @@ fn last_lines(text: &str, count: usize) -> String {
         // Without the line of the command itself.
         last.split_once('\n').map_or("", |(_, output)| output)
     });
-    let tail = launch::last_lines(text, count);
+    let tail = error::last_lines(text, count);
     let is_error = |line: &&str| line.contains("error:") || line.contains("fatal:");
     match text.lines().find(is_error) {
         Some(first) if !tail.contains(first) => format!("{first}\n…\n{tail}"),

@@ -58,7 +58,7 @@ pub(crate) fn obtain(
         })?;
         identity::take_over(user, &unpacked, &made, Modes::Open)?;
         let source = format!("{}@{}", kind.name(), shown(kind, &version));
-        let mut installation = kind.describe(&made, source, user)?;
+        let mut installation = Installation { source, ..kind.describe(&made, user)? };
         installation.build.insert(ARCHIVE_HASH.to_owned(), digest);
         installed::publish(cache, &name, &made, &mut installation)?;
         progress(&format!(

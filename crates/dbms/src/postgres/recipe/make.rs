@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::Path;
 
+use crate::obtain::build::work::words;
 use crate::{BuildOptions, Error};
 
 /// The prefix of all builds, PostgreSQL's own default. Nothing is installed there. A server looks
@@ -90,17 +91,9 @@ pub(super) fn targets(tree: &Path) -> Result<Vec<(&'static str, &'static str)>, 
 pub(super) fn make(directory: &str, target: &str, destination: &Path) -> Vec<OsString> {
     let mut destdir = OsString::from("DESTDIR=");
     destdir.push(destination);
-    vec![
-        "make".into(),
-        jobs().into(),
-        "-s".into(),
-        "-C".into(),
-        directory.into(),
-        target.into(),
-        destdir,
-        // Programs find libpq next to themselves, and not another one installed in the prefix.
-        "rpathdir=$$ORIGIN/../lib".into(),
-    ]
+    // Programs find libpq next to themselves, and not another one installed in the prefix.
+    let rpath = "rpathdir=$$ORIGIN/../lib";
+    words!["make", jobs(), "-s", "-C", directory, target, destdir, rpath].to_vec()
 }
 
 /// As many jobs as there are CPUs.

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::make::{PREFIX, jobs};
 use crate::BuildOptions;
+use crate::obtain::build::work::words;
 
 /// Programs that it needs for any tree, because it regenerates all generated files.
 pub(super) const PROGRAMS: [&str; 6] = ["meson", "ninja", "python3", "bison", "flex", "perl"];
@@ -32,8 +33,7 @@ pub(super) fn options(options: &BuildOptions) -> Vec<String> {
 /// `meson setup` of `tree` in `build`.
 pub(super) fn setup(given: &BuildOptions, tree: &Path, build: &Path) -> Vec<OsString> {
     // The compiler can be set only by the environment.
-    let mut words: Vec<OsString> =
-        vec!["env".into(), format!("CC={}", given.compiler).into(), "meson".into(), "setup".into()];
+    let mut words = words!["env", format!("CC={}", given.compiler), "meson", "setup"].to_vec();
     words.extend(options(given).into_iter().map(OsString::from));
     words.extend([build.into(), tree.into()]);
     words
@@ -41,11 +41,12 @@ pub(super) fn setup(given: &BuildOptions, tree: &Path, build: &Path) -> Vec<OsSt
 
 /// Compiles everything, with as many jobs as there are CPUs, and installs it below `destination`.
 pub(super) fn steps(build: &Path, destination: &Path) -> [Vec<OsString>; 2] {
-    let ninja = ["ninja".into(), jobs().into(), "-C".into(), build.into()];
-    let install = ["meson", "install", "--no-rebuild", "--quiet", "--destdir"].map(OsString::from);
-    let mut install = install.to_vec();
-    install.extend([destination.into(), "-C".into(), build.into()]);
-    [ninja.to_vec(), install]
+    let (quiet, destdir) = ("--quiet", "--destdir");
+    [
+        words!["ninja", jobs(), "-C", build].to_vec(),
+        words!["meson", "install", "--no-rebuild", quiet, destdir, destination, "-C", build]
+            .to_vec(),
+    ]
 }
 
 #[cfg(test)]
