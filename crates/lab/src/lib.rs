@@ -20,6 +20,7 @@ mod joint;
 mod lineup;
 mod observe;
 mod options;
+mod printed;
 mod subject;
 mod systems;
 mod trial;
