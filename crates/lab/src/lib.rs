@@ -11,7 +11,6 @@
 //! `import`, which stores what other programs printed.
 
 mod count;
-mod engines;
 mod error;
 mod event;
 mod experiment;
@@ -26,7 +25,6 @@ mod systems;
 mod trial;
 
 pub use count::count;
-pub use engines::{connect_rocksdb, engine};
 pub use error::Error;
 pub use event::{Event, IntervalRow};
 pub use experiment::exclusive::Exclusive;
