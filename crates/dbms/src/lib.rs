@@ -47,7 +47,7 @@ pub use api::counters::{Counter, Snapshot};
 pub use api::endpoint::Endpoint;
 pub use api::error::{Diagnosis, Error};
 pub use api::installation::Installation;
-pub use api::kind::{Archive, Kind, Recipe};
+pub(crate) use api::kind::{Archive, Kind, Recipe};
 pub use api::profile::ProfileFacts;
 pub use api::stopped::{Ending, Stopped};
 pub use api::system::{
@@ -80,4 +80,4 @@ pub use process::still::Still;
 pub use process::user::ServerUser;
 pub use reference::Host;
 pub use run::{attach, check_transports, command, start, start_on_copy};
-pub use systems::{differences, register};
+pub use systems::differences;
