@@ -143,7 +143,7 @@ fn run(library: &Path, directory: &Path, name: &str, seconds: Option<f64>) -> Re
     let step = benchmark.phases.iter().filter_map(Phase::step).find(|step| step.key.name == name);
     let mut step = step.context("the benchmark lacks the step")?.clone();
     step.seconds = seconds;
-    let reach = Reach::Sessions(lab::connect_rocksdb(Arc::clone(&database)));
+    let reach = Reach::Sessions(engines::rocksdb::connect(Arc::clone(&database)));
     let targets = vec![Target { name: name.to_owned(), reach }];
     let load = Load::new(Arc::new(step), targets, 42);
     let running = drive::prepare(&load)?.go(Instant::now() + Duration::from_millis(1));

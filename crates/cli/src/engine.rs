@@ -9,5 +9,5 @@ pub struct EngineArgs {
 
 /// Serves the engine, and ends the process.
 pub fn run(args: &EngineArgs) -> ! {
-    lab::engine(&args.name)
+    engines::engine(&args.name)
 }

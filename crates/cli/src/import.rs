@@ -174,7 +174,7 @@ fn finished(
     let mut reading =
         format.read(&text).map_err(|error| WrongRequest(format!("{file}: {error}")))?;
     if let Some(VariantFrom::Command) = args.variant_from {
-        if !matches!(format, foreign::Format::Hyperfine) {
+        if !format.names_commands() {
             return refuse(format!(
                 "{file}: --variant-from command is for output of hyperfine, found {format}"
             ));

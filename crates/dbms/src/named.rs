@@ -39,7 +39,7 @@ impl FromStr for Reference {
     fn from_str(text: &str) -> Result<Self, Error> {
         let ParsedReference { system, form } = text.parse()?;
         let unknown = || {
-            let names: Vec<&str> = systems::all().iter().map(|kind| kind.name()).collect();
+            let names: Vec<&str> = systems::SYSTEMS.iter().map(|kind| kind.name()).collect();
             let problem = format!("the systems of this version are: {}", names.join(", "));
             Error::reference(&reference::hidden(text), &problem)
         };
@@ -169,6 +169,7 @@ mod tests {
     fn impossible_requests_are_reported() {
         assert!(error("postgres@git:#master").contains("repository"));
         assert!(error("oracle@19").contains("oracle"));
+        assert!(error("oracle@19").contains("postgres, mysql, mariadb, rocksdb, "));
         assert!(error("postgres@").contains("missing"));
         assert!(error("postgres@13.x").contains("numbers"));
         assert!(error("postgres@13.7.1").contains("at most 2"));

@@ -1,13 +1,11 @@
 //! The registry of systems under test: one line each.
 
-use std::sync::{PoisonError, RwLock};
-
 use crate::api::builds::{Compared, Difference, differing_builds, grouped};
 use crate::api::kind::{Kind, RELAXED};
 use crate::{Durability, Error, Installation};
 
-/// The systems of this crate. The first is what `path:`, `git:` and `src:` without a name mean.
-const SYSTEMS: [&dyn Kind; 6] = [
+/// All systems. The first is what `path:`, `git:` and `src:` without a name mean.
+pub(crate) const SYSTEMS: [&dyn Kind; 6] = [
     &crate::postgres::Postgres,
     &crate::mysql::MYSQL,
     &crate::mysql::MARIADB,
@@ -16,23 +14,9 @@ const SYSTEMS: [&dyn Kind; 6] = [
     &crate::nothing::BlockDevice,
 ];
 
-/// Systems that were added to them.
-static ADDED: RwLock<Vec<&'static dyn Kind>> = RwLock::new(Vec::new());
-
-/// Adds a kind of system that this crate does not have, such as one for a test.
-pub fn register(kind: &'static dyn Kind) {
-    ADDED.write().unwrap_or_else(PoisonError::into_inner).push(kind);
-}
-
-/// All kinds, the default one first.
-pub(crate) fn all() -> Vec<&'static dyn Kind> {
-    let added = ADDED.read().unwrap_or_else(PoisonError::into_inner);
-    SYSTEMS.into_iter().chain(added.iter().copied()).collect()
-}
-
 /// The kind called `name`.
 pub(crate) fn find(name: &str) -> Option<&'static dyn Kind> {
-    all().into_iter().find(|kind| kind.name() == name)
+    SYSTEMS.into_iter().find(|kind| kind.name() == name)
 }
 
 /// The kind of `installation`.
@@ -82,7 +66,7 @@ pub fn differences(variants: &[Compared<'_>]) -> Vec<Difference> {
     let builds = differing_builds(&builds).into_iter();
     let mut found: Vec<_> = builds.map(|text| Difference { code: "builds-differ", text }).collect();
     found.extend(differing_systems(variants));
-    for kind in all() {
+    for kind in SYSTEMS {
         // Data of other servers is not considered.
         let own = variants.iter().filter(|variant| {
             variant.installation.dbms == kind.name() && variant.installation.is_ours()

@@ -14,5 +14,4 @@ mod mysql;
 mod nothing;
 mod postgres;
 mod rocksdb;
-mod toy;
 mod transport;

@@ -94,7 +94,7 @@ pub(crate) fn read(text: &str) -> Result<Reading, ForeignError> {
     if let [test] = tests.as_mut_slice() {
         test.series = series(&threads.into_values().collect::<Vec<_>>());
     }
-    Ok(Reading { program: PROGRAM, version, tests, ..Reading::default() })
+    Ok(Reading { program: PROGRAM, version, is_part: true, tests, ..Reading::default() })
 }
 
 fn test(line: &Line<'_>, found: &regex::Captures<'_>) -> Result<Test, ForeignError> {

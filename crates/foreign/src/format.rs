@@ -117,6 +117,11 @@ impl Format {
         !matches!(self, Self::Json(_) | Self::Regex(_))
     }
 
+    /// True if its tests are called by the commands that were run.
+    pub fn names_commands(&self) -> bool {
+        matches!(self, Self::Hyperfine)
+    }
+
     /// True if this program only watches others: its [`Reading`] has columns instead of tests.
     pub fn watches(&self) -> bool {
         matches!(self, Self::Vmstat | Self::Iostat)

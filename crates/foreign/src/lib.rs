@@ -55,6 +55,8 @@ pub struct Reading {
     pub program: &'static str,
     /// Its version, if the output says so.
     pub version: Option<String>,
+    /// True if that is also the version of the system under test, of which the program is a part.
+    pub is_part: bool,
     /// Number of clients of the tests that don't say theirs, if the output says so somewhere else.
     pub dop: Option<u32>,
     /// Its tests in the order of the output. Tests with the same name and number of clients are

@@ -144,7 +144,7 @@ pub(crate) fn read(text: &str) -> Result<Reading, ForeignError> {
         });
     }
     let dop = clients(&tests);
-    Ok(Reading { program: PROGRAM, version, dop, tests, ..Reading::default() })
+    Ok(Reading { program: PROGRAM, version, is_part: true, dop, tests, ..Reading::default() })
 }
 
 /// The runs of a `summary.tsv`. Below each header, the k-th line is of the k-th of them.

@@ -11,7 +11,6 @@
 //! `import`, which stores what other programs printed.
 
 mod count;
-mod engines;
 mod error;
 mod event;
 mod experiment;
@@ -20,12 +19,12 @@ mod joint;
 mod lineup;
 mod observe;
 mod options;
+mod printed;
 mod subject;
 mod systems;
 mod trial;
 
 pub use count::count;
-pub use engines::{connect_rocksdb, engine};
 pub use error::Error;
 pub use event::{Event, IntervalRow, Look};
 pub use experiment::exclusive::Exclusive;

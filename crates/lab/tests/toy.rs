@@ -1,5 +1,4 @@
-//! A toy workload on a toy system: an engine without a server, in a process of its own. What a
-//! workload and a system have to bring is here and in the folders named `toy`.
+//! A toy workload on a toy engine, in a process of its own: the smallest example of each.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -8,11 +7,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dbms::embedded::{Inside, Place, Program};
 use dbms::{
-    Cache, Error, Footprint, Installation, Kind, Ledger, Origin, ServerSpec, ServerUser, Setting,
-    Settled, Snapshot, Started,
+    Cache, Endpoint, Error, Footprint, Installation, Ledger, Origin, Reference, ServerSpec,
+    ServerUser, Setting, Settled, Snapshot, Started, System,
 };
-use drive::{Batch, Connect, Engine, Key, ServerError};
-use lab::{Event, Installed, Options, Resume};
+use drive::{Batch, Connect, Engine, Key, ServerError, Target};
+use lab::{Event, Installed, Options, Resume, Systems};
 use plan::{Plan, StepKey};
 use store::{Scope, Store};
 use workload::Scan;
@@ -126,25 +125,35 @@ fn engine(place: &Place) {
     std::process::exit(0);
 }
 
-#[derive(Debug)]
-struct ToyKind;
+/// The real systems, with the toy in the place of RocksDB.
+struct Toys(Installed);
 
-impl Kind for ToyKind {
-    fn name(&self) -> &'static str {
-        "toy"
+impl Systems for Toys {
+    fn cache(&self) -> &Cache {
+        self.0.cache()
     }
 
-    fn describe(&self, root: &Path, _: &ServerUser) -> Result<Installation, Error> {
+    fn obtain(
+        &self,
+        reference: &Reference,
+        _: Option<&str>,
+        _: &AtomicBool,
+        _: &dyn Fn(&str),
+    ) -> Result<Installation, Error> {
         Ok(Installation {
-            dbms: "toy".to_owned(),
+            dbms: "rocksdb".to_owned(),
             version: "1.0".to_owned(),
-            source: String::new(),
-            bin_dir: Some(root.to_path_buf()),
+            source: reference.to_string(),
+            bin_dir: Some(self.cache().path().to_path_buf()),
             build: BTreeMap::new(),
         })
     }
 
-    fn start(&self, spec: &ServerSpec<'_>, origin: Option<&Origin<'_>>) -> Result<Started, Error> {
+    fn user(&self, name: Option<&str>) -> Result<ServerUser, Error> {
+        self.0.user(name)
+    }
+
+    fn start(&self, spec: ServerSpec<'_>, origin: Option<&Origin<'_>>) -> Result<Started, Error> {
         let again = testing::again(&[], Path::new("engine"));
         let program = Program {
             path: again.get_program().into(),
@@ -154,7 +163,15 @@ impl Kind for ToyKind {
                 .filter_map(|(n, v)| Some((n.into(), v?.into())))
                 .collect(),
         };
-        dbms::embedded::start(spec, origin, &program)
+        dbms::embedded::start(&spec, origin, &program)
+    }
+
+    fn attach(&self, reference: &Reference) -> Result<Box<dyn System>, Error> {
+        self.0.attach(reference)
+    }
+
+    fn target(&self, variant: &str, endpoint: Endpoint) -> Target {
+        self.0.target(variant, endpoint)
     }
 }
 
@@ -166,7 +183,7 @@ fn run(directory: &Path, text: &str) -> (Vec<Event>, Store) {
     options.allow_concurrent = true;
     options.writeback_limit = std::time::Duration::ZERO;
     let ledger = Ledger::open(directory.join("ledger")).unwrap();
-    let systems = Installed(Cache::at(directory.join("cache")).unwrap());
+    let systems = Toys(Installed(Cache::at(directory.join("cache")).unwrap()));
     let mut events = Vec::new();
     let new = Resume::New(Box::new(plan));
     let never = AtomicBool::new(false);
@@ -181,13 +198,12 @@ fn a_toy_workload_runs_on_a_toy_engine_in_a_process_of_its_own() {
     if let Some(place) = Place::given() {
         return engine(&place);
     }
-    dbms::register(&ToyKind);
     let directory = testing::directory();
     let text = format!(
         "name = \"toy\"\nbase = \"a\"\nblocks = 1\nsettle_seconds_scale = 0\n\
          restore_after = \"fill\"\nsteal_limit = 1\n\
-         [variants.a]\ndbms = \"toy@path:{0}\"\nconfig = {{ color = \"blue\" }}\n\
-         [variants.b]\ndbms = \"toy@path:{0}\"\n\
+         [variants.a]\ndbms = \"rocksdb@path:{0}\"\nconfig = {{ color = \"blue\" }}\n\
+         [variants.b]\ndbms = \"rocksdb@path:{0}\"\n\
          [workload.toy]\nrows = 500\nseconds = 1\ndop = [1, 2]\nprogram = true\n",
         directory.path().display()
     );
@@ -260,50 +276,9 @@ fn a_toy_workload_runs_on_a_toy_engine_in_a_process_of_its_own() {
     let mut options = Options::new(directory.path().join("none"), "test");
     options.allow_concurrent = true;
     let ledger = Ledger::open(directory.path().join("ledger")).unwrap();
-    let systems = Installed(Cache::at(directory.path().join("cache")).unwrap());
+    let systems = Toys(Installed(Cache::at(directory.path().join("cache")).unwrap()));
     let new = Resume::New(Box::new(plan));
     let refused = lab::run(new, &options, &systems, &ledger, &AtomicBool::new(false), &mut |_| ());
     let Err(error) = refused else { panic!("the toy took SQL") };
     assert!(error.to_string().contains("needs a system that accepts SQL"), "{error}");
-}
-
-/// Files outside of the folders and files named after a toy that name it, in the rooms' sources.
-fn files_that_name(word: &str) -> Vec<String> {
-    fn walk(folder: &Path, word: &str, found: &mut Vec<String>) {
-        for entry in std::fs::read_dir(folder).unwrap().flatten() {
-            let path = entry.path();
-            let own = path.file_stem().is_some_and(|stem| stem == word || stem == "tests");
-            if own || path.ends_with("target") {
-                continue;
-            }
-            if path.is_dir() {
-                walk(&path, word, found);
-            } else if std::fs::read_to_string(&path).is_ok_and(|text| text.contains(word)) {
-                found.push(path.display().to_string());
-            }
-        }
-    }
-    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-    let mut found = Vec::new();
-    for room in std::fs::read_dir(crates).unwrap().flatten() {
-        walk(&room.path().join("src"), word, &mut found);
-    }
-    let root = format!("{}/", crates.parent().unwrap().display());
-    let mut found: Vec<String> = found.iter().map(|path| path.replace(&root, "")).collect();
-    found.sort();
-    found
-}
-
-/// ARCHITECTURE.md says which files a workload takes besides its own.
-#[test]
-fn a_workload_takes_no_more_files_than_the_architecture_says() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let text = std::fs::read_to_string(root.join("ARCHITECTURE.md")).unwrap();
-    let (_, list) = text.split_once("- **a workload**").unwrap();
-    let (list, _) = list.split_once("- **a system**").unwrap();
-    let named = files_that_name("toy");
-    assert!(!named.is_empty() && named.len() <= 6, "{named:?}");
-    for file in named {
-        assert!(list.contains(&format!("`{file}`")), "the list lacks {file}");
-    }
 }

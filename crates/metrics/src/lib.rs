@@ -63,6 +63,15 @@ pub const EVENTS: [&str; 13] = [
     "timer:hrtimer_cancel",
 ];
 
+/// Those of [`EVENTS`] that are counted over a whole step: of the CPU, then of the kernel.
+pub const STEP_EVENTS: &[&str] = EVENTS.split_at(10).0;
+
+/// The work of the kernel's scheduler for processes that wait for each other: switches, moves to
+/// another CPU, interrupts sent to wake another CPU (since Linux 6.4), and timers started and
+/// cancelled. All of it is counted by software, so the events never share a hardware counter in
+/// turns.
+pub const SCHEDULER_EVENTS: [&str; 5] = [EVENTS[5], EVENTS[6], EVENTS[10], EVENTS[11], EVENTS[12]];
+
 /// Every declaration, in the order of the glossary; each family once.
 pub fn all() -> impl Iterator<Item = &'static Metric> {
     DECLARED.iter().copied()
@@ -137,6 +146,10 @@ mod tests {
         assert!(std::ptr::eq(found, find("put.p999").unwrap()), "made once");
         assert_eq!(find(&EVENT.of("cycles")).unwrap().name, "perf.cycles/o");
         assert_eq!(find("perf.task-clock/o").unwrap().unit, "ms");
+        // Only tracepoints, which are the scheduler's, have a colon.
+        let of_step = SCHEDULER_EVENTS.map(|event| STEP_EVENTS.contains(&event));
+        assert_eq!(of_step, SCHEDULER_EVENTS.map(|event| !event.contains(':')));
+        assert!(STEP_EVENTS.iter().all(|event| !event.contains(':')));
         for event in EVENTS {
             assert_eq!(EVENT.member_in(&EVENT.of(event)), Some(event));
         }

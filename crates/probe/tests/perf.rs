@@ -4,7 +4,8 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use probe::perf::{CallGraph, FREQUENCY, Perf, PerfError, SCHEDULER, Scope, Uncountable};
+use metrics::SCHEDULER_EVENTS;
+use probe::perf::{CallGraph, FREQUENCY, Perf, PerfError, Scope, Uncountable};
 
 /// A shell that counts.
 struct Busy(Child);
@@ -51,7 +52,7 @@ fn the_abilities_of_perf_are_found() {
     let cycles = perf.counters.iter().any(|counter| counter == "cycles");
     assert_eq!(perf.event == "cycles", cycles);
     let known = perf.counters.len() + perf.missing.len();
-    assert_eq!(known, probe::perf::COUNTERS.len());
+    assert_eq!(known, metrics::STEP_EVENTS.len());
 }
 
 #[test]
@@ -231,8 +232,8 @@ fn the_scheduler_is_counted_for_threads_and_for_the_machine() {
     let load = PingPong::start();
     let mut sums = Vec::new();
     for scope in [Scope::Threads(&load.tids), Scope::Machine] {
-        let countable = perf.countable(&SCHEDULER, scope).unwrap();
-        assert_eq!(countable.events.len() + countable.absent.len(), SCHEDULER.len());
+        let countable = perf.countable(&SCHEDULER_EVENTS, scope).unwrap();
+        assert_eq!(countable.events.len() + countable.absent.len(), SCHEDULER_EVENTS.len());
         for absent in &countable.absent {
             assert!(!matches!(absent, Uncountable::Failed { .. }), "{absent}");
         }
@@ -302,7 +303,7 @@ fn without_permission_every_event_has_its_reason() {
             found => found.unwrap(),
         };
         let own = [std::process::id()];
-        let countable = perf.countable(&SCHEDULER, Scope::Processes(&own)).unwrap();
+        let countable = perf.countable(&SCHEDULER_EVENTS, Scope::Processes(&own)).unwrap();
         for absent in &countable.absent {
             match absent {
                 Uncountable::NoTracefs { event } => assert!(event.contains(':'), "{absent}"),

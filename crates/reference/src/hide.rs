@@ -9,6 +9,8 @@ use percent_encoding::percent_decode_str;
 
 use place::{Password, length};
 
+use crate::systems::SYSTEMS;
+
 pub use place::HIDDEN;
 
 /// Whatever ends in one of these is followed by a password: PGPASSWORD too.
@@ -18,9 +20,6 @@ const KEYS: [&str; 3] = ["password", "passwd", "mysql_pwd"];
 /// passwords.
 const OTHERS: [&str; 10] =
     ["http", "https", "ssh", "git", "git+ssh", "file", "ftp", "s3", "gs", "az"];
-
-/// Schemes of the systems.
-const SYSTEMS: [&str; 4] = ["postgres", "postgresql", "mysql", "mariadb"];
 
 /// Settings of a server whose values are commands, which may contain a password in any form.
 const COMMANDS: [&str; 4] =
@@ -193,7 +192,7 @@ fn next_url(text: &str) -> usize {
 /// True if this is the scheme of a system, perhaps with a driver.
 fn names_system(scheme: &str) -> bool {
     let name = scheme.split('+').next().unwrap_or_default();
-    SYSTEMS.iter().any(|system| name.eq_ignore_ascii_case(system))
+    SYSTEMS.iter().flat_map(|system| system.schemes).any(|known| name.eq_ignore_ascii_case(known))
 }
 
 /// True if no parser finds a password before the host of a URL, which is without its scheme: a user

@@ -23,9 +23,9 @@ mod name;
 mod parse;
 mod password;
 mod postgres;
-mod running;
 mod server;
 mod source;
+mod systems;
 mod url;
 
 pub use hide::{
@@ -38,6 +38,7 @@ pub use password::{Disclosure, Password, Withheld};
 pub use postgres::postgres_socket;
 pub use server::{Host, Server, host_and_port};
 pub use source::{Repository, SourceTree};
+pub use systems::url_form;
 
 #[cfg(test)]
 mod secrecy;

@@ -10,18 +10,10 @@ use crate::{Disclosure, Host, Password, Server};
 /// The port if a URL names none.
 const PORT: u16 = 3306;
 
-pub(crate) fn read_mysql(url: &Url<'_>) -> Result<Found, &'static str> {
-    Ok(Found { system: "mysql", server: read(url)?, hidden: hidden(url) })
-}
-
-pub(crate) fn read_mariadb(url: &Url<'_>) -> Result<Found, &'static str> {
-    Ok(Found { system: "mariadb", server: read(url)?, hidden: hidden(url) })
-}
-
-/// None of the options is a password.
-fn hidden(url: &Url<'_>) -> String {
+pub(crate) fn read_url(system: &'static str, url: &Url<'_>) -> Result<Found, &'static str> {
+    // None of the options is a password.
     let options: Vec<String> = url.options.iter().map(|&option| option.to_owned()).collect();
-    url.hidden(&options)
+    Ok(Found { system, server: read(url)?, hidden: url.hidden(&options) })
 }
 
 /// The file that an option names. A relative path would depend on where the plan is used.

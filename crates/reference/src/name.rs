@@ -2,11 +2,8 @@
 
 use std::path::Path;
 
+use crate::systems::SYSTEMS;
 use crate::{Form, Host, Reference, SourceTree};
-
-/// The beginnings of variants' names.
-const SHORT: [(&str, &str); 4] =
-    [("postgres", "pg"), ("mysql", "my"), ("mariadb", "ma"), ("rocksdb", "rx")];
 
 /// A name for a variant: `postgres@13.7` → `pg13.7`, `path:/opt/pg-new` → `pg-new`,
 /// `path:/usr/lib/postgresql/15` → `pg15`, `git:~/src/postgres#REL_14_3` → `pg-REL_14_3`,
@@ -30,7 +27,8 @@ pub fn variant_name(text: &str) -> String {
 
 fn name(reference: &Reference) -> String {
     let system = reference.system.as_str();
-    let short = SHORT.iter().find(|(name, _)| *name == system).map_or(system, |known| known.1);
+    let short =
+        SYSTEMS.iter().find(|known| known.name == system).map_or(system, |known| known.short);
     match &reference.form {
         Form::Alone => system.to_owned(),
         Form::Release(version) => format!("{short}{version}"),

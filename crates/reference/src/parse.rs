@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use crate::hide::{names_password, without_passwords};
 use crate::postgres::is_whole_connection_string;
-use crate::{Repository, Server, SourceTree, running};
+use crate::{Repository, Server, SourceTree, systems};
 
 /// The system that a text means if it names none.
 const USUAL: &str = "postgres";
@@ -59,7 +59,7 @@ impl FromStr for Reference {
             let problem = "it contains a control character, such as a tab";
             return Err(ParseError::new((shown(text), problem)));
         }
-        if let Some(found) = running::read(text) {
+        if let Some(found) = systems::read(text) {
             let found = found.map_err(ParseError::new)?;
             return Ok(Self { system: found.system.to_owned(), form: Form::Running(found.server) });
         }
@@ -122,7 +122,7 @@ fn shown(text: &str) -> String {
 /// assert_eq!(reference::hidden("mysql://me:p@w@h/d"), "mysql://…");
 /// ```
 pub fn hidden(text: &str) -> String {
-    match running::read(text.trim()).filter(|_| !text.trim().contains(char::is_control)) {
+    match systems::read(text.trim()).filter(|_| !text.trim().contains(char::is_control)) {
         // A value may be a URL itself.
         Some(Ok(found)) => without_passwords(&found.hidden),
         Some(Err((given, _))) => given,

@@ -103,7 +103,7 @@ pub fn postgres_socket(port: u16) -> String {
 }
 
 /// Reads `postgres://user:password@host:5432/database?option=value`.
-pub(crate) fn read_url(url: &Url<'_>) -> Result<Found, &'static str> {
+pub(crate) fn read_url(system: &'static str, url: &Url<'_>) -> Result<Found, &'static str> {
     let mut said = Said::default();
     if let Some(user) = url.user {
         said.take("user", decoded(user)?)?;
@@ -130,7 +130,7 @@ pub(crate) fn read_url(url: &Url<'_>) -> Result<Found, &'static str> {
         said.take(&name, decoded(value)?)?;
         options.push(if secret { format!("{key}={HIDDEN}") } else { (*option).to_owned() });
     }
-    Ok(Found { system: "postgres", server: said.server()?, hidden: url.hidden(&options) })
+    Ok(Found { system, server: said.server()?, hidden: url.hidden(&options) })
 }
 
 /// True if a text begins like a connection string. Otherwise it may name something else.
@@ -289,7 +289,7 @@ mod tests {
             pairs in "((host|port|user|password|dbname|hostaddr) ?= ?('?[a-z1/\\\\' ]{0,6}'?) ){0,5}",
         ) {
             for text in [url, pairs] {
-                let (Some(Ok(ours)), Ok(theirs)) = (crate::running::read(&text), text.parse::<Config>())
+                let (Some(Ok(ours)), Ok(theirs)) = (crate::systems::read(&text), text.parse::<Config>())
                 else { continue };
                 let ours = ours.server;
                 let password = ours.password.as_ref().map(|it| it.reveal().as_bytes());

@@ -84,6 +84,26 @@ impl Sql {
         }
     }
 
+    /// The same of 32 bits, and the end of the table's definition if the numbers need an index from
+    /// the start: one of this name.
+    pub(crate) fn serial(self, index: &str, column: &str) -> (&'static str, String) {
+        match self {
+            Sql::Postgres { .. } => ("SERIAL", String::new()),
+            Sql::Mysql { .. } => {
+                ("INTEGER NOT NULL AUTO_INCREMENT", format!(", KEY {index} ({column})"))
+            }
+        }
+    }
+
+    /// Lets sessions take many of a column's ascending numbers at once, where they would otherwise
+    /// take each alone.
+    pub(crate) fn cache_serial(self, table: &str, column: &str) -> Option<String> {
+        match self {
+            Sql::Postgres { .. } => Some(format!("ALTER SEQUENCE {table}_{column}_seq CACHE 1000")),
+            Sql::Mysql { .. } => None,
+        }
+    }
+
     /// The type of a point in time, to the second at least, without a time zone.
     pub(crate) fn time(self) -> &'static str {
         match self {
@@ -98,6 +118,62 @@ impl Sql {
             Sql::Postgres { .. } => "",
             Sql::Mysql { engine: Engine::InnoDb } => " ENGINE=InnoDB",
             Sql::Mysql { engine: Engine::MyRocks } => " ENGINE=ROCKSDB",
+        }
+    }
+
+    /// The same, for a table whose pages are filled.
+    pub(crate) fn filled_options(self) -> &'static str {
+        match self {
+            Sql::Postgres { .. } => " WITH (fillfactor = 100)",
+            Sql::Mysql { .. } => self.table_options(),
+        }
+    }
+
+    /// The end of a table's definition for partitions by a column, which end before these values,
+    /// and statements that make them.
+    ///
+    /// # Errors
+    /// [`Error::TooOld`] if the server's version lacks partitions.
+    pub(crate) fn partitions(
+        self,
+        table: &str,
+        column: &str,
+        ends: &[String],
+    ) -> Result<(String, Vec<String>), Error> {
+        let by = format!(" PARTITION BY RANGE ({column})");
+        match self {
+            Sql::Postgres { major: found @ ..11 } => {
+                Err(Error::TooOld { feature: "partitions", needs: 11, found })
+            }
+            Sql::Postgres { .. } => {
+                let begins = std::iter::once("MINVALUE").chain(ends.iter().map(String::as_str));
+                let make = |(part, (from, to)): (usize, (&str, &String))| {
+                    format!(
+                        "CREATE TABLE {table}_p{part} PARTITION OF {table} FOR VALUES FROM \
+                         ({from}) TO ({to})"
+                    )
+                };
+                Ok((by, begins.zip(ends).enumerate().map(make).collect()))
+            }
+            Sql::Mysql { .. } => {
+                let make = |(part, end)| format!("PARTITION p{part} VALUES LESS THAN ({end})");
+                let all: Vec<String> = ends.iter().enumerate().map(make).collect();
+                Ok((format!("{by} ({})", all.join(", ")), Vec::new()))
+            }
+        }
+    }
+
+    /// Deletes the rows with the lowest values of a key, from a value on, which stands between the
+    /// two texts.
+    pub(crate) fn delete_lowest(self, table: &str, key: &str, rows: u32) -> [String; 2] {
+        let from = format!("FROM {table} WHERE {key} >= ");
+        let first = format!(" ORDER BY {key} LIMIT {rows}");
+        match self {
+            Sql::Postgres { .. } => [
+                format!("DELETE FROM {table} WHERE {key} IN (SELECT {key} {from}"),
+                format!("{first})"),
+            ],
+            Sql::Mysql { .. } => [format!("DELETE {from}"), first],
         }
     }
 
@@ -121,6 +197,17 @@ impl Sql {
             Sql::Postgres { .. } => String::new(),
             Sql::Mysql { .. } => format!(" FORCE INDEX ({index})"),
         }
+    }
+
+    /// True if statements can be parsed each time and sent in pipelines, and connections have a
+    /// process each.
+    pub(crate) fn has_pipelines(self) -> bool {
+        matches!(self, Sql::Postgres { .. })
+    }
+
+    /// True if pgbench's scripts are written for it.
+    pub(crate) fn has_pgbench(self) -> bool {
+        matches!(self, Sql::Postgres { .. })
     }
 
     /// Begins a transaction whose snapshot stays as it is.

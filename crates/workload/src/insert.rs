@@ -76,11 +76,8 @@ struct Builder<'a> {
 
 impl Builder<'_> {
     fn benchmark(&self) -> Result<Benchmark, Error> {
-        if let Sql::Postgres { major: found @ ..11 } = self.sql
-            && self.plan.partitions > 0
-        {
-            return Err(Error::TooOld { feature: "partitions", needs: 11, found });
-        }
+        let setup = (0..self.table_count()).map(|table| self.create_table(table));
+        let setup = setup.collect::<Result<Vec<_>, _>>()?.concat();
         let mut phases = Vec::new();
         let mut rows = 0;
         // Minimum per table.
@@ -121,7 +118,7 @@ impl Builder<'_> {
             }
         }
         Ok(Benchmark {
-            setup: (0..self.table_count()).flat_map(|table| self.create_table(table)).collect(),
+            setup,
             tables: (0..self.table_count()).map(table_name).collect(),
             phases,
             config: BTreeMap::new(),
@@ -155,7 +152,7 @@ impl Builder<'_> {
         }
     }
 
-    fn create_table(&self, table: usize) -> Vec<String> {
+    fn create_table(&self, table: usize) -> Result<Vec<String>, Error> {
         let name = table_name(table);
         let sql = self.sql;
         let (id, time, options) = (sql.big_serial(), sql.time(), sql.table_options());
@@ -164,47 +161,23 @@ impl Builder<'_> {
              cashregisterid int NOT NULL, customerid int NOT NULL, productid int NOT NULL, \
              price int NOT NULL, data varchar(4000), PRIMARY KEY (transactionid)){options}"
         );
-        let (by, parts) = self.partitions(&name);
-        let cached = format!("ALTER SEQUENCE {name}_transactionid_seq CACHE 1000");
-        let cached = matches!(sql, Sql::Postgres { .. }).then_some(cached);
-        [create + &by].into_iter().chain(parts).chain(cached).collect()
+        let (by, parts) = self.partitions(&name)?;
+        let cached = sql.cache_serial(&name, "transactionid");
+        Ok([create + &by].into_iter().chain(parts).chain(cached).collect())
     }
 
     /// The end of a table's definition if it has range partitions, and statements that make them.
-    fn partitions(&self, table: &str) -> (String, Vec<String>) {
+    fn partitions(&self, table: &str) -> Result<(String, Vec<String>), Error> {
         let partitions = self.plan.partitions;
         if partitions == 0 {
-            return Default::default();
+            return Ok(Default::default());
         }
         let all = self.plan.rows + self.plan.indexed_rows;
         let share = all.div_ceil(self.table_count() as u64).div_ceil(u64::from(partitions));
         // Above the last row of a partition.
-        let end = |part: u32| match part + 1 == partitions {
-            true => "MAXVALUE".to_owned(),
-            false => (u64::from(part + 1) * share + 1).to_string(),
-        };
-        match self.sql {
-            Sql::Postgres { .. } => {
-                let make = |part: u32| {
-                    let from = if part == 0 { "MINVALUE".to_owned() } else { end(part - 1) };
-                    let to = end(part);
-                    format!(
-                        "CREATE TABLE {table}_p{part} PARTITION OF {table} FOR VALUES FROM \
-                         ({from}) TO ({to})"
-                    )
-                };
-                (
-                    " PARTITION BY RANGE (transactionid)".to_owned(),
-                    (0..partitions).map(make).collect(),
-                )
-            }
-            Sql::Mysql { .. } => {
-                let make =
-                    |part: u32| format!("PARTITION p{part} VALUES LESS THAN ({})", end(part));
-                let all: Vec<String> = (0..partitions).map(make).collect();
-                (format!(" PARTITION BY RANGE (transactionid) ({})", all.join(", ")), Vec::new())
-            }
-        }
+        let ends = (1..partitions).map(|part| (u64::from(part) * share + 1).to_string());
+        let ends: Vec<String> = ends.chain(["MAXVALUE".to_owned()]).collect();
+        self.sql.partitions(table, "transactionid", &ends)
     }
 
     /// Creates the secondary indexes of a table.

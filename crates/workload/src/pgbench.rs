@@ -72,10 +72,7 @@ fn text(text: &str) -> Column {
 
 impl Table {
     fn create(&self, sql: Sql) -> String {
-        let options = match sql {
-            Sql::Postgres { .. } => " WITH (fillfactor = 100)",
-            sql @ Sql::Mysql { .. } => sql.table_options(),
-        };
+        let options = sql.filled_options();
         format!("CREATE TABLE {} ({}){options}", self.name, self.columns)
     }
 }

@@ -459,19 +459,16 @@ impl Error {
 
 /// Returns the forms to use instead of a reference that can't be read: all kinds, or a URL if it is
 /// one.
-fn reference_text(given: &str) -> &'static str {
-    match given.split_once("://").map(|(scheme, _)| scheme) {
-        Some("postgres" | "postgresql") => "postgres://user@host/database",
-        Some("mysql") => "mysql://user@host/database",
-        Some("mariadb") => "mariadb://user@host/database",
-        _ => {
-            "postgres@13.7, postgres@14 (the newest 14.x), path:/usr/lib/postgresql/15, \
-             git:~/src/postgres#REL_14_3, src:postgresql-15.8.tar.bz2, \
-             postgres://user@host/database, mysql@8.0.31, mariadb@10.11.5, mariadb@path:/usr, \
-             mysql://user@host/database, rocksdb@7.4.5, none or device@path:/dev/nvme1n1"
-        }
-    }
+fn reference_text(given: &str) -> String {
+    let url = given.split_once("://").and_then(|(scheme, _)| reference::url_form(scheme));
+    url.unwrap_or_else(|| EXAMPLES.to_owned())
 }
+
+/// References of all kinds.
+const EXAMPLES: &str = "postgres@13.7, postgres@14 (the newest 14.x), path:/usr/lib/postgresql/15, \
+     git:~/src/postgres#REL_14_3, src:postgresql-15.8.tar.bz2, postgres://user@host/database, \
+     mysql@8.0.31, mariadb@10.11.5, mariadb@path:/usr, mysql://user@host/database, rocksdb@7.4.5, \
+     none or device@path:/dev/nvme1n1";
 
 fn near_text(near: &[String], newest: &[String]) -> String {
     match (near, newest) {

@@ -16,8 +16,8 @@ use crate::{
 /// The subject of [`Kind::nature`] that only matters for relaxed durability.
 pub const RELAXED: &str = "commits that relaxed durability may lose";
 
-/// A kind of system under test. The registry is `systems.rs`; see also [`crate::register`]. Errors
-/// are those of [`crate::obtain()`], [`crate::start`] and [`crate::attach`].
+/// A kind of system under test. The registry is `systems.rs`. Errors are those of
+/// [`crate::obtain()`], [`crate::start`] and [`crate::attach`].
 pub trait Kind: fmt::Debug + Sync {
     /// Its name in plans and in [`Installation::dbms`]: `postgres`.
     fn name(&self) -> &'static str;

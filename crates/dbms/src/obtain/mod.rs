@@ -66,3 +66,62 @@ pub fn obtain_interruptible(
         Form::Running(endpoint) => kind.describe_running(endpoint),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::obtain::release::Release;
+    use crate::obtain::source::Source;
+    use crate::{BuildOptions, Kind, Ledger, Origin, ServerSpec, Started};
+
+    /// The least that a system has to provide.
+    #[derive(Debug)]
+    struct Toy;
+
+    impl Kind for Toy {
+        fn name(&self) -> &'static str {
+            "toy"
+        }
+
+        fn describe(&self, root: &Path, _: &ServerUser) -> Result<Installation, Error> {
+            Ok(Installation {
+                dbms: "toy".to_owned(),
+                version: "1.2.3".to_owned(),
+                source: String::new(),
+                bin_dir: Some(root.to_path_buf()),
+                build: [].into(),
+            })
+        }
+
+        fn start(&self, spec: &ServerSpec<'_>, _: Option<&Origin<'_>>) -> Result<Started, Error> {
+            Err(self.lacks(&format!("starting {}", spec.name)))
+        }
+    }
+
+    #[test]
+    fn what_a_system_does_not_provide_is_reported() {
+        let place = tempfile::tempdir().unwrap();
+        let cache = Cache::at(place.path().join("cache")).unwrap();
+        let obtain = |form: Form| obtain(&Reference { kind: &Toy, form }, &cache, &|_| ());
+        let installation = obtain(Form::Path(place.path().to_path_buf())).unwrap();
+        assert_eq!((installation.dbms.as_str(), installation.major()), ("toy", Some(1)));
+        let tree = reference::SourceTree::Git {
+            repository: reference::Repository::Local("/src/toy".into()),
+            revision: "main".to_owned(),
+        };
+        let source = Source { tree, options: BuildOptions::default() };
+        let release = Release::parse(&Toy, "1.2.3").unwrap();
+        for form in [Form::Release(release), Form::Source(source)] {
+            let error = obtain(form).unwrap_err();
+            assert!(matches!(error, Error::Unsupported { .. }), "{error}");
+            assert!(error.to_string().contains("(toy)"), "{error}");
+        }
+        let ledger = Ledger::open(place.path().join("ledger")).unwrap();
+        let user = ServerUser::choose(None).unwrap();
+        let spec = ServerSpec::new("a toy", &installation, place.path(), user, &cache, &ledger);
+        let error = Toy.start(&spec, None).err().unwrap();
+        assert!(error.to_string().contains("starting a toy"), "{error}");
+    }
+}

@@ -20,7 +20,6 @@ use store::{
 };
 
 pub use describe::describe;
-pub(crate) use describe::stored;
 pub use error::ImportError;
 pub use pattern::{Named, Pattern};
 pub use place::arrange;

@@ -144,7 +144,8 @@ impl Places {
         let known = self.variants.iter().position(|variant| variant.name == name);
         let place = known.unwrap_or_else(|| {
             let said = test.is_some_and(|test| test.variant.is_some());
-            let version = if said { String::new() } else { version(&file.reading) };
+            let version = file.reading.version.clone().filter(|_| file.reading.is_part && !said);
+            let version = version.unwrap_or_default();
             self.variants.push(Variant { name, version, files: Vec::new() });
             self.variants.len() - 1
         });
@@ -256,12 +257,4 @@ fn named(file: &Finished, test: &Test) -> Result<String, ImportError> {
         return Err(ImportError::SeveralSteps { file, step, found });
     }
     Ok(step.clone())
-}
-
-/// The version of the system under test, where the program is built from it.
-fn version(reading: &Reading) -> String {
-    match reading.program {
-        "db_bench" | "rocksdb-report" => reading.version.clone().unwrap_or_default(),
-        _ => String::new(),
-    }
 }

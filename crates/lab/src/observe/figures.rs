@@ -5,8 +5,8 @@ use probe::Recording;
 use store::{Better, Histogram, Measure, Series, StepRecord};
 use workload::{Class, Effect, Pace, Role, Step, Stream};
 
-use crate::import::stored;
 use crate::observe::noise;
+use crate::printed::stored;
 
 /// An insert stream that reached less than this share of its target has not held its rate
 /// (the insert benchmark's own rule).

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use probe::perf::{Perf, SCHEDULER, Scope};
+use metrics::SCHEDULER_EVENTS;
+use probe::perf::{Perf, Scope};
 use store::Warning;
 use workload::Step;
 
@@ -28,7 +29,8 @@ impl Scheduler {
         let own = [std::process::id()];
         let mut reasons = Vec::new();
         let mut countable = |scope| {
-            let found = perf.countable(&SCHEDULER, scope).map_err(|error| error.to_string())?;
+            let found =
+                perf.countable(&SCHEDULER_EVENTS, scope).map_err(|error| error.to_string())?;
             for absent in found.absent {
                 let reason = absent.to_string();
                 if !reasons.contains(&reason) {

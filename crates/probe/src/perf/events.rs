@@ -1,32 +1,7 @@
-//! The events to count.
-
-/// The events to count if the machine has them: first those of the CPU, then those of the kernel.
-pub const COUNTERS: [&str; 10] = [
-    "instructions",
-    "cycles",
-    "branch-misses",
-    "cache-misses",
-    "task-clock",
-    "context-switches",
-    "cpu-migrations",
-    "page-faults",
-    "minor-faults",
-    "major-faults",
-];
+//! The counts that `perf stat` prints.
 
 /// Events that happen in the kernel: where only user mode is visible, their count is always 0.
 pub(super) const IN_KERNEL: [&str; 2] = ["context-switches", "cpu-migrations"];
-
-/// Work of the scheduler for processes that wait for each other: switches, moves to another CPU,
-/// interrupts sent to wake another CPU (since Linux 6.4), and timers started and cancelled. All of
-/// it is counted by software, so the events never share a hardware counter in turns.
-pub const SCHEDULER: [&str; 5] = [
-    "context-switches",
-    "cpu-migrations",
-    "ipi:ipi_send_cpu",
-    "timer:hrtimer_start",
-    "timer:hrtimer_cancel",
-];
 
 /// A line of `perf stat`.
 #[derive(Debug, Clone, PartialEq)]
@@ -77,6 +52,7 @@ fn without_modifier(event: &str) -> (&str, &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use metrics::EVENTS;
     use proptest::prelude::*;
 
     #[test]
@@ -118,8 +94,7 @@ mod tests {
 
         #[test]
         fn what_perf_writes_is_read(values in proptest::collection::vec(0_u64..1 << 53, 0..20)) {
-            let events: Vec<&str> = COUNTERS.into_iter().chain(SCHEDULER).collect();
-            let event = |place: usize| events[place % events.len()];
+            let event = |place: usize| EVENTS[place % EVENTS.len()];
             let line = |(place, value): (usize, &u64)| {
                 format!("{value},,{},1000,100.00,,\n", event(place))
             };

@@ -23,7 +23,6 @@ mod stat;
 pub use callgraph::CallGraph;
 pub use countable::{Countable, Scope, Uncountable};
 pub use error::PerfError;
-pub use events::{COUNTERS, SCHEDULER};
 pub use program::Perf;
 pub use record::{FREQUENCY, Recorded, Recorder};
 pub use stat::Counting;

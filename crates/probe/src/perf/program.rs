@@ -3,8 +3,10 @@
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
+use metrics::STEP_EVENTS;
+
 use super::PerfError;
-use super::events::{COUNTERS, IN_KERNEL, parse};
+use super::events::{IN_KERNEL, parse};
 use crate::files::read_trimmed;
 use crate::installed::in_path;
 
@@ -22,7 +24,7 @@ pub struct Perf {
     pub event: &'static str,
     /// True if only user mode is visible: without root if `kernel.perf_event_paranoid` is 2.
     pub user_only: bool,
-    /// The events of [`COUNTERS`] that this machine counts, in that order.
+    /// The events of [`STEP_EVENTS`] that this machine counts, in that order.
     pub counters: Vec<String>,
     /// The others.
     pub missing: Vec<String>,
@@ -76,7 +78,7 @@ impl Perf {
     }
 
     fn try_counters(&mut self) -> Result<(), PerfError> {
-        let events: Vec<String> = COUNTERS.iter().map(|event| self.event_name(event)).collect();
+        let events: Vec<String> = STEP_EVENTS.iter().map(|event| self.event_name(event)).collect();
         let events = events.join(",");
         let tried = run(self.command("stat").args(["-x,", "-e", &events, "--", "true"]))?;
         let text = String::from_utf8_lossy(&tried.stderr).into_owned();
@@ -86,11 +88,11 @@ impl Perf {
         if !counted("task-clock") {
             return Err(failed("perf stat true", "counts of events", &text));
         }
-        for event in COUNTERS {
-            let visible = !self.user_only || !IN_KERNEL.contains(&event);
+        for event in STEP_EVENTS {
+            let visible = !self.user_only || !IN_KERNEL.contains(event);
             let list =
                 if counted(event) && visible { &mut self.counters } else { &mut self.missing };
-            list.push(event.to_owned());
+            list.push((*event).to_owned());
         }
         Ok(())
     }

@@ -23,7 +23,7 @@ pub struct Counting {
 
 impl Perf {
     /// Prepares to count the events of processes and whatever they start: all that this machine has
-    /// of [`super::COUNTERS`]. Nothing is counted before [`Counting::resume`].
+    /// of [`metrics::STEP_EVENTS`]. Nothing is counted before [`Counting::resume`].
     ///
     /// # Errors
     /// If `perf` cannot be started or does not answer.

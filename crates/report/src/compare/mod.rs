@@ -132,11 +132,9 @@ impl Comparison {
     /// Leaves out empty columns in a table for people, except those of variants. Programs get all
     /// columns.
     fn laid_out(&self, table: &Table, format: Format) -> Part {
-        Part::Table(match format {
-            Format::Csv | Format::Json => table.clone(),
-            Format::Text | Format::Terminal | Format::Markdown => {
-                table.without_empty_columns(&self.document.variants)
-            }
+        Part::Table(match format.is_for_people() {
+            true => table.without_empty_columns(&self.document.variants),
+            false => table.clone(),
         })
     }
 

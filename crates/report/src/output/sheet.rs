@@ -23,6 +23,16 @@ pub enum Format {
     Json,
 }
 
+impl Format {
+    /// True if people read it, not programs.
+    pub(crate) fn is_for_people(self) -> bool {
+        match self {
+            Self::Text | Self::Terminal | Self::Markdown => true,
+            Self::Csv | Self::Json => false,
+        }
+    }
+}
+
 /// The output of a command, as data and as a sheet.
 #[derive(Debug, Clone)]
 pub struct Printable<D> {

@@ -3,21 +3,12 @@
 use std::collections::BTreeSet;
 
 use judge::median;
-use metrics::{COSTS, EVENTS, LATENCIES, Metric, OPS};
+use metrics::{COSTS, EVENTS, LATENCIES, Metric, OPS, SCHEDULER_EVENTS};
 use plan::Labels;
 
 use super::estimate::{Estimate, estimate};
 use crate::load::model::{Results, VariantStep};
 use crate::output::number::signed;
-
-/// The events that come first: more clients are mostly more work for the scheduler.
-const SCHEDULER: [&str; 5] = [
-    "context-switches",
-    "cpu-migrations",
-    "ipi:ipi_send_cpu",
-    "timer:hrtimer_start",
-    "timer:hrtimer_cancel",
-];
 
 /// The steps of one name over the number of clients.
 #[derive(Debug, Clone)]
@@ -178,7 +169,8 @@ fn rank(metric: &Metric, class: &str) -> Option<(Subject, usize)> {
         return None;
     }
     if let Some(event) = metrics::EVENT.member_in(metric.name) {
-        let place = SCHEDULER.iter().chain(&EVENTS).position(|known| *known == event);
+        // More clients are mostly more work for the scheduler, so its events come first.
+        let place = SCHEDULER_EVENTS.iter().chain(&EVENTS).position(|known| *known == event);
         return Some((Subject::Event, place.unwrap_or(usize::MAX)));
     }
     let cost = COSTS.iter().position(|cost| cost.name == metric.name);

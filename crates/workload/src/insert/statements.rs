@@ -1,7 +1,6 @@
 //! The benchmark's statements.
 
 use super::{Builder, INDEXES, POINT_IDS, highest_id, lowest_id, table_name};
-use crate::Sql;
 use crate::draw::{Draw, Width};
 use crate::request::{Expect, Piece, Statement};
 use crate::sent::Sent;
@@ -43,15 +42,7 @@ impl Builder<'_> {
     /// index would read everything that was deleted but not yet vacuumed.
     pub(super) fn delete_statement(&self, table: usize, batch: u32) -> Statement {
         let name = table_name(table);
-        let from = format!("FROM {name} WHERE transactionid >= ");
-        let first = format!(" ORDER BY transactionid LIMIT {batch}");
-        let (before, after) = match self.sql {
-            Sql::Postgres { .. } => (
-                format!("DELETE FROM {name} WHERE transactionid IN (SELECT transactionid {from}"),
-                format!("{first})"),
-            ),
-            Sql::Mysql { .. } => (format!("DELETE {from}"), first),
-        };
+        let [before, after] = self.sql.delete_lowest(&name, "transactionid", batch);
         Statement {
             pieces: vec![
                 Piece::Text(before),

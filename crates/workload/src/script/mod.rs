@@ -69,9 +69,9 @@ pub fn benchmark(plan: &ScriptPlan, clients: u32, dialect: Dialect) -> Result<Be
 
 /// The scripts of a plan, parsed.
 fn scripts(plan: &ScriptPlan, dialect: Dialect) -> Result<Scripts, Error> {
-    let Sql::Postgres { .. } = dialect.sql("script")? else {
+    if !dialect.sql("script")?.has_pgbench() {
         return Err(Error::Unfit { workload: "script", needs: "PostgreSQL's SQL and protocol" });
-    };
+    }
     let (scripts, symbols) = plan.parsed().map_err(|error| Error::Script(error.to_string()))?;
     Ok(Scripts {
         scripts,

@@ -4,7 +4,6 @@ use plan::Distribution;
 
 use super::builder::{Builder, INSERT, SCAN, WRITE};
 use super::round::Round;
-use crate::Sql;
 use crate::class::Class;
 use crate::draw::{Draw, Width};
 use crate::request::{Expect, Piece, Statement};
@@ -154,11 +153,7 @@ impl Builder<'_> {
         let name = table_name(table);
         let secondary = self.plan.secondary;
         let xid = format!("xid_{}", table + 1);
-        // A number that MySQL counts up needs an index when the table is made.
-        let (id, early) = match self.sql {
-            Sql::Postgres { .. } => ("SERIAL", String::new()),
-            Sql::Mysql { .. } => ("INTEGER NOT NULL AUTO_INCREMENT", format!(", KEY {xid} (id)")),
-        };
+        let (id, early) = self.sql.serial(&xid, "id");
         let key = if secondary { &early } else { ", PRIMARY KEY (id)" };
         let create = format!(
             "CREATE TABLE {name} (id {id}, k INTEGER DEFAULT '0' NOT NULL, \

@@ -1,30 +1,23 @@
-//! Engines that run in a process of their own: their loads and their databases come together here.
+//! RocksDB under load.
 
+use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 
 use dbms::rocksdb::{self, Database};
 use drive::{Batch, Connect, Engine, ErrorKind, Key, ServerError};
 use workload::Scan;
 
-/// The whole of a process that was started for an engine: opens and serves it until the process is
-/// told to end. What goes wrong is in the log.
-pub fn engine(name: &str) -> ! {
-    dbms::embedded::finish(match name {
-        "rocksdb" => rocksdb::serve(|stream, database| {
-            let connect = connect_rocksdb(Arc::clone(database));
-            // A load whose other end is gone is ended.
-            let _ = drive::serve(stream, &connect);
-        }),
-        other => Err(format!("expected the name of an engine (rocksdb), found {other}")),
-    })
+/// Opens and serves the database of this process until the process is told to end.
+pub(crate) fn serve(load: fn(&UnixStream, &Arc<dyn Connect>)) -> Result<(), String> {
+    rocksdb::serve(move |stream, database| load(stream, &connect(Arc::clone(database))))
 }
 
 /// How the clients of a load reach a database in their own process.
-pub fn connect_rocksdb(database: Arc<Database>) -> Arc<dyn Connect> {
+pub fn connect(database: Arc<Database>) -> Arc<dyn Connect> {
     Arc::new(Arc::new(RocksDb(database)))
 }
 
-/// A RocksDB database under load.
+/// A database under load.
 #[derive(Debug)]
 struct RocksDb(Arc<Database>);
 

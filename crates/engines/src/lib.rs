@@ -1,0 +1,18 @@
+//! Engines that run in a process of their own: their loads and their databases come together here.
+//!
+//! `dbms` has their databases, `drive` the clients. Each engine has a file that implements
+//! [`drive::Engine`], and its name in [`engine`].
+
+pub mod rocksdb;
+
+/// The whole of a process that was started for an engine: opens and serves it until the process is
+/// told to end. What goes wrong is in the log.
+pub fn engine(name: &str) -> ! {
+    dbms::embedded::finish(match name {
+        "rocksdb" => rocksdb::serve(|stream, connect| {
+            // A load whose other end is gone is ended.
+            let _ = drive::serve(stream, connect);
+        }),
+        other => Err(format!("expected the name of an engine (rocksdb), found {other}")),
+    })
+}
