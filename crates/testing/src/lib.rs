@@ -16,6 +16,8 @@
 
 #[cfg(test)]
 mod circles;
+#[cfg(test)]
+mod lists;
 pub mod repository;
 
 use std::ffi::OsString;

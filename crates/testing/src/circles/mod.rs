@@ -4,8 +4,8 @@
 //! both.
 
 mod graph;
-mod modules;
+pub mod modules;
 mod names;
 mod page;
 mod tests;
-mod tokens;
+pub mod tokens;
