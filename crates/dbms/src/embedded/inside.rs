@@ -48,7 +48,7 @@ pub trait Inside: Send {
         Ok(Debt::default())
     }
 
-    /// As [`crate::Gauges::look`].
+    /// See [`crate::Gauges`].
     fn gauges(&mut self) -> Result<Vec<Gauge>, String> {
         Ok(Vec::new())
     }
