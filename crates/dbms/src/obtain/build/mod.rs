@@ -52,7 +52,7 @@ pub(crate) fn obtain(
     progress: &dyn Fn(&str),
 ) -> Result<Installation, Error> {
     let recipe = kind.recipe().ok_or_else(|| kind.lacks("building from source"))?;
-    let what = &format!("{}@{source}", kind.name());
+    let what = &format!("{}@{}", kind.name(), source.tree);
     let options = &source.options;
     let code = find(&source.tree)?;
     let (sort, identity) = match &code {
