@@ -83,6 +83,15 @@ impl Layout {
         })
     }
 
+    /// The settings that tell a server where these parts are.
+    pub(super) fn settings(&self) -> [(&'static str, PathBuf); 3] {
+        [
+            ("basedir", self.base.clone()),
+            ("lc_messages_dir", self.share.clone()),
+            ("character_sets_dir", self.share.join("charsets")),
+        ]
+    }
+
     /// The environment variable that the server needs to find its libraries.
     pub(super) fn environment(&self) -> Option<(&'static str, OsString)> {
         if self.libraries.is_empty() {

@@ -167,19 +167,15 @@ impl Settings {
                 let _ = writeln!(text, "{line}");
             }
         }
-        let beside = |name: &str| places.socket.with_file_name(name);
         let own = [
-            ("basedir", &layout.base),
-            ("lc_messages_dir", &layout.share),
-            ("character_sets_dir", &layout.share.join("charsets")),
-            ("datadir", &places.data),
-            ("socket", &places.socket),
-            ("pid_file", &beside("pid")),
-            ("tmpdir", &places.temporary),
-            ("secure_file_priv", &places.temporary),
+            ("datadir", places.data.clone()),
+            ("socket", places.socket.clone()),
+            ("pid_file", places.socket.with_file_name("pid")),
+            ("tmpdir", places.temporary.clone()),
+            ("secure_file_priv", places.temporary.clone()),
         ];
-        let plugins = layout.plugins.as_ref().map(|plugins| ("plugin_dir", plugins));
-        for (name, path) in own.into_iter().chain(plugins) {
+        let plugins = layout.plugins.clone().map(|plugins| ("plugin_dir", plugins));
+        for (name, path) in layout.settings().into_iter().chain(own).chain(plugins) {
             let _ = writeln!(text, "{name} = {}", quoted(&path.to_string_lossy()));
         }
         text.push_str("skip_networking\n");
