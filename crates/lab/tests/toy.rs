@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use dbms::embedded::{Inside, Place, Program};
+use dbms::embedded::{Inside, Program, Workplace};
 use dbms::{
     Cache, Error, Footprint, Installation, Kind, Ledger, Origin, ServerSpec, ServerUser, Setting,
     Settled, Snapshot, Started,
@@ -113,7 +113,7 @@ impl Inside for ToyInside {
 }
 
 /// The program of the engine's process: this test again.
-fn engine(place: &Place) {
+fn engine(place: &Workplace) {
     let file = place.data.join("pairs");
     let toy = Arc::new(Toy::open(&file));
     let connect: Arc<dyn Connect> = Arc::new(Arc::clone(&toy));
@@ -178,7 +178,7 @@ fn run(directory: &Path, text: &str) -> (Vec<Event>, Store) {
 
 #[test]
 fn a_toy_workload_runs_on_a_toy_engine_in_a_process_of_its_own() {
-    if let Some(place) = Place::given() {
+    if let Some(place) = Workplace::given() {
         return engine(&place);
     }
     dbms::register(&ToyKind);

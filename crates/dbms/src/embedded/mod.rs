@@ -16,7 +16,7 @@ use std::sync::{PoisonError, RwLock};
 
 use serde::de::DeserializeOwned;
 
-pub use inside::{Inside, Place, finish, refused, serve};
+pub use inside::{Inside, Workplace, finish, refused, serve};
 
 use crate::process::server::{ServerProcess, Signals};
 use crate::process::site::Site;
@@ -72,7 +72,7 @@ pub fn start(
     let sockets = site.socket(CONTROL)?.parent().map_or(PathBuf::new(), Path::to_path_buf);
     let restored = site.fill(origin, &[], None)?;
     let (data, config) = (site.data.clone(), spec.config.clone());
-    let place = Place { data, sockets: sockets.clone(), config };
+    let place = Workplace { data, sockets: sockets.clone(), config };
     let mut process = site.start(SIGNALS, |command| {
         // The ledger identifies a server by its working directory.
         command.current_dir(&place.data).args(&program.arguments).envs(&program.environment);

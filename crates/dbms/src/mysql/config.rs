@@ -9,7 +9,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use super::binaries::Layout;
-use super::engine::Engine;
+use super::engine::StorageEngine;
 use super::flavor::Flavor;
 use super::options::{self, Given, is_off, is_on, plain, quoted, written};
 use super::version::Version;
@@ -163,7 +163,7 @@ impl Settings {
         }
         text.push_str("# steelyard's own\n");
         if spec.engine.is_some() {
-            for line in Engine::of(spec.engine)?.lines(layout)? {
+            for line in StorageEngine::of(spec.engine)?.lines(layout)? {
                 let _ = writeln!(text, "{line}");
             }
         }

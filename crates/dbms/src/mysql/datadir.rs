@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use super::binaries::{Layout, not_one};
 use super::flavor::Flavor;
 use super::version::Version;
-use crate::data::{place, prepared};
+use crate::data::{paths, prepared};
 use crate::process::{identity, launch};
 use crate::{Error, ServerSpec};
 
@@ -57,7 +57,7 @@ fn make(
     made: &Path,
 ) -> Result<(), Error> {
     let data = made.join(DATA);
-    place::make_private(&data, &spec.user)?;
+    paths::make_private(&data, &spec.user)?;
     let mut command = layout.command(&spec.user)?;
     command.arg("--no-defaults");
     let places = [("datadir", data.clone()), ("tmpdir", made.to_path_buf())];

@@ -6,7 +6,7 @@
 use super::first_seen;
 use super::maven::{Version, joined, parse};
 use crate::api::builds::ARCHIVE_HASH;
-use crate::data::{hash, place};
+use crate::data::{hash, paths};
 use crate::obtain::installed;
 use crate::obtain::release::{Release, shown};
 use crate::obtain::unpack::{self, Modes};
@@ -48,7 +48,7 @@ pub(crate) fn obtain(
         }
         let workshop = cache.workshop(&name)?;
         let (unpacked, made) = (workshop.path().join("unpacked"), workshop.path().join("made"));
-        place::make_private(&unpacked, user)?;
+        paths::make_private(&unpacked, user)?;
         identity::as_user(user, || {
             let name = format!("the archive of {what}");
             let tar = (archive.tar)(&bytes)
