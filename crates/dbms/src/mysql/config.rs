@@ -5,6 +5,7 @@
 //! it on by default, which would add a second log to every commit). The version must know every
 //! setting of the plan: none is dropped, and a value that the server would adjust is rejected.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -115,10 +116,8 @@ impl Settings {
     /// Names of all settings.
     pub(super) fn names(&self, spec: &ServerSpec<'_>) -> Vec<String> {
         let names = self.in_file.iter().map(|(name, _)| name).chain(spec.config.keys());
-        let mut names: Vec<String> = names.map(|name| plain(name)).collect();
-        names.sort();
-        names.dedup();
-        names
+        let names: BTreeSet<String> = names.map(|name| plain(name)).collect();
+        names.into_iter().collect()
     }
 
     /// The settings that shape a data directory, as arguments of the server.
