@@ -59,7 +59,7 @@ pub use api::transport::Transport;
 pub use data::copy::drop_running;
 pub use data::loaded::{Loaded, Origin, Pages, Restored};
 pub use data::manifest::Manifest;
-pub use data::place::check_private;
+pub use data::paths::check_private;
 pub use known::{
     check_engine, count_method, durability, figures, most_clients, parse_plan, profile_facts,
     rest_of_disk, same_setting,

@@ -101,7 +101,7 @@ impl fmt::Display for Reference {
                 write!(formatter, "path:{}", path.display())
             }
             Form::Path(path) => write!(formatter, "{name}@path:{}", path.display()),
-            Form::Source(source) => write!(formatter, "{name}@{source}"),
+            Form::Source(source) => write!(formatter, "{name}@{}", source.tree),
             Form::Running(endpoint) => endpoint.fmt(formatter),
         }
     }

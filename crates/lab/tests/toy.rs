@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use dbms::embedded::{Inside, Place, Program};
+use dbms::embedded::{Inside, Program, Workplace};
 use dbms::{
     Cache, Endpoint, Error, Footprint, Installation, Ledger, Origin, Reference, ServerSpec,
     ServerUser, Setting, Settled, Snapshot, Started, System,
@@ -112,7 +112,7 @@ impl Inside for ToyInside {
 }
 
 /// The program of the engine's process: this test again.
-fn engine(place: &Place) {
+fn engine(place: &Workplace) {
     let file = place.data.join("pairs");
     let toy = Arc::new(Toy::open(&file));
     let connect: Arc<dyn Connect> = Arc::new(Arc::clone(&toy));
@@ -195,7 +195,7 @@ fn run(directory: &Path, text: &str) -> (Vec<Event>, Store) {
 
 #[test]
 fn a_toy_workload_runs_on_a_toy_engine_in_a_process_of_its_own() {
-    if let Some(place) = Place::given() {
+    if let Some(place) = Workplace::given() {
         return engine(&place);
     }
     let directory = testing::directory();

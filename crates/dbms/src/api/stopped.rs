@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
-use crate::data::{copy, place};
+use crate::data::{copy, paths};
 use crate::process::ledger::{Entry, Remains};
 use crate::{Error, Loaded, Manifest};
 
@@ -74,7 +74,7 @@ impl Stopped {
                 }
                 // A server with fsync = off leaves that to the host, and only clean pages can be
                 // forgotten.
-                place::sync_tree(&data)?;
+                paths::sync_tree(&data)?;
                 let manifest = Manifest::of(&data, interrupted)?;
                 copy::drop_cached(&data)?;
                 Loaded::new(self.remains, data, manifest)

@@ -76,46 +76,23 @@ pub struct LogEvent {
     pub text: String,
 }
 
-/// Looks at what the sessions of clients wait for, from a connection of its own.
-pub trait Waits: Send {
-    /// How many sessions are in each state at the moment: `CPU`, `IO/DataFileRead`.
-    ///
-    /// # Errors
-    /// As those of a [`System`].
-    fn look(&mut self) -> Result<Vec<(String, u32)>, Error>;
+/// Looks at what the sessions of clients wait for, from a connection of its own: how many are in each
+/// state at the moment, such as `CPU` or `IO/DataFileRead`. Errors are as those of a [`System`].
+pub type Waits = Box<dyn FnMut() -> Result<Vec<(String, u32)>, Error> + Send>;
+
+/// Looks by a query for the name of each state and how many sessions are in it.
+pub(crate) fn looks(mut session: impl Sql + Send + 'static, sql: String) -> Result<Waits, Error> {
+    let mut look = move || {
+        let rows = session.pairs(&sql)?.into_iter();
+        Ok(rows.filter_map(|(state, n)| Some((state, n.parse().ok()?))).collect())
+    };
+    look()?;
+    Ok(Box::new(look))
 }
 
-/// Looks by a query, from a session of its own: for each state, its name and how many sessions are in
-/// it.
-pub(crate) struct Looks<S> {
-    session: S,
-    sql: String,
-}
-
-impl<S: Sql + Send> Looks<S> {
-    /// Looks for the first time.
-    pub(crate) fn open(session: S, sql: String) -> Result<Self, Error> {
-        let mut looks = Self { session, sql };
-        looks.look()?;
-        Ok(looks)
-    }
-}
-
-impl<S: Sql + Send> Waits for Looks<S> {
-    fn look(&mut self) -> Result<Vec<(String, u32)>, Error> {
-        let rows = self.session.pairs(&self.sql)?;
-        Ok(rows.into_iter().filter_map(|(state, n)| Some((state, n.parse().ok()?))).collect())
-    }
-}
-
-/// Reads what a system reports about itself each second, from a connection of its own.
-pub trait Gauges: Send {
-    /// The gauges now.
-    ///
-    /// # Errors
-    /// As those of a [`System`].
-    fn look(&mut self) -> Result<Vec<Gauge>, Error>;
-}
+/// Reads what a system reports about itself each second, from a connection of its own. Errors are as
+/// those of a [`System`].
+pub type Gauges = Box<dyn FnMut() -> Result<Vec<Gauge>, Error> + Send>;
 
 /// Something that goes up and down.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -241,12 +218,12 @@ pub trait System: Send {
     }
 
     /// Watches what its clients wait for; `None` if it doesn't tell.
-    fn waits(&mut self) -> Result<Option<Box<dyn Waits>>, Error> {
+    fn waits(&mut self) -> Result<Option<Waits>, Error> {
         Ok(None)
     }
 
     /// Watches what it reports about itself over time; `None` if it doesn't tell.
-    fn gauges(&mut self) -> Result<Option<Box<dyn Gauges>>, Error> {
+    fn gauges(&mut self) -> Result<Option<Gauges>, Error> {
         Ok(None)
     }
 

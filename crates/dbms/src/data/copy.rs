@@ -13,7 +13,7 @@ use nix::sys::statvfs::statvfs;
 use nix::unistd::{Whence, lseek64};
 
 use crate::Error;
-use crate::data::place::{give, set_mode, walk};
+use crate::data::paths::{give, set_mode, walk};
 
 /// Bytes per request to the kernel, so an interrupt is noticed in between: about a tenth of a
 /// second each.

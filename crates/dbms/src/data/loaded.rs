@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use super::copy;
 use super::manifest::Manifest;
-use crate::data::place;
+use crate::data::paths;
 use crate::process::ledger::Remains;
 use crate::{Error, IpcObjects};
 
@@ -111,7 +111,7 @@ impl Loaded {
         let begin = Instant::now();
         let shared = copy::copy_tree(&self.data, to, owner, interrupted)?;
         if pages != Pages::Any {
-            place::sync_tree(to)?;
+            paths::sync_tree(to)?;
             copy::drop_cached(&self.data)?;
         }
         let copy_seconds = begin.elapsed().as_secs_f64();

@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 
 use crate::Error;
 use crate::data::hash;
-use crate::data::place::walk;
+use crate::data::paths::walk;
 
 /// Maximum number of differences to report.
 const TOLD: usize = 5;

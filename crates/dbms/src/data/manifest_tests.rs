@@ -1,7 +1,7 @@
 use super::*;
 use crate::data::copy::copy_tree;
 use crate::data::hash::PIECE;
-use crate::data::place::set_mode;
+use crate::data::paths::set_mode;
 use proptest::prelude::*;
 use std::os::unix::fs::FileExt;
 

@@ -2,7 +2,7 @@
 //!
 //! `prepared` data directories are kept in the cache. Data that was `loaded` once has a `manifest`
 //! of every file, with a `hash`; trials start from a `copy`, whose pages may be made `warm`. `disk`
-//! says what a data directory holds besides tables, and `place` where directories are and who owns
+//! says what a data directory holds besides tables, and `paths` where directories are and who owns
 //! them.
 
 pub(crate) mod copy;
@@ -10,6 +10,6 @@ pub(crate) mod disk;
 pub(crate) mod hash;
 pub(crate) mod loaded;
 pub(crate) mod manifest;
-pub(crate) mod place;
+pub(crate) mod paths;
 pub(crate) mod prepared;
 pub(crate) mod warm;

@@ -4,7 +4,7 @@
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use crate::data::{hash, place};
+use crate::data::{hash, paths};
 use crate::obtain::unpack::Modes;
 use crate::process::identity;
 use crate::{Cache, Error, ServerSpec, ServerUser};
@@ -35,7 +35,7 @@ pub(crate) fn prepare(
     spec.user.check_reach(spec.cache.path())?;
     let workshop = spec.cache.workshop(&name)?;
     let (theirs, ours) = (workshop.path().join("initialised"), workshop.path().join("made"));
-    place::make_private(&theirs, &spec.user)?;
+    paths::make_private(&theirs, &spec.user)?;
     make(&theirs)?;
     identity::take_over(&spec.user, &theirs, &ours, Modes::Kept)?;
     remove_old(spec.cache, prefix)?;
@@ -68,7 +68,7 @@ mod tests {
         for name in ["pgdata-old", "pgdata-ours", "postgres-old"] {
             std::fs::create_dir_all(cache.finished(name).join("base")).unwrap();
         }
-        place::give(&cache.finished("pgdata-old"), 65_534, 65_534).unwrap();
+        paths::give(&cache.finished("pgdata-old"), 65_534, 65_534).unwrap();
         remove_old(&cache, "pgdata-").unwrap();
         assert_eq!(cache.names("pgdata-"), ["pgdata-ours"]);
         assert_eq!(cache.names("postgres-"), ["postgres-old"]);

@@ -5,7 +5,7 @@ use std::process::Stdio;
 use std::time::Instant;
 
 use super::copy;
-use crate::data::place;
+use crate::data::paths;
 use crate::process::launch;
 use crate::{Error, Origin, ServerSpec};
 
@@ -27,7 +27,7 @@ pub(crate) fn read_in_group(
     copy::drop_cached(data)?;
     let without: Vec<PathBuf> = without.iter().map(|name| data.join(name)).collect();
     let mut files: Vec<PathBuf> = Vec::new();
-    place::walk(data, &mut |path, metadata| {
+    paths::walk(data, &mut |path, metadata| {
         if metadata.is_file() && !without.iter().any(|left_out| path.starts_with(left_out)) {
             files.push(path.to_path_buf());
         }

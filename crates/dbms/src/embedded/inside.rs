@@ -15,7 +15,7 @@ use crate::{Config, Debt, Error, Footprint, Gauge, Setting, Settled, Snapshot};
 pub(super) const CONTROL: &str = "control";
 pub(super) const LOAD: &str = "load";
 
-/// The environment variable in which the process finds its [`Place`].
+/// The environment variable in which the process finds its [`Workplace`].
 pub(super) const GIVEN: &str = "STEELYARD_ENGINE";
 
 /// A request to the engine.
@@ -48,7 +48,7 @@ pub trait Inside: Send {
         Ok(Debt::default())
     }
 
-    /// As [`crate::Gauges::look`].
+    /// See [`crate::Gauges`].
     fn gauges(&mut self) -> Result<Vec<Gauge>, String> {
         Ok(Vec::new())
     }
@@ -62,7 +62,7 @@ pub trait Inside: Send {
 
 /// The working directories and settings of an engine's process.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Place {
+pub struct Workplace {
     /// The directory for its data.
     pub data: PathBuf,
     pub(super) sockets: PathBuf,
@@ -70,9 +70,9 @@ pub struct Place {
     pub config: Config,
 }
 
-impl Place {
+impl Workplace {
     /// Returns the place that [`super::start`] gave to this process.
-    pub fn given() -> Option<Place> {
+    pub fn given() -> Option<Workplace> {
         serde_json::from_str(&std::env::var(GIVEN).ok()?).ok()
     }
 }
@@ -104,7 +104,7 @@ pub(super) fn rejection(variant: &str, log: &str) -> Option<Error> {
 /// # Errors
 /// If the sockets cannot be created, or the signal cannot be caught.
 pub fn serve(
-    place: &Place,
+    place: &Workplace,
     engine: impl Inside + 'static,
     load: impl Fn(&UnixStream) + Send + Sync + 'static,
 ) -> std::io::Result<()> {
@@ -157,7 +157,7 @@ extern "C" fn note_end(_signal: i32) {
 
 /// Listens on a socket; each connection has its own thread.
 fn accept(
-    place: &Place,
+    place: &Workplace,
     name: &str,
     serve: impl Fn(&UnixStream) + Clone + Send + 'static,
 ) -> std::io::Result<()> {

@@ -16,13 +16,13 @@ use std::sync::{PoisonError, RwLock};
 
 use serde::de::DeserializeOwned;
 
-pub use inside::{Inside, Place, finish, refused, serve};
+pub use inside::{Inside, Workplace, finish, refused, serve};
 
 use crate::process::server::{ServerProcess, Signals};
 use crate::process::site::Site;
 use crate::{
-    Debt, Endpoint, Error, Footprint, Gauge, Gauges, Origin, ServerSpec, Setting, Settled,
-    Snapshot, Started, System,
+    Debt, Endpoint, Error, Footprint, Gauges, Origin, ServerSpec, Setting, Settled, Snapshot,
+    Started, System,
 };
 use inside::{Ask, CONTROL, GIVEN, LOAD};
 
@@ -72,7 +72,7 @@ pub fn start(
     let sockets = site.socket(CONTROL)?.parent().map_or(PathBuf::new(), Path::to_path_buf);
     let restored = site.fill(origin, &[], None)?;
     let (data, config) = (site.data.clone(), spec.config.clone());
-    let place = Place { data, sockets: sockets.clone(), config };
+    let place = Workplace { data, sockets: sockets.clone(), config };
     let mut process = site.start(SIGNALS, |command| {
         // The ledger identifies a server by its working directory.
         command.current_dir(&place.data).args(&program.arguments).envs(&program.environment);
@@ -128,12 +128,6 @@ impl Control {
     }
 }
 
-impl Gauges for Control {
-    fn look(&mut self) -> Result<Vec<Gauge>, Error> {
-        self.ask(&Ask::Gauges)
-    }
-}
-
 impl System for Embedded {
     fn endpoint(&self) -> Endpoint {
         Endpoint::Process(self.control.sockets.join(LOAD))
@@ -171,11 +165,11 @@ impl System for Embedded {
         self.control.ask(&Ask::Flush)
     }
 
-    fn gauges(&mut self) -> Result<Option<Box<dyn Gauges>>, Error> {
+    fn gauges(&mut self) -> Result<Option<Gauges>, Error> {
         let Control { name, sockets, .. } = &self.control;
         let mut own = Control { name: name.clone(), sockets: sockets.clone(), stream: None };
         own.open().map_err(Error::io("connect to", &sockets.join(CONTROL)))?;
-        Ok(Some(Box::new(own)))
+        Ok(Some(Box::new(move || own.ask(&Ask::Gauges))))
     }
 
     fn close(&mut self) {

@@ -83,6 +83,15 @@ impl Layout {
         })
     }
 
+    /// The settings that tell a server where these parts are.
+    pub(super) fn settings(&self) -> [(&'static str, PathBuf); 3] {
+        [
+            ("basedir", self.base.clone()),
+            ("lc_messages_dir", self.share.clone()),
+            ("character_sets_dir", self.share.join("charsets")),
+        ]
+    }
+
     /// The environment variable that the server needs to find its libraries.
     pub(super) fn environment(&self) -> Option<(&'static str, OsString)> {
         if self.libraries.is_empty() {
@@ -169,7 +178,7 @@ fn banner_version(banner: &str, version: &str) -> String {
 mod tests {
     use super::super::flavor::{MARIADB, MYSQL};
     use super::*;
-    use crate::data::place;
+    use crate::data::paths;
 
     #[test]
     fn versions_in_banners() {
@@ -198,8 +207,8 @@ mod tests {
         fs::write(directory.path().join("share/mysql/english/errmsg.sys"), "").unwrap();
         let program = directory.path().join("sbin").join(program);
         fs::write(&program, format!("#!/bin/sh\necho 'x  Ver {says} for Linux'\n")).unwrap();
-        place::open_up(directory.path()).unwrap();
-        place::set_mode(&program, 0o755).unwrap();
+        paths::open_up(directory.path()).unwrap();
+        paths::set_mode(&program, 0o755).unwrap();
         directory
     }
 

@@ -5,11 +5,12 @@
 //! it on by default, which would add a second log to every commit). The version must know every
 //! setting of the plan: none is dropped, and a value that the server would adjust is rejected.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use super::binaries::Layout;
-use super::engine::Engine;
+use super::engine::StorageEngine;
 use super::flavor::Flavor;
 use super::options::{self, Given, is_off, is_on, plain, quoted, written};
 use super::version::Version;
@@ -115,10 +116,8 @@ impl Settings {
     /// Names of all settings.
     pub(super) fn names(&self, spec: &ServerSpec<'_>) -> Vec<String> {
         let names = self.in_file.iter().map(|(name, _)| name).chain(spec.config.keys());
-        let mut names: Vec<String> = names.map(|name| plain(name)).collect();
-        names.sort();
-        names.dedup();
-        names
+        let names: BTreeSet<String> = names.map(|name| plain(name)).collect();
+        names.into_iter().collect()
     }
 
     /// The settings that shape a data directory, as arguments of the server.
@@ -163,23 +162,19 @@ impl Settings {
         }
         text.push_str("# steelyard's own\n");
         if spec.engine.is_some() {
-            for line in Engine::of(spec.engine)?.lines(layout)? {
+            for line in StorageEngine::of(spec.engine)?.lines(layout)? {
                 let _ = writeln!(text, "{line}");
             }
         }
-        let beside = |name: &str| places.socket.with_file_name(name);
         let own = [
-            ("basedir", &layout.base),
-            ("lc_messages_dir", &layout.share),
-            ("character_sets_dir", &layout.share.join("charsets")),
-            ("datadir", &places.data),
-            ("socket", &places.socket),
-            ("pid_file", &beside("pid")),
-            ("tmpdir", &places.temporary),
-            ("secure_file_priv", &places.temporary),
+            ("datadir", places.data.clone()),
+            ("socket", places.socket.clone()),
+            ("pid_file", places.socket.with_file_name("pid")),
+            ("tmpdir", places.temporary.clone()),
+            ("secure_file_priv", places.temporary.clone()),
         ];
-        let plugins = layout.plugins.as_ref().map(|plugins| ("plugin_dir", plugins));
-        for (name, path) in own.into_iter().chain(plugins) {
+        let plugins = layout.plugins.clone().map(|plugins| ("plugin_dir", plugins));
+        for (name, path) in layout.settings().into_iter().chain(own).chain(plugins) {
             let _ = writeln!(text, "{name} = {}", quoted(&path.to_string_lossy()));
         }
         text.push_str("skip_networking\n");

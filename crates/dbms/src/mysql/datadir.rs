@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use super::binaries::{Layout, not_one};
 use super::flavor::Flavor;
 use super::version::Version;
-use crate::data::{place, prepared};
+use crate::data::{paths, prepared};
 use crate::process::{identity, launch};
 use crate::{Error, ServerSpec};
 
@@ -57,14 +57,14 @@ fn make(
     made: &Path,
 ) -> Result<(), Error> {
     let data = made.join(DATA);
-    place::make_private(&data, &spec.user)?;
+    paths::make_private(&data, &spec.user)?;
     let mut command = layout.command(&spec.user)?;
-    command
-        .arg("--no-defaults")
-        .args(arguments(layout, &data))
-        .arg(format!("--tmpdir={}", made.display()))
-        .args(SMALL)
-        .args(&spec.initdb);
+    command.arg("--no-defaults");
+    let places = [("datadir", data.clone()), ("tmpdir", made.to_path_buf())];
+    for (name, path) in layout.settings().into_iter().chain(places) {
+        command.arg(format!("--{name}={}", path.display()));
+    }
+    command.args(SMALL).args(&spec.initdb);
     let what = format!("preparing a data directory for {}", spec.name);
     if version.number < flavor.initializes {
         let mut statements = "CREATE DATABASE mysql;\nUSE mysql;\n".to_owned();
@@ -84,17 +84,6 @@ fn make(
     let said = launch::run(command, &what, None)?;
     fs::remove_file(&file).map_err(Error::io("remove", &file))?;
     complete(&data, &what, &said)
-}
-
-/// Arguments that say where the parts of the installation and the data are.
-fn arguments(layout: &Layout, data: &Path) -> Vec<String> {
-    let of = |name: &str, path: &Path| format!("--{name}={}", path.display());
-    vec![
-        of("basedir", &layout.base),
-        of("lc-messages-dir", &layout.share),
-        of("character-sets-dir", &layout.share.join("charsets")),
-        of("datadir", data),
-    ]
 }
 
 /// The user and database of servers started here. The socket is private, so there is no password.

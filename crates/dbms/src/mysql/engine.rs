@@ -8,12 +8,12 @@ const PLUGIN: &str = "ha_rocksdb.so";
 
 /// An engine for the tables of a workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Engine {
+pub(super) enum StorageEngine {
     InnoDb,
     MyRocks,
 }
 
-impl Engine {
+impl StorageEngine {
     /// The names in plans.
     pub(super) const NAMES: &[&str] = &["innodb", "myrocks"];
 

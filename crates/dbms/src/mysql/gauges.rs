@@ -3,7 +3,7 @@
 
 use super::control::Control;
 use super::monitor::Monitor;
-use crate::{Error, Gauge, Gauges, Sql};
+use crate::{Error, Gauge, Sql};
 
 /// 2^20 bytes.
 const MB: f64 = 1_048_576.0;
@@ -35,7 +35,7 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    pub(super) fn open(control: &mut Control) -> Result<Self, Error> {
+    pub(super) fn open(control: &Control) -> Result<Self, Error> {
         let mut control = control.another();
         let variables = control.pairs(
             "SHOW GLOBAL VARIABLES WHERE Variable_name IN \
@@ -47,10 +47,9 @@ impl Watch {
         let rocks = variables.iter().any(|(name, _)| name == "rocksdb_datadir");
         Ok(Self { control, capacity, rocks, pages: None })
     }
-}
 
-impl Gauges for Watch {
-    fn look(&mut self) -> Result<Vec<Gauge>, Error> {
+    /// The gauges now.
+    pub(super) fn look(&mut self) -> Result<Vec<Gauge>, Error> {
         let status = self.control.pairs(ASKED)?;
         let monitor = Monitor::ask(&mut self.control)?;
         let of = |name: &str| figure(&status, name);

@@ -1,5 +1,6 @@
 //! Shared libraries that a server needs: those that came with it, and those that are missing.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -53,9 +54,7 @@ fn not_found(listed: &str) -> Vec<String> {
 
 /// Says what to do about missing libraries.
 pub(super) fn explain(missing: &[String]) -> String {
-    let mut packages: Vec<&str> = missing.iter().filter_map(|name| package(name)).collect();
-    packages.sort_unstable();
-    packages.dedup();
+    let packages: BTreeSet<&str> = missing.iter().filter_map(|name| package(name)).collect();
     let names = missing.join(", ");
     if packages.is_empty() {
         return format!(
@@ -65,7 +64,7 @@ pub(super) fn explain(missing: &[String]) -> String {
     format!(
         "its server needs {names}, which this machine does not have; install the packages that \
          contain them (Debian: apt-get install {})",
-        packages.join(" ")
+        packages.into_iter().collect::<Vec<_>>().join(" ")
     )
 }
 

@@ -61,7 +61,7 @@ use crate::{
     Config, CountMethod, Durability, Endpoint, Error, Installation, Origin, ParsedPlan,
     ProfileFacts, ServerSpec, ServerUser, Started, System,
 };
-use engine::Engine;
+use engine::StorageEngine;
 use flavor::Flavor;
 use server::MysqlServer;
 
@@ -99,7 +99,7 @@ impl Kind for Mysql {
     }
 
     fn engines(&self) -> &'static [&'static str] {
-        Engine::NAMES
+        StorageEngine::NAMES
     }
 
     fn plain_name(&self, setting: &str) -> String {
@@ -108,8 +108,8 @@ impl Kind for Mysql {
 
     fn nature(&self, engine: Option<&str>) -> Vec<(&'static str, &'static str)> {
         let mut nature = vec![("usual isolation", "repeatable read")];
-        nature.extend(match Engine::of(engine) {
-            Ok(Engine::MyRocks) => [
+        nature.extend(match StorageEngine::of(engine) {
+            Ok(StorageEngine::MyRocks) => [
                 ("checksums of pages", "of each block"),
                 ("half-written pages", "none, files are never changed"),
                 ("old versions of rows", "in the tree until compaction"),
@@ -125,7 +125,7 @@ impl Kind for Mysql {
     }
 
     fn durability(&self, engine: Option<&str>, level: Durability) -> Result<Config, Error> {
-        Ok(durability::settings(Engine::of(engine)?, level))
+        Ok(durability::settings(StorageEngine::of(engine)?, level))
     }
 
     fn start(&self, spec: &ServerSpec<'_>, origin: Option<&Origin<'_>>) -> Result<Started, Error> {

@@ -9,10 +9,7 @@ use super::changed::Changed;
 use super::control::{Control, number};
 use super::tables::is_rocks;
 use super::{counters, debt, gauges, monitor, moved, plans, settings, settle, tables, waits};
-use crate::{
-    Cache, Counter, Diagnosis, Error, Gauges, Ledger, ParsedPlan, ServerSpec, ServerUser, Sql,
-    Waits,
-};
+use crate::{Cache, Counter, Diagnosis, Error, Ledger, ParsedPlan, ServerSpec, ServerUser, Sql};
 
 /// The servers to test, in addition to MariaDB with MyRocks in the folder that `DBMS_TEST_MYROCKS`
 /// names.
@@ -390,13 +387,13 @@ fn what_a_server_says_of_itself() {
         });
 
         let mut looks = waits::open(control).unwrap();
-        assert_eq!(looks.look().unwrap(), []);
+        assert_eq!(looks().unwrap(), []);
         let busy = std::thread::spawn({
             let mut other = control.another();
             move || other.execute("select sleep(3)").unwrap()
         });
         std::thread::sleep(Duration::from_millis(1000));
-        let seen = looks.look().unwrap();
+        let seen = looks().unwrap();
         eprintln!("{seen:?}");
         assert_eq!(seen.iter().map(|(_, count)| count).sum::<u32>(), 1);
         busy.join().unwrap();
@@ -422,7 +419,7 @@ fn a_row_lock_is_a_wait() {
         });
         std::thread::sleep(Duration::from_millis(1000));
         let mut looks = waits::open(control).unwrap();
-        let seen = looks.look().unwrap();
+        let seen = looks().unwrap();
         assert!(seen.contains(&("waiting for a row lock".to_owned(), 1)), "{seen:?}");
         control.execute("rollback").unwrap();
         waiting.join().unwrap();

@@ -95,12 +95,13 @@ impl System for MysqlServer {
         debt::debt(&mut self.control, tables)
     }
 
-    fn waits(&mut self) -> Result<Option<Box<dyn Waits>>, Error> {
-        Ok(Some(Box::new(waits::open(&self.control)?)))
+    fn waits(&mut self) -> Result<Option<Waits>, Error> {
+        waits::open(&self.control).map(Some)
     }
 
-    fn gauges(&mut self) -> Result<Option<Box<dyn Gauges>>, Error> {
-        Ok(Some(Box::new(Watch::open(&mut self.control)?)))
+    fn gauges(&mut self) -> Result<Option<Gauges>, Error> {
+        let mut watch = Watch::open(&self.control)?;
+        Ok(Some(Box::new(move || watch.look())))
     }
 
     fn events(&self, since_ms: i64) -> Vec<LogEvent> {

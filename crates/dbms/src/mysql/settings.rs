@@ -1,6 +1,7 @@
 //! Settings that differ from the built-in defaults, as far as the version says.
 
 use super::control::Control;
+use super::options::written;
 use crate::{Error, Setting, Sql};
 
 /// Where a value comes from, in the words of MariaDB (information_schema.SYSTEM_VARIABLES) and of
@@ -101,7 +102,7 @@ fn unsourced(control: &mut Control, configured: &[String]) -> Result<Vec<Setting
 /// True if an option of the configuration is this variable: in options, dashes are underscores, and
 /// `loose_` may come before them.
 fn same_name(option: &str, variable: &str) -> bool {
-    let option = option.to_ascii_lowercase().replace('-', "_");
+    let option = written(option);
     option.strip_prefix("loose_").unwrap_or(&option) == variable
 }
 

@@ -1,8 +1,8 @@
 //! The things that clients' sessions wait for.
 
 use super::control::Control;
-use crate::api::system::Looks;
-use crate::{Error, Sql};
+use crate::api::system::looks;
+use crate::{Error, Sql, Waits};
 
 /// How a session that waits for a row lock is shown: otherwise as `Updating`, `statistics` or an
 /// access to a table.
@@ -29,14 +29,14 @@ const STATES: &str = "WHEN coalesce(p.state, '') = '' THEN 'no state' ELSE p.sta
     WHERE p.command IN ('Query', 'Execute') AND p.id <> connection_id() GROUP BY 1";
 
 /// A connection of its own to look from.
-pub(super) fn open(control: &Control) -> Result<Looks<Control>, Error> {
+pub(super) fn open(control: &Control) -> Result<Waits, Error> {
     let mut session = control.another();
     let sql = if events_are_on(&mut session)? {
         format!("SELECT CASE {LOCK} ELSE {EVENTS}")
     } else {
         format!("SELECT CASE {LOCK} {STATES}")
     };
-    Looks::open(session, sql)
+    looks(session, sql)
 }
 
 /// True if performance_schema keeps the wait events of sessions.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use nix::sys::stat::{Mode, SFlag, mknod};
 
-use crate::data::place;
+use crate::data::paths;
 use crate::process::identity;
 use crate::{Error, ServerUser};
 
@@ -52,8 +52,8 @@ pub(super) fn for_reading(
         other => Error::io("make a node of the device in", directory)(other.into()),
     })?;
     // It stays root's, since its owner could give it another mode.
-    place::give(&node, 0, user.gid)?;
-    place::set_mode(&node, 0o440)?;
+    paths::give(&node, 0, user.gid)?;
+    paths::set_mode(&node, 0o440)?;
     // A file system that is mounted with `nodev` refuses here and not in the middle of a step.
     let opened = identity::as_user(user, || {
         std::fs::File::open(&node).map_err(Error::io("read the device through", &node))

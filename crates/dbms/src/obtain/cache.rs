@@ -7,7 +7,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use crate::Error;
-use crate::data::place;
+use crate::data::paths;
 
 /// The cache directory.
 #[derive(Clone, Debug)]
@@ -22,7 +22,7 @@ impl Cache {
     /// # Errors
     /// [`Error::Io`] if the directory cannot be created.
     pub fn open_default() -> Result<Self, Error> {
-        Self::at(place::default_directory(
+        Self::at(paths::default_directory(
             "STEELYARD_CACHE",
             "/var/cache/steelyard",
             "XDG_CACHE_HOME",
@@ -36,7 +36,7 @@ impl Cache {
     /// [`Error::Io`] if the directory cannot be created.
     pub fn at(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
-        place::create_directories(path)?;
+        paths::create_directories(path)?;
         let root =
             fs::canonicalize(path).map_err(Error::io("resolve the cache directory", path))?;
         Ok(Self { root })
@@ -50,7 +50,7 @@ impl Cache {
     /// Locks the thing called `name` until the guard is dropped; waits for other processes and
     /// threads.
     pub(crate) fn lock(&self, name: &str) -> Result<File, Error> {
-        place::lock(&self.root.join(format!("{name}.lock")))
+        paths::lock(&self.root.join(format!("{name}.lock")))
     }
 
     /// The path of the finished thing called `name`.
@@ -75,14 +75,14 @@ impl Cache {
             .rand_bytes(0)
             .tempdir_in(&self.root)
             .map_err(Error::io("create a temporary directory in", &self.root))?;
-        place::set_mode(directory.path(), 0o755)?;
+        paths::set_mode(directory.path(), 0o755)?;
         Ok(directory)
     }
 
     /// Makes `made` (a directory inside a workshop) the finished thing `name`: flush, rename, flush
     /// the parent.
     pub(crate) fn publish(&self, made: &Path, name: &str) -> Result<PathBuf, Error> {
-        place::sync_tree(made)?;
+        paths::sync_tree(made)?;
         let target = self.finished(name);
         fs::rename(made, &target).map_err(Error::io("publish", &target))?;
         let root = File::open(&self.root).map_err(Error::io("open", &self.root))?;

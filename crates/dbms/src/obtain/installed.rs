@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::api::builds::SYMBOLS;
-use crate::data::place;
+use crate::data::paths;
 use crate::{Cache, Error, Installation, Kind, ServerUser};
 
 /// The file.
@@ -88,7 +88,7 @@ fn write(directory: &Path, installation: &Installation) -> Result<(), Error> {
     let mut file =
         tempfile::NamedTempFile::new_in(directory).map_err(Error::io("write into", directory))?;
     std::io::Write::write_all(&mut file, &text).map_err(Error::io("write", &path))?;
-    place::set_mode(file.path(), 0o644)?;
+    paths::set_mode(file.path(), 0o644)?;
     file.persist(&path).map_err(|error| Error::io("write", &path)(error.error))?;
     Ok(())
 }

@@ -15,7 +15,7 @@ pub(crate) mod unpack;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use crate::data::place;
+use crate::data::paths;
 use crate::named::Form;
 use crate::{Cache, Error, Installation, Reference, ServerUser};
 
@@ -57,7 +57,7 @@ pub fn obtain_interruptible(
         Form::Alone => describe("".as_ref(), reference.to_string()),
         Form::Release(release) => fetch::released::obtain(kind, release, cache, &user()?, progress),
         Form::Path(path) => {
-            let root = place::expand_home(path);
+            let root = paths::expand_home(path);
             // A missing path is reported later.
             let root = std::fs::canonicalize(&root).unwrap_or(root);
             describe(&root, format!("path:{}", root.display()))

@@ -1,7 +1,5 @@
 //! A source to build.
 
-use std::fmt;
-
 use reference::SourceTree;
 
 use crate::BuildOptions;
@@ -13,10 +11,4 @@ pub(crate) struct Source {
     pub(crate) tree: SourceTree,
     /// How.
     pub(crate) options: BuildOptions,
-}
-
-impl fmt::Display for Source {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.tree.fmt(formatter)
-    }
 }

@@ -12,7 +12,7 @@ use std::path::{Component, Path, PathBuf};
 use tar::{Archive, EntryType};
 
 use crate::Error;
-use crate::data::place;
+use crate::data::paths;
 
 /// Which permissions unpacked files get. Special bits are never kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,22 +84,22 @@ pub(crate) fn check(tar: impl Read, name: &str) -> Result<(), Error> {
 /// # Errors
 /// [`Error::Unpack`] at the first entry that [`check`] refuses; [`Error::Io`].
 pub(crate) fn unpack(tar: impl Read, into: &Path, modes: Modes, name: &str) -> Result<(), Error> {
-    place::create_directories(into)?;
+    paths::create_directories(into)?;
     let mut directories = Vec::new();
     each(tar, name, LARGEST, |path, kind, mode, reader| {
         let path = into.join(path);
         if let Some(parent) = path.parent().filter(|parent| parent.starts_with(into)) {
-            place::create_directories(parent)?;
+            paths::create_directories(parent)?;
         }
         match kind {
-            Kind::Directory => {
-                place::create_directories(&path)?;
+            Admitted::Directory => {
+                paths::create_directories(&path)?;
                 directories.push((path, mode | 0o700));
             }
-            Kind::File => {
+            Admitted::File => {
                 let mode = match modes {
                     Modes::Kept => mode,
-                    Modes::Open => place::open_mode(mode & 0o111 != 0),
+                    Modes::Open => paths::open_mode(mode & 0o111 != 0),
                 };
                 // New, so that it is written through no link.
                 let mut file = OpenOptions::new()
@@ -109,24 +109,24 @@ pub(crate) fn unpack(tar: impl Read, into: &Path, modes: Modes, name: &str) -> R
                     .open(&path)
                     .map_err(Error::io("create", &path))?;
                 io::copy(reader, &mut file).map_err(Error::io("write", &path))?;
-                place::set_mode(&path, mode)?;
+                paths::set_mode(&path, mode)?;
             }
-            Kind::Link(target) => std::os::unix::fs::symlink(target, &path)
+            Admitted::Link(target) => std::os::unix::fs::symlink(target, &path)
                 .map_err(Error::io("create the link", &path))?,
-            Kind::HardLink(target) => fs::hard_link(into.join(target), &path)
+            Admitted::HardLink(target) => fs::hard_link(into.join(target), &path)
                 .map_err(Error::io("create the link", &path))?,
         }
         Ok(())
     })?;
     // Last, since a directory may forbid its owner to write to it.
     for (path, mode) in directories.iter().rev().filter(|_| modes == Modes::Kept) {
-        place::set_mode(path, *mode)?;
+        paths::set_mode(path, *mode)?;
     }
     Ok(())
 }
 
 /// The kind of an entry that may be unpacked.
-enum Kind {
+enum Admitted {
     Directory,
     File,
     /// A symbolic link that leads to a place inside, or to nothing.
@@ -142,7 +142,7 @@ fn each(
     tar: impl Read,
     name: &str,
     largest: u64,
-    mut visit: impl FnMut(&Path, &Kind, u32, &mut dyn Read) -> Result<(), Error>,
+    mut visit: impl FnMut(&Path, &Admitted, u32, &mut dyn Read) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let refused = |problem: String| Error::Unpack { archive: name.to_owned(), problem };
     let left = Cell::new(largest);
@@ -182,32 +182,32 @@ impl Seen {
         path: &Path,
         kind: EntryType,
         target: Option<PathBuf>,
-    ) -> Result<(PathBuf, Kind), String> {
+    ) -> Result<(PathBuf, Admitted), String> {
         let path = self.inside(path)?;
         if self.links.contains(&path) || self.files.contains(&path) {
             return Err("comes twice".to_owned());
         }
         let target = || target.ok_or_else(|| "is a link to nothing".to_owned());
         let kind = match kind {
-            EntryType::Directory => Kind::Directory,
+            EntryType::Directory => Admitted::Directory,
             _ if path.as_os_str().is_empty() => return Err("has no name".to_owned()),
-            EntryType::Regular | EntryType::Continuous => Kind::File,
+            EntryType::Regular | EntryType::Continuous => Admitted::File,
             EntryType::Symlink => {
                 let target = target()?;
                 check_target(&path, &target)?;
                 self.links.insert(path.clone());
-                Kind::Link(target)
+                Admitted::Link(target)
             }
             EntryType::Link => {
                 let target = target()?;
                 let file = self.inside(&target).ok().filter(|file| self.files.contains(file));
-                Kind::HardLink(file.ok_or_else(|| {
+                Admitted::HardLink(file.ok_or_else(|| {
                     format!("is a link to {}, which is not a file in the archive", target.display())
                 })?)
             }
             other => return Err(format!("is not a file, directory or link ({other:?})")),
         };
-        if matches!(kind, Kind::File | Kind::HardLink(_)) {
+        if matches!(kind, Admitted::File | Admitted::HardLink(_)) {
             self.files.insert(path.clone());
         }
         Ok((path, kind))
@@ -285,7 +285,7 @@ mod tests {
     /// Everything under `root` except `root/in`: paths and contents.
     fn outside(root: &Path) -> Vec<(PathBuf, Vec<u8>)> {
         let mut found = Vec::new();
-        place::walk(root, &mut |path, metadata| {
+        paths::walk(root, &mut |path, metadata| {
             if !path.starts_with(root.join("in")) {
                 let content = if metadata.is_file() { fs::read(path).unwrap() } else { Vec::new() };
                 found.push((path.to_path_buf(), content));
@@ -399,7 +399,7 @@ mod tests {
                 .collect();
             let _ = unpack(&*archive(&entries), &into, Modes::Open, "a");
             let mut escaped = Vec::new();
-            place::walk(root.path(), &mut |path, metadata| {
+            paths::walk(root.path(), &mut |path, metadata| {
                 let inside = path.starts_with(&into) || into.starts_with(path);
                 // A link may lead nowhere, but not outside.
                 let leads = !metadata.is_symlink() || fs::canonicalize(path).map_or(true, |to| to.starts_with(&into));

@@ -73,7 +73,7 @@ fn say(program: &Path, argument: &str, user: &ServerUser) -> Result<String, Erro
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::place;
+    use crate::data::paths;
     use std::fs;
 
     #[test]
@@ -101,8 +101,8 @@ mod tests {
         let (bin, told) = (directory.path().join("bin"), directory.path().join("told"));
         fs::create_dir(&bin).unwrap();
         fs::create_dir(&told).unwrap();
-        place::set_mode(&bin, 0o755).unwrap();
-        place::set_mode(&told, 0o777).unwrap();
+        paths::set_mode(&bin, 0o755).unwrap();
+        paths::set_mode(&told, 0o777).unwrap();
         for (program, says) in
             [("postgres", "postgres (PostgreSQL) 15.8"), ("pg_config", "x"), ("initdb", "")]
         {
@@ -111,7 +111,7 @@ mod tests {
                 told.display()
             );
             fs::write(bin.join(program), script).unwrap();
-            place::set_mode(&bin.join(program), 0o755).unwrap();
+            paths::set_mode(&bin.join(program), 0o755).unwrap();
         }
         let found = describe(directory.path(), &user).unwrap();
         assert_eq!((found.version.as_str(), found.build[CFLAGS].as_str()), ("15.8", "x"));

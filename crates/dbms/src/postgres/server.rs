@@ -85,8 +85,8 @@ impl System for PostgresServer {
         debt::debt(&mut self.control, tables)
     }
 
-    fn waits(&mut self) -> Result<Option<Box<dyn Waits>>, Error> {
-        Ok(Some(Box::new(waits::open(&mut self.control)?)))
+    fn waits(&mut self) -> Result<Option<Waits>, Error> {
+        waits::open(&mut self.control).map(Some)
     }
 
     fn events(&self, since_ms: i64) -> Vec<LogEvent> {

@@ -9,7 +9,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
-use crate::data::place;
+use crate::data::paths;
 use crate::obtain::unpack::{Modes, unpack};
 use crate::{Error, ServerUser};
 
@@ -64,7 +64,7 @@ pub(crate) fn take_over(
 ) -> Result<(), Error> {
     if !user.differs() {
         fs::rename(from, to).map_err(Error::io("rename", from))?;
-        return if modes == Modes::Open { place::open_up(to) } else { Ok(()) };
+        return if modes == Modes::Open { paths::open_up(to) } else { Ok(()) };
     }
     let (reader, writer) = io::pipe().map_err(Error::io("make a pipe for", to))?;
     std::thread::scope(|scope| {
@@ -114,13 +114,13 @@ mod tests {
     fn the_thread_has_the_rights_of_the_user_alone() {
         let Some(user) = servers_user() else { return };
         let directory = tempfile::tempdir().unwrap();
-        place::set_mode(directory.path(), 0o755).unwrap();
+        paths::set_mode(directory.path(), 0o755).unwrap();
         let (secret, theirs) = (directory.path().join("secret"), directory.path().join("theirs"));
         fs::write(&secret, "x").unwrap();
         // The group is root's, of which this process is a member.
-        place::set_mode(&secret, 0o640).unwrap();
+        paths::set_mode(&secret, 0o640).unwrap();
         fs::create_dir(&theirs).unwrap();
-        place::give(&theirs, user.uid, user.gid).unwrap();
+        paths::give(&theirs, user.uid, user.gid).unwrap();
         as_user(&user, || {
             let denied = io::ErrorKind::PermissionDenied;
             assert_eq!(fs::read(&secret).unwrap_err().kind(), denied);
@@ -137,19 +137,19 @@ mod tests {
     fn taken_over_files_change_owner_and_nothing_else_is_touched() {
         let Some(user) = servers_user() else { return };
         let directory = tempfile::tempdir().unwrap();
-        place::set_mode(directory.path(), 0o755).unwrap();
+        paths::set_mode(directory.path(), 0o755).unwrap();
         let (from, to) = (directory.path().join("from"), directory.path().join("to"));
         let secret = directory.path().join("secret");
         fs::write(&secret, "x").unwrap();
-        place::set_mode(&secret, 0o600).unwrap();
+        paths::set_mode(&secret, 0o600).unwrap();
         fs::create_dir_all(from.join("bin")).unwrap();
         fs::write(from.join("bin/postgres"), "x").unwrap();
-        place::set_mode(&from.join("bin/postgres"), 0o4777).unwrap();
+        paths::set_mode(&from.join("bin/postgres"), 0o4777).unwrap();
         symlink("postgres", from.join("bin/postmaster")).unwrap();
-        place::walk(&from, &mut |path, _| place::give(path, user.uid, user.gid)).unwrap();
+        paths::walk(&from, &mut |path, _| paths::give(path, user.uid, user.gid)).unwrap();
         take_over(&user, &from, &to, Modes::Open).unwrap();
         assert!(!from.exists());
-        place::walk(&to, &mut |path, metadata| {
+        paths::walk(&to, &mut |path, metadata| {
             assert_eq!(metadata.uid(), 0, "{}", path.display());
             assert!(metadata.is_symlink() || metadata.permissions().mode() & 0o7777 == 0o755);
             Ok(())
@@ -163,7 +163,7 @@ mod tests {
             ("hard link", &|path: &Path| fs::hard_link(&secret, path)),
         ] {
             fs::create_dir(&from).unwrap();
-            place::give(&from, user.uid, user.gid).unwrap();
+            paths::give(&from, user.uid, user.gid).unwrap();
             add(&from.join("found")).unwrap();
             let other = directory.path().join(what);
             let error = take_over(&user, &from, &other, Modes::Open).unwrap_err();

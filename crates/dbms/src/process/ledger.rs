@@ -14,7 +14,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
-use crate::data::place;
+use crate::data::paths;
 use crate::process::ipc::{self, IpcObjects};
 use crate::process::network::link::Link;
 use crate::process::proc::{self, ProcessId, wait_until};
@@ -80,7 +80,7 @@ impl Ledger {
     /// # Errors
     /// [`Error::Io`] if the directory cannot be created.
     pub fn open_default() -> Result<Self, Error> {
-        Self::open(place::default_directory(
+        Self::open(paths::default_directory(
             "STEELYARD_STATE",
             "/var/lib/steelyard/ledger",
             "XDG_STATE_HOME",
@@ -97,7 +97,7 @@ impl Ledger {
         if !directory.is_dir() {
             fs::create_dir_all(directory)
                 .map_err(Error::io("create the ledger directory", directory))?;
-            place::set_mode(directory, 0o700)?;
+            paths::set_mode(directory, 0o700)?;
         }
         let directory = fs::canonicalize(directory)
             .map_err(Error::io("resolve the ledger directory", directory))?;
@@ -163,7 +163,7 @@ impl Ledger {
     /// [`Error::Io`] if the ledger itself cannot be read or locked; problems with a single entry
     /// are in [`Swept::problems`].
     pub fn sweep(&self, remove_cgroups: &dyn Fn(&[PathBuf])) -> Result<Vec<Swept>, Error> {
-        let _lock = place::lock(&self.directory.join("sweep.lock"))?;
+        let _lock = paths::lock(&self.directory.join("sweep.lock"))?;
         let mut swept = Vec::new();
         for record in self.records()?.into_iter().filter(|record| !record.owner.alive()) {
             let found = clean(&record, remove_cgroups);
@@ -225,7 +225,7 @@ impl Entry {
     pub fn make_directory(&mut self, directory: &Path, mode: u32) -> Result<(), Error> {
         match fs::read_dir(directory) {
             Ok(mut listing) => {
-                place::check_private(directory)?;
+                paths::check_private(directory)?;
                 if listing.next().is_some() {
                     return Err(Error::DirectoryInUse { path: directory.to_path_buf() });
                 }
@@ -235,8 +235,8 @@ impl Entry {
         }
         let absolute = std::path::absolute(directory).map_err(Error::io("resolve", directory))?;
         self.update(|record| record.directories.push(absolute.clone()))?;
-        place::create_directories(&absolute)?;
-        place::set_mode(&absolute, mode)?;
+        paths::create_directories(&absolute)?;
+        paths::set_mode(&absolute, mode)?;
         let marker = absolute.join(MARKER);
         fs::write(&marker, &self.record.id).map_err(Error::io("write", &marker))
     }

@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicBool;
 
 use super::launch;
 use super::server::{ServerProcess, Signals};
-use crate::data::{copy, place, warm};
+use crate::data::{copy, paths, warm};
 use crate::process::identity;
 use crate::process::ledger::Remains;
 use crate::process::network::veth::Network;
@@ -82,7 +82,7 @@ impl<'a> Site<'a> {
 
     /// Creates a directory that only the server's user can enter.
     pub(crate) fn make_private(&self, directory: &Path) -> Result<(), Error> {
-        place::make_private(directory, &self.spec.user)
+        paths::make_private(directory, &self.spec.user)
     }
 
     /// Writes the content of `from`, then `more`, to the file `to`, keeping owner and mode.

@@ -11,7 +11,7 @@ use super::database::Database;
 use super::library::{Library, text};
 use super::options;
 use super::stats::{self, LEVELS, PROCESS, STATS, Stats};
-use crate::embedded::{self, Inside, Place};
+use crate::embedded::{self, Inside, Workplace};
 use crate::{Config, Counter, Debt, Footprint, Gauge, Setting, Settled, Snapshot};
 
 /// The variable in which the process finds its library.
@@ -45,7 +45,7 @@ pub fn serve(
 ) -> Result<(), String> {
     let library = std::env::var_os(LIBRARY).map(PathBuf::from);
     let library = library.ok_or("this process was not started for a RocksDB database")?;
-    let Some(place) = Place::given() else {
+    let Some(place) = Workplace::given() else {
         println!("{}", describe(&library)?);
         return Ok(());
     };

@@ -22,10 +22,10 @@ pub fn observe<'a>(scene: &mut Scene<'a, '_>, found: &mut Found) -> Option<Box<d
 struct Gauged(Vec<Series>);
 
 /// The value of a second is the one at its end.
-fn poll(mut gauges: Box<dyn Gauges>) -> Poll<Gauged> {
+fn poll(mut gauges: Gauges) -> Poll<Gauged> {
     Poll::of(move |start, seen: &mut Gauged| {
         let second = start.elapsed().as_secs_f64().round() as usize;
-        let found = gauges.look()?;
+        let found = gauges()?;
         seen.add(second.saturating_sub(1), found);
         Ok(())
     })

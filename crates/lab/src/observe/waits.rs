@@ -25,9 +25,9 @@ pub fn observe<'a>(scene: &mut Scene<'a, '_>, found: &mut Found) -> Option<Box<d
 #[derive(Debug, Default)]
 struct Waited(BTreeMap<String, u64>);
 
-fn poll(mut waits: Box<dyn Waits>) -> Poll<Waited> {
+fn poll(mut waits: Waits) -> Poll<Waited> {
     Poll::of(move |_, seen: &mut Waited| {
-        for (event, count) in waits.look()? {
+        for (event, count) in waits()? {
             *seen.0.entry(event).or_default() += u64::from(count);
         }
         Ok(())
@@ -64,18 +64,11 @@ mod tests {
     use crate::observe::sampling::Sampling;
     use std::time::Instant;
 
-    struct Two;
-
-    impl Waits for Two {
-        fn look(&mut self) -> Result<Vec<(String, u32)>, dbms::Error> {
-            Ok(vec![("CPU".to_owned(), 1), ("IO/DataFileRead".to_owned(), 2)])
-        }
-    }
-
     #[test]
     fn looks_become_time() {
         let begin = Instant::now();
-        let mut poll = poll(Box::new(Two));
+        let mut poll =
+            poll(Box::new(|| Ok(vec![("CPU".to_owned(), 1), ("IO/DataFileRead".to_owned(), 2)])));
         poll.begin(begin);
         std::thread::sleep(Duration::from_millis(350));
         let mut found = Found::default();

@@ -372,8 +372,8 @@ impl System for FakeSystem {
         self.explained("plan")
     }
 
-    fn waits(&mut self) -> Result<Option<Box<dyn Waits>>, Error> {
-        let blind = || -> Box<dyn Waits> { Box::new(Blind) };
+    fn waits(&mut self) -> Result<Option<Waits>, Error> {
+        let blind = || -> Waits { Box::new(|| Err(failed("look"))) };
         Ok(self.world.lock().inexplicable.then(blind))
     }
 
@@ -447,15 +447,5 @@ impl Sql for FakeSystem {
 
     fn drop_marked(&mut self, _: &[String]) -> Result<Option<String>, Error> {
         self.meets("drop_marked").map(|()| self.world.lock().strangers.map(str::to_owned))
-    }
-}
-
-/// Looks at waits in vain.
-#[derive(Debug)]
-struct Blind;
-
-impl Waits for Blind {
-    fn look(&mut self) -> Result<Vec<(String, u32)>, Error> {
-        Err(failed("look"))
     }
 }

@@ -8,7 +8,7 @@ use reference::Repository;
 use super::tools;
 use super::work::{Work, ask, words};
 use crate::Error;
-use crate::data::place;
+use crate::data::paths;
 
 /// A resolved revision.
 pub(super) struct Commit {
@@ -30,7 +30,7 @@ pub(super) fn resolve(repository: &Repository, revision: &str) -> Result<Commit,
         _ => need_git()?,
     }
     match repository {
-        Repository::Local(path) => resolve_local(&place::expand_home(path), revision),
+        Repository::Local(path) => resolve_local(&paths::expand_home(path), revision),
         Repository::Remote(url) => resolve_remote(url, revision),
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::data::{hash, place};
+use crate::data::{hash, paths};
 use crate::{BuildOptions, Error};
 
 /// The file in a finished build that contains its key.
@@ -117,7 +117,7 @@ impl BuildKey {
         let text = serde_json::to_vec_pretty(self)
             .map_err(|error| Error::answer("a key that can be written", error))?;
         fs::write(&path, text).map_err(Error::io("write", &path))?;
-        place::set_mode(&path, 0o644)
+        paths::set_mode(&path, 0o644)
     }
 }
 

@@ -23,7 +23,7 @@ use std::time::Instant;
 use reference::SourceTree;
 
 use crate::api::builds::{COMMIT, COMMIT_DATE, COMMIT_SUBJECT, TARBALL_HASH};
-use crate::data::{hash, place};
+use crate::data::{hash, paths};
 use crate::obtain::installed;
 use crate::obtain::source::Source;
 use crate::obtain::unpack::Modes;
@@ -52,7 +52,7 @@ pub(crate) fn obtain(
     progress: &dyn Fn(&str),
 ) -> Result<Installation, Error> {
     let recipe = kind.recipe().ok_or_else(|| kind.lacks("building from source"))?;
-    let what = &format!("{}@{source}", kind.name());
+    let what = &format!("{}@{}", kind.name(), source.tree);
     let options = &source.options;
     let code = find(&source.tree)?;
     let (sort, identity) = match &code {
@@ -110,7 +110,7 @@ fn find(tree: &SourceTree) -> Result<Code, Error> {
             git::resolve(repository, revision).map(Code::Commit)
         }
         SourceTree::Tarball(path) => {
-            let path = place::expand_home(path);
+            let path = paths::expand_home(path);
             let (hash, begin) = hash_tarball(&path)?;
             let unpacker = tools::unpacker(&begin);
             Ok(Code::Tarball { path, hash, unpacker })
@@ -212,7 +212,7 @@ impl Build<'_> {
                 copy
             }
         };
-        place::set_mode(&tar, 0o644)?;
+        paths::set_mode(&tar, 0o644)?;
         tools::check(self.what, &programs)?;
         self.unpack(&tar, work)?;
         work.directory(&work.installed)?;
@@ -264,7 +264,7 @@ mod tests {
         let kind = &crate::postgres::Postgres;
         let directory = tempfile::tempdir().unwrap();
         // The user that compiles must be able to enter.
-        place::set_mode(directory.path(), 0o755).unwrap();
+        paths::set_mode(directory.path(), 0o755).unwrap();
         let cache = Cache::at(directory.path()).unwrap();
         let (user, interrupted) = (ServerUser::choose(None).unwrap(), AtomicBool::new(false));
         let error = obtain(kind, &source, &cache, &user, &interrupted, &|_| ()).unwrap_err();
@@ -314,10 +314,10 @@ mod tests {
     fn a_compiler_is_asked_as_the_servers_user() {
         let user = ServerUser::choose(None).unwrap();
         let directory = tempfile::tempdir().unwrap();
-        place::set_mode(directory.path(), 0o755).unwrap();
+        paths::set_mode(directory.path(), 0o755).unwrap();
         let compiler = directory.path().join("cc");
         fs::write(&compiler, "#!/bin/sh\nid -u\n").unwrap();
-        place::set_mode(&compiler, 0o755).unwrap();
+        paths::set_mode(&compiler, 0o755).unwrap();
         let options =
             BuildOptions { compiler: compiler.display().to_string(), ..BuildOptions::default() };
         assert_eq!(compiler_version("x", &options, &user).unwrap(), user.uid.to_string());

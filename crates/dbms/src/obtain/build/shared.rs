@@ -13,7 +13,7 @@ use tar::{EntryType, Header};
 
 use super::key::BuildKey;
 use crate::api::builds::{OBTAINED, SERVER_HASH};
-use crate::data::place;
+use crate::data::paths;
 use crate::obtain::installed::{self, DESCRIPTION};
 use crate::obtain::unpack::{self, Modes};
 use crate::process::identity;
@@ -97,7 +97,7 @@ pub(super) fn obtain(
     };
     let wrong = |problem: String| Error::SharedBuild { object: object.clone(), problem };
     let (unpacked, made) = (workshop.path().join("unpacked"), workshop.path().join("made"));
-    place::make_private(&unpacked, user)?;
+    paths::make_private(&unpacked, user)?;
     let mut archive = File::open(&packed).map_err(Error::io("open", &packed))?;
     let megabytes = archive.metadata().map_err(Error::io("read", &packed))?.len() as f64 / 1e6;
     identity::as_user(user, || {
@@ -226,7 +226,7 @@ impl FinishedBuild {
             .operating_system(3)
             .write(BufWriter::new(file), Compression::default());
         let mut tar = tar::Builder::new(compressed);
-        place::walk(&self.directory, &mut |path, metadata| {
+        paths::walk(&self.directory, &mut |path, metadata| {
             let Ok(name) = path.strip_prefix(&self.directory) else { return Ok(()) };
             if name.as_os_str().is_empty() {
                 return Ok(());
@@ -235,7 +235,7 @@ impl FinishedBuild {
             header.set_mtime(0);
             let executable = metadata.is_dir() || metadata.is_symlink();
             let executable = executable || metadata.permissions().mode() & 0o111 != 0;
-            header.set_mode(place::open_mode(executable));
+            header.set_mode(paths::open_mode(executable));
             header.set_size(0);
             if metadata.is_symlink() {
                 header.set_entry_type(EntryType::Symlink);

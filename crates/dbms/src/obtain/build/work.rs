@@ -11,7 +11,7 @@ use std::process::Command;
 use std::sync::atomic::AtomicBool;
 
 use crate::api::error;
-use crate::data::place;
+use crate::data::paths;
 use crate::process::launch;
 use crate::{Error, ServerUser};
 
@@ -117,7 +117,7 @@ impl<'a> Work<'a> {
     /// Makes a directory of the user that compiles.
     pub(crate) fn directory(&self, path: &Path) -> Result<(), Error> {
         std::fs::create_dir(path).map_err(Error::io("create", path))?;
-        if self.user.differs() { place::give(path, self.user.uid, self.user.gid) } else { Ok(()) }
+        paths::hand_over(path, self.user)
     }
 
     /// Runs `words` in `directory` as the user that compiles, with an environment that is the same

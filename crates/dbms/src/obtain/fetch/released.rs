@@ -6,9 +6,9 @@
 use super::first_seen;
 use super::maven::{Version, joined, parse};
 use crate::api::builds::ARCHIVE_HASH;
-use crate::data::{hash, place};
+use crate::data::{hash, paths};
 use crate::obtain::installed;
-use crate::obtain::release::{Release, shown};
+use crate::obtain::release::{self, Release, shown};
 use crate::obtain::unpack::{self, Modes};
 use crate::process::identity;
 use crate::{Archive, Cache, Error, Installation, Kind, ServerUser};
@@ -48,7 +48,7 @@ pub(crate) fn obtain(
         }
         let workshop = cache.workshop(&name)?;
         let (unpacked, made) = (workshop.path().join("unpacked"), workshop.path().join("made"));
-        place::make_private(&unpacked, user)?;
+        paths::make_private(&unpacked, user)?;
         identity::as_user(user, || {
             let name = format!("the archive of {what}");
             let tar = (archive.tar)(&bytes)
@@ -132,16 +132,12 @@ fn cache_name(kind: &dyn Kind, version: &Version) -> String {
 }
 
 /// The error for a version that does not exist, with similar ones.
-fn not_found(kind: &dyn Kind, release: &Release, listed: &[Version]) -> Error {
-    let near = release.nearest(listed);
-    Error::VersionNotFound {
-        asked: format!("{} {release}", kind.name()),
-        near: near.iter().map(|version| shown(kind, version)).collect(),
-        newest: crate::obtain::release::newest(listed)
-            .iter()
-            .map(|version| shown(kind, version))
-            .collect(),
-    }
+fn not_found(kind: &dyn Kind, asked: &Release, listed: &[Version]) -> Error {
+    let near = asked.nearest(listed);
+    let asked = format!("{} {asked}", kind.name());
+    let all = |versions: Vec<Version>| versions.iter().map(|it| shown(kind, it)).collect();
+    let newest = all(release::newest(listed));
+    Error::VersionNotFound { asked, near: all(near), newest }
 }
 
 #[cfg(test)]

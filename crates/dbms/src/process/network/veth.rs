@@ -15,7 +15,7 @@ use nix::unistd::geteuid;
 use super::ip;
 use super::link::Link;
 use super::route::{self, LENGTH, Net};
-use crate::data::place;
+use crate::data::paths;
 use crate::process::ledger::Remains;
 use crate::{Error, Ledger, Transport};
 
@@ -45,7 +45,7 @@ impl Network {
         let namespace = namespace()?;
         remains.update(|record| record.link = Some(link.clone()))?;
         // Until the pair is up, others don't see that its network is in use.
-        let _lock = place::lock(&ledger.path().join("network.lock"))?;
+        let _lock = paths::lock(&ledger.path().join("network.lock"))?;
         let [host, server] = route::free(&routes()?, seed).ok_or_else(|| {
             let problem = "this machine has routes to all of 198.18.0.0/15, where its addresses \
                            would be; remove those that nothing uses (`ip route`)";

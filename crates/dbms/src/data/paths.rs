@@ -72,6 +72,11 @@ pub(crate) fn lock(path: &Path) -> Result<File, Error> {
 pub(crate) fn make_private(path: &Path, user: &ServerUser) -> Result<(), Error> {
     fs::create_dir(path).map_err(Error::io("create", path))?;
     set_mode(path, 0o700)?;
+    hand_over(path, user)
+}
+
+/// Gives `path` itself to `user`, if that is another one.
+pub(crate) fn hand_over(path: &Path, user: &ServerUser) -> Result<(), Error> {
     if user.differs() { give(path, user.uid, user.gid) } else { Ok(()) }
 }
 
