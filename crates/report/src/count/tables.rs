@@ -2,13 +2,15 @@
 
 use store::CountRecord;
 
-use super::counted::{CountVerdict, Counted, Group, Kind, in_phase, per_row, per_statement};
+use super::counted::{
+    CountVerdict, Counted, Difference, Group, Kind, in_phase, per_row, per_statement,
+};
 use super::document::{CountDocument, CountedVariant};
 use super::functions::{FunctionDocument, WorkDocument};
 use super::options::CountOptions;
 use super::spread::{LEAST, Spread};
 use crate::output::number::{
-    UNKNOWN, exact_change, exact_relative, or_unknown, percent, repeated, signed_work, work,
+    UNKNOWN, exact_change, exact_relative, or_unknown, percent, repeated, signed_work, tenths, work,
 };
 use crate::output::sheet::{List, Part, Sheet};
 use crate::output::table::{RELATIVE, Row, RowKind, Section, Table, distinct, one_line, texts};
@@ -62,13 +64,10 @@ fn absolute(group: &Group) -> String {
 }
 
 /// A part of the table of a group.
-fn part(group: &Group, id: &str, title: &str, part: &str, legend: &[String]) -> Table {
+fn part(group: &Group, id: &str, title: &str, part: &str) -> Table {
     let id = format!("count.{}.{}.{id}", group.protocol, group.place);
     let title = format!("{title}: {}", group.words());
-    let mut table = Table::new(Section::Other, id, title);
-    table.part = part.to_owned();
-    table.legend = legend.to_vec();
-    table
+    Table { part: part.to_owned(), ..Table::new(Section::Other, id, title) }
 }
 
 /// Instructions per statement and per row, relative to the base, and how well they repeat.
@@ -99,17 +98,16 @@ fn instructions(counted: &Counted, group: &Group, kinds: &[Kind]) -> Vec<Table> 
     };
     let mut tables = Vec::new();
     let mut add = |id: &str, name: &str, cell: &dyn Fn(&Kind, usize) -> String, base: bool| {
-        let mut table = part(group, id, "Instructions", name, &legend);
-        let names = kinds.iter().map(|kind| kind.kind.clone());
-        table.columns = std::iter::once(VERSION.to_owned()).chain(names).collect();
+        let mut table = part(group, id, "Instructions", name);
+        table.legend.clone_from(&legend);
+        let names = kinds.iter().map(|kind| kind.kind.as_str());
+        table.columns = texts([VERSION].into_iter().chain(names));
         for variant in variants.iter().filter(|variant| base || **variant != counted.base) {
-            let cells = kinds.iter().map(|kind| cell(kind, *variant)).collect();
-            let marked = (*variant == counted.base).then_some(RowKind::Base);
-            table.rows.push(Row::new(counted.name(*variant), cells).of_kind(marked));
+            let cells = kinds.iter().map(|kind| cell(kind, *variant));
+            let row = Row::new(counted.name(*variant), cells);
+            table.rows.push(row.of_kind(marked(counted, *variant)));
         }
-        if !table.rows.is_empty() {
-            tables.push(table);
-        }
+        tables.extend(table.filled());
     };
     add("statement", &absolute(group), &figure(|record| Some(per_statement(record)), work), true);
     if kinds.iter().flat_map(|kind| &kind.counts).flatten().any(|record| record.rows > 0) {
@@ -131,13 +129,18 @@ fn instructions(counted: &Counted, group: &Group, kinds: &[Kind]) -> Vec<Table> 
         };
         add("spread", "spread of the counts", &spread, true);
     }
-    if tables
-        .iter()
-        .any(|table| (0..table.columns.len()).map(|c| table.width(c) + 2).sum::<usize>() > WIDTH)
-    {
+    let width = |table: &Table| -> usize {
+        (0..table.columns.len()).map(|column| table.width(column) + 2).sum()
+    };
+    if tables.iter().any(|table| width(table) > WIDTH) {
         tables = tables.iter().map(|table| table.transposed("kind")).collect();
     }
     tables
+}
+
+/// How the row of a variant is highlighted.
+fn marked(counted: &Counted, variant: usize) -> Option<RowKind> {
+    (variant == counted.base).then_some(RowKind::Base)
 }
 
 /// Uncertainty of the mean of the counts; `None` for a single count.
@@ -164,39 +167,35 @@ fn worst(counted: &Counted, kinds: &[Kind]) -> String {
 
 /// Every kind and version compared with the base, with the smallest difference that counts.
 fn verdicts(counted: &Counted, group: &Group, kinds: &[Kind]) -> Table {
-    let legend = vec![
-        format!(
-            "relative, difference: {} compared with {}",
-            absolute(group),
-            counted.name(counted.base)
-        ),
-        format!(
-            "repeatability: of both sides together, at least {}; a larger difference is certain",
-            repeated(LEAST)
-        ),
-        format!(
-            "verdict: same if not certain; regression or improvement if it also exceeds {}, otherwise equivalent",
-            percent(counted.margin)
-        ),
-    ];
-    let mut table = part(group, "verdicts", "Verdicts", "", &legend);
-    table.columns = texts(["kind", VERSION, "relative", "difference", "repeatability", "verdict"]);
-    for kind in kinds {
-        for variant in 0..counted.variants.len() {
-            let Some(found) = counted.difference(kind, variant) else { continue };
-            let cells = vec![
-                counted.name(variant).to_owned(),
-                exact_relative(found.ratio),
-                exact_change(found.ratio),
-                repeated(found.threshold),
-                found.verdict.as_str().to_owned(),
-            ];
-            let is = |verdict| found.verdict == verdict;
-            let row = RowKind::of(is(CountVerdict::Regression), is(CountVerdict::Improvement));
-            table.rows.push(Row::new(&kind.kind, cells).of_kind(row));
-        }
-    }
-    table
+    let pairs =
+        kinds.iter().flat_map(|kind| (0..counted.variants.len()).map(move |place| (kind, place)));
+    let compared =
+        pairs.filter_map(|(kind, place)| Some((kind, place, counted.difference(kind, place)?)));
+    let kind = |(.., found): &(&Kind, usize, Difference)| {
+        let is = |verdict| found.verdict == verdict;
+        RowKind::of(is(CountVerdict::Regression), is(CountVerdict::Improvement))
+    };
+    let (absolute, base) = (absolute(group), counted.name(counted.base));
+    part(group, "verdicts", "Verdicts", "")
+        .explained([
+            &format!("relative, difference: {absolute} compared with {base}"),
+            &format!(
+                "repeatability: of both sides together, at least {}; a larger difference is certain",
+                repeated(LEAST)
+            ),
+            &format!(
+                "verdict: same if not certain; regression or improvement if it also exceeds {}, otherwise equivalent",
+                percent(counted.margin)
+            ),
+        ])
+        .listing_kinds(compared, kind, &[
+            ("kind", &|(kind, ..)| kind.kind.clone()),
+            (VERSION, &|(_, place, _)| counted.name(*place).to_owned()),
+            ("relative", &|(.., found)| exact_relative(found.ratio)),
+            ("difference", &|(.., found)| exact_change(found.ratio)),
+            ("repeatability", &|(.., found)| repeated(found.threshold)),
+            ("verdict", &|(.., found)| found.verdict.as_str().to_owned()),
+        ])
 }
 
 /// Instructions of each phase, their shares, and how much they increased.
@@ -220,7 +219,8 @@ fn phases(counted: &Counted, group: &Group, kinds: &[Kind]) -> Vec<Table> {
                    name: &str,
                    with_base: bool,
                    cell: &dyn Fn(&Kind, &CountRecord, Option<&str>) -> String| {
-        let mut table = part(group, id, "Phases", name, &legend);
+        let mut table = part(group, id, "Phases", name);
+        table.legend.clone_from(&legend);
         let headings = ["kind", VERSION].into_iter().chain(names.iter().copied());
         table.columns = texts(headings.chain(["total"]));
         for kind in kinds {
@@ -229,13 +229,11 @@ fn phases(counted: &Counted, group: &Group, kinds: &[Kind]) -> Vec<Table> {
                 let phases = names.iter().map(|name| Some(*name)).chain([None]);
                 let cells = std::iter::once(counted.name(variant).to_owned())
                     .chain(phases.map(|phase| cell(kind, record, phase)));
-                let marked = (variant == base).then_some(RowKind::Base);
-                table.rows.push(Row::new(&kind.kind, cells.collect()).of_kind(marked));
+                let row = Row::new(&kind.kind, cells).of_kind(marked(counted, variant));
+                table.rows.push(row);
             }
         }
-        if !table.rows.is_empty() {
-            tables.push(table);
-        }
+        tables.extend(table.filled());
     };
     // A phase, or all of them.
     let of = |record: &CountRecord, phase: Option<&str>| match phase {
@@ -246,7 +244,7 @@ fn phases(counted: &Counted, group: &Group, kinds: &[Kind]) -> Vec<Table> {
     add("phases", &absolute, true, &|_, record, phase| or_unknown(of(record, phase), work));
     add("shares", &format!("percent of the {}", group.noun()), true, &|_, record, phase| {
         let share = of(record, phase).map(|value| 100.0 * value / per_statement(record));
-        or_unknown(share, |share| format!("{share:.1}"))
+        or_unknown(share, tenths)
     });
     let title = format!("{absolute} above {}", counted.name(base));
     add("moved", &title, false, &|kind, record, phase| {
@@ -298,16 +296,12 @@ fn functions(
 
 fn function_table(kind: &Kind, variant: &CountedVariant, base: &str) -> Table {
     let compared = variant.relative.is_some();
+    let with = if compared { format!(" compared with {base}") } else { String::new() };
     let mut table = part(
         &kind.group,
         &format!("functions.{}.{}", kind.kind, variant.name),
-        &if compared {
-            format!("Functions of {}, {} compared with {base}", kind.kind, variant.name)
-        } else {
-            format!("Functions of {}, {}", kind.kind, variant.name)
-        },
+        &format!("Functions of {}, {}{with}", kind.kind, variant.name),
         "",
-        &[],
     );
     let own = format!(
         "per {}; own: instructions in the function itself; incl: including everything it called; \
@@ -347,7 +341,7 @@ fn function_table(kind: &Kind, variant: &CountedVariant, base: &str) -> Table {
             }
         });
         let one_sided = compared && (function.base.is_none() || function.variant.is_none());
-        let row = Row::new(&function.name, cells.collect());
+        let row = Row::new(&function.name, cells);
         table.rows.push(row.of_kind(one_sided.then_some(RowKind::Marked)));
     }
     let lacks = |name: &str, of: fn(&FunctionDocument) -> bool| {

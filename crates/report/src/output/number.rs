@@ -13,6 +13,21 @@ pub(crate) fn rate(value: f64) -> String {
     if value.abs() >= 99.95 { format!("{value:.0}") } else { digits(value, 3) }
 }
 
+/// Without decimals.
+pub(crate) fn whole(value: f64) -> String {
+    format!("{value:.0}")
+}
+
+/// With one decimal.
+pub(crate) fn tenths(value: f64) -> String {
+    format!("{value:.1}")
+}
+
+/// With two decimals.
+pub(crate) fn hundredths(value: f64) -> String {
+    format!("{value:.2}")
+}
+
 /// A relative figure: three decimals, as in the published tables.
 pub(crate) fn relative(value: f64) -> String {
     format!("{value:.3}")

@@ -96,8 +96,7 @@ fn pair(view: View<'_>, number: usize, mut table: Table, metrics: &[(&str, Strin
             let mark = if figures.not_held().is_empty() { "" } else { "*" };
             or_unknown(value, |value| format!("{}{mark}", rate(value)))
         };
-        let row = Row::new(name, metrics.iter().map(shown).collect());
-        absolutes.rows.push(row.of_kind(view.kind(place)));
+        absolutes.rows.push(view.row(place, metrics.iter().map(shown)));
         if place == base {
             continue;
         }
@@ -107,7 +106,7 @@ fn pair(view: View<'_>, number: usize, mut table: Table, metrics: &[(&str, Strin
             let ratio = view.judged.ratio_of(view.results, number, place, metric);
             ratio_cell(view.results, ratio, mark)
         };
-        relatives.rows.push(Row::new(name, metrics.iter().map(beside).collect()));
+        relatives.rows.push(Row::new(name, metrics.iter().map(beside)));
     }
     [absolutes, relatives]
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::view::{VARIANT, View};
 use crate::output::number::{megabytes, or_unknown};
-use crate::output::table::{Row, Section, Table, texts};
+use crate::output::table::{Section, Table, texts};
 
 /// Everything on disk besides tables, then the total, in display order.
 const BESIDES: [&str; 8] =
@@ -32,12 +32,11 @@ pub(super) fn tables(view: View<'_>) -> Vec<Table> {
             );
         }
         table.columns = texts([VARIANT].into_iter().chain(sizes.iter().copied()));
-        for (place, name, figures) in view.variants(number) {
+        for (place, _, figures) in view.variants(number) {
             let cell = |size: &&str| {
                 or_unknown(figures.sizes.get(*size).map(|bytes| *bytes as f64), megabytes)
             };
-            let row = Row::new(name, sizes.iter().map(cell).collect());
-            table.rows.push(row.of_kind(view.kind(place)));
+            table.rows.push(view.row(place, sizes.iter().map(cell)));
         }
         tables.extend(Some(table).filter(Table::says_something));
     }

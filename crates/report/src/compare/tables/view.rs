@@ -4,7 +4,7 @@ use judge::Method;
 
 use crate::judging::judged::Judged;
 use crate::load::model::{Results, StepResults, VariantStep};
-use crate::output::table::{RowKind, Section, Table};
+use crate::output::table::{Row, RowKind, Section, Table};
 use crate::sweep::Sweep;
 
 /// Heading of the label column if rows are variants.
@@ -24,6 +24,15 @@ pub(crate) struct View<'a> {
     pub(crate) sections: Option<&'a [Section]>,
 }
 
+/// A variant in a step.
+pub(crate) struct Point<'a> {
+    pub(crate) step: &'a StepResults,
+    pub(crate) label: String,
+    pub(crate) place: usize,
+    pub(crate) name: &'a str,
+    pub(crate) figures: &'a VariantStep,
+}
+
 impl<'a> View<'a> {
     /// True if tables of this kind are to be printed.
     pub(crate) fn shows(&self, section: Section) -> bool {
@@ -33,10 +42,8 @@ impl<'a> View<'a> {
     /// The steps with their indexes and labels, without the points of sweeps: hundreds of columns
     /// or tables would say less than the tables of [`super::sweeps`].
     pub(crate) fn steps(&self) -> impl Iterator<Item = (usize, &'a StepResults, String)> {
-        let (results, view) = (self.results, *self);
-        let ordinary = move |(number, _): &(usize, _)| view.sweep_of(*number).is_none();
-        let steps = results.steps.iter().enumerate().filter(ordinary);
-        steps.map(|(number, step)| (number, step, results.step_label(step)))
+        let view = *self;
+        self.every_step().filter(move |(number, ..)| view.sweep_of(*number).is_none())
     }
 
     /// All steps, including the points of sweeps.
@@ -67,6 +74,25 @@ impl<'a> View<'a> {
         let Some(step) = self.results.steps.get(step) else { return Vec::new() };
         let variant = |place| Some((place, self.results.variant_name(place), step.variant(place)?));
         self.judged.order(self.results).into_iter().filter_map(variant).collect()
+    }
+
+    /// All variants in these steps.
+    pub(crate) fn points(
+        &self,
+        steps: impl Iterator<Item = (usize, &'a StepResults, String)>,
+    ) -> impl Iterator<Item = Point<'a>> {
+        let view = *self;
+        steps.flat_map(move |(number, step, label)| {
+            view.variants(number).into_iter().map(move |(place, name, figures)| {
+                let label = label.clone();
+                Point { step, label, place, name, figures }
+            })
+        })
+    }
+
+    /// The row of a variant.
+    pub(crate) fn row(&self, place: usize, cells: impl IntoIterator<Item = String>) -> Row {
+        Row::new(self.results.variant_name(place), cells).of_kind(self.kind(place))
     }
 
     /// The kind of a base's row.
