@@ -10,7 +10,7 @@ use judge::{ChangePoint, ChangeSearch, Changes, ENOUGH_UNITS, Exchangeable, chan
 use super::lines::{Lines, StepLine};
 use super::order::Order;
 use crate::load::trials::{Trials, Value};
-use crate::output::number::{percent, signed};
+use crate::output::number::{changes, percent};
 use crate::output::time::rfc3339;
 
 /// Version of the shape; it grows when a key is removed or changes its meaning.
@@ -308,11 +308,10 @@ fn sentence(told: &Told<'_>, change: &ChangeDocument) -> String {
         if from == to { name(from).to_owned() } else { format!("{} to {}", name(from), name(to)) }
     };
     let mut said = format!(
-        "{what} between {} and {} (95% interval {} to {}; before: {}, after: {})",
+        "{what} between {} and {} (95% interval {}; before: {}, after: {})",
         name(change.before[1]),
         name(change.run),
-        signed(change.low - 1.0),
-        signed(change.high - 1.0),
+        changes(change.low, change.high),
         span(change.before),
         span(change.after),
     );

@@ -133,6 +133,11 @@ pub(crate) fn signed(fraction: f64) -> String {
     with_sign(fraction, percent(fraction.abs()))
 }
 
+/// The ends of an interval of a ratio, as changes: `−7.4% to −5.8%`.
+pub(crate) fn changes(low: f64, high: f64) -> String {
+    format!("{} to {}", signed(low - 1.0), signed(high - 1.0))
+}
+
 const MB: f64 = 1_048_576.0;
 
 /// Bytes in MB, or in G from 10 GB, as in the published tables: 8378, 12G.

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use judge::Cliff;
 use metrics::OPS;
 use serde::{Deserialize, Serialize};
 
 use super::estimate::Estimate;
-use super::shape::{Cliff, Dimension, Line, Sweep};
+use super::shape::{Line, Sweep, words};
 use crate::load::model::{Labels, Results};
 
 /// Steps of one name, measured with three or more numbers of clients.
@@ -103,17 +104,23 @@ impl From<Estimate> for SweepFigure {
 
 impl CliffDocument {
     /// A fall of the line with this name.
-    pub(crate) fn of(cliff: &Cliff, line: &str) -> Self {
-        let judge::Cliff { from, to, ratio, low, high, recovers } = cliff.found;
-        Self {
-            from,
-            to,
-            ratio,
-            low,
-            high,
-            recovers,
-            sentence: format!("{line}: {}", cliff.words()),
-        }
+    fn of(cliff: &Cliff, line: &str) -> Self {
+        let sentence = format!("{line}: {}", words(cliff));
+        let Cliff { from, to, ratio, low, high, recovers } = *cliff;
+        Self { from, to, ratio, low, high, recovers, sentence }
+    }
+
+    /// The falls of a line.
+    pub(crate) fn of_line(results: &Results, sweep: &Sweep, line: &Line) -> Vec<Self> {
+        let name = sweep.full_name(results, line);
+        line.cliffs.iter().map(|cliff| Self::of(cliff, &name)).collect()
+    }
+}
+
+impl DimensionDocument {
+    /// Its value among these labels; empty for steps without it.
+    pub(super) fn of<'a>(&self, labels: &'a Labels) -> &'a str {
+        labels.get(&self.name).map_or("", String::as_str)
     }
 }
 
@@ -127,30 +134,20 @@ fn document(results: &Results, sweep: &Sweep) -> SweepDocument {
         .into_iter()
         .chain(sweep.metrics(results).into_iter().map(|(_, metric)| metric.name))
         .collect();
-    let line = |(place, line): (usize, &Line)| {
-        let name = sweep.full_name(results, line);
-        let of_line = sweep.cliffs.found.iter().filter(|cliff| cliff.line == place);
-        SweepLineDocument {
-            variant: results.variant_name(line.variant).to_owned(),
-            labels: line.labels.clone(),
-            free_until: line.free_until(results, &sweep.clients),
-            points: points(results, sweep, line, &metrics),
-            cliffs: of_line.map(|cliff| CliffDocument::of(cliff, &name)).collect(),
-        }
+    let line = |line: &Line| SweepLineDocument {
+        variant: results.variant_name(line.variant).to_owned(),
+        labels: line.labels.clone(),
+        free_until: line.free_until(results, &sweep.clients),
+        points: points(results, sweep, line, &metrics),
+        cliffs: CliffDocument::of_line(results, sweep, line),
     };
     SweepDocument {
         step: sweep.name.clone(),
         unit: sweep.unit.clone(),
-        dimensions: sweep.dimensions.iter().map(DimensionDocument::from).collect(),
+        dimensions: sweep.dimensions.clone(),
         clients: sweep.clients.clone(),
-        lines: sweep.lines.iter().enumerate().map(line).collect(),
-        notes: sweep.cliffs.notes.clone(),
-    }
-}
-
-impl From<&Dimension> for DimensionDocument {
-    fn from(dimension: &Dimension) -> Self {
-        Self { name: dimension.name.clone(), values: dimension.values.clone() }
+        lines: sweep.lines.iter().map(line).collect(),
+        notes: sweep.notes.clone(),
     }
 }
 

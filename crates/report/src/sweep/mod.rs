@@ -17,11 +17,9 @@ pub use document::{
     SweepPointDocument,
 };
 
-use cliffs::cliffs;
 pub(crate) use document::documents;
 pub(crate) use estimate::Estimate;
-use shape::{Cliffs, Dimension};
-pub(crate) use shape::{Line, Subject, Sweep};
+pub(crate) use shape::{Line, Subject, Sweep, words};
 
 /// A name measured with fewer numbers of clients has no curve.
 const FEWEST_CLIENTS: usize = 3;
@@ -52,7 +50,7 @@ fn of(results: &Results, places: &[usize]) -> Option<Sweep> {
     let measured = steps.iter().find(|step| !step.unit.is_empty()).or(steps.first())?;
     let names: BTreeSet<&String> = steps.iter().flat_map(|step| step.key.labels.keys()).collect();
     let dimension = |name: &&String| {
-        let mut dimension = Dimension { name: (*name).clone(), values: Vec::new() };
+        let mut dimension = DimensionDocument { name: (*name).clone(), values: Vec::new() };
         let values = steps.iter().map(|step| dimension.of(&step.key.labels).to_owned());
         dimension.values = distinct(values);
         dimension
@@ -73,6 +71,7 @@ fn of(results: &Results, places: &[usize]) -> Option<Sweep> {
             variant,
             labels: (*labels).clone(),
             steps: steps.clone(),
+            cliffs: Vec::new(),
         })
     });
     let mut sweep = Sweep {
@@ -83,8 +82,8 @@ fn of(results: &Results, places: &[usize]) -> Option<Sweep> {
         lines: lines.collect(),
         one_server: steps.windows(2).all(|pair| pair[0].sequence == pair[1].sequence),
         clients,
-        cliffs: Cliffs::default(),
+        notes: Vec::new(),
     };
-    sweep.cliffs = cliffs(results, &sweep);
+    cliffs::look(results, &mut sweep);
     Some(sweep)
 }

@@ -9,7 +9,7 @@ use crate::judging::figures::ratio_cell;
 use crate::judging::judged::Judged;
 use crate::output::number::{UNKNOWN, cost, or_unknown, rate, relative, whole};
 use crate::output::table::{RELATIVE, Row, Section, Table};
-use crate::sweep::{Line, Subject, Sweep};
+use crate::sweep::{Line, Subject, Sweep, words};
 
 /// Heading of the numbers of clients.
 const CLIENTS: &str = "clients";
@@ -179,8 +179,9 @@ fn cliffs(view: View<'_>, sweep: &Sweep) -> Option<Table> {
     let name = &sweep.name;
     let title = format!("Where throughput falls with more clients: {name}");
     let mut table = of_step(sweep, format!("cliffs.{name}"), title, Section::Absolute);
-    table.notes.clone_from(&sweep.cliffs.notes);
-    if sweep.cliffs.found.is_empty() {
+    table.notes.clone_from(&sweep.notes);
+    let all = sweep.lines.iter().flat_map(|line| line.cliffs.iter().map(move |it| (line, it)));
+    if all.clone().next().is_none() {
         return Some(table).filter(|table| !table.notes.is_empty());
     }
     let table = table.explained([
@@ -188,16 +189,16 @@ fn cliffs(view: View<'_>, sweep: &Sweep) -> Option<Table> {
         "ratio, low, high: throughput at `to` / at `from` clients and its 95% interval",
     ]);
     Some(table.listing(
-        &sweep.cliffs.found,
+        all,
         &[
-            ("line", &|cliff| sweep.full_name(view.results, &sweep.lines[cliff.line])),
-            ("from", &|cliff| cliff.found.from.to_string()),
-            ("to", &|cliff| cliff.found.to.to_string()),
-            ("ratio", &|cliff| relative(cliff.found.ratio)),
-            ("low", &|cliff| relative(cliff.found.low)),
-            ("high", &|cliff| relative(cliff.found.high)),
-            ("recovers", &|cliff| or_unknown(cliff.found.recovers.map(f64::from), whole)),
-            ("in words", &|cliff| cliff.words()),
+            ("line", &|(line, _)| sweep.full_name(view.results, line)),
+            ("from", &|(_, it)| it.from.to_string()),
+            ("to", &|(_, it)| it.to.to_string()),
+            ("ratio", &|(_, it)| relative(it.ratio)),
+            ("low", &|(_, it)| relative(it.low)),
+            ("high", &|(_, it)| relative(it.high)),
+            ("recovers", &|(_, it)| or_unknown(it.recovers.map(f64::from), whole)),
+            ("in words", &|(_, it)| words(it)),
         ],
     ))
 }
