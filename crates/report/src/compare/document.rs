@@ -273,15 +273,13 @@ pub struct RateFigures {
 
 /// A warning; an absent key means all.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "PageWarning"))]
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "PageWarning", optional_fields))]
 pub struct WarningDocument {
     /// Name of the step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(test, ts(optional))]
     pub step: Option<String>,
     /// Number of clients of the step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(test, ts(optional))]
     pub dop: Option<u32>,
     /// Labels of the step.
     #[serde(default, skip_serializing_if = "Labels::is_empty")]
@@ -289,11 +287,9 @@ pub struct WarningDocument {
     pub labels: Labels,
     /// Name of the variant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(test, ts(optional))]
     pub variant: Option<String>,
     /// The block.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(test, ts(optional))]
     pub block: Option<u32>,
     /// Stable short name.
     pub code: String,

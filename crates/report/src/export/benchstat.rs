@@ -9,7 +9,7 @@ use metrics::Better;
 
 use crate::load::model::{Results, StepKey};
 
-use super::{labels, rows};
+use super::{comparable, labels};
 
 /// The figures of a step of a trial.
 struct Line<'a> {
@@ -33,10 +33,7 @@ pub fn benchstat(results: &Results) -> String {
     );
     let mut units = BTreeMap::new();
     let mut lines: Vec<Line<'_>> = Vec::new();
-    for row in rows(results).filter(|row| row.kind != "warm-up") {
-        if row.better == Better::Neither || !row.value.is_finite() {
-            continue;
-        }
+    for row in comparable(results) {
         let throughput = row.metric.name == metrics::OPS.name;
         let unit = match (throughput, row.unit.as_str()) {
             (true, unit) => unit.to_owned(),

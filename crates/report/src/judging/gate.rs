@@ -71,7 +71,6 @@ pub(crate) fn unfinished(results: &Results) -> Option<String> {
     let failed = results.failed.iter().filter(|trial| trial.state == "failed").count();
     let failed = match failed {
         0 => String::new(),
-        1 => ", 1 of its trials failed".to_owned(),
         many => format!(", {many} of its trials failed"),
     };
     Some(format!(

@@ -68,7 +68,7 @@ pub(crate) const RELATIVE: &str = "relative to first result";
 
 /// A row: its label and a cell for each other column.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(ts_rs::TS))]
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub struct Row {
     /// First cell.
     pub label: String,
@@ -80,7 +80,6 @@ pub struct Row {
     pub verdicts: Vec<String>,
     /// How it is highlighted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(test, ts(optional))]
     pub kind: Option<RowKind>,
 }
 
@@ -89,7 +88,7 @@ pub struct Row {
 /// Consecutive tables with the same `title` and `step` are parts of one (absolute, then relative);
 /// in text they share the title and the legend.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(ts_rs::TS))]
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub struct Table {
     /// Stable and unique in a report, such as `hardware.l.i0.absolute`.
     pub id: String,
@@ -97,7 +96,6 @@ pub struct Table {
     pub title: String,
     /// The step it belongs to, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(test, ts(optional))]
     pub step: Option<String>,
     /// Which part of the table this is: `absolute`, `relative to first result`; may be empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]

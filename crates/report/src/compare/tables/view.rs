@@ -1,6 +1,7 @@
 //! The data that tables are made from.
 
 use judge::Method;
+use metrics::counted;
 
 use crate::judging::judged::Judged;
 use crate::load::model::{Results, StepResults, VariantStep};
@@ -100,23 +101,21 @@ impl<'a> View<'a> {
         (variant == self.judged.base).then_some(RowKind::Base)
     }
 
-    /// The unit of a variant's results, singular and plural: blocks, or restarts if everything was
-    /// compared in slices.
-    pub(crate) fn unit(&self) -> [&'static str; 2] {
+    /// The unit of a variant's results: a block, or a restart if everything was compared in slices.
+    fn unit(&self) -> &'static str {
         let mut compared = self.judged.comparisons().peekable();
         let sliced = compared.peek().is_some() && compared.all(|it| it.method == Method::Slices);
-        if sliced { ["restart", "restarts"] } else { ["block", "blocks"] }
+        if sliced { "restart" } else { "block" }
     }
 
     /// `1 block`, `6 blocks`, `3 to 6 restarts`.
     pub(crate) fn counted(&self, counts: impl Iterator<Item = usize>) -> String {
-        let [one, many] = self.unit();
+        let unit = self.unit();
         let counts: Vec<usize> = counts.filter(|count| *count > 0).collect();
         match (counts.iter().min(), counts.iter().max()) {
-            (Some(1), Some(1)) => format!("1 {one}"),
-            (Some(low), Some(high)) if low == high => format!("{low} {many}"),
-            (Some(low), Some(high)) => format!("{low} to {high} {many}"),
-            _ => format!("no finished {one}"),
+            (Some(low), Some(high)) if low == high => counted(*low, unit),
+            (Some(low), Some(high)) => format!("{low} to {high} {unit}s"),
+            _ => format!("no finished {unit}"),
         }
     }
 
@@ -157,6 +156,6 @@ impl<'a> View<'a> {
     pub(crate) fn too_few(&self) -> Option<String> {
         let most = self.results.steps.iter().flat_map(|step| &step.variants);
         let one = most.map(|variant| variant.samples.len()).max() == Some(1);
-        one.then(|| format!("1 {}: too few for a verdict", self.unit()[0]))
+        one.then(|| format!("1 {}: too few for a verdict", self.unit()))
     }
 }
