@@ -314,7 +314,7 @@ pub(super) fn document(
         started: rfc3339(results.experiment.created_ms),
         finished: results.is_finished(),
         variants: results.variants.iter().map(|v| v.variant.name.clone()).collect(),
-        steps: (0..results.steps.len()).filter_map(|n| step(results, judged, n)).collect(),
+        steps: (0..results.steps.len()).map(|number| step(results, judged, number)).collect(),
         metrics: verdicts.iter().map(|judged| metric(results, judged)).collect(),
         sweeps: sweep::documents(results, sweeps),
         twins: twins(results, judged),
@@ -322,10 +322,10 @@ pub(super) fn document(
     }
 }
 
-fn step(results: &Results, judged: &Judged, number: usize) -> Option<StepDocument> {
-    let step = results.steps.get(number)?;
+fn step(results: &Results, judged: &Judged, number: usize) -> StepDocument {
+    let step = &results.steps[number];
     let variants = step.variants.iter().enumerate();
-    Some(StepDocument {
+    StepDocument {
         name: step.key.name.clone(),
         dop: step.key.dop,
         labels: step.key.labels.clone(),
@@ -351,7 +351,7 @@ fn step(results: &Results, judged: &Judged, number: usize) -> Option<StepDocumen
                 warnings: warnings_of(results, judged, number, place),
             })
             .collect(),
-    })
+    }
 }
 
 fn relative(results: &Results, judged: &Judged, number: usize, place: usize) -> RelativeFigures {
@@ -403,24 +403,24 @@ pub(crate) fn judgement<T: Default>(finding: &Finding<'_>, costs: T) -> Relative
 fn metric(results: &Results, judged: &Judged) -> MetricDocument {
     let asked = judged.asked();
     let comparison = |finding: &Finding<'_>| {
-        let step = results.steps.get(finding.step)?;
+        let step = &results.steps[finding.step];
         let base = judged.base_of(finding.variant);
         let mean = |place: usize| absolute(step, base, place, judged.metric_in(step)?.name);
         let means = BothMeans { base_mean: mean(base), mean: mean(finding.variant) };
-        Some(MetricComparison {
+        MetricComparison {
             step: step.key.name.clone(),
             dop: step.key.dop,
             labels: step.key.labels.clone(),
             variant: results.variant_name(finding.variant).to_owned(),
             relative: judgement(finding, means),
-        })
+        }
     };
     MetricDocument {
         metric: judged.metric.clone(),
         unit: asked.map_or("", |metric| metric.unit).to_owned(),
         better: asked.map_or("", |metric| metric.better.as_str()).to_owned(),
         meaning: judged.meaning(),
-        comparisons: judged.findings(results).iter().filter_map(comparison).collect(),
+        comparisons: judged.findings(results).iter().map(comparison).collect(),
     }
 }
 

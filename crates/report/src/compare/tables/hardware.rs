@@ -71,11 +71,10 @@ fn events(view: View<'_>) -> Vec<Table> {
             .filter(|(_, e)| known(e))
             .collect();
         let title = format!("Events per operation: {label}");
-        let mut table = Table::of_step(Section::Hardware, "events", title, &label);
-        table.legend = vec![
-            "of the DBMS's processes, per operation, counted by perf outside the measured time; task-clock in milliseconds of CPU".to_owned(),
-            view.over_blocks("geometric means"),
-        ];
+        let table = Table::of_step(Section::Hardware, "events", title, &label).explained([
+            "of the DBMS's processes, per operation, counted by perf outside the measured time; task-clock in milliseconds of CPU",
+            &view.over_blocks("geometric means"),
+        ]);
         tables.extend(pair(view, number, table, &counted));
     }
     tables

@@ -14,16 +14,14 @@ pub(super) fn tables(view: View<'_>) -> Vec<Table> {
     let mut tables = Vec::new();
     for (number, step, label) in view.steps() {
         let title = format!("Table and index sizes: at the end of {label}");
-        let mut table = Table::of_step(Section::Size, "size", title, &label);
+        let mut table = Table::of_step(Section::Size, "size", title, &label).explained([
+            &format!("all sizes are in MB unless marked G (GB); {}", view.over_blocks("medians")),
+            "index: all indexes; rel: only the tables; total: everything that belongs to them",
+        ]);
         let sizes: BTreeSet<&str> =
             step.variants.iter().flat_map(|v| v.sizes.keys().map(String::as_str)).collect();
         let mut sizes: Vec<&str> = sizes.into_iter().collect();
         sizes.sort_by_key(|size| BESIDES.iter().position(|known| known == size));
-        table.legend = vec![
-            format!("all sizes are in MB unless marked G (GB); {}", view.over_blocks("medians")),
-            "index: all indexes; rel: only the tables; total: everything that belongs to them"
-                .to_owned(),
-        ];
         if sizes.contains(&"disk") {
             table.legend.push(
                 "disk: all files, which total and the columns between add up to; system: the \
