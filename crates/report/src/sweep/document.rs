@@ -7,7 +7,7 @@ use metrics::OPS;
 use serde::{Deserialize, Serialize};
 
 use super::estimate::Estimate;
-use super::shape::{Line, Sweep, words};
+use super::shape::{DimensionDocument, Line, Sweep, words};
 use crate::load::model::{Labels, Results};
 
 /// Steps of one name, measured with three or more numbers of clients.
@@ -25,16 +25,6 @@ pub struct SweepDocument {
     pub lines: Vec<SweepLineDocument>,
     /// Why there may be falls of throughput that were not looked for.
     pub notes: Vec<String>,
-}
-
-/// A label of the steps.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "PageDimension"))]
-pub struct DimensionDocument {
-    /// Its name, such as `pinning`.
-    pub name: String,
-    /// Its values in order of appearance.
-    pub values: Vec<String>,
 }
 
 /// A variant with one value of each dimension.
@@ -114,13 +104,6 @@ impl CliffDocument {
     pub(crate) fn of_line(results: &Results, sweep: &Sweep, line: &Line) -> Vec<Self> {
         let name = sweep.full_name(results, line);
         line.cliffs.iter().map(|cliff| Self::of(cliff, &name)).collect()
-    }
-}
-
-impl DimensionDocument {
-    /// Its value among these labels; empty for steps without it.
-    pub(super) fn of<'a>(&self, labels: &'a Labels) -> &'a str {
-        labels.get(&self.name).map_or("", String::as_str)
     }
 }
 

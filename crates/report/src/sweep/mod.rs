@@ -13,9 +13,9 @@ use crate::load::model::{Labels, Results, StepResults};
 use crate::output::table::distinct;
 
 pub use document::{
-    CliffDocument, DimensionDocument, SweepDocument, SweepFigure, SweepLineDocument,
-    SweepPointDocument,
+    CliffDocument, SweepDocument, SweepFigure, SweepLineDocument, SweepPointDocument,
 };
+pub use shape::DimensionDocument;
 
 pub(crate) use document::documents;
 pub(crate) use estimate::Estimate;

@@ -4,9 +4,8 @@ use std::collections::BTreeSet;
 
 use judge::{Cliff, median};
 use metrics::{COSTS, EVENTS, LATENCIES, Metric, OPS};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use super::document::DimensionDocument;
 use super::estimate::{Estimate, estimate};
 use crate::load::model::{Labels, Results, VariantStep};
 use crate::output::number::{changes, signed};
@@ -40,6 +39,16 @@ pub(crate) struct Sweep {
     pub(crate) one_server: bool,
     /// Why there may be falls of throughput that were not looked for.
     pub(crate) notes: Vec<String>,
+}
+
+/// A label of the steps.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "PageDimension"))]
+pub struct DimensionDocument {
+    /// Its name, such as `pinning`.
+    pub name: String,
+    /// Its values in order of appearance.
+    pub values: Vec<String>,
 }
 
 /// A variant with one value of each dimension.
@@ -80,6 +89,13 @@ pub(crate) fn words(&Cliff { from, to, ratio, low, high, recovers }: &Cliff) -> 
         signed(ratio - 1.0),
         changes(low, high)
     )
+}
+
+impl DimensionDocument {
+    /// Its value among these labels; empty for steps without it.
+    pub(super) fn of<'a>(&self, labels: &'a Labels) -> &'a str {
+        labels.get(&self.name).map_or("", String::as_str)
+    }
 }
 
 impl Sweep {
