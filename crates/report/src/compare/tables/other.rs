@@ -153,7 +153,6 @@ fn warnings(view: View<'_>) -> Option<Table> {
                 ("text", &|one| one_line(&one.noted.warning.text)),
             ],
         )
-        .marked()
         .filled()
 }
 
