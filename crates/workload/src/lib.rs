@@ -10,7 +10,7 @@
 //! let plan = plan::InsertPlan { rows: 1000, indexed_rows: 500, ..plan::InsertPlan::default() };
 //! let benchmark = insert::benchmark(&plan, 1, Dialect::postgres(14)).unwrap();
 //! let Phase::Step(first) = &benchmark.phases[0] else { panic!() };
-//! assert_eq!(first.name, "l.i0");
+//! assert_eq!(first.key.name, "l.i0");
 //! ```
 
 mod class;

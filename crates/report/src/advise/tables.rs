@@ -3,9 +3,9 @@
 use super::document::{AdviseDocument, AdvisedStep};
 use super::search::duration;
 use crate::load::trials::named;
-use crate::output::number::or_unknown;
+use crate::output::number::{UNKNOWN, hundredths, or_unknown, tenths, whole};
 use crate::output::sheet::{Part, Sheet};
-use crate::output::table::{Row, RowKind, Section, Table, texts};
+use crate::output::table::{RowKind, Section, Table, yes_or_no};
 
 pub(super) fn sheet(document: &AdviseDocument) -> Sheet {
     let mut sheet = Sheet::default();
@@ -30,67 +30,39 @@ fn table(document: &AdviseDocument) -> Table {
         duration(document.time),
         duration(document.budget),
     );
-    let mut table = Table::new(Section::Other, "advice", title);
-    table.legend = vec![
-        format!("variance of {}, which ran this workload", named(&document.experiments)),
-        "between: CV between trials beyond what their seconds explain; second: CV of the seconds of a trial; lag-1: their \
-         autocorrelation"
-            .to_owned(),
-        "now, advised: seconds of the step; best: the most efficient length if each step had its own (Kalibera and Jones)"
-            .to_owned(),
-        "±: expected half width of the 95% interval of a ratio; in slices: the same if the budget is spent in slices"
-            .to_owned(),
-        format!(
-            "detects: the smallest slowdown confirmed with 80% probability among all comparisons of the plan, – below 5 blocks; \
-             decided: this is at most {margin}"
-        ),
-    ];
-    table.columns = texts([
-        "step",
-        "dop",
-        "trials",
-        "between",
-        "second",
-        "lag-1",
-        "now",
-        "advised",
-        "best",
-        "blocks",
-        "±",
-        "in slices",
-        "detects",
-        "decided",
-    ]);
-    table.rows = document.steps.iter().map(|step| row(step, document.blocks)).collect();
-    table
+    let undecided = |step: &&AdvisedStep| (step.decided == Some(false)).then_some(RowKind::Marked);
+    Table::new(Section::Other, "advice", title)
+        .explained([
+            &format!("variance of {}, which ran this workload", named(&document.experiments)),
+            "between: CV between trials beyond what their seconds explain; second: CV of the seconds of a trial; lag-1: their \
+             autocorrelation",
+            "now, advised: seconds of the step; best: the most efficient length if each step had its own (Kalibera and Jones)",
+            "±: expected half width of the 95% interval of a ratio; in slices: the same if the budget is spent in slices",
+            &format!(
+                "detects: the smallest slowdown confirmed with 80% probability among all comparisons of the plan, – below 5 blocks; \
+                 decided: this is at most {margin}"
+            ),
+        ])
+        .listing_kinds(&document.steps, undecided, &[
+            ("step", &|step| step.name.clone()),
+            ("dop", &|step| step.dop.to_string()),
+            ("trials", &|step| step.trials.to_string()),
+            ("between", &|step| or_unknown(step.between, percent)),
+            ("second", &|step| or_unknown(step.second, percent)),
+            ("lag-1", &|step| or_unknown(step.autocorrelation, hundredths)),
+            ("now", &|step| or_unknown(step.seconds_now, seconds)),
+            ("advised", &|step| or_unknown(step.seconds, seconds)),
+            ("best", &|step| or_unknown(step.optimal, seconds)),
+            ("blocks", &|_| document.blocks.to_string()),
+            ("±", &|step| or_unknown(step.half_width, percent)),
+            ("in slices", &|step| or_unknown(step.in_slices, percent)),
+            ("detects", &|step| or_unknown(step.detectable, percent)),
+            ("decided", &|step| step.decided.map_or(UNKNOWN.to_owned(), yes_or_no)),
+        ])
 }
 
-fn row(step: &AdvisedStep, blocks: u32) -> Row {
-    let seconds = |value: Option<f64>| {
-        or_unknown(value, |s| if s < 9.95 { format!("{s:.1}") } else { format!("{s:.0}") })
-    };
-    let decided = match step.decided {
-        Some(true) => "yes",
-        Some(false) => "no",
-        None => "–",
-    };
-    let cells = vec![
-        step.dop.to_string(),
-        step.trials.to_string(),
-        or_unknown(step.between, percent),
-        or_unknown(step.second, percent),
-        or_unknown(step.autocorrelation, |rho| format!("{rho:.2}")),
-        seconds(step.seconds_now),
-        seconds(step.seconds),
-        seconds(step.optimal),
-        blocks.to_string(),
-        or_unknown(step.half_width, percent),
-        or_unknown(step.in_slices, percent),
-        or_unknown(step.detectable, percent),
-        decided.to_owned(),
-    ];
-    let kind = (step.decided == Some(false)).then_some(RowKind::Marked);
-    Row::new(&step.name, cells).of_kind(kind)
+fn seconds(value: f64) -> String {
+    if value < 9.95 { tenths(value) } else { whole(value) }
 }
 
 fn percent(fraction: f64) -> String {

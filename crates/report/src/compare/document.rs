@@ -271,15 +271,13 @@ pub struct RateFigures {
 
 /// A warning; an absent key means all.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "PageWarning"))]
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "PageWarning", optional_fields))]
 pub struct WarningDocument {
     /// Name of the step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(test, ts(optional))]
     pub step: Option<String>,
     /// Number of clients of the step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(test, ts(optional))]
     pub dop: Option<u32>,
     /// Labels of the step.
     #[serde(default, skip_serializing_if = "Labels::is_empty")]
@@ -287,11 +285,9 @@ pub struct WarningDocument {
     pub labels: Labels,
     /// Name of the variant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(test, ts(optional))]
     pub variant: Option<String>,
     /// The block.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(test, ts(optional))]
     pub block: Option<u32>,
     /// Stable short name.
     pub code: String,
@@ -316,7 +312,7 @@ pub(super) fn document(
         started: rfc3339(results.experiment.created_ms),
         finished: results.is_finished(),
         variants: results.variants.iter().map(|v| v.variant.name.clone()).collect(),
-        steps: (0..results.steps.len()).filter_map(|n| step(results, judged, n)).collect(),
+        steps: (0..results.steps.len()).map(|number| step(results, judged, number)).collect(),
         metrics: verdicts.iter().map(|judged| metric(results, judged)).collect(),
         sweeps: sweep::documents(results, sweeps),
         twins: twins(results, judged),
@@ -324,10 +320,10 @@ pub(super) fn document(
     }
 }
 
-fn step(results: &Results, judged: &Judged, number: usize) -> Option<StepDocument> {
-    let step = results.steps.get(number)?;
+fn step(results: &Results, judged: &Judged, number: usize) -> StepDocument {
+    let step = &results.steps[number];
     let variants = step.variants.iter().enumerate();
-    Some(StepDocument {
+    StepDocument {
         key: step.key.clone(),
         unit: step.unit.clone(),
         better: step.better.as_str().to_owned(),
@@ -351,7 +347,7 @@ fn step(results: &Results, judged: &Judged, number: usize) -> Option<StepDocumen
                 warnings: warnings_of(results, judged, number, place),
             })
             .collect(),
-    })
+    }
 }
 
 fn relative(results: &Results, judged: &Judged, number: usize, place: usize) -> RelativeFigures {
@@ -403,24 +399,24 @@ pub(crate) fn judgement<T: Default>(finding: &Finding<'_>, costs: T) -> Relative
 fn metric(results: &Results, judged: &Judged) -> MetricDocument {
     let asked = judged.asked();
     let comparison = |finding: &Finding<'_>| {
-        let step = results.steps.get(finding.step)?;
+        let step = &results.steps[finding.step];
         let base = judged.base_of(finding.variant);
         let mean = |place: usize| absolute(step, base, place, judged.metric_in(step)?.name);
         let means = BothMeans { base_mean: mean(base), mean: mean(finding.variant) };
-        Some(MetricComparison {
+        MetricComparison {
             step: step.key.name.clone(),
             dop: step.key.dop,
             labels: step.key.labels.clone(),
             variant: results.variant_name(finding.variant).to_owned(),
             relative: judgement(finding, means),
-        })
+        }
     };
     MetricDocument {
         metric: judged.metric.clone(),
         unit: asked.map_or("", |metric| metric.unit).to_owned(),
         better: asked.map_or("", |metric| metric.better.as_str()).to_owned(),
         meaning: judged.meaning(),
-        comparisons: judged.findings(results).iter().filter_map(comparison).collect(),
+        comparisons: judged.findings(results).iter().map(comparison).collect(),
     }
 }
 

@@ -23,12 +23,12 @@ pub(crate) struct Counted {
     pub(crate) margin: f64,
     pub(crate) warnings: Vec<Warning>,
     /// Kinds of one group follow each other.
-    pub(crate) kinds: Vec<Kind>,
+    pub(crate) kinds: Vec<CountedKind>,
 }
 
 /// Statements of one kind, sent and counted in one way.
 #[derive(Debug, Clone)]
-pub(crate) struct Kind {
+pub(crate) struct CountedKind {
     pub(crate) kind: String,
     pub(crate) group: Group,
     /// The count of each variant, if it has one.
@@ -144,7 +144,7 @@ impl Counted {
             let names: HashSet<&str> = functions.map(|function| function.name.as_str()).collect();
             renames.needed(|name| names.contains(name))
         };
-        let mut kinds: Vec<Kind> = Vec::new();
+        let mut kinds: Vec<CountedKind> = Vec::new();
         for (variant, mut record) in counts {
             for function in &mut record.functions {
                 function.name = renames.name(&function.name).to_owned();
@@ -158,7 +158,7 @@ impl Counted {
             };
             let group = Group { protocol: record.protocol.clone(), place: record.place.clone() };
             let counts = vec![None; variants.len()];
-            let kind = Kind { kind: record.kind.clone(), group, counts };
+            let kind = CountedKind { kind: record.kind.clone(), group, counts };
             let at = place_of(&mut kinds, kind, |known, new| {
                 known.kind == new.kind && known.group == new.group
             });
@@ -176,7 +176,7 @@ impl Counted {
     }
 
     /// The groups with their kinds.
-    pub(crate) fn groups(&self) -> impl Iterator<Item = (&Group, &[Kind])> {
+    pub(crate) fn groups(&self) -> impl Iterator<Item = (&Group, &[CountedKind])> {
         let groups = self.kinds.chunk_by(|one, next| one.group == next.group);
         groups.map(|kinds| (&kinds[0].group, kinds))
     }
@@ -187,7 +187,7 @@ impl Counted {
 
     /// Compares a variant with the base; `None` for the base itself, or if one of the two has no
     /// count.
-    pub(crate) fn difference(&self, kind: &Kind, variant: usize) -> Option<Difference> {
+    pub(crate) fn difference(&self, kind: &CountedKind, variant: usize) -> Option<Difference> {
         if variant == self.base {
             return None;
         }
@@ -195,24 +195,23 @@ impl Counted {
         Difference::of(base, variant, self.margin)
     }
 
-    /// The variants that have a count of any of these kinds, in the order of the plan.
-    pub(crate) fn counted(&self, kinds: &[Kind]) -> Vec<usize> {
-        let has = |variant: &usize| kinds.iter().any(|kind| kind.count(*variant).is_some());
-        (0..self.variants.len()).filter(has).collect()
+    /// The variants that have a count, in the order of the plan.
+    pub(crate) fn counted(&self) -> impl Iterator<Item = usize> {
+        let has = |variant: &usize| self.kinds.iter().any(|kind| kind.count(*variant).is_some());
+        (0..self.variants.len()).filter(has)
     }
 
-    /// The kind whose instructions certainly differ most from the base's: in one variant, or in
-    /// any.
-    pub(crate) fn moved_most(&self, variant: Option<usize>) -> Option<(&Kind, Difference)> {
-        let variants: Vec<usize> = match variant {
-            Some(one) => vec![one],
-            None => (0..self.variants.len()).collect(),
-        };
+    /// Place of the kind whose instructions certainly differ most from the base's: in one variant,
+    /// or in any.
+    pub(crate) fn moved_most(&self, variant: Option<usize>) -> Option<(usize, Difference)> {
+        let wanted = |place: &usize| variant.is_none_or(|variant| *place == variant);
         let size = |difference: &Difference| difference.ratio.ln().abs();
-        self.kinds
-            .iter()
-            .flat_map(|kind| variants.iter().map(move |variant| (kind, *variant)))
-            .filter_map(|(kind, variant)| Some((kind, self.difference(kind, variant)?)))
+        let kinds = self.kinds.iter().enumerate();
+        kinds
+            .flat_map(|(place, kind)| {
+                let variants = (0..self.variants.len()).filter(wanted);
+                variants.filter_map(move |variant| Some((place, self.difference(kind, variant)?)))
+            })
             .filter(|(_, difference)| difference.certain())
             // The first of equal ones.
             .reduce(|most, next| if size(&next.1) > size(&most.1) { next } else { most })
@@ -278,7 +277,7 @@ impl Group {
     }
 }
 
-impl Kind {
+impl CountedKind {
     pub(crate) fn count(&self, variant: usize) -> Option<&CountRecord> {
         self.counts.get(variant)?.as_ref()
     }

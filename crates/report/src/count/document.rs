@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use store::{CountRecord, ExperimentState, Warning};
 
-use super::counted::{Counted, Kind, in_phase, per_row, per_statement};
+use super::counted::{Counted, CountedKind, Group, in_phase, per_row, per_statement};
 use super::functions::{FunctionDocument, functions, matched};
 use super::spread::Spread;
 use super::words::{self, SentenceDocument};
@@ -98,6 +98,18 @@ pub struct PhaseDocument {
     pub difference: Option<f64>,
 }
 
+impl KindDocument {
+    /// The count of the variant with this name.
+    pub(super) fn of(&self, name: &str) -> Option<&CountedVariant> {
+        self.variants.iter().find(|variant| variant.name == name)
+    }
+
+    /// Its protocol and place.
+    pub(super) fn group(&self) -> Group {
+        Group { protocol: self.protocol.clone(), place: self.place.clone() }
+    }
+}
+
 /// Computes all figures, with up to this many functions for each count.
 pub(super) fn document(counted: &Counted, limit: usize) -> CountDocument {
     CountDocument {
@@ -114,7 +126,7 @@ pub(super) fn document(counted: &Counted, limit: usize) -> CountDocument {
     }
 }
 
-fn kind_document(counted: &Counted, kind: &Kind, limit: usize) -> KindDocument {
+fn kind_document(counted: &Counted, kind: &CountedKind, limit: usize) -> KindDocument {
     let variants = (0..counted.variants.len()).filter_map(|place| {
         let record = kind.count(place)?;
         let base = kind.count(counted.base).filter(|_| place != counted.base);
@@ -149,7 +161,11 @@ fn kind_document(counted: &Counted, kind: &Kind, limit: usize) -> KindDocument {
     }
 }
 
-fn phases(kind: &Kind, base: Option<&CountRecord>, record: &CountRecord) -> Vec<PhaseDocument> {
+fn phases(
+    kind: &CountedKind,
+    base: Option<&CountRecord>,
+    record: &CountRecord,
+) -> Vec<PhaseDocument> {
     let found = kind.phases().into_iter().filter_map(|name| {
         let (here, all) = (in_phase(record, name)?, per_statement(record));
         let before = base.and_then(|base| in_phase(base, name));

@@ -79,6 +79,7 @@ pub fn count(
 ) -> Result<CountReport, ReportError> {
     let counted = Counted::read(store, id, options.base.as_deref(), options.margin)?;
     let document = document::document(&counted, options.functions);
-    let sheet = tables::sheet(&counted, &document, options);
+    let most = counted.moved_most(None).map(|(place, _)| place);
+    let sheet = tables::sheet(&document, most, options);
     Ok(CountReport { document, sheet })
 }

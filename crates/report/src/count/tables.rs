@@ -1,14 +1,12 @@
 //! The tables of counts, in the published shape: a legend, absolute values, relative values.
 
-use store::CountRecord;
-
-use super::counted::{CountVerdict, Counted, Group, Kind, in_phase, per_row, per_statement};
-use super::document::{CountDocument, CountedVariant};
+use super::counted::Group;
+use super::document::{CountDocument, CountedVariant, KindDocument};
 use super::functions::{FunctionDocument, WorkDocument};
 use super::options::CountOptions;
 use super::spread::{LEAST, Spread};
 use crate::output::number::{
-    UNKNOWN, exact_change, exact_relative, or_unknown, percent, repeated, signed_work, work,
+    UNKNOWN, exact_change, exact_relative, or_unknown, percent, repeated, signed_work, tenths, work,
 };
 use crate::output::sheet::{List, Part, Sheet};
 use crate::output::table::{RELATIVE, Row, RowKind, Section, Table, distinct, one_line, texts};
@@ -18,7 +16,12 @@ const WIDTH: usize = 100;
 /// Heading of variants, as published tables have it.
 const VERSION: &str = "version";
 
-pub(super) fn sheet(counted: &Counted, document: &CountDocument, options: &CountOptions) -> Sheet {
+/// `most`: the kind that moved most, if any did.
+pub(super) fn sheet(
+    document: &CountDocument,
+    most: Option<usize>,
+    options: &CountOptions,
+) -> Sheet {
     let mut sheet = Sheet::default();
     sheet.notes(
         document.warnings.iter().map(|w| format!("{}: {}", w.code, one_line(&w.text))).collect(),
@@ -26,15 +29,16 @@ pub(super) fn sheet(counted: &Counted, document: &CountDocument, options: &Count
     if !document.sentences.is_empty() {
         sheet.parts.push(Part::List(sentences(document)));
     }
-    for (group, kinds) in counted.groups() {
-        let mut tables = instructions(counted, group, kinds);
-        tables.push(verdicts(counted, group, kinds));
-        tables.extend(phases(counted, group, kinds));
+    for kinds in document.counts.chunk_by(|one, next| one.group() == next.group()) {
+        let counts = Counts { document, kinds, group: kinds[0].group() };
+        let mut tables = counts.instructions();
+        tables.push(counts.verdicts());
+        tables.extend(counts.phases());
         for table in tables.into_iter().filter(Table::says_something) {
             sheet.table(table);
         }
     }
-    functions(counted, document, options, &mut sheet);
+    functions(document, most, options, &mut sheet);
     sheet
 }
 
@@ -56,263 +60,245 @@ fn sentences(document: &CountDocument) -> List {
     }
 }
 
-/// Title of the part with absolute figures.
-fn absolute(group: &Group) -> String {
-    format!("instructions per {}", group.noun())
+/// The kinds of one group.
+struct Counts<'a> {
+    document: &'a CountDocument,
+    kinds: &'a [KindDocument],
+    group: Group,
+}
+
+/// Part of a table: its id, its title, and its cell for a count.
+type Figure<'a> = (&'static str, &'a str, fn(&CountedVariant) -> String);
+
+impl Counts<'_> {
+    /// Title of the part with absolute figures.
+    fn absolute(&self) -> String {
+        format!("instructions per {}", self.group.noun())
+    }
+
+    /// Their counts, each with its kind.
+    fn all(&self) -> impl Iterator<Item = (&KindDocument, &CountedVariant)> {
+        self.kinds.iter().flat_map(|kind| kind.variants.iter().map(move |one| (kind, one)))
+    }
+
+    /// The row of a variant.
+    fn row(&self, name: &str, label: &str, cells: impl Iterator<Item = String>) -> Row {
+        let is_base = name == self.document.base;
+        Row::new(label, cells).of_kind(is_base.then_some(RowKind::Base))
+    }
+
+    /// Instructions per statement and per row, relative to the base, and how well they repeat.
+    fn instructions(&self) -> Vec<Table> {
+        let (place, base) = (&self.group.place, &self.document.base);
+        let scattered = self.all().any(|(_, one)| one.counts.len() > 2);
+        let mut legend = vec![
+            match self.group.noun() {
+                "call" => "instructions: everything the library executed in these calls, counted under Callgrind".to_owned(),
+                _ => format!("instructions: everything the session's {place} executed, counted under Callgrind"),
+            },
+            format!("relative: value of the version / value of {base}"),
+            format!(
+                "same: within the repeatability of both sides together, at least {}",
+                repeated(LEAST)
+            ),
+            format!(
+                "repeatability: +/- of the mean of all counts, 95%, by how far they scatter; {}",
+                self.worst()
+            ),
+        ];
+        if scattered {
+            legend.push("spread: (largest - smallest) / mean, of so many counts".to_owned());
+        }
+        let absolute = self.absolute();
+        let figures: [Figure<'_>; 5] = [
+            ("statement", &absolute, |one| or_unknown(Some(one.per_statement), work)),
+            ("row", "instructions per row", |one| or_unknown(one.per_row, work)),
+            ("relative", RELATIVE, |one| match one.relative {
+                Some(_) if one.certain == Some(false) => "same".to_owned(),
+                relative => or_unknown(relative, exact_relative),
+            }),
+            ("repeatability", "repeatability", |one| or_unknown(one.repeatability, repeated)),
+            ("spread", "spread of the counts", |one| {
+                format!("{} of {}", repeated(one.spread), one.counts.len())
+            }),
+        ];
+        let table = |(id, name, cell): Figure<'_>| {
+            let mut table = part(&self.group, id, "Instructions", name);
+            table.legend.clone_from(&legend);
+            let kinds = self.kinds.iter().map(|kind| kind.kind.as_str());
+            table.columns = texts([VERSION].into_iter().chain(kinds));
+            let counted = |name: &&String| self.kinds.iter().any(|kind| kind.of(name).is_some());
+            let wanted = |name: &&String| id != "relative" || *name != base;
+            for name in self.document.variants.iter().filter(counted).filter(wanted) {
+                let cells = self.kinds.iter().map(|kind| kind.of(name));
+                let cells = cells.map(|one| one.map_or_else(|| UNKNOWN.to_owned(), cell));
+                table.rows.push(self.row(name, name, cells));
+            }
+            table
+        };
+        let rows = self.all().any(|(_, one)| one.rows.is_some());
+        let shown = |(id, ..): &Figure<'_>| match *id {
+            "row" => rows,
+            "spread" => scattered,
+            _ => true,
+        };
+        let tables = figures.into_iter().filter(shown).map(table).filter_map(Table::filled);
+        let tables: Vec<Table> = tables.collect();
+        let width = |table: &Table| -> usize {
+            (0..table.columns.len()).map(|column| table.width(column) + 2).sum()
+        };
+        match tables.iter().any(|table| width(table) > WIDTH) {
+            true => tables.iter().map(|table| table.transposed("kind")).collect(),
+            false => tables,
+        }
+    }
+
+    /// The count of the group that repeats worst.
+    fn worst(&self) -> String {
+        let all = self.all().filter_map(|(kind, one)| Some((one.repeatability?, kind, one)));
+        match all.reduce(|worst, next| if next.0 > worst.0 { next } else { worst }) {
+            Some((value, kind, one)) if value > 0.0 => {
+                format!("the worst is {} ({}, {})", repeated(value), kind.kind, one.name)
+            }
+            _ => "all are 0%".to_owned(),
+        }
+    }
+
+    /// Every kind and version compared with the base, with the smallest difference that counts.
+    fn verdicts(&self) -> Table {
+        let compared = self.all().filter_map(|(kind, one)| {
+            let of_base = Spread::of(&kind.of(&self.document.base)?.counts);
+            let threshold = of_base.threshold(&Spread::of(&one.counts));
+            Some((kind, one, one.relative?, threshold))
+        });
+        let verdict = |one: &CountedVariant| one.verdict.clone().unwrap_or_default();
+        let row = |(_, one, ..): &(&KindDocument, &CountedVariant, f64, f64)| {
+            RowKind::of(verdict(one) == "regression", verdict(one) == "improvement")
+        };
+        let (absolute, base) = (self.absolute(), &self.document.base);
+        part(&self.group, "verdicts", "Verdicts", "")
+            .explained([
+                &format!("relative, difference: {absolute} compared with {base}"),
+                &format!(
+                    "repeatability: of both sides together, at least {}; a larger difference is certain",
+                    repeated(LEAST)
+                ),
+                &format!(
+                    "verdict: same if not certain; regression or improvement if it also exceeds {}, otherwise equivalent",
+                    percent(self.document.margin)
+                ),
+            ])
+            .listing_kinds(compared, row, &[
+                ("kind", &|(kind, ..)| kind.kind.clone()),
+                (VERSION, &|(_, one, ..)| one.name.clone()),
+                ("relative", &|(_, _, ratio, _)| exact_relative(*ratio)),
+                ("difference", &|(_, _, ratio, _)| exact_change(*ratio)),
+                ("repeatability", &|(.., threshold)| repeated(*threshold)),
+                ("verdict", &|(_, one, ..)| verdict(one)),
+            ])
+    }
+
+    /// Instructions of each phase, their shares, and how much they increased.
+    fn phases(&self) -> Vec<Table> {
+        let phases = self.all().flat_map(|(_, one)| &one.phases);
+        let names: Vec<&str> = distinct(phases.map(|phase| phase.name.as_str()));
+        if names.is_empty() {
+            return Vec::new();
+        }
+        let known: Vec<&str> = names.iter().copied().filter(|name| *name != "other").collect();
+        let (known, noun) = (known.join(", "), self.group.noun());
+        let legend = format!(
+            "{known}: instructions in these phases of a {noun} and in everything they call"
+        );
+        let (absolute, base) = (self.absolute(), &self.document.base);
+        let table = |id: &str, name: &str, cell: PhaseCell| {
+            let mut table = part(&self.group, id, "Phases", name)
+                .explained([&legend, "other: the rest, such as reading the statement"]);
+            let headings = ["kind", VERSION].into_iter().chain(names.iter().copied());
+            table.columns = texts(headings.chain(["total"]));
+            let wanted = |one: &CountedVariant| id != "moved" || one.name != *base;
+            for (kind, one) in self.all().filter(|(_, one)| wanted(one)) {
+                let phases = names.iter().map(|name| Some(*name)).chain([None]);
+                let cells = phases.map(|phase| cell(kind.of(base), one, phase));
+                let cells = std::iter::once(one.name.clone()).chain(cells);
+                table.rows.push(self.row(&one.name, &kind.kind, cells));
+            }
+            table.filled()
+        };
+        let tables = [
+            table("phases", &absolute, |_, one, phase| or_unknown(in_phase(one, phase), work)),
+            table("shares", &format!("percent of the {noun}"), |_, one, phase| {
+                let share = in_phase(one, phase).map(|value| 100.0 * value / one.per_statement);
+                or_unknown(share, tenths)
+            }),
+            table("moved", &format!("{absolute} above {base}"), |base, one, phase| {
+                let before = base.and_then(|base| in_phase(base, phase));
+                let moved = in_phase(one, phase).zip(before).map(|(after, before)| after - before);
+                or_unknown(moved, signed_work)
+            }),
+        ];
+        tables.into_iter().flatten().collect()
+    }
+}
+
+/// A cell for a phase of a count, or for all of them, with the base's count.
+type PhaseCell = fn(Option<&CountedVariant>, &CountedVariant, Option<&str>) -> String;
+
+/// Instructions per statement in a phase, or in all of them; `None` where phases are not known.
+fn in_phase(one: &CountedVariant, phase: Option<&str>) -> Option<f64> {
+    let Some(name) = phase else { return Some(one.per_statement) };
+    let found = one.phases.iter().find(|known| known.name == name);
+    (!one.phases.is_empty()).then(|| found.map_or(0.0, |found| found.per_statement))
 }
 
 /// A part of the table of a group.
-fn part(group: &Group, id: &str, title: &str, part: &str, legend: &[String]) -> Table {
+fn part(group: &Group, id: &str, title: &str, part: &str) -> Table {
     let id = format!("count.{}.{}.{id}", group.protocol, group.place);
     let title = format!("{title}: {}", group.words());
-    let mut table = Table::new(Section::Other, id, title);
-    table.part = part.to_owned();
-    table.legend = legend.to_vec();
-    table
-}
-
-/// Instructions per statement and per row, relative to the base, and how well they repeat.
-fn instructions(counted: &Counted, group: &Group, kinds: &[Kind]) -> Vec<Table> {
-    let variants = counted.counted(kinds);
-    let mut legend = vec![
-        match group.noun() {
-            "call" => "instructions: everything the library executed in these calls, counted under Callgrind".to_owned(),
-            _ => format!("instructions: everything the session's {} executed, counted under Callgrind", group.place),
-        },
-        format!("relative: value of the version / value of {}", counted.name(counted.base)),
-        format!(
-            "same: within the repeatability of both sides together, at least {}",
-            repeated(LEAST)
-        ),
-        format!(
-            "repeatability: +/- of the mean of all counts, 95%, by how far they scatter; {}",
-            worst(counted, kinds)
-        ),
-    ];
-    let more_than_two = |record: &CountRecord| record.counts.len() > 2;
-    let scattered = kinds.iter().flat_map(|kind| &kind.counts).flatten().any(more_than_two);
-    if scattered {
-        legend.push("spread: (largest - smallest) / mean, of so many counts".to_owned());
-    }
-    let figure = |value: fn(&CountRecord) -> Option<f64>, print: fn(f64) -> String| {
-        move |kind: &Kind, variant: usize| or_unknown(kind.count(variant).and_then(value), print)
-    };
-    let mut tables = Vec::new();
-    let mut add = |id: &str, name: &str, cell: &dyn Fn(&Kind, usize) -> String, base: bool| {
-        let mut table = part(group, id, "Instructions", name, &legend);
-        let names = kinds.iter().map(|kind| kind.kind.clone());
-        table.columns = std::iter::once(VERSION.to_owned()).chain(names).collect();
-        for variant in variants.iter().filter(|variant| base || **variant != counted.base) {
-            let cells = kinds.iter().map(|kind| cell(kind, *variant)).collect();
-            let marked = (*variant == counted.base).then_some(RowKind::Base);
-            table.rows.push(Row::new(counted.name(*variant), cells).of_kind(marked));
-        }
-        if !table.rows.is_empty() {
-            tables.push(table);
-        }
-    };
-    add("statement", &absolute(group), &figure(|record| Some(per_statement(record)), work), true);
-    if kinds.iter().flat_map(|kind| &kind.counts).flatten().any(|record| record.rows > 0) {
-        add("row", "instructions per row", &figure(per_row, work), true);
-    }
-    let relative = |kind: &Kind, variant: usize| match counted.difference(kind, variant) {
-        Some(difference) if difference.certain() => exact_relative(difference.ratio),
-        Some(_) => "same".to_owned(),
-        None => UNKNOWN.to_owned(),
-    };
-    add("relative", RELATIVE, &relative, false);
-    let repeats = figure(interval, repeated);
-    add("repeatability", "repeatability", &repeats, true);
-    if scattered {
-        let spread = |kind: &Kind, variant: usize| {
-            let Some(record) = kind.count(variant) else { return UNKNOWN.to_owned() };
-            let range = repeated(Spread::of(&record.counts).range);
-            format!("{range} of {}", record.counts.len())
-        };
-        add("spread", "spread of the counts", &spread, true);
-    }
-    if tables
-        .iter()
-        .any(|table| (0..table.columns.len()).map(|c| table.width(c) + 2).sum::<usize>() > WIDTH)
-    {
-        tables = tables.iter().map(|table| table.transposed("kind")).collect();
-    }
-    tables
-}
-
-/// Uncertainty of the mean of the counts; `None` for a single count.
-fn interval(record: &CountRecord) -> Option<f64> {
-    Some(Spread::of(&record.counts).interval).filter(|interval| interval.is_finite())
-}
-
-/// The count of the group that repeats worst.
-fn worst(counted: &Counted, kinds: &[Kind]) -> String {
-    let all = kinds.iter().flat_map(|kind| {
-        let records = kind.counts.iter().enumerate();
-        records.filter_map(move |(variant, record)| {
-            Some((interval(record.as_ref()?)?, kind.kind.as_str(), variant))
-        })
-    });
-    let worst = all.reduce(|worst, next| if next.0 > worst.0 { next } else { worst });
-    match worst {
-        Some((value, kind, variant)) if value > 0.0 => {
-            format!("the worst is {} ({kind}, {})", repeated(value), counted.name(variant))
-        }
-        _ => "all are 0%".to_owned(),
-    }
-}
-
-/// Every kind and version compared with the base, with the smallest difference that counts.
-fn verdicts(counted: &Counted, group: &Group, kinds: &[Kind]) -> Table {
-    let legend = vec![
-        format!(
-            "relative, difference: {} compared with {}",
-            absolute(group),
-            counted.name(counted.base)
-        ),
-        format!(
-            "repeatability: of both sides together, at least {}; a larger difference is certain",
-            repeated(LEAST)
-        ),
-        format!(
-            "verdict: same if not certain; regression or improvement if it also exceeds {}, otherwise equivalent",
-            percent(counted.margin)
-        ),
-    ];
-    let mut table = part(group, "verdicts", "Verdicts", "", &legend);
-    table.columns = texts(["kind", VERSION, "relative", "difference", "repeatability", "verdict"]);
-    for kind in kinds {
-        for variant in 0..counted.variants.len() {
-            let Some(found) = counted.difference(kind, variant) else { continue };
-            let cells = vec![
-                counted.name(variant).to_owned(),
-                exact_relative(found.ratio),
-                exact_change(found.ratio),
-                repeated(found.threshold),
-                found.verdict.as_str().to_owned(),
-            ];
-            let is = |verdict| found.verdict == verdict;
-            let row = RowKind::of(is(CountVerdict::Regression), is(CountVerdict::Improvement));
-            table.rows.push(Row::new(&kind.kind, cells).of_kind(row));
-        }
-    }
-    table
-}
-
-/// Instructions of each phase, their shares, and how much they increased.
-fn phases(counted: &Counted, group: &Group, kinds: &[Kind]) -> Vec<Table> {
-    let names: Vec<&str> = distinct(kinds.iter().flat_map(Kind::phases));
-    if names.is_empty() {
-        return Vec::new();
-    }
-    let known: Vec<&str> = names.iter().copied().filter(|name| *name != "other").collect();
-    let legend = vec![
-        format!(
-            "{}: instructions in these phases of a {} and in everything they call",
-            known.join(", "),
-            group.noun()
-        ),
-        "other: the rest, such as reading the statement".to_owned(),
-    ];
-    let base = counted.base;
-    let mut tables = Vec::new();
-    let mut add = |id: &str,
-                   name: &str,
-                   with_base: bool,
-                   cell: &dyn Fn(&Kind, &CountRecord, Option<&str>) -> String| {
-        let mut table = part(group, id, "Phases", name, &legend);
-        let headings = ["kind", VERSION].into_iter().chain(names.iter().copied());
-        table.columns = texts(headings.chain(["total"]));
-        for kind in kinds {
-            for variant in (0..counted.variants.len()).filter(|v| with_base || *v != base) {
-                let Some(record) = kind.count(variant) else { continue };
-                let phases = names.iter().map(|name| Some(*name)).chain([None]);
-                let cells = std::iter::once(counted.name(variant).to_owned())
-                    .chain(phases.map(|phase| cell(kind, record, phase)));
-                let marked = (variant == base).then_some(RowKind::Base);
-                table.rows.push(Row::new(&kind.kind, cells.collect()).of_kind(marked));
-            }
-        }
-        if !table.rows.is_empty() {
-            tables.push(table);
-        }
-    };
-    // A phase, or all of them.
-    let of = |record: &CountRecord, phase: Option<&str>| match phase {
-        Some(phase) => in_phase(record, phase),
-        None => Some(per_statement(record)),
-    };
-    let absolute = absolute(group);
-    add("phases", &absolute, true, &|_, record, phase| or_unknown(of(record, phase), work));
-    add("shares", &format!("percent of the {}", group.noun()), true, &|_, record, phase| {
-        let share = of(record, phase).map(|value| 100.0 * value / per_statement(record));
-        or_unknown(share, |share| format!("{share:.1}"))
-    });
-    let title = format!("{absolute} above {}", counted.name(base));
-    add("moved", &title, false, &|kind, record, phase| {
-        let before = kind.count(base).and_then(|before| of(before, phase));
-        let moved = of(record, phase).zip(before).map(|(after, before)| after - before);
-        or_unknown(moved, signed_work)
-    });
-    tables
+    Table { part: part.to_owned(), ..Table::new(Section::Other, id, title) }
 }
 
 /// The functions that moved, for the kind that moved most or for all kinds; for a single variant,
 /// the functions that cost most.
 fn functions(
-    counted: &Counted,
     document: &CountDocument,
+    most: Option<usize>,
     options: &CountOptions,
     sheet: &mut Sheet,
 ) {
-    if options.functions == 0 {
+    let counts = || document.counts.iter().flat_map(|kind| &kind.variants);
+    if options.functions == 0 || counts().all(|one| one.functions.is_empty()) {
         return;
     }
-    let most = counted.moved_most(None).map(|(kind, _)| kind);
-    let alone = counted.counted(&counted.kinds).len() < 2;
-    let mut any = false;
-    for (kind, shown) in counted.kinds.iter().zip(&document.counts) {
-        let wanted = options.every_kind
-            || most.is_some_and(|most| std::ptr::eq(most, kind))
-            || (alone && std::ptr::eq(kind, &counted.kinds[0]));
-        if !wanted {
-            continue;
-        }
-        for variant in &shown.variants {
-            let compared = variant.relative.is_some();
-            if (compared || alone) && !variant.functions.is_empty() {
-                let table = function_table(kind, variant, &document.base);
-                if table.says_something() {
-                    any = true;
-                    sheet.table(table);
-                }
-            }
-        }
+    let alone = distinct(counts().map(|one| &one.name)).len() < 2;
+    let wanted = |place: usize| options.every_kind || most == Some(place) || alone && place == 0;
+    let shown = document.counts.iter().enumerate().filter(|(place, _)| wanted(*place));
+    let shown = shown.flat_map(|(_, kind)| kind.variants.iter().map(move |one| (kind, one)));
+    let tables: Vec<Table> = shown
+        .filter(|(_, one)| (one.relative.is_some() || alone) && !one.functions.is_empty())
+        .map(|(kind, one)| function_table(kind, one, &document.base))
+        .filter(Table::says_something)
+        .collect();
+    if tables.is_empty() {
+        sheet.notes(vec!["no kind moved, so no functions are shown".to_owned()]);
     }
-    let known = document.counts.iter().flat_map(|kind| &kind.variants);
-    if !any && known.clone().any(|variant| !variant.functions.is_empty()) {
-        let said = "no kind moved, so no functions are shown";
-        sheet.notes(vec![said.to_owned()]);
-    }
+    tables.into_iter().for_each(|table| sheet.table(table));
 }
 
-fn function_table(kind: &Kind, variant: &CountedVariant, base: &str) -> Table {
+fn function_table(kind: &KindDocument, variant: &CountedVariant, base: &str) -> Table {
     let compared = variant.relative.is_some();
+    let with = if compared { format!(" compared with {base}") } else { String::new() };
+    let group = kind.group();
     let mut table = part(
-        &kind.group,
+        &group,
         &format!("functions.{}.{}", kind.kind, variant.name),
-        &if compared {
-            format!("Functions of {}, {} compared with {base}", kind.kind, variant.name)
-        } else {
-            format!("Functions of {}, {}", kind.kind, variant.name)
-        },
+        &format!("Functions of {}, {}{with}", kind.kind, variant.name),
         "",
-        &[],
     );
     let own = format!(
         "per {}; own: instructions in the function itself; incl: including everything it called; \
          calls: how often it was called",
-        kind.group.noun()
+        group.noun()
     );
     let rose = "+/-: increase; sorted by how far own instructions moved";
     table.legend = std::iter::once(own).chain(compared.then(|| rose.to_owned())).collect();
@@ -347,7 +333,7 @@ fn function_table(kind: &Kind, variant: &CountedVariant, base: &str) -> Table {
             }
         });
         let one_sided = compared && (function.base.is_none() || function.variant.is_none());
-        let row = Row::new(&function.name, cells.collect());
+        let row = Row::new(&function.name, cells);
         table.rows.push(row.of_kind(one_sided.then_some(RowKind::Marked)));
     }
     let lacks = |name: &str, of: fn(&FunctionDocument) -> bool| {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::counted::{Counted, Difference, Group, Kind, in_phase, per_statement};
+use super::counted::{Counted, CountedKind, Difference, Group, in_phase, per_statement};
 use super::functions::matched;
 use super::spread::LEAST;
 use crate::output::number::{digits, repeated};
@@ -25,8 +25,7 @@ const NAMED: usize = 3;
 /// A sentence about the kind that moved most, for each variant with a count except the base.
 pub(crate) fn sentences(counted: &Counted) -> Vec<SentenceDocument> {
     counted
-        .counted(&counted.kinds)
-        .into_iter()
+        .counted()
         .filter(|variant| *variant != counted.base)
         .map(|variant| {
             let name = counted.name(variant);
@@ -41,7 +40,7 @@ fn predicate(counted: &Counted, variant: usize) -> String {
     let base = counted.name(counted.base);
     let compared: Vec<Difference> =
         counted.kinds.iter().filter_map(|kind| counted.difference(kind, variant)).collect();
-    let Some((kind, difference)) = counted.moved_most(Some(variant)) else {
+    let Some((place, difference)) = counted.moved_most(Some(variant)) else {
         if compared.is_empty() {
             return format!("has no kind in common with {base}");
         }
@@ -51,6 +50,7 @@ fn predicate(counted: &Counted, variant: usize) -> String {
             repeated(most)
         );
     };
+    let kind = &counted.kinds[place];
     let mut said = format!(
         "executes {} instructions per {} of {} than {base}",
         more(difference.ratio),
@@ -81,13 +81,13 @@ fn predicate(counted: &Counted, variant: usize) -> String {
     said
 }
 
-fn has_rows(kind: &Kind, base: usize, variant: usize) -> bool {
+fn has_rows(kind: &CountedKind, base: usize, variant: usize) -> bool {
     let of = |place| kind.count(place).is_some_and(|record| record.rows > 0);
     of(base) && of(variant)
 }
 
 /// The kind, with its protocol (and place) if there are several.
-fn named(counted: &Counted, kind: &Kind) -> String {
+fn named(counted: &Counted, kind: &CountedKind) -> String {
     let groups: Vec<&Group> = counted.groups().map(|(group, _)| group).collect();
     if groups.len() < 2 {
         return kind.kind.clone();

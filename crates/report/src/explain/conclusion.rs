@@ -7,7 +7,7 @@ use metrics::{
 
 use super::shifts::ExplainedShift;
 use crate::judging::sentence::{confidence, direction};
-use crate::output::number::{percent, signed};
+use crate::output::number::{changes, percent, signed};
 
 /// The costs that may explain a difference in throughput, in the order in which they are mentioned.
 pub(super) const COSTS: [&Metric; 5] = [&DBMS_CPU, &READS, &READ_KB, &WRITTEN_KB, &SWITCHES];
@@ -85,12 +85,8 @@ fn of_throughput(throughput: Result<&Comparison, &str>) -> String {
     let Some((low, high)) = comparison.low.zip(comparison.high) else {
         return "throughput without an interval, so nothing is certain".to_owned();
     };
-    let interval = format!(
-        "{} interval {} to {}",
-        confidence(comparison.confidence),
-        signed(low - 1.0),
-        signed(high - 1.0)
-    );
+    let confidence = confidence(comparison.confidence);
+    let interval = format!("{confidence} interval {}", changes(low, high));
     if comparison.confirmed() {
         let size = percent((comparison.ratio - 1.0).abs());
         let direction = if comparison.ratio < 1.0 { "down" } else { "up" };

@@ -61,9 +61,8 @@ pub(crate) fn plans(step: &ExplainedStep) -> impl Iterator<Item = String> {
 }
 
 fn plan_of(step: &ExplainedStep, variant: &str, one: &ExplainedPlan) -> String {
-    let base = step.variants.first().map_or(UNKNOWN, |variant| variant.name.as_str());
     let mut text = format!("{}\n", one.statement);
-    for (name, plans) in [(base, &one.base), (variant, &one.plans)] {
+    for (name, plans) in [(base(step), &one.base), (variant, &one.plans)] {
         for plan in plans {
             text.push_str(&format!("\n{name}:\n"));
             plan.lines().for_each(|line| text.push_str(&format!("  {line}\n")));
@@ -90,23 +89,22 @@ fn shifted(
     (id, title, legend): Shifts,
     rows: usize,
 ) -> Table {
-    let base = step.variants.first().map_or(UNKNOWN, |variant| variant.name.as_str());
+    let base = base(step);
     let title = format!("{title}, from {base} to {variant}: {}", step.label);
-    let mut table =
-        Table::of_step(Section::Hardware, &format!("{id}.{variant}"), title, &step.label);
+    let id = format!("{id}.{variant}");
     let sure = "sure: of the differences marked yes, at most 5% are expected to be chance";
-    table.legend = texts([legend, sure]);
-    table.columns = texts(["", base, variant, "ratio", "sure"]);
-    let row = |shift: &ExplainedShift| {
-        let cells = vec![
-            cost(shift.base),
-            cost(shift.value),
-            or_unknown(shift.ratio, relative),
-            if shift.sure { "yes" } else { "" }.to_owned(),
-        ];
-        Row::new(shift.name.clone(), cells)
-    };
-    table.rows = shifts.iter().take(rows).map(row).collect();
+    let mut table = Table::of_step(Section::Hardware, &id, title, &step.label)
+        .explained([legend, sure])
+        .listing(
+            shifts.iter().take(rows),
+            &[
+                ("", &|shift| shift.name.clone()),
+                (base, &|shift| cost(shift.base)),
+                (variant, &|shift| cost(shift.value)),
+                ("ratio", &|shift| or_unknown(shift.ratio, relative)),
+                ("sure", &|shift| if shift.sure { "yes" } else { "" }.to_owned()),
+            ],
+        );
     if shifts.len() > rows {
         table.notes.push(format!("{} more differ", shifts.len() - rows));
     } else if shifts.is_empty() {
@@ -139,14 +137,10 @@ fn callees(step: &ExplainedStep, parent: &str, worker: Option<&ProfileFacts>) ->
     ];
     let variants = step.variants.iter().map(|variant| variant.name.as_str());
     table.columns = texts(["function"].into_iter().chain(variants));
-    table.rows = step
-        .children
-        .iter()
-        .map(|child| {
-            let cells = child.shares.iter().map(|share| or_unknown(*share, percent));
-            Row::new(child.function.clone(), cells.collect())
-        })
-        .collect();
+    for child in &step.children {
+        let cells = child.shares.iter().map(|share| or_unknown(*share, percent));
+        table.rows.push(Row::new(&child.function, cells));
+    }
     if let Some(ProfileFacts { dispatchers: [first, ..], .. }) = worker {
         table.legend.push(format!(
             "skips functions that only dispatch messages ({first} …) or have no name"
@@ -184,40 +178,36 @@ fn phases(step: &ExplainedStep, worker: &ProfileFacts) -> Option<Table> {
     for variant in &step.variants {
         let Some(phases) = &variant.phases else { continue };
         let cells = names().map(|name| or_unknown(phases.get(name).copied(), percent));
-        table.rows.push(Row::new(variant.name.clone(), cells.collect()));
+        table.rows.push(Row::new(&variant.name, cells));
     }
-    (!table.rows.is_empty()).then_some(table)
+    table.filled()
 }
 
 fn moved(step: &ExplainedStep, variant: &str, moves: &[ExplainedMove]) -> Table {
-    let base = step.variants.first().map_or(UNKNOWN, |variant| variant.name.as_str());
+    let base = base(step);
     let title = format!("Functions that moved from {base} to {variant}: {}", step.label);
     let id = format!("moved.{variant}");
-    let mut table = Table::of_step(Section::Hardware, &id, title, &step.label);
-    table.legend = texts([
-        "own: percentage of all samples in the function itself; total: including what it called",
-        "moved: difference of own in points; ±: 95% interval from the number of samples alone; restarts differ by more",
-        "us/o: difference of CPU microseconds per operation in the function itself (own × dbms.cpu/o)",
-    ]);
-    let of = |what: &str, name: &str| format!("{what} {name}");
-    let own = (of("own", base), of("own", variant));
-    let total = (of("total", base), of("total", variant));
-    let headings = ["function", &own.0, &own.1, "moved", "±", "us/o", &total.0, &total.1];
-    table.columns = texts(headings);
-    let row = |moved: &ExplainedMove| {
-        let cells = vec![
-            percent(moved.base_own),
-            percent(moved.own),
-            format!("{:+.2}", moved.difference() * 100.0),
-            percent(moved.error),
-            or_unknown(moved.cpu_us, signed),
-            percent(moved.base_inclusive),
-            percent(moved.inclusive),
-        ];
-        Row::new(moved.function.clone(), cells)
-    };
-    table.rows = moves.iter().map(row).collect();
-    table
+    Table::of_step(Section::Hardware, &id, title, &step.label)
+        .explained([
+            "own: percentage of all samples in the function itself; total: including what it called",
+            "moved: difference of own in points; ±: 95% interval from the number of samples alone; restarts differ by more",
+            "us/o: difference of CPU microseconds per operation in the function itself (own × dbms.cpu/o)",
+        ])
+        .listing(moves, &[
+            ("function", &|moved| moved.function.clone()),
+            (&format!("own {base}"), &|moved| percent(moved.base_own)),
+            (&format!("own {variant}"), &|moved| percent(moved.own)),
+            ("moved", &|moved| format!("{:+.2}", moved.difference() * 100.0)),
+            ("±", &|moved| percent(moved.error)),
+            ("us/o", &|moved| or_unknown(moved.cpu_us, signed)),
+            (&format!("total {base}"), &|moved| percent(moved.base_inclusive)),
+            (&format!("total {variant}"), &|moved| percent(moved.inclusive)),
+        ])
+}
+
+/// The name of the base, which comes first.
+fn base(step: &ExplainedStep) -> &str {
+    step.variants.first().map_or(UNKNOWN, |variant| variant.name.as_str())
 }
 
 fn percent(share: f64) -> String {

@@ -10,7 +10,7 @@ use plan::StepKey;
 
 use crate::load::model::Results;
 
-use super::{labels, rows};
+use super::{comparable, labels};
 
 /// The figures of a step of a trial.
 struct Line<'a> {
@@ -34,10 +34,7 @@ pub fn benchstat(results: &Results) -> String {
     );
     let mut units = BTreeMap::new();
     let mut lines: Vec<Line<'_>> = Vec::new();
-    for row in rows(results).filter(|row| row.kind != "warm-up") {
-        if row.better == Better::Neither || !row.value.is_finite() {
-            continue;
-        }
+    for row in comparable(results) {
         let throughput = row.metric.name == metrics::OPS.name;
         let unit = match (throughput, row.unit.as_str()) {
             (true, unit) => unit.to_owned(),

@@ -3,12 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use metrics::Better;
 use serde::Serialize;
 
 use crate::load::model::Results;
 
-use super::rows;
+use super::comparable;
 
 /// A measure of a benchmark.
 #[derive(Serialize)]
@@ -24,10 +23,7 @@ struct Measure {
 /// of `steelyard compare`. Warm-ups are left out.
 pub fn bmf(results: &Results) -> String {
     let mut values: BTreeMap<String, BTreeMap<String, Vec<f64>>> = BTreeMap::new();
-    for row in rows(results).filter(|row| row.kind != "warm-up") {
-        if row.better == Better::Neither || !row.value.is_finite() {
-            continue;
-        }
+    for row in comparable(results) {
         let step = row.step.label(true);
         let benchmark = format!("{}/{step}", results.variant_name(row.variant));
         let measure = if row.metric.name == metrics::OPS.name {

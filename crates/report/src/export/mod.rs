@@ -30,6 +30,13 @@ struct Row<'a> {
     value: f64,
 }
 
+/// The figures that other programs can compare: those with a better direction, without warm-ups.
+fn comparable(results: &Results) -> impl Iterator<Item = Row<'_>> {
+    rows(results).filter(|row| {
+        row.kind != "warm-up" && row.better != Better::Neither && row.value.is_finite()
+    })
+}
+
 /// All known figures of finished trials, in the order of steps, variants, blocks and names.
 fn rows(results: &Results) -> impl Iterator<Item = Row<'_>> {
     let steps = results.steps.iter().flat_map(|step| {

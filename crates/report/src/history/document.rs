@@ -10,7 +10,7 @@ use judge::{ChangePoint, ChangeSearch, Changes, ENOUGH_UNITS, Exchangeable, chan
 use super::lines::{Lines, StepLine};
 use super::order::Order;
 use crate::load::trials::{Trials, Value};
-use crate::output::number::{percent, signed};
+use crate::output::number::{changes, percent};
 use crate::output::time::rfc3339;
 
 /// Version of the shape; it grows when a key is removed or changes its meaning.
@@ -249,14 +249,7 @@ impl Maker<'_> {
             let (least, most) = self.few.unwrap_or((found.units, found.units));
             self.few = Some((least.min(found.units), most.max(found.units)));
         }
-        let told = Told {
-            step: &document.name,
-            speed: self.trials.metric == metrics::OPS.name && document.better == "more",
-            line,
-            metric: &self.trials.metric,
-            runs: self.runs,
-            points: &document.points,
-        };
+        let about = (self.trials.metric.as_str(), line);
         let described = |change: &ChangePoint| {
             let span =
                 |range: &std::ops::Range<usize>| [places[range.start], places[range.end - 1]];
@@ -271,7 +264,7 @@ impl Maker<'_> {
                 dependent_p: change.dependent_p,
                 sentence: String::new(),
             };
-            described.sentence = sentence(&told, &described);
+            described.sentence = sentence(about, document, self.runs, &described);
             described
         };
         let changes = found.points.iter().map(described).collect();
@@ -280,25 +273,18 @@ impl Maker<'_> {
     }
 }
 
-/// The facts that describe a change.
-struct Told<'a> {
-    /// True if more means faster.
-    speed: bool,
-    step: &'a str,
-    line: &'a str,
-    metric: &'a str,
-    runs: &'a [HistoryRun],
-    /// The step's points.
-    points: &'a [HistoryPoint],
-}
-
 /// "l.i0 of pg got 6.6% slower between 13.7 and 14.3 (95% interval −7.4% to −5.8%; before: 12.22 to
 /// 13.7, after: 14.3 to 16.4)".
-fn sentence(told: &Told<'_>, change: &ChangeDocument) -> String {
-    let Told { speed, step, line, metric, runs, points } = told;
+fn sentence(
+    (metric, line): (&str, &str),
+    HistoryStep { name: step, better, points, .. }: &HistoryStep,
+    runs: &[HistoryRun],
+    change: &ChangeDocument,
+) -> String {
+    let speed = metric == metrics::OPS.name && better == "more";
     let name = |place: usize| runs.get(place).map_or("?", |run| run.name.as_str());
     let size = percent((change.ratio - 1.0).abs());
-    let what = match (*speed, change.ratio < 1.0) {
+    let what = match (speed, change.ratio < 1.0) {
         (true, true) => format!("{step} of {line} got {size} slower"),
         (true, false) => format!("{step} of {line} got {size} faster"),
         (false, true) => format!("{metric} of {step} of {line} fell by {size}"),
@@ -308,11 +294,10 @@ fn sentence(told: &Told<'_>, change: &ChangeDocument) -> String {
         if from == to { name(from).to_owned() } else { format!("{} to {}", name(from), name(to)) }
     };
     let mut said = format!(
-        "{what} between {} and {} (95% interval {} to {}; before: {}, after: {})",
+        "{what} between {} and {} (95% interval {}; before: {}, after: {})",
         name(change.before[1]),
         name(change.run),
-        signed(change.low - 1.0),
-        signed(change.high - 1.0),
+        changes(change.low, change.high),
         span(change.before),
         span(change.after),
     );
@@ -347,11 +332,12 @@ mod tests {
             dependent_p: None,
             sentence: String::new(),
         };
-        let said = |speed| {
-            let told = Told { speed, step: "s", line: "l", metric: "o/s", runs: &[], points: &[] };
-            sentence(&told, &change)
+        let said = |better: &str| {
+            let (name, better) = ("s".to_owned(), better.to_owned());
+            let step = HistoryStep { name, better, ..HistoryStep::default() };
+            sentence(("o/s", "l"), &step, &[], &change)
         };
-        assert!(said(true).starts_with("s of l got 10.0% faster"), "{}", said(true));
-        assert!(said(false).starts_with("o/s of s of l rose by 10.0%"), "{}", said(false));
+        assert!(said("more").starts_with("s of l got 10.0% faster"), "{}", said("more"));
+        assert!(said("less").starts_with("o/s of s of l rose by 10.0%"), "{}", said("less"));
     }
 }

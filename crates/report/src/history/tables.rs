@@ -6,7 +6,7 @@ use plan::StepKey;
 use super::document::{ChangeDocument, HistoryDocument, HistoryStep, LineDocument};
 use crate::output::number::{cost, or_unknown, rate, relative};
 use crate::output::sheet::{List, Part, Sheet};
-use crate::output::table::{Row, RowKind, Section, Table, texts};
+use crate::output::table::{Row, Section, Table};
 
 pub(super) fn sheet(document: &HistoryDocument) -> Sheet {
     let mut sheet = Sheet::default();
@@ -41,37 +41,47 @@ fn by_run(document: &HistoryDocument, line: &LineDocument) -> [Table; 2] {
         }
     }
     let id = format!("history.{}", title.trim_start_matches("History by "));
-    let mut table = Table::new(Section::Other, id, title);
-    table.legend = legend(document);
+    let what = match document.order.as_str() {
+        "version" => "version: all of its trials, in order of release",
+        "commit" => "commit: all of its trials",
+        _ => "date: an experiment, ordered by when it began (UTC)",
+    };
+    let mut table = Table::new(Section::Other, id, title).explained([
+        what,
+        &format!("absolute: {}, median over the trials", document.metric),
+        "relative: geometric mean of the trials / that of the first row",
+        "▼ ▲ change point: from here on the level is lower or higher than before",
+    ]);
     table.columns = std::iter::once(document.order.clone())
         .chain(line.steps.iter().map(|step| label(line, step)))
         .collect();
     let [mut absolute, mut relative_table] = table.in_two_parts();
+    let shown = if document.metric == metrics::OPS.name { rate } else { cost };
     for (place, run) in document.runs.iter().enumerate() {
-        let point = |step: &HistoryStep| step.points.iter().position(|point| point.run == place);
-        if line.steps.iter().all(|step| point(step).is_none()) {
+        let points = line.steps.iter().map(|step| {
+            let point = step.points.iter().find(|point| point.run == place);
+            (step, point)
+        });
+        if points.clone().all(|(_, point)| point.is_none()) {
             continue;
         }
-        let absolutes = line.steps.iter().map(|step| {
-            or_unknown(point(step).map(|at| step.points[at].median), |median| {
-                if document.metric == metrics::OPS.name { rate(median) } else { cost(median) }
-            })
-        });
-        absolute.rows.push(Row::new(&run.name, absolutes.collect()));
-        let relatives = line.steps.iter().map(|step| {
-            let ratio = point(step).and_then(|at| step.points[at].relative);
-            let mark = mark(step, place);
-            or_unknown(ratio, |ratio| format!("{}{mark}", relative(ratio)))
-        });
-        let verdicts: Vec<_> =
-            line.steps.iter().map(|step| verdict(document, step, place)).collect();
-        let has = |wanted| verdicts.contains(&Some(wanted));
-        let kind = RowKind::of(has(Verdict::Regression), has(Verdict::Improvement));
-        let word = |verdict: &Option<Verdict>| verdict.map_or("", Verdict::as_str).to_owned();
-        let row = Row::new(&run.name, relatives.collect()).of_kind(kind);
-        let judged = verdicts.iter().any(Option::is_some);
-        let verdicts = verdicts.iter().filter(|_| judged).map(word).collect();
-        relative_table.rows.push(Row { verdicts, ..row });
+        let medians = points.clone().map(|(_, point)| point.map(|point| point.median));
+        let medians = medians.map(|median| or_unknown(median, shown));
+        absolute.rows.push(Row::new(&run.name, medians));
+        let mut row = Row::judged(
+            &run.name,
+            points.map(|(step, point)| {
+                let mark = mark(step, place);
+                let ratio = point.and_then(|point| point.relative);
+                let cell = or_unknown(ratio, |ratio| format!("{}{mark}", relative(ratio)));
+                (cell, verdict(document, step, place))
+            }),
+        )
+        .by_verdicts();
+        if row.verdicts.iter().all(String::is_empty) {
+            row.verdicts.clear();
+        }
+        relative_table.rows.push(row);
     }
     [absolute, relative_table]
 }
@@ -80,20 +90,6 @@ fn by_run(document: &HistoryDocument, line: &LineDocument) -> [Table; 2] {
 fn label(line: &LineDocument, step: &HistoryStep) -> String {
     let several = line.steps.iter().any(|other| other.dop != step.dop);
     StepKey::new(&step.name, step.dop).label(several)
-}
-
-fn legend(document: &HistoryDocument) -> Vec<String> {
-    let what = match document.order.as_str() {
-        "version" => "version: all of its trials, in order of release",
-        "commit" => "commit: all of its trials",
-        _ => "date: an experiment, ordered by when it began (UTC)",
-    };
-    vec![
-        what.to_owned(),
-        format!("absolute: {}, median over the trials", document.metric),
-        "relative: geometric mean of the trials / that of the first row".to_owned(),
-        "▼ ▲ change point: from here on the level is lower or higher than before".to_owned(),
-    ]
 }
 
 /// The sign of a change that starts with this run.
@@ -123,41 +119,39 @@ fn changes(
     title: &str,
     of: fn(&HistoryStep) -> &Vec<ChangeDocument>,
 ) -> Part {
-    let mut table = Table::new(Section::Other, id, title);
-    table.legend = vec![
-        "found by E-divisive; between: the last run before the change and the first run after it"
-            .to_owned(),
-        "ratio: level after / level before; low, high: its 95% interval".to_owned(),
-        "p: chance of an equally clear change if the order of runs were random".to_owned(),
-    ];
-    table.columns = texts(["step", "line", "between", "ratio", "low", "high", "p", "in words"]);
-    let mut histories = 0;
-    for line in &document.lines {
-        for step in &line.steps {
-            histories += 1;
-            for change in of(step) {
-                let name = |run: usize| document.runs.get(run).map_or("?", |run| &run.name);
-                let cells = vec![
-                    line.line.clone(),
-                    format!("{} → {}", name(change.before[1]), name(change.run)),
-                    relative(change.ratio),
-                    relative(change.low),
-                    relative(change.high),
-                    relative(change.dependent_p.map_or(change.p, |p| p.max(change.p))),
-                    change.sentence.clone(),
-                ];
-                table.rows.push(Row::new(label(line, step), cells));
-            }
-        }
-    }
-    if table.rows.is_empty() {
-        return Part::List(List {
-            id: id.to_owned(),
-            title: title.to_owned(),
-            lead: format!("searched {histories} histories (one per step of a line) by E-divisive"),
-            items: Vec::new(),
-            nothing: "none found".to_owned(),
-        });
-    }
-    Part::Table(table)
+    let steps =
+        || document.lines.iter().flat_map(|line| line.steps.iter().map(move |it| (line, it)));
+    let all = steps().flat_map(|(line, step)| of(step).iter().map(move |it| (line, step, it)));
+    let name = |run: usize| document.runs.get(run).map_or("?", |run| &run.name);
+    let table = Table::new(Section::Other, id, title)
+        .explained([
+            "found by E-divisive; between: the last run before the change and the first run after it",
+            "ratio: level after / level before; low, high: its 95% interval",
+            "p: chance of an equally clear change if the order of runs were random",
+        ])
+        .listing(all, &[
+            ("step", &|(line, step, _)| label(line, step)),
+            ("line", &|(line, ..)| line.line.clone()),
+            ("between", &|(.., it)| format!("{} → {}", name(it.before[1]), name(it.run))),
+            ("ratio", &|(.., it)| relative(it.ratio)),
+            ("low", &|(.., it)| relative(it.low)),
+            ("high", &|(.., it)| relative(it.high)),
+            ("p", &|(.., it)| relative(it.dependent_p.map_or(it.p, |p| p.max(it.p)))),
+            ("in words", &|(.., it)| it.sentence.clone()),
+        ]);
+    table.filled().map_or_else(
+        || {
+            let histories = steps().count();
+            Part::List(List {
+                id: id.to_owned(),
+                title: title.to_owned(),
+                lead: format!(
+                    "searched {histories} histories (one per step of a line) by E-divisive"
+                ),
+                items: Vec::new(),
+                nothing: "none found".to_owned(),
+            })
+        },
+        Part::Table,
+    )
 }

@@ -46,8 +46,8 @@ pub(crate) fn reasons(results: &Results, verdicts: &[Judged]) -> Reasons {
                 .push(format!("nothing was compared by {metric}: no step has two variants"));
         }
         for finding in findings {
-            let Some(step) = results.steps.get(finding.step) else { continue };
-            let said = format!("{}: {}", results.step_label(step), finding.sentence);
+            let label = results.step_label(&results.steps[finding.step]);
+            let said = format!("{label}: {}", finding.sentence);
             match finding.verdict {
                 Some(Verdict::Regression) => found.regressions.push(said),
                 _ if finding.fails => found.missing.push(said),
@@ -55,10 +55,7 @@ pub(crate) fn reasons(results: &Results, verdicts: &[Judged]) -> Reasons {
                 _ => {}
             }
         }
-        for gap in &judged.gaps {
-            let Some(step) = results.steps.get(gap.step) else { continue };
-            found.missing.push(format!("{}: {}", results.step_label(step), gap.text));
-        }
+        found.missing.extend(judged.told_gaps(results));
     }
     if let Some(judged) = verdicts.first() {
         found.missing.extend(easier(results, judged));
@@ -74,7 +71,6 @@ pub(crate) fn unfinished(results: &Results) -> Option<String> {
     let failed = results.failed.iter().filter(|trial| trial.state == "failed").count();
     let failed = match failed {
         0 => String::new(),
-        1 => ", 1 of its trials failed".to_owned(),
         many => format!(", {many} of its trials failed"),
     };
     Some(format!(

@@ -276,6 +276,26 @@ impl Judged {
         found
     }
 
+    /// The warnings with their codes, as sentences that begin with the comparison each is about.
+    pub(crate) fn told_warnings(
+        &self,
+        results: &Results,
+    ) -> impl Iterator<Item = (&'static str, String)> {
+        let about = |(step, variant): (usize, usize)| {
+            let label = results.step_label(&results.steps[step]);
+            format!("{label} {}: ", results.variant_name(variant))
+        };
+        self.warnings().into_iter().map(move |(place, warning)| {
+            (warning.code(), format!("{}{warning}", place.map(about).unwrap_or_default()))
+        })
+    }
+
+    /// The gaps, as sentences that begin with the step.
+    pub(crate) fn told_gaps(&self, results: &Results) -> impl Iterator<Item = String> {
+        let label = |gap: &Gap| results.step_label(&results.steps[gap.step]);
+        self.gaps.iter().map(move |gap| format!("{}: {}", label(gap), gap.text))
+    }
+
     /// Indexes of the variants in the order of rows: the base, then the others as in the plan.
     pub fn order(&self, results: &Results) -> Vec<usize> {
         let others = (0..results.variants.len()).filter(|v| *v != self.base);

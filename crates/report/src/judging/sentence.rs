@@ -3,7 +3,7 @@
 use judge::{Comparison, ENOUGH_BLOCKS, Margin, Method, Verdict};
 use metrics::Words;
 
-use crate::output::number::{percent, signed};
+use crate::output::number::{changes, percent};
 
 /// Says what a comparison with an interval found: "14.3 is 6.6% slower than 13.7 (95% interval
 /// −7.4% to −5.8%, 6 blocks): regression", "14.3 uses 5.2% more CPU per operation of the DBMS than
@@ -109,10 +109,9 @@ fn effect(ratio: f64, words: Words) -> String {
 fn evidence(comparison: &Comparison) -> String {
     match (comparison.low, comparison.high) {
         (Some(low), Some(high)) => format!(
-            "{} interval {} to {}, {}",
+            "{} interval {}, {}",
             confidence(comparison.confidence),
-            signed(low - 1.0),
-            signed(high - 1.0),
+            changes(low, high),
             trials(comparison, comparison.blocks, "")
         ),
         _ => trials(comparison, comparison.blocks, ""),

@@ -118,9 +118,8 @@ pub(crate) fn running(
 /// The ratio of a variant to the base in each restart; their geometric mean is the ratio from
 /// [`compare`]. Empty without restarts to compare.
 pub(crate) fn ratios(base: &VariantStep, variant: &VariantStep) -> Vec<(u32, f64)> {
-    let found = by_block(base, variant).into_iter();
-    let found = found.filter_map(|(block, found)| Some((block, found.ok()?.all)));
-    let (blocks, restarts): (Vec<u32>, Vec<RestartRatio>) = found.unzip();
+    let (blocks, restarts): (Vec<u32>, Vec<RestartRatio>) =
+        restarts(base, variant).map(|(block, restart)| (block, restart.all)).unzip();
     let (deciding, _) = deciding(&restarts);
     blocks.into_iter().zip(deciding.iter().map(|restart| restart.mean_log.exp())).collect()
 }
@@ -157,9 +156,8 @@ pub fn scatter(
     variant: &VariantStep,
     comparison: Option<&judge::Comparison>,
 ) -> Option<Scatter> {
-    let found = by_block(base, variant).into_iter();
-    let found = found.filter_map(|(_, restart)| restart.ok().map(|it| (it.all, it.seconds)));
-    let (restarts, seconds): (Vec<RestartRatio>, Vec<f64>) = found.unzip();
+    let (restarts, seconds): (Vec<RestartRatio>, Vec<f64>) =
+        restarts(base, variant).map(|(_, restart)| (restart.all, restart.seconds)).unzip();
     let open = |warning: &judge::Warning| matches!(warning, judge::Warning::TotalsOpen { .. });
     let spread = match comparison.is_some_and(|it| it.warnings.iter().any(open)) {
         true => totals(&restarts).into(),
@@ -176,8 +174,7 @@ pub fn scatter(
 
 /// Figures of the slices of two variants; `None` where [`compare`] has no result either.
 fn slicing(base: &VariantStep, variant: &VariantStep) -> Option<Slicing> {
-    let found = by_block(base, variant).into_iter();
-    let restarts: Vec<Restart> = found.filter_map(|(_, restart)| restart.ok()).collect();
+    let restarts: Vec<Restart> = restarts(base, variant).map(|(_, restart)| restart).collect();
     let all: Vec<RestartRatio> = restarts.iter().map(|restart| restart.all).collect();
     let (decided, _) = deciding(&all);
     let of = |value: fn(&RestartRatio) -> f64| -> Vec<f64> { decided.iter().map(value).collect() };
@@ -201,6 +198,12 @@ fn slicing(base: &VariantStep, variant: &VariantStep) -> Option<Slicing> {
 
 fn by_length(restarts: &[Restart]) -> (Vec<RestartRatio>, Vec<RestartRatio>) {
     restarts.iter().filter_map(|restart| restart.by_length).unzip()
+}
+
+/// The restarts that can be compared, with their blocks.
+fn restarts(base: &VariantStep, variant: &VariantStep) -> impl Iterator<Item = (u32, Restart)> {
+    let found = by_block(base, variant).into_iter();
+    found.filter_map(|(block, restart)| Some((block, restart.ok()?)))
 }
 
 /// The result of the rounds of each block in which both have slices.

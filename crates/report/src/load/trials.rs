@@ -45,7 +45,7 @@ pub(crate) struct Conducted {
 
 /// Where trials ran, while they are read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Place {
+enum RanOn {
     /// The user named it.
     Named(String),
     /// Recorded with the trial.
@@ -150,16 +150,16 @@ impl Trials {
         source: usize,
         experiment: Experiment,
         plan: Option<&Plan>,
-        machines: &mut Vec<Place>,
+        machines: &mut Vec<RanOn>,
     ) -> Result<(), ReportError> {
         let Source { store, machine, .. } = &sources[source];
         let mut ran_on: HashMap<TrialId, usize> = HashMap::new();
         for (facts, trials) in store.trial_hosts(experiment.id)? {
             let machine = match machine {
-                Some(name) => Place::Named(name.clone()),
-                None => Place::Recorded(Machine::of(&facts)),
+                Some(name) => RanOn::Named(name.clone()),
+                None => RanOn::Recorded(Machine::of(&facts)),
             };
-            let machine = place_of(machines, machine, Place::eq);
+            let machine = place_of(machines, machine, RanOn::eq);
             ran_on.extend(trials.into_iter().map(|trial| (trial, machine)));
         }
         let workload = self.workload(&experiment, plan);
@@ -308,16 +308,16 @@ impl Trials {
 }
 
 /// The names of machines in tables.
-fn names(places: &[Place]) -> Vec<String> {
+fn names(places: &[RanOn]) -> Vec<String> {
     let recorded = places.iter().filter_map(|place| match place {
-        Place::Recorded(machine) => Some(machine.clone()),
-        Place::Named(_) => None,
+        RanOn::Recorded(machine) => Some(machine.clone()),
+        RanOn::Named(_) => None,
     });
     let recorded: Vec<Machine> = recorded.collect();
     let mut names = machine::names(&recorded).into_iter();
-    let name = |place: &Place| match place {
-        Place::Named(name) => name.clone(),
-        Place::Recorded(_) => names.next().unwrap_or_default(),
+    let name = |place: &RanOn| match place {
+        RanOn::Named(name) => name.clone(),
+        RanOn::Recorded(_) => names.next().unwrap_or_default(),
     };
     places.iter().map(name).collect()
 }

@@ -13,6 +13,21 @@ pub(crate) fn rate(value: f64) -> String {
     if value.abs() >= 99.95 { format!("{value:.0}") } else { digits(value, 3) }
 }
 
+/// Without decimals.
+pub(crate) fn whole(value: f64) -> String {
+    format!("{value:.0}")
+}
+
+/// With one decimal.
+pub(crate) fn tenths(value: f64) -> String {
+    format!("{value:.1}")
+}
+
+/// With two decimals.
+pub(crate) fn hundredths(value: f64) -> String {
+    format!("{value:.2}")
+}
+
 /// A relative figure: three decimals, as in the published tables.
 pub(crate) fn relative(value: f64) -> String {
     format!("{value:.3}")
@@ -116,6 +131,11 @@ pub(crate) fn percent(fraction: f64) -> String {
 /// `−5.2%`, `+0.4%`, `0.0%`.
 pub(crate) fn signed(fraction: f64) -> String {
     with_sign(fraction, percent(fraction.abs()))
+}
+
+/// The ends of an interval of a ratio, as changes: `−7.4% to −5.8%`.
+pub(crate) fn changes(low: f64, high: f64) -> String {
+    format!("{} to {}", signed(low - 1.0), signed(high - 1.0))
 }
 
 const MB: f64 = 1_048_576.0;

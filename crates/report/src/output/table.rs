@@ -1,5 +1,6 @@
 //! A table, already formatted but independent of the output format.
 
+use judge::Verdict;
 use serde::{Deserialize, Serialize};
 
 /// The subject of a table; the page groups by it, and `compare` can print selected ones.
@@ -67,7 +68,7 @@ pub(crate) const RELATIVE: &str = "relative to first result";
 
 /// A row: its label and a cell for each other column.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(ts_rs::TS))]
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub struct Row {
     /// First cell.
     pub label: String,
@@ -79,7 +80,6 @@ pub struct Row {
     pub verdicts: Vec<String>,
     /// How it is highlighted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(test, ts(optional))]
     pub kind: Option<RowKind>,
 }
 
@@ -88,7 +88,7 @@ pub struct Row {
 /// Consecutive tables with the same `title` and `step` are parts of one (absolute, then relative);
 /// in text they share the title and the legend.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(ts_rs::TS))]
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub struct Table {
     /// Stable and unique in a report, such as `hardware.l.i0.absolute`.
     pub id: String,
@@ -96,7 +96,6 @@ pub struct Table {
     pub title: String,
     /// The step it belongs to, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(test, ts(optional))]
     pub step: Option<String>,
     /// Which part of the table this is: `absolute`, `relative to first result`; may be empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -116,9 +115,17 @@ pub struct Table {
     pub section: Section,
 }
 
+/// A column of a table about items: its heading, and its cell for an item.
+pub(crate) type Column<'a, T> = (&'a str, &'a dyn Fn(&T) -> String);
+
 /// Lines of a legend, or headings.
 pub(crate) fn texts<'a>(lines: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     lines.into_iter().map(str::to_owned).collect()
+}
+
+/// `yes` or `no`.
+pub(crate) fn yes_or_no(yes: bool) -> String {
+    if yes { "yes" } else { "no" }.to_owned()
 }
 
 /// A line as it stands in a cell.
@@ -163,8 +170,27 @@ impl RowKind {
 
 impl Row {
     /// A row that is not highlighted.
-    pub(crate) fn new(label: impl Into<String>, cells: Vec<String>) -> Self {
+    pub(crate) fn new(label: impl Into<String>, cells: impl IntoIterator<Item = String>) -> Self {
+        let cells = cells.into_iter().collect();
         Self { label: label.into(), cells, verdicts: Vec::new(), kind: None }
+    }
+
+    /// A row with a verdict on some of its cells.
+    pub(crate) fn judged(
+        label: impl Into<String>,
+        cells: impl IntoIterator<Item = (String, Option<Verdict>)>,
+    ) -> Self {
+        let word = |verdict: Option<Verdict>| verdict.map_or("", Verdict::as_str).to_owned();
+        let (cells, verdicts) =
+            cells.into_iter().map(|(cell, verdict)| (cell, word(verdict))).unzip();
+        Self { label: label.into(), cells, verdicts, kind: None }
+    }
+
+    /// The same row, highlighted by its verdicts.
+    pub(crate) fn by_verdicts(self) -> Self {
+        let has = |verdict: Verdict| self.verdicts.iter().any(|it| it == verdict.as_str());
+        let kind = RowKind::of(has(Verdict::Regression), has(Verdict::Improvement));
+        self.of_kind(kind)
     }
 
     /// The same row, highlighted.
@@ -192,6 +218,49 @@ impl Table {
     /// A table about the step with this label.
     pub(crate) fn of_step(section: Section, id: &str, title: String, step: &str) -> Self {
         Self { step: Some(step.to_owned()), ..Self::new(section, format!("{id}.{step}"), title) }
+    }
+
+    /// The same table with a legend.
+    pub(crate) fn explained<const N: usize>(self, legend: [&str; N]) -> Self {
+        Self { legend: texts(legend), ..self }
+    }
+
+    /// The same table with these columns and a row for each item; the first column has the labels.
+    pub(crate) fn listing<T>(
+        self,
+        items: impl IntoIterator<Item = T>,
+        columns: &[Column<'_, T>],
+    ) -> Self {
+        self.listing_kinds(items, |_| None, columns)
+    }
+
+    /// Like [`Self::listing`], with rows highlighted as `kind` says.
+    pub(crate) fn listing_kinds<T>(
+        self,
+        items: impl IntoIterator<Item = T>,
+        kind: impl Fn(&T) -> Option<RowKind>,
+        columns: &[Column<'_, T>],
+    ) -> Self {
+        let row = |item: T| {
+            let mut cells = columns.iter().map(|(_, cell)| cell(&item));
+            Row::new(cells.next().unwrap_or_default(), cells).of_kind(kind(&item))
+        };
+        Self {
+            columns: texts(columns.iter().map(|(heading, _)| *heading)),
+            rows: items.into_iter().map(row).collect(),
+            ..self
+        }
+    }
+
+    /// The same table with all rows highlighted.
+    pub(crate) fn marked(self) -> Self {
+        let rows = self.rows.into_iter().map(|row| row.of_kind(Some(RowKind::Marked))).collect();
+        Self { rows, ..self }
+    }
+
+    /// This table, unless it has no rows.
+    pub(crate) fn filled(self) -> Option<Self> {
+        Some(self).filter(|table| !table.rows.is_empty())
     }
 
     /// This table as an absolute part, and the relative part that belongs to it.

@@ -6,7 +6,7 @@ use serde::Serialize;
 use store::{CountRecord, ExperimentState, Purpose, Store, Warning};
 
 use crate::ReportError;
-use crate::count::counted::{Counted, Kind, noun};
+use crate::count::counted::{Counted, CountedKind, noun};
 use crate::count::{SentenceDocument, Spread, words};
 use crate::output::number::rounded;
 use crate::output::time::rfc3339;
@@ -114,7 +114,7 @@ fn page_counts(counted: &Counted) -> PageCounts {
 /// Name and object of functions, numbered in order of first appearance.
 type Names = HashMap<(String, String), usize>;
 
-fn page_kind(counted: &Counted, kind: &Kind, names: &mut Names) -> PageKind {
+fn page_kind(counted: &Counted, kind: &CountedKind, names: &mut Names) -> PageKind {
     // A function that is large in one variant is shown for all.
     let mut large: HashMap<&str, bool> = HashMap::new();
     for record in kind.counts.iter().flatten() {

@@ -19,7 +19,7 @@ use crate::output::table::Table;
 
 /// Everything the page shows.
 #[derive(Debug, Clone, Serialize)]
-#[cfg_attr(test, derive(ts_rs::TS))]
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub struct Page {
     pub(crate) format: u32,
     pub(crate) generated: String,
@@ -39,13 +39,11 @@ pub struct Page {
     /// Why a slice has no rate.
     pub(crate) slice_reasons: Vec<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(test, ts(optional))]
     pub(crate) history: Option<HistoryDocument>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, ts(as = "Option<Vec<PageProfile>>", optional))]
     pub(crate) profiles: Vec<PageProfile>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(test, ts(optional))]
     pub(crate) counts: Option<PageCounts>,
 }
 
@@ -86,7 +84,7 @@ pub(crate) struct PageSetting {
 }
 
 #[derive(Debug, Clone, Default, Serialize)]
-#[cfg_attr(test, derive(ts_rs::TS))]
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub(crate) struct PageStep {
     pub(crate) name: String,
     pub(crate) dop: u32,
@@ -112,10 +110,8 @@ pub(crate) struct PageStep {
     /// Trials whose server had the load to itself.
     pub(crate) trials: Vec<PageTrial>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(test, ts(optional))]
     pub(crate) slices: Option<PageSlices>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(test, ts(optional))]
     pub(crate) why: Option<PageWhy>,
 }
 
@@ -145,7 +141,7 @@ pub(crate) struct PagePercentiles {
 }
 
 #[derive(Debug, Clone, Serialize)]
-#[cfg_attr(test, derive(ts_rs::TS))]
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub(crate) struct PageTrial {
     pub(crate) variant: usize,
     pub(crate) block: u32,
@@ -156,7 +152,6 @@ pub(crate) struct PageTrial {
     #[cfg_attr(test, ts(as = "Option<Vec<PageEvent>>", optional))]
     pub(crate) events: Vec<PageEvent>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(test, ts(optional))]
     pub(crate) idle: Option<PageIdle>,
     pub(crate) series: BTreeMap<String, Vec<Number>>,
 }

@@ -34,13 +34,12 @@ pub(crate) struct PageProfile {
 
 /// A flamegraph: of a variant, or of the difference of two.
 #[derive(Debug, Clone, Serialize)]
-#[cfg_attr(test, derive(ts_rs::TS))]
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub(crate) struct PageFlame {
     /// Index of the variant.
     pub(crate) variant: usize,
     /// Index of the variant it is compared with, if it is a difference.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(test, ts(optional))]
     pub(crate) base: Option<usize>,
     pub(crate) samples: u64,
     /// The SVG, deflated without a header (RFC 1951), in base64.

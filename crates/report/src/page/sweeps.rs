@@ -31,8 +31,8 @@ pub(crate) struct PageSweepMetric {
     pub(crate) name: &'static str,
     pub(crate) unit: &'static str,
     pub(crate) meaning: &'static str,
-    #[cfg_attr(test, ts(type = "\"latency\" | \"operation\" | \"event\" | \"other\""))]
-    pub(crate) subject: &'static str,
+    #[cfg_attr(test, ts(inline))]
+    pub(crate) subject: Subject,
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -77,17 +77,6 @@ impl PageCurve {
     }
 }
 
-impl Subject {
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::Latency => "latency",
-            Self::Operation => "operation",
-            Self::Event => "event",
-            Self::Other => "other",
-        }
-    }
-}
-
 /// The sweeps of an experiment for the page.
 pub(crate) fn page_sweeps(results: &Results, sweeps: &[Sweep]) -> Vec<PageSweep> {
     sweeps.iter().map(|sweep| page_sweep(results, sweep)).collect()
@@ -95,10 +84,8 @@ pub(crate) fn page_sweeps(results: &Results, sweeps: &[Sweep]) -> Vec<PageSweep>
 
 fn page_sweep(results: &Results, sweep: &Sweep) -> PageSweep {
     let metrics = sweep.metrics(results);
-    let measured = sweep.lines.iter().enumerate().filter(|(_, line)| line.is_measured(results));
-    let line = |(place, line): (usize, &Line)| {
-        let name = sweep.full_name(results, line);
-        let of_line = sweep.cliffs.found.iter().filter(|cliff| cliff.line == place);
+    let measured = sweep.lines.iter().filter(|line| line.is_measured(results));
+    let line = |line: &Line| {
         let figures = metrics.iter().map(|(_, metric)| line.curve(results, metric.name));
         PageSweepLine {
             variant: line.variant,
@@ -110,23 +97,24 @@ fn page_sweep(results: &Results, sweep: &Sweep) -> PageSweep {
             figures: figures
                 .map(|curve| curve.iter().any(Option::is_some).then(|| PageCurve::of(&curve)))
                 .collect(),
-            cliffs: of_line.map(|cliff| CliffDocument::of(cliff, &name)).collect(),
+            cliffs: CliffDocument::of_line(results, sweep, line),
         }
     };
     PageSweep {
         step: sweep.name.clone(),
         unit: sweep.unit.clone(),
         one_server: sweep.one_server,
-        dimensions: sweep.dimensions.iter().map(DimensionDocument::from).collect(),
+        dimensions: sweep.dimensions.clone(),
         clients: sweep.clients.clone(),
-        metrics: metrics.iter().map(|(subject, metric)| page_metric(*subject, metric)).collect(),
+        metrics: metrics.iter().map(page_metric).collect(),
         lines: measured.map(line).collect(),
-        notes: sweep.cliffs.notes.clone(),
+        notes: sweep.notes.clone(),
     }
 }
 
-fn page_metric(subject: Subject, &Metric { name, unit, meaning, .. }: &Metric) -> PageSweepMetric {
-    PageSweepMetric { name, unit, meaning, subject: subject.as_str() }
+fn page_metric(&(subject, metric): &(Subject, &'static Metric)) -> PageSweepMetric {
+    let Metric { name, unit, meaning, .. } = *metric;
+    PageSweepMetric { name, unit, meaning, subject }
 }
 
 fn blocks(results: &Results, line: &Line, place: usize) -> Vec<Number> {

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use judge::Cliff;
 use metrics::OPS;
 use plan::Labels;
 use serde::{Deserialize, Serialize};
 
 use super::estimate::Estimate;
-use super::shape::{Cliff, Dimension, Line, Sweep};
+use super::shape::{DimensionDocument, Line, Sweep, words};
 use crate::load::model::Results;
 
 /// Steps of one name, measured with three or more numbers of clients.
@@ -25,16 +26,6 @@ pub struct SweepDocument {
     pub lines: Vec<SweepLineDocument>,
     /// Why there may be falls of throughput that were not looked for.
     pub notes: Vec<String>,
-}
-
-/// A label of the steps.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "PageDimension"))]
-pub struct DimensionDocument {
-    /// Its name, such as `pinning`.
-    pub name: String,
-    /// Its values in order of appearance.
-    pub values: Vec<String>,
 }
 
 /// A variant with one value of each dimension.
@@ -104,17 +95,16 @@ impl From<Estimate> for SweepFigure {
 
 impl CliffDocument {
     /// A fall of the line with this name.
-    pub(crate) fn of(cliff: &Cliff, line: &str) -> Self {
-        let judge::Cliff { from, to, ratio, low, high, recovers } = cliff.found;
-        Self {
-            from,
-            to,
-            ratio,
-            low,
-            high,
-            recovers,
-            sentence: format!("{line}: {}", cliff.words()),
-        }
+    fn of(cliff: &Cliff, line: &str) -> Self {
+        let sentence = format!("{line}: {}", words(cliff));
+        let Cliff { from, to, ratio, low, high, recovers } = *cliff;
+        Self { from, to, ratio, low, high, recovers, sentence }
+    }
+
+    /// The falls of a line.
+    pub(crate) fn of_line(results: &Results, sweep: &Sweep, line: &Line) -> Vec<Self> {
+        let name = sweep.full_name(results, line);
+        line.cliffs.iter().map(|cliff| Self::of(cliff, &name)).collect()
     }
 }
 
@@ -128,30 +118,20 @@ fn document(results: &Results, sweep: &Sweep) -> SweepDocument {
         .into_iter()
         .chain(sweep.metrics(results).into_iter().map(|(_, metric)| metric.name))
         .collect();
-    let line = |(place, line): (usize, &Line)| {
-        let name = sweep.full_name(results, line);
-        let of_line = sweep.cliffs.found.iter().filter(|cliff| cliff.line == place);
-        SweepLineDocument {
-            variant: results.variant_name(line.variant).to_owned(),
-            labels: line.labels.clone(),
-            free_until: line.free_until(results, &sweep.clients),
-            points: points(results, sweep, line, &metrics),
-            cliffs: of_line.map(|cliff| CliffDocument::of(cliff, &name)).collect(),
-        }
+    let line = |line: &Line| SweepLineDocument {
+        variant: results.variant_name(line.variant).to_owned(),
+        labels: line.labels.clone(),
+        free_until: line.free_until(results, &sweep.clients),
+        points: points(results, sweep, line, &metrics),
+        cliffs: CliffDocument::of_line(results, sweep, line),
     };
     SweepDocument {
         step: sweep.name.clone(),
         unit: sweep.unit.clone(),
-        dimensions: sweep.dimensions.iter().map(DimensionDocument::from).collect(),
+        dimensions: sweep.dimensions.clone(),
         clients: sweep.clients.clone(),
-        lines: sweep.lines.iter().enumerate().map(line).collect(),
-        notes: sweep.cliffs.notes.clone(),
-    }
-}
-
-impl From<&Dimension> for DimensionDocument {
-    fn from(dimension: &Dimension) -> Self {
-        Self { name: dimension.name.clone(), values: dimension.values.clone() }
+        lines: sweep.lines.iter().map(line).collect(),
+        notes: sweep.notes.clone(),
     }
 }
 

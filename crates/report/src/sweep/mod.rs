@@ -15,15 +15,13 @@ use crate::load::model::{Results, StepResults};
 use crate::output::table::distinct;
 
 pub use document::{
-    CliffDocument, DimensionDocument, SweepDocument, SweepFigure, SweepLineDocument,
-    SweepPointDocument,
+    CliffDocument, SweepDocument, SweepFigure, SweepLineDocument, SweepPointDocument,
 };
+pub use shape::DimensionDocument;
 
-use cliffs::cliffs;
 pub(crate) use document::documents;
 pub(crate) use estimate::Estimate;
-use shape::{Cliffs, Dimension};
-pub(crate) use shape::{Line, Subject, Sweep};
+pub(crate) use shape::{Line, Subject, Sweep, words};
 
 /// A name measured with fewer numbers of clients has no curve.
 const FEWEST_CLIENTS: usize = 3;
@@ -54,7 +52,7 @@ fn of(results: &Results, places: &[usize]) -> Option<Sweep> {
     let measured = steps.iter().find(|step| !step.unit.is_empty()).or(steps.first())?;
     let names: BTreeSet<&String> = steps.iter().flat_map(|step| step.key.labels.keys()).collect();
     let dimension = |name: &&String| {
-        let mut dimension = Dimension { name: (*name).clone(), values: Vec::new() };
+        let mut dimension = DimensionDocument { name: (*name).clone(), values: Vec::new() };
         let values = steps.iter().map(|step| dimension.of(&step.key.labels).to_owned());
         dimension.values = distinct(values);
         dimension
@@ -75,6 +73,7 @@ fn of(results: &Results, places: &[usize]) -> Option<Sweep> {
             variant,
             labels: (*labels).clone(),
             steps: steps.clone(),
+            cliffs: Vec::new(),
         })
     });
     let mut sweep = Sweep {
@@ -85,8 +84,8 @@ fn of(results: &Results, places: &[usize]) -> Option<Sweep> {
         lines: lines.collect(),
         one_server: steps.windows(2).all(|pair| pair[0].sequence == pair[1].sequence),
         clients,
-        cliffs: Cliffs::default(),
+        notes: Vec::new(),
     };
-    sweep.cliffs = cliffs(results, &sweep);
+    cliffs::look(results, &mut sweep);
     Some(sweep)
 }

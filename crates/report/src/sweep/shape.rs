@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use judge::median;
+use judge::{Cliff, median};
 use metrics::{COSTS, EVENTS, LATENCIES, Metric, OPS, SCHEDULER_EVENTS};
 use plan::Labels;
+use serde::{Deserialize, Serialize};
 
 use super::estimate::{Estimate, estimate};
 use crate::load::model::{Results, VariantStep};
-use crate::output::number::signed;
+use crate::output::number::{changes, signed};
 
 /// The steps of one name over the number of clients.
 #[derive(Debug, Clone)]
@@ -20,7 +21,7 @@ pub(crate) struct Sweep {
     /// The class of statements that an operation is.
     pub(crate) class: String,
     /// The dimensions that vary besides the number of clients, by name.
-    pub(crate) dimensions: Vec<Dimension>,
+    pub(crate) dimensions: Vec<DimensionDocument>,
     /// The numbers of clients, ascending.
     pub(crate) clients: Vec<u32>,
     /// The values of the dimensions in order of appearance, each with all variants.
@@ -28,15 +29,18 @@ pub(crate) struct Sweep {
     /// True if a trial measured all its points on one server. Its points are then shown here rather
     /// than among the other steps.
     pub(crate) one_server: bool,
-    /// Where the throughput of lines falls.
-    pub(crate) cliffs: Cliffs,
+    /// Why there may be falls of throughput that were not looked for.
+    pub(crate) notes: Vec<String>,
 }
 
-/// A label of the steps and its values in order of appearance.
-#[derive(Debug, Clone)]
-pub(crate) struct Dimension {
-    pub(crate) name: String,
-    pub(crate) values: Vec<String>,
+/// A label of the steps.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "PageDimension"))]
+pub struct DimensionDocument {
+    /// Its name, such as `pinning`.
+    pub name: String,
+    /// Its values in order of appearance.
+    pub values: Vec<String>,
 }
 
 /// A variant with one value of each dimension.
@@ -47,10 +51,14 @@ pub(crate) struct Line {
     pub(crate) labels: Labels,
     /// For each number of clients, the index of its step.
     pub(crate) steps: Vec<Option<usize>>,
+    /// Where its throughput falls.
+    pub(crate) cliffs: Vec<Cliff>,
 }
 
 /// The subject of a metric of a sweep.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(rename_all = "lowercase")]
 pub(crate) enum Subject {
     /// Response times.
     Latency,
@@ -62,41 +70,20 @@ pub(crate) enum Subject {
     Other,
 }
 
-/// A fall of a line's throughput.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Cliff {
-    /// Index of the line in [`Sweep::lines`].
-    pub(crate) line: usize,
-    /// The fall.
-    pub(crate) found: judge::Cliff,
+/// `from 22 to 24 clients −31.0% (95% interval −35.2% to −27.1%); recovers at 100`.
+pub(crate) fn words(&Cliff { from, to, ratio, low, high, recovers }: &Cliff) -> String {
+    let recovers = match recovers {
+        Some(clients) => format!("recovers at {clients}"),
+        None => "does not recover".to_owned(),
+    };
+    format!(
+        "from {from} to {to} clients {} (95% interval {}); {recovers}",
+        signed(ratio - 1.0),
+        changes(low, high)
+    )
 }
 
-/// The falls of a sweep, and the reasons why others can't be found.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Cliffs {
-    pub(crate) found: Vec<Cliff>,
-    /// Sentences.
-    pub(crate) notes: Vec<String>,
-}
-
-impl Cliff {
-    /// `from 22 to 24 clients −31.0% (95% interval −35.2% to −27.1%); recovers at 100`.
-    pub(crate) fn words(&self) -> String {
-        let judge::Cliff { from, to, ratio, low, high, recovers } = self.found;
-        let recovers = match recovers {
-            Some(clients) => format!("recovers at {clients}"),
-            None => "does not recover".to_owned(),
-        };
-        format!(
-            "from {from} to {to} clients {} (95% interval {} to {}); {recovers}",
-            signed(ratio - 1.0),
-            signed(low - 1.0),
-            signed(high - 1.0)
-        )
-    }
-}
-
-impl Dimension {
+impl DimensionDocument {
     /// Its value among these labels; empty for steps without it.
     pub(super) fn of<'a>(&self, labels: &'a Labels) -> &'a str {
         labels.get(&self.name).map_or("", String::as_str)
@@ -110,7 +97,7 @@ impl Sweep {
     }
 
     /// The dimensions with several values.
-    pub(crate) fn varied(&self) -> impl Iterator<Item = &Dimension> {
+    pub(crate) fn varied(&self) -> impl Iterator<Item = &DimensionDocument> {
         self.dimensions.iter().filter(|dimension| dimension.values.len() > 1)
     }
 
@@ -230,9 +217,7 @@ mod tests {
     #[test]
     fn words_name_both_ends_and_the_recovery() {
         let fall = |recovers| {
-            let found =
-                judge::Cliff { from: 22, to: 24, ratio: 0.69, low: 0.65, high: 0.73, recovers };
-            Cliff { line: 0, found }.words()
+            words(&Cliff { from: 22, to: 24, ratio: 0.69, low: 0.65, high: 0.73, recovers })
         };
         assert_eq!(
             fall(Some(100)),

@@ -3,9 +3,9 @@
 
 use std::collections::BTreeSet;
 
-use super::document::{SetupDocument, VarianceDocument, WorkloadVariance};
+use super::document::{SetupDocument, VarianceDocument, WithinDocument, WorkloadVariance};
 use crate::load::trials::named;
-use crate::output::number::{or_unknown, relative};
+use crate::output::number::{hundredths, or_unknown, relative, tenths, whole};
 use crate::output::sheet::{List, Part, Sheet};
 use crate::output::table::{Row, Section, Table, distinct, texts};
 
@@ -54,38 +54,30 @@ pub(super) fn sheet(document: &VarianceDocument) -> Sheet {
 
 /// One row per setup, one column per step.
 fn per_step(workload: &WorkloadVariance, cv: &str) -> Table {
-    let mut table =
-        Table::new(Section::Other, "variance.steps", "Coefficient of variation per step");
-    table.legend =
-        vec![cv.to_owned(), "setup: machine, configuration; dop: number of clients".to_owned()];
     let steps = workload.setups.iter().flat_map(|setup| &setup.steps);
     let steps: Vec<&str> = distinct(steps.map(|step| step.name.as_str()));
+    let title = "Coefficient of variation per step";
+    let mut table = Table::new(Section::Other, "variance.steps", title)
+        .explained([cv, "setup: machine, configuration; dop: number of clients"]);
     table.columns = texts(["setup", "dop", "trials"].into_iter().chain(steps.iter().copied()));
-    table.rows = workload
-        .setups
-        .iter()
-        .map(|setup| {
-            let [least, most] = setup.trials;
-            let trials = if least == most { most.to_string() } else { format!("{least}–{most}") };
-            let figures = steps.iter().map(|name| {
-                let step = setup.steps.iter().find(|step| step.name == *name);
-                step.map_or_else(String::new, |step| or_unknown(step.cv, relative))
-            });
-            let cells = [setup.dop.to_string(), trials].into_iter().chain(figures).collect();
-            Row::new(&setup.setup, cells)
-        })
-        .collect();
+    for setup in &workload.setups {
+        let [least, most] = setup.trials;
+        let trials = if least == most { most.to_string() } else { format!("{least}–{most}") };
+        let figures = steps.iter().map(|name| {
+            let step = setup.steps.iter().find(|step| step.name == *name);
+            step.map_or_else(String::new, |step| or_unknown(step.cv, relative))
+        });
+        let cells = [setup.dop.to_string(), trials].into_iter().chain(figures);
+        table.rows.push(Row::new(&setup.setup, cells));
+    }
     table
 }
 
 /// One row per machine and configuration, one column per number of clients: the published shape.
 fn per_setup(workload: &WorkloadVariance, cv: &str, (id, name, value): Over) -> Table {
-    let mut table = Table::new(
-        Section::Other,
-        format!("variance.{id}"),
-        format!("{name} coefficient of variation"),
-    );
-    table.legend = vec![format!("{cv}; {id} over the steps")];
+    let title = format!("{name} coefficient of variation");
+    let mut table = Table::new(Section::Other, format!("variance.{id}"), title)
+        .explained([&format!("{cv}; {id} over the steps")]);
     let dops: BTreeSet<u32> = workload.setups.iter().map(|setup| setup.dop).collect();
     table.columns = std::iter::once("setup".to_owned())
         .chain(dops.iter().map(|dop| format!("dop={dop}")))
@@ -99,7 +91,7 @@ fn per_setup(workload: &WorkloadVariance, cv: &str, (id, name, value): Over) -> 
             same.find(|other| other.setup == setup.setup && other.dop == *dop)
                 .map_or_else(String::new, |found| or_unknown(value(found), relative))
         });
-        table.rows.push(Row::new(&setup.setup, cells.collect()));
+        table.rows.push(Row::new(&setup.setup, cells));
     }
     table
 }
@@ -128,35 +120,29 @@ fn choose(document: &VarianceDocument) -> List {
 
 /// Deviations from second to second within a trial.
 fn within(workload: &WorkloadVariance, deviation: &str) -> Table {
-    let mut table = Table::new(Section::Other, "variance.within", "Within trials, per second");
-    table.legend = vec![
-        "medians over the trials; seconds are not evidence for a verdict because they depend on each other"
-            .to_owned(),
-        format!("cv: {deviation} deviation / mean of throughput over the whole seconds of a trial"),
-        "lag-1: correlation of a second with the next (corrected for short series)".to_owned(),
-        "worth: the number of independent seconds that would determine the mean equally well".to_owned(),
-        "cv/√worth: the CV between trials if all variation were within trials; anything above it comes from restarting"
-            .to_owned(),
-        "trials: the CV between trials".to_owned(),
-    ];
-    table.columns =
-        texts(["setup", "dop", "step", "seconds", "cv", "lag-1", "worth", "cv/√worth", "trials"]);
-    for setup in &workload.setups {
-        for step in &setup.steps {
-            let Some(within) = &step.within else { continue };
-            let expected = within.worth.map(|worth| within.cv / worth.sqrt());
-            let cells = vec![
-                setup.dop.to_string(),
-                step.name.clone(),
-                format!("{:.0}", within.seconds),
-                relative(within.cv),
-                or_unknown(within.autocorrelation, |rho| format!("{rho:.2}")),
-                or_unknown(within.worth, |worth| format!("{worth:.1}")),
-                or_unknown(expected, relative),
-                or_unknown(step.cv, relative),
-            ];
-            table.rows.push(Row::new(&setup.setup, cells));
-        }
-    }
-    table
+    let steps = workload.setups.iter().flat_map(|setup| {
+        let steps = setup.steps.iter();
+        steps.filter_map(move |step| Some((setup, step, step.within.as_ref()?)))
+    });
+    let expected = |of: &WithinDocument| of.worth.map(|worth| of.cv / worth.sqrt());
+    Table::new(Section::Other, "variance.within", "Within trials, per second")
+        .explained([
+            "medians over the trials; seconds are not evidence for a verdict because they depend on each other",
+            &format!("cv: {deviation} deviation / mean of throughput over the whole seconds of a trial"),
+            "lag-1: correlation of a second with the next (corrected for short series)",
+            "worth: the number of independent seconds that would determine the mean equally well",
+            "cv/√worth: the CV between trials if all variation were within trials; anything above it comes from restarting",
+            "trials: the CV between trials",
+        ])
+        .listing(steps, &[
+            ("setup", &|(setup, ..)| setup.setup.clone()),
+            ("dop", &|(setup, ..)| setup.dop.to_string()),
+            ("step", &|(_, step, _)| step.name.clone()),
+            ("seconds", &|(.., within)| whole(within.seconds)),
+            ("cv", &|(.., within)| relative(within.cv)),
+            ("lag-1", &|(.., within)| or_unknown(within.autocorrelation, hundredths)),
+            ("worth", &|(.., within)| or_unknown(within.worth, tenths)),
+            ("cv/√worth", &|(.., within)| or_unknown(expected(within), relative)),
+            ("trials", &|(_, step, _)| or_unknown(step.cv, relative)),
+        ])
 }

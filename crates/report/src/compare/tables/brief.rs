@@ -1,5 +1,7 @@
 //! The short output for a terminal: the verdicts, and notes about them.
 
+use std::collections::BTreeSet;
+
 use judge::Verdict;
 use metrics::OPS;
 use store::Better;
@@ -98,35 +100,35 @@ fn title(view: View<'_>, findings: &[Finding<'_>]) -> String {
 
 /// True if less is better for the step of a finding.
 fn is_cost(view: View<'_>, finding: &Finding<'_>) -> bool {
-    view.results.steps.get(finding.step).is_some_and(|step| step.better == Better::Less)
+    view.results.steps[finding.step].better == Better::Less
 }
 
 fn lines(view: View<'_>, findings: &[Finding<'_>], width: usize) -> Table {
-    let mut table = Table::new(Section::Relative, BRIEF, title(view, findings));
     // The unit of a cost is with its step.
     let unit = if findings.iter().any(|it| is_cost(view, it)) { "" } else { OPS.name };
     let of = |base: &str| format!("{base} {unit}").trim_end().to_owned();
-    let base = view.judged.base_name(view.results);
-    table.columns = texts(["step", &of(base), VARIANT, "ratio", "interval", "verdict"]);
-    let row = |finding: &Finding<'_>| {
-        let step = view.results.steps.get(finding.step)?;
-        let found = finding.comparison;
-        let interval = found.and_then(|found| found.low.zip(found.high));
-        let base = view.judged.base_of(finding.variant);
-        let rate = absolute(step, base, base, OPS.name).map(rate);
-        let cells = vec![
-            rate.unwrap_or_default(),
-            view.results.variant_name(finding.variant).to_owned(),
-            relative_cell(view, finding.step, finding.variant),
-            interval.map_or_else(String::new, |(low, high)| {
-                format!("{} to {}", relative(low), relative(high))
-            }),
-            finding.verdict.filter(|_| !is_single(finding)).map_or("", Verdict::as_str).to_owned(),
-        ];
-        let row = Row::new(label_with_unit(view, step), cells);
-        Some(row.of_kind(kind(view, view.judged, finding)))
+    let base_rate = |finding: &Finding<'_>| {
+        let (step, base) =
+            (&view.results.steps[finding.step], view.judged.base_of(finding.variant));
+        absolute(step, base, base, OPS.name).map(rate).unwrap_or_default()
     };
-    table.rows = findings.iter().filter_map(row).collect();
+    let interval = |finding: &Finding<'_>| {
+        let ends = finding.comparison.and_then(|found| found.low.zip(found.high));
+        ends.map(|(low, high)| format!("{} to {}", relative(low), relative(high)))
+    };
+    let verdict = |it: &Finding<'_>| it.verdict.filter(|_| !is_single(it));
+    let mut table = Table::new(Section::Relative, BRIEF, title(view, findings)).listing_kinds(
+        findings,
+        |finding| kind(view, view.judged, finding),
+        &[
+            ("step", &|it| label_with_unit(view, &view.results.steps[it.step])),
+            (&of(view.judged.base_name(view.results)), &|it| base_rate(it)),
+            (VARIANT, &|it| view.results.variant_name(it.variant).to_owned()),
+            ("ratio", &|it| relative_cell(view, it.step, it.variant)),
+            ("interval", &|it| interval(it).unwrap_or_default()),
+            ("verdict", &|it| verdict(it).map_or("", Verdict::as_str).to_owned()),
+        ],
+    );
     // The title already names the base.
     if table.without_empty_columns(&[]).in_columns(width).len() > 1
         && let Some(head) = table.columns.get_mut(1)
@@ -137,28 +139,21 @@ fn lines(view: View<'_>, findings: &[Finding<'_>], width: usize) -> Table {
 }
 
 fn cells(view: View<'_>, findings: &[Finding<'_>]) -> Table {
-    let mut table = Table::new(Section::Relative, BRIEF, title(view, findings));
-    table.legend = texts([SIGNS]);
-    let mut variants: Vec<usize> = findings.iter().map(|finding| finding.variant).collect();
-    variants.sort_unstable();
-    variants.dedup();
+    let variants: BTreeSet<usize> = findings.iter().map(|finding| finding.variant).collect();
     let names = variants.iter().map(|variant| view.results.variant_name(*variant));
+    let mut table = Table::new(Section::Relative, BRIEF, title(view, findings)).explained([SIGNS]);
     table.columns = texts(std::iter::once("step").chain(names));
     for (number, _, label) in view.steps() {
-        let (mut cells, mut verdicts) = (Vec::new(), Vec::new());
-        for variant in &variants {
+        let cell = |variant: &usize| {
             let of = |finding: &&Finding<'_>| (finding.step, finding.variant) == (number, *variant);
             let of_pair = findings.iter().find(of);
             let verdict = of_pair.and_then(|finding| finding.verdict);
-            let cell = relative_cell(view, number, *variant);
             let judged = of_pair.is_some_and(|finding| finding.comparison.is_some());
             let sign = if judged { sign(verdict) } else { "" };
-            cells.push(format!("{cell}{sign}"));
-            verdicts.push(verdict.map_or("", Verdict::as_str).to_owned());
-        }
-        if verdicts.iter().any(|verdict| !verdict.is_empty()) {
-            table.rows.push(Row { verdicts, ..Row::new(label, cells) });
-        }
+            (format!("{}{sign}", relative_cell(view, number, *variant)), verdict)
+        };
+        let row = Row::judged(label, variants.iter().map(cell));
+        table.rows.extend(Some(row).filter(|row| row.verdicts.iter().any(|it| !it.is_empty())));
     }
     // As in the published tables, versions are rows if there are more of them than steps.
     if variants.len() > table.rows.len() { table.transposed(VARIANT) } else { table }
@@ -167,34 +162,22 @@ fn cells(view: View<'_>, findings: &[Finding<'_>]) -> Table {
 /// Notes about the verdicts: the first warning of each kind, and how many more there are.
 fn notes(view: View<'_>, warnings: &[WarningDocument], width: usize) -> Vec<String> {
     let mut all: Vec<(String, String)> = Vec::new();
-    let label =
-        |step: usize| view.results.steps.get(step).map(|step| view.results.step_label(step));
-    let about = |(step, variant): (usize, usize)| {
-        Some(format!("{} {}: ", label(step)?, view.results.variant_name(variant)))
-    };
     for finding in view.judged.findings(view.results) {
         // For a single block, a warning gives the reason.
         let unknown = finding.comparison.is_none() && finding.ratio.is_none();
         if let Some(reason) = finding.reason.as_deref().filter(|_| unknown) {
-            let step = label(finding.step).unwrap_or_default();
+            let step = view.results.step_label(&view.results.steps[finding.step]);
             all.push(("not judged".to_owned(), format!("{step}: {reason}")));
         }
     }
-    for (place, warning) in view.judged.warnings() {
-        let about = place.and_then(about).unwrap_or_default();
-        all.push((warning.code().to_owned(), format!("{about}{warning}")));
-    }
+    let told = view.judged.told_warnings(view.results);
+    all.extend(told.map(|(code, text)| (code.to_owned(), text)));
     all.extend(unfinished(view.results).map(|text| ("not finished".to_owned(), text)));
     for table in other::tables(view).iter().filter(|table| FAILURES.contains(&table.id.as_str())) {
         let said = |row| table.line(row).collect::<Vec<_>>().join(", ");
         all.extend(table.rows.iter().map(|row| (table.title.clone(), said(row))));
     }
-    let gaps = view.judged.gaps.iter();
-    all.extend(
-        gaps.filter_map(|gap| {
-            Some(("gap".to_owned(), format!("{}: {}", label(gap.step)?, gap.text)))
-        }),
-    );
+    all.extend(view.judged.told_gaps(view.results).map(|text| ("gap".to_owned(), text)));
     for warning in warnings {
         let about: Vec<&str> =
             [&warning.step, &warning.variant].into_iter().flatten().map(String::as_str).collect();

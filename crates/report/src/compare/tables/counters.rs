@@ -4,7 +4,8 @@
 use metrics::WAITS;
 
 use super::view::View;
-use crate::output::number::{UNKNOWN, count};
+use crate::load::model::CounterFigure;
+use crate::output::number::{UNKNOWN, count, or_unknown};
 use crate::output::table::{Row, Section, Table, distinct, texts};
 use crate::output::waits::spellings;
 
@@ -32,23 +33,19 @@ pub(super) fn tables(view: View<'_>) -> Vec<Table> {
             };
             for name in names {
                 let cells = variants.iter().map(|(_, _, figures)| {
-                    let known = figures.counters.iter().filter(|c| c.view == counted);
-                    let found: Vec<f64> = known
-                        .filter(|c| is_same(counted, &c.name, name))
-                        .map(|c| c.value)
-                        .collect();
-                    if found.is_empty() { UNKNOWN.to_owned() } else { count(found.iter().sum()) }
+                    let is_it =
+                        |c: &&CounterFigure| c.view == counted && is_same(counted, &c.name, name);
+                    let sum = figures.counters.iter().filter(is_it).map(|c| c.value);
+                    or_unknown(sum.reduce(|sum, value| sum + value), count)
                 });
-                let cells: Vec<String> = cells.collect();
-                if cells.iter().any(|cell| cell != "0" && cell != UNKNOWN) {
-                    table.rows.push(Row::new(name, cells));
+                let row = Row::new(name, cells);
+                if row.cells.iter().any(|cell| cell != "0" && cell != UNKNOWN) {
+                    table.rows.push(row);
                 }
             }
             let lacking = variants.iter().filter(|(_, _, v)| v.absent.contains(counted));
             table.notes = lacking.map(|(_, name, _)| format!("{name} has no {counted}")).collect();
-            if !table.rows.is_empty() {
-                tables.push(table);
-            }
+            tables.extend(table.filled());
         }
     }
     tables

@@ -71,11 +71,10 @@ fn events(view: View<'_>) -> Vec<Table> {
             .filter(|(_, e)| known(e))
             .collect();
         let title = format!("Events per operation: {label}");
-        let mut table = Table::of_step(Section::Hardware, "events", title, &label);
-        table.legend = vec![
-            "of the DBMS's processes, per operation, counted by perf outside the measured time; task-clock in milliseconds of CPU".to_owned(),
-            view.over_blocks("geometric means"),
-        ];
+        let table = Table::of_step(Section::Hardware, "events", title, &label).explained([
+            "of the DBMS's processes, per operation, counted by perf outside the measured time; task-clock in milliseconds of CPU",
+            &view.over_blocks("geometric means"),
+        ]);
         tables.extend(pair(view, number, table, &counted));
     }
     tables
@@ -96,8 +95,7 @@ fn pair(view: View<'_>, number: usize, mut table: Table, metrics: &[(&str, Strin
             let mark = if figures.not_held().is_empty() { "" } else { "*" };
             or_unknown(value, |value| format!("{}{mark}", rate(value)))
         };
-        let row = Row::new(name, metrics.iter().map(shown).collect());
-        absolutes.rows.push(row.of_kind(view.kind(place)));
+        absolutes.rows.push(view.row(place, metrics.iter().map(shown)));
         if place == base {
             continue;
         }
@@ -107,7 +105,7 @@ fn pair(view: View<'_>, number: usize, mut table: Table, metrics: &[(&str, Strin
             let ratio = view.judged.ratio_of(view.results, number, place, metric);
             ratio_cell(view.results, ratio, mark)
         };
-        relatives.rows.push(Row::new(name, metrics.iter().map(beside).collect()));
+        relatives.rows.push(Row::new(name, metrics.iter().map(beside)));
     }
     [absolutes, relatives]
 }

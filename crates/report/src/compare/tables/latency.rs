@@ -1,13 +1,13 @@
 //! Response times: the buckets of published reports and percentiles, per step and class of
 //! statement.
 
-use metrics::{LATENCIES, MEGABYTES, OPS};
+use metrics::{LATENCIES, MEGABYTES, Metric, OPS};
 
-use super::view::{VARIANT, View};
+use super::view::{Point, VARIANT, View};
 use crate::load::latency::{BUCKETS, Pooled};
 use crate::load::model::StepResults;
 use crate::output::number::{UNKNOWN, or_unknown, rate};
-use crate::output::table::{Row, Section, Table, distinct, texts};
+use crate::output::table::{Section, Table, distinct, texts};
 
 pub(super) fn tables(view: View<'_>) -> Vec<Table> {
     let mut tables = Vec::new();
@@ -19,31 +19,27 @@ pub(super) fn tables(view: View<'_>) -> Vec<Table> {
                 let table = Table::of_step(Section::Latency, id, title, &label);
                 Table { id: format!("{}.{class}", table.id), ..table }
             };
-            let mut buckets = table("buckets", "Response time buckets");
-            buckets.legend = vec![
-                format!(
+            let mut buckets = table("buckets", "Response time buckets").explained([
+                &format!(
                     "percentage of responses in each bucket; 256us: up to 256us, 1ms: over 256us up to 1ms, gt: over 16s{}",
                     paced(class, step)
                 ),
-                "nonzero: some, but less than 0.0005%; max in seconds; all blocks together"
-                    .to_owned(),
-            ];
+                "nonzero: some, but less than 0.0005%; max in seconds; all blocks together",
+            ]);
             let named = [VARIANT].into_iter().chain(BUCKETS.iter().map(|(name, _)| *name));
             buckets.columns = texts(named.chain(["gt", "max"]));
-            let mut percentiles = table("latency", "Response time");
-            percentiles.legend =
-                vec![format!("microseconds, all blocks together{}", paced(class, step))];
+            let mut percentiles = table("latency", "Response time")
+                .explained([&format!("microseconds, all blocks together{}", paced(class, step))]);
             let named = [VARIANT].into_iter().chain(LATENCIES.iter().map(|metric| metric.short()));
             percentiles.columns = texts(named.chain(["count"]));
-            for (place, name, figures) in view.variants(number) {
+            for (place, _, figures) in view.variants(number) {
                 let pooled = figures.latency.iter().find(|pooled| pooled.class == class);
                 for (table, cells) in [
                     (&mut buckets, pooled.map(bucket_cells)),
                     (&mut percentiles, pooled.map(percentile_cells)),
                 ] {
                     let unknown = || vec![UNKNOWN.to_owned(); table.columns.len() - 1];
-                    let row = Row::new(name, cells.unwrap_or_else(unknown));
-                    table.rows.push(row.of_kind(view.kind(place)));
+                    table.rows.push(view.row(place, cells.unwrap_or_else(unknown)));
                 }
             }
             tables.extend([buckets, percentiles]);
@@ -55,30 +51,25 @@ pub(super) fn tables(view: View<'_>) -> Vec<Table> {
 
 /// The figures that other programs report, without a histogram.
 fn reported(view: View<'_>) -> Option<Table> {
-    let title = "What the programs report".to_owned();
-    let mut table = Table::new(Section::Latency, "reported", title);
-    let times = LATENCIES.iter().map(|metric| metric.short());
-    let columns = [VARIANT, "o/s", "MB/s"].into_iter().chain(times);
-    table.columns = texts(columns.chain(["step"]));
-    table.legend = vec![
-        view.over_blocks("medians"),
-        "o/s: operations per second, or the cost that is judged; mean … max: microseconds"
-            .to_owned(),
-    ];
-    for (number, step, label) in view.steps() {
-        for (place, name, figures) in view.variants(number) {
-            let figure = |name: &str| figures.median(name).filter(|value| value.is_finite());
-            let times: Vec<_> = LATENCIES.iter().map(|it| figure(&it.of(&step.class))).collect();
-            if !figures.latency.is_empty() || times.iter().all(Option::is_none) {
-                continue;
-            }
-            let first = [figure(OPS.name), figure(MEGABYTES.name)];
-            let cells = first.into_iter().chain(times).map(|value| or_unknown(value, rate));
-            let row = Row::new(name, cells.chain([label.clone()]).collect());
-            table.rows.push(row.of_kind(view.kind(place)));
-        }
+    let time = |at: &Point<'_>, metric: &Metric| at.figures.median(&metric.of(&at.step.class));
+    let known = |at: &Point<'_>, metric: &Metric| time(at, metric).is_some_and(f64::is_finite);
+    let times = |at: &Point<'_>| {
+        at.figures.latency.is_empty() && LATENCIES.into_iter().any(|metric| known(at, metric))
+    };
+    let mut table = Table::new(Section::Latency, "reported", "What the programs report");
+    let named = LATENCIES.iter().map(|metric| metric.short());
+    table.columns = texts([VARIANT, "o/s", "MB/s"].into_iter().chain(named).chain(["step"]));
+    for at in view.points(view.steps()).filter(times) {
+        let first = [&OPS, &MEGABYTES].map(|metric| at.figures.median(metric.name));
+        let times = LATENCIES.into_iter().map(|metric| time(&at, metric));
+        let cells = first.into_iter().chain(times).map(|value| or_unknown(value, rate));
+        table.rows.push(view.row(at.place, cells.chain([at.label.clone()])));
     }
-    (!table.rows.is_empty()).then_some(table)
+    let table = table.explained([
+        &view.over_blocks("medians"),
+        "o/s: operations per second, or the cost that is judged; mean … max: microseconds",
+    ]);
+    table.filled()
 }
 
 fn paced(class: &str, step: &StepResults) -> &'static str {

@@ -28,16 +28,15 @@ fn stream(view: View<'_>, steps: &[&StepResults], class: &str) -> Table {
     let meaning = metrics::find(&rates).map_or("", |metric| metric.meaning);
     let mut title = format!("{class} rate");
     title.get_mut(..1).map(str::make_ascii_uppercase);
-    let mut table = Table::new(Section::Rates, format!("rates.{class}"), title);
-    table.legend = vec![
-        format!("{meaning}, over all clients: {}", view.over_blocks("medians")),
-        "target: the rate set by the step".to_owned(),
-    ];
+    let mut table = Table::new(Section::Rates, format!("rates.{class}"), title).explained([
+        &format!("{meaning}, over all clients: {}", view.over_blocks("medians")),
+        "target: the rate set by the step",
+    ]);
     table.columns = view.step_columns(steps);
     let targets = steps.iter().map(|step| {
         or_unknown(step.variants.iter().find_map(|variant| variant.median(&target)), rate)
     });
-    table.rows.push(Row::new("target", targets.collect()));
+    table.rows.push(Row::new("target", targets));
     let due = DUE.of(class);
     let mut fewest: BTreeMap<String, f64> = BTreeMap::new();
     for place in view.judged.order(view.results) {
@@ -59,8 +58,8 @@ fn stream(view: View<'_>, steps: &[&StepResults], class: &str) -> Table {
             };
             or_unknown(figures.and_then(|f| f.median(&rates)), |v| format!("{}{mark}", rate(v)))
         });
-        let row = Row::new(view.results.variant_name(place), cells.collect());
-        table.rows.push(row.of_kind(if marked { Some(RowKind::Marked) } else { view.kind(place) }));
+        let row = view.row(place, cells);
+        table.rows.push(if marked { row.of_kind(Some(RowKind::Marked)) } else { row });
         if marked && table.notes.is_empty() {
             table.notes.push(NOT_HELD.to_owned());
         }

@@ -7,9 +7,9 @@ use super::throughput::relative_cell;
 use super::view::{VARIANT, View};
 use crate::judging::figures::ratio_cell;
 use crate::judging::judged::Judged;
-use crate::output::number::{UNKNOWN, cost, or_unknown, rate, relative};
-use crate::output::table::{RELATIVE, Row, Section, Table, texts};
-use crate::sweep::{Estimate, Line, Subject, Sweep};
+use crate::output::number::{UNKNOWN, cost, or_unknown, rate, relative, whole};
+use crate::output::table::{RELATIVE, Row, Section, Table};
+use crate::sweep::{Line, Subject, Sweep, words};
 
 /// Heading of the numbers of clients.
 const CLIENTS: &str = "clients";
@@ -37,39 +37,57 @@ pub(super) fn figures(view: View<'_>) -> Vec<Table> {
 
 fn of_sweep(view: View<'_>, sweep: &Sweep) -> Vec<Table> {
     let name = &sweep.name;
-    let id = format!("sweep.{name}");
-    let title = format!("Throughput over clients: {name}");
-    let table = Table { step: Some(name.clone()), ..Table::new(Section::Absolute, id, title) };
-    let part = |id: &str, part: &str, section: Section| Table {
-        id: format!("{}.{id}", table.id),
+    let whole = of_step(
+        sweep,
+        format!("sweep.{name}"),
+        format!("Throughput over clients: {name}"),
+        Section::Absolute,
+    );
+    let part = |id: &str, part: &str| Table {
+        id: format!("{}.{id}", whole.id),
         part: part.to_owned(),
-        section,
-        ..table.clone()
+        legend: legend(view, sweep),
+        ..whole.clone()
     };
-    let lines = measured(view, sweep);
-    let curves: Vec<_> = lines.iter().map(|line| line.curve(view.results, OPS.name)).collect();
-    let mut absolute = part("absolute", "absolute", Section::Absolute);
-    absolute.legend = legend(view, sweep);
-    let mut per_client = part("per-client", "per client", Section::Absolute);
-    per_client.legend.clone_from(&absolute.legend);
-    for table in [&mut absolute, &mut per_client] {
-        table.columns = columns(view, sweep, &lines);
-    }
-    for (place, clients) in sweep.clients.iter().enumerate() {
-        let means = || curves.iter().map(|curve| Some(curve.get(place)?.as_ref()?.mean));
-        let each = f64::from(*clients);
-        let row = |cells: Vec<String>| Row::new(clients.to_string(), cells);
-        absolute.rows.push(row(means().map(|mean| or_unknown(mean, rate)).collect()));
-        let per = means().map(|mean| or_unknown(mean.map(|mean| mean / each), rate));
-        per_client.rows.push(row(per.collect()));
-    }
-    let mut tables = vec![absolute, per_client];
+    let mut tables = vec![
+        curves(view, sweep, part("absolute", "absolute"), OPS.name, |mean, _| rate(mean)),
+        curves(view, sweep, part("per-client", "per client"), OPS.name, |mean, clients| {
+            rate(mean / clients)
+        }),
+    ];
     for judged in view.verdicts {
-        tables.extend(relatives(view, sweep, judged, &table));
+        let table = match judged.metric == OPS.name {
+            true => part("relative", RELATIVE),
+            false => of_cost(view, sweep, judged),
+        };
+        tables.extend(relatives(view, sweep, judged, table));
     }
     tables.extend(cliffs(view, sweep));
     tables.retain(|table| table.says_something() || !table.notes.is_empty());
     tables
+}
+
+fn of_step(sweep: &Sweep, id: String, title: String, section: Section) -> Table {
+    Table { step: Some(sweep.name.clone()), ..Table::new(section, id, title) }
+}
+
+/// A row for each number of clients, a column for each line; `cell` gets the mean and the clients.
+fn curves(
+    view: View<'_>,
+    sweep: &Sweep,
+    table: Table,
+    metric: &str,
+    cell: impl Fn(f64, f64) -> String,
+) -> Table {
+    let lines = measured(view, sweep);
+    let curves: Vec<_> = lines.iter().map(|line| line.curve(view.results, metric)).collect();
+    let row = |(place, clients): (usize, &u32)| {
+        let means = curves.iter().map(|curve| Some(curve.get(place)?.as_ref()?.mean));
+        let cell = |mean| cell(mean, f64::from(*clients));
+        Row::new(clients.to_string(), means.map(|mean| or_unknown(mean, cell)))
+    };
+    let rows = sweep.clients.iter().enumerate().map(row).collect();
+    Table { columns: columns(view, sweep, &lines), rows, ..table }
 }
 
 /// The lines that were measured.
@@ -121,102 +139,78 @@ pub(super) fn sign(verdict: Option<Verdict>) -> &'static str {
     }
 }
 
+/// The table of verdicts by another metric than throughput.
+fn of_cost(view: View<'_>, sweep: &Sweep, judged: &Judged) -> Table {
+    let (name, step) = (&judged.metric, &sweep.name);
+    let base = judged.base_name(view.results);
+    let (id, title) =
+        (format!("sweep.{step}.verdicts.{name}"), format!("{name} over clients: {step}"));
+    of_step(sweep, id, title, Section::Relative).explained([
+        &format!("{name} ({}) as a fraction of that of {base}", judged.meaning()),
+        SIGNS,
+    ])
+}
+
 /// Each line as a fraction of the base's with the same labels, with its verdict.
-fn relatives(view: View<'_>, sweep: &Sweep, judged: &Judged, whole: &Table) -> Option<Table> {
+fn relatives(view: View<'_>, sweep: &Sweep, judged: &Judged, table: Table) -> Option<Table> {
     let compared = |line: &&Line| judged.base_of(line.variant) != line.variant;
     let lines: Vec<&Line> = measured(view, sweep).into_iter().filter(compared).collect();
-    let throughput = judged.metric == OPS.name;
-    let mut table = if throughput {
-        let (id, part) = (format!("{}.relative", whole.id), RELATIVE.to_owned());
-        Table { id, part, legend: legend(view, sweep), ..whole.clone() }
-    } else {
-        let name = &judged.metric;
-        let (id, title) = (
-            format!("{}.verdicts.{name}", whole.id),
-            format!("{name} over clients: {}", sweep.name),
-        );
-        let base = judged.base_name(view.results);
-        let legend = vec![
-            format!("{name} ({}) as a fraction of that of {base}", judged.meaning()),
-            SIGNS.to_owned(),
-        ];
-        Table { id, title, legend, ..whole.clone() }
+    let cell = |line: &Line, place: usize| {
+        let step = line.steps.get(place).copied().flatten();
+        let finding = step.and_then(|step| judged.finding(view.results, step, line.variant));
+        let verdict = finding.as_ref().and_then(|finding| finding.verdict);
+        let cell = match step {
+            Some(step) if judged.metric == OPS.name => relative_cell(view, step, line.variant),
+            _ => ratio_cell(view.results, finding.and_then(|finding| finding.ratio), ""),
+        };
+        let sign = if cell == UNKNOWN || cell.starts_with('(') { "" } else { sign(verdict) };
+        (format!("{cell}{sign}"), verdict)
     };
-    table.section = Section::Relative;
-    table.columns = columns(view, sweep, &lines);
-    for (place, clients) in sweep.clients.iter().enumerate() {
-        let (mut cells, mut verdicts) = (Vec::new(), Vec::new());
-        for line in &lines {
-            let step = line.steps.get(place).copied().flatten();
-            let finding = step.and_then(|step| judged.finding(view.results, step, line.variant));
-            let verdict = finding.as_ref().and_then(|finding| finding.verdict);
-            let cell = match step {
-                Some(step) if throughput => relative_cell(view, step, line.variant),
-                _ => ratio_cell(view.results, finding.and_then(|finding| finding.ratio), ""),
-            };
-            let sign = if cell == UNKNOWN || cell.starts_with('(') { "" } else { sign(verdict) };
-            cells.push(format!("{cell}{sign}"));
-            verdicts.push(verdict.map_or("", Verdict::as_str).to_owned());
-        }
-        table.rows.push(Row { verdicts, ..Row::new(clients.to_string(), cells) });
-    }
-    (!lines.is_empty()).then_some(table)
+    let row = |(place, clients): (usize, &u32)| {
+        Row::judged(clients.to_string(), lines.iter().map(|line| cell(line, place)))
+    };
+    let rows = sweep.clients.iter().enumerate().map(row).collect();
+    let columns = columns(view, sweep, &lines);
+    (!lines.is_empty()).then_some(Table { section: Section::Relative, columns, rows, ..table })
 }
 
 /// Where throughput falls.
 fn cliffs(view: View<'_>, sweep: &Sweep) -> Option<Table> {
     let name = &sweep.name;
     let title = format!("Where throughput falls with more clients: {name}");
-    let mut table = Table::new(Section::Absolute, format!("cliffs.{name}"), title);
-    table.step = Some(name.clone());
-    table.notes.clone_from(&sweep.cliffs.notes);
-    table.legend = texts([
+    let mut table = of_step(sweep, format!("cliffs.{name}"), title, Section::Absolute);
+    table.notes.clone_from(&sweep.notes);
+    let all = sweep.lines.iter().flat_map(|line| line.cliffs.iter().map(move |it| (line, it)));
+    if all.clone().next().is_none() {
+        return Some(table).filter(|table| !table.notes.is_empty());
+    }
+    let table = table.explained([
         "throughput falls with confidence although clients were added while cores were free",
         "ratio, low, high: throughput at `to` / at `from` clients and its 95% interval",
     ]);
-    table.columns = texts(["line", "from", "to", "ratio", "low", "high", "recovers", "in words"]);
-    for cliff in &sweep.cliffs.found {
-        let line = sweep.lines.get(cliff.line)?;
-        let cells = vec![
-            cliff.found.from.to_string(),
-            cliff.found.to.to_string(),
-            relative(cliff.found.ratio),
-            relative(cliff.found.low),
-            relative(cliff.found.high),
-            or_unknown(cliff.found.recovers.map(f64::from), |clients| format!("{clients:.0}")),
-            cliff.words(),
-        ];
-        table.rows.push(Row::new(sweep.full_name(view.results, line), cells));
-    }
-    if table.rows.is_empty() {
-        table.legend.clear();
-        table.columns.clear();
-    }
-    Some(table).filter(|table| !table.rows.is_empty() || !table.notes.is_empty())
+    Some(table.listing(
+        all,
+        &[
+            ("line", &|(line, _)| sweep.full_name(view.results, line)),
+            ("from", &|(_, it)| it.from.to_string()),
+            ("to", &|(_, it)| it.to.to_string()),
+            ("ratio", &|(_, it)| relative(it.ratio)),
+            ("low", &|(_, it)| relative(it.low)),
+            ("high", &|(_, it)| relative(it.high)),
+            ("recovers", &|(_, it)| or_unknown(it.recovers.map(f64::from), whole)),
+            ("in words", &|(_, it)| words(it)),
+        ],
+    ))
 }
 
 /// A metric over the number of clients.
 fn of_metric(view: View<'_>, sweep: &Sweep, metric: &Metric, section: Section) -> Table {
     let (step, name) = (&sweep.name, metric.name);
     let title = format!("{name} over clients: {step}");
-    let mut table = Table::new(section, format!("sweep.{step}.{name}"), title);
-    table.step = Some(step.clone());
     let unit = if metric.unit.is_empty() { "" } else { ", " };
     let means = view.over_blocks("means");
-    table.legend = vec![format!("{}{unit}{}; {means}", metric.meaning, metric.unit)];
-    let lines = measured(view, sweep);
-    table.columns = columns(view, sweep, &lines);
-    let curves: Vec<_> = lines.iter().map(|line| line.curve(view.results, name)).collect();
+    let table = of_step(sweep, format!("sweep.{step}.{name}"), title, section)
+        .explained([&format!("{}{unit}{}; {means}", metric.meaning, metric.unit)]);
     let shown = if section == Section::Latency { rate } else { cost };
-    table.rows = sweep
-        .clients
-        .iter()
-        .enumerate()
-        .map(|(place, clients)| {
-            let mean = |curve: &Vec<Option<Estimate>>| Some(curve.get(place)?.as_ref()?.mean);
-            let cells = curves.iter().map(|curve| or_unknown(mean(curve), shown));
-            Row::new(clients.to_string(), cells.collect())
-        })
-        .collect();
-    table
+    curves(view, sweep, table, name, |mean, _| shown(mean))
 }

@@ -1,6 +1,6 @@
 //! Throughput, absolute and relative: the tables that are read first.
 
-use judge::{Method, Verdict};
+use judge::Method;
 use metrics::OPS;
 use store::Better;
 
@@ -8,7 +8,7 @@ use super::view::View;
 use crate::judging::figures::{absolute, ratio_cell};
 use crate::load::model::StepResults;
 use crate::output::number::{or_unknown, rate, relative};
-use crate::output::table::{Row, RowKind, Section, Table, distinct};
+use crate::output::table::{Row, Section, Table, distinct};
 
 /// The note under every table with a marked figure.
 pub(crate) const NOT_HELD: &str = "* a rate was not held (under 95% of its target): the counted operations had an easier time than planned";
@@ -29,13 +29,9 @@ fn of_group(view: View<'_>, group: &str) -> Vec<Table> {
         "" => ("throughput".to_owned(), "Throughput".to_owned()),
         group => (format!("throughput.{group}"), format!("Throughput: {group}")),
     };
-    let numbers: Vec<usize> = view
-        .steps()
-        .filter(|(_, step, _)| step.group == group)
-        .map(|(number, ..)| number)
-        .collect();
-    let of = |number: &usize| view.results.steps.get(*number);
-    let shown: Vec<&StepResults> = numbers.iter().filter_map(of).collect();
+    let of_group = view.steps().filter(|(_, step, _)| step.group == group);
+    let (numbers, shown): (Vec<usize>, Vec<&StepResults>) =
+        of_group.map(|(number, step, _)| (number, step)).unzip();
     let mut table = Table::new(Section::Absolute, id, title);
     let (costs, rates): (Vec<&StepResults>, Vec<&StepResults>) =
         shown.iter().partition(|step| step.better == Better::Less);
@@ -54,15 +50,15 @@ fn of_group(view: View<'_>, group: &str) -> Vec<Table> {
     let [mut absolute, mut relative_table] = table.in_two_parts();
     relative_table.section = Section::Relative;
     for place in view.judged.order(view.results) {
-        let label = view.results.variant_name(place);
-        let cells = numbers.iter().map(|step| absolute_cell(view, *step, place)).collect();
-        absolute.rows.push(Row::new(label, cells).of_kind(view.kind(place)));
+        let cells = numbers.iter().map(|step| absolute_cell(view, *step, place));
+        absolute.rows.push(view.row(place, cells));
         if place != view.judged.base {
-            let cells = numbers.iter().map(|step| relative_cell(view, *step, place)).collect();
-            let verdict = |step: &usize| verdict(view, *step, place).map_or("", Verdict::as_str);
-            let verdicts = numbers.iter().map(|step| verdict(step).to_owned()).collect();
-            let row = Row { verdicts, ..Row::new(label, cells) };
-            relative_table.rows.push(row.of_kind(kind(view, &numbers, place)));
+            let cell = |step: &usize| {
+                let finding = view.judged.finding(view.results, *step, place);
+                (relative_cell(view, *step, place), finding.and_then(|finding| finding.verdict))
+            };
+            let row = Row::judged(view.results.variant_name(place), numbers.iter().map(cell));
+            relative_table.rows.push(row.by_verdicts());
         }
     }
     let others = view.judged.order(view.results).into_iter().skip(1);
@@ -125,25 +121,16 @@ pub(super) fn quotient(view: View<'_>, number: usize, place: usize) -> Option<St
     })
 }
 
-fn absolute_cell(view: View<'_>, step: usize, place: usize) -> String {
-    let Some(step) = view.results.steps.get(step) else { return String::new() };
+fn absolute_cell(view: View<'_>, number: usize, place: usize) -> String {
+    let step = &view.results.steps[number];
     let mark = if step.variant(place).is_some_and(|v| !v.not_held().is_empty()) { "*" } else { "" };
     let value = absolute(step, view.judged.base, place, OPS.name);
     or_unknown(value, |value| format!("{}{mark}", rate(value)))
 }
 
 pub(super) fn relative_cell(view: View<'_>, number: usize, place: usize) -> String {
-    let Some(step) = view.results.steps.get(number) else { return String::new() };
+    let step = &view.results.steps[number];
     let mark = if view.judged.not_held(step, place).is_empty() { "" } else { "*" };
     let ratio = view.judged.throughput_ratio(view.results, number, place);
     ratio_cell(view.results, ratio, mark)
-}
-
-fn verdict(view: View<'_>, step: usize, place: usize) -> Option<Verdict> {
-    view.judged.finding(view.results, step, place)?.verdict
-}
-
-fn kind(view: View<'_>, steps: &[usize], place: usize) -> Option<RowKind> {
-    let has = |wanted| steps.iter().any(|step| verdict(view, *step, place) == Some(wanted));
-    RowKind::of(has(Verdict::Regression), has(Verdict::Improvement))
 }

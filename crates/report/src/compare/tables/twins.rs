@@ -1,37 +1,37 @@
 //! The table of identical variants.
 
+use judge::Comparison;
+
 use super::view::View;
+use crate::judging::judged::Twin;
 use crate::output::number::{or_unknown, percent, relative};
-use crate::output::table::{Row, RowKind, Section, Table, texts};
+use crate::output::table::{RowKind, Section, Table, yes_or_no};
 
 pub(super) fn table(view: View<'_>) -> Option<Table> {
-    let alarms = view.judged.false_alarms()?;
-    let mut table = Table::new(Section::Relative, "twins", "A/A: identical variants");
-    table.legend = texts([
-        "ratio, low, high: throughput of the twin relative to the version, and its interval",
-        "alarm: the interval excludes 1 although there is no difference",
-        "floor: noise floor of the step, the difference that identical variants show once in a hundred comparisons; a \
-         regression or an improvement has to exceed it, too",
-    ]);
-    table.columns =
-        texts(["step", "version", "twin", "ratio", "low", "high", "blocks", "alarm", "floor"]);
-    for twin in &view.judged.twins {
-        let Some(step) = view.results.steps.get(twin.step) else { continue };
-        let alarm = twin.comparison.excludes_one();
-        let floor = view.judged.noise_floors.get(twin.step).copied().flatten();
-        let cells = vec![
-            view.results.variant_name(twin.original).to_owned(),
-            view.results.variant_name(twin.twin).to_owned(),
-            relative(twin.comparison.ratio),
-            or_unknown(twin.comparison.low, relative),
-            or_unknown(twin.comparison.high, relative),
-            twin.comparison.blocks.to_string(),
-            if alarm { "yes" } else { "no" }.to_owned(),
-            or_unknown(floor, percent),
-        ];
-        let row = Row::new(view.results.step_label(step), cells);
-        table.rows.push(row.of_kind(alarm.then_some(RowKind::Marked)));
-    }
+    let View { results, judged, .. } = view;
+    let alarms = judged.false_alarms()?;
+    let kind = |twin: &&Twin| twin.comparison.excludes_one().then_some(RowKind::Marked);
+    let end = |twin: &Twin, of: fn(&Comparison) -> Option<f64>| {
+        or_unknown(of(&twin.comparison), relative)
+    };
+    let mut table = Table::new(Section::Relative, "twins", "A/A: identical variants")
+        .explained([
+            "ratio, low, high: throughput of the twin relative to the version, and its interval",
+            "alarm: the interval excludes 1 although there is no difference",
+            "floor: noise floor of the step, the difference that identical variants show once in a hundred comparisons; a \
+             regression or an improvement has to exceed it, too",
+        ])
+        .listing_kinds(&judged.twins, kind, &[
+            ("step", &|twin| results.step_label(&results.steps[twin.step])),
+            ("version", &|twin| results.variant_name(twin.original).to_owned()),
+            ("twin", &|twin| results.variant_name(twin.twin).to_owned()),
+            ("ratio", &|twin| relative(twin.comparison.ratio)),
+            ("low", &|twin| end(twin, |found| found.low)),
+            ("high", &|twin| end(twin, |found| found.high)),
+            ("blocks", &|twin| twin.comparison.blocks.to_string()),
+            ("alarm", &|twin| yes_or_no(twin.comparison.excludes_one())),
+            ("floor", &|twin| or_unknown(judged.noise_floors[twin.step], percent)),
+        ]);
     table.notes = vec![format!(
         "{} false alarms in {} comparisons: {} (95% interval {} to {}); the intervals promise 5%",
         alarms.alarms,

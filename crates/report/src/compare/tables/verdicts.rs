@@ -1,6 +1,6 @@
 //! The results of the comparisons, one row each: a table for each judged metric.
 
-use judge::{Margin, Method, Verdict};
+use judge::{Comparison, Margin, Method, Verdict};
 use metrics::{Better, OPS};
 
 use super::view::View;
@@ -35,39 +35,29 @@ pub(super) fn tables(view: View<'_>) -> Vec<Table> {
 fn table(view: View<'_>, judged: &Judged) -> Option<Table> {
     let throughput = judged.metric == OPS.name;
     let name = &judged.metric;
-    let mut table = if throughput {
-        Table::new(Section::Relative, "verdicts", "Verdicts")
-    } else {
-        Table::new(Section::Relative, format!("verdicts.{name}"), format!("Verdicts: {name}"))
+    let mut table = match throughput {
+        true => Table::new(Section::Relative, "verdicts", "Verdicts"),
+        false => {
+            Table::new(Section::Relative, format!("verdicts.{name}"), format!("Verdicts: {name}"))
+        }
     };
-    table.legend = legend(view, judged);
-    let common = ["ratio", "low", "high", "p", "mde", "verdict", "in words"];
-    let values = ["base", "value"].into_iter().filter(|_| !throughput);
-    table.columns = texts(["step", "version"].into_iter().chain(values).chain(common));
     let mut findings = judged.findings(view.results);
     findings.retain(|finding| view.sweep_of(finding.step).is_none());
     let nothing = |finding: &Finding<'_>| finding.comparison.is_none();
     match view.too_few().filter(|_| findings.iter().all(nothing)) {
         // Each row would say the same.
-        Some(too_few) => {
-            table.legend.clear();
-            table.columns.clear();
-            table.notes.push(too_few);
-        }
+        Some(too_few) => table.notes.push(too_few),
         None => {
-            table.rows = findings.iter().filter_map(|it| row(view, judged, it)).collect();
+            table.legend = legend(view, judged);
+            let common = ["ratio", "low", "high", "p", "mde", "verdict", "in words"];
+            let values = ["base", "value"].into_iter().filter(|_| !throughput);
+            table.columns = texts(["step", "version"].into_iter().chain(values).chain(common));
+            table.rows = findings.iter().map(|finding| row(view, judged, finding)).collect();
         }
     }
-    let label = |step: usize| Some(view.results.step_label(view.results.steps.get(step)?));
-    let about = |(step, variant): (usize, usize)| {
-        Some(format!("{} {}: ", label(step)?, view.results.variant_name(variant)))
-    };
-    for (place, warning) in judged.warnings() {
-        table.notes.push(format!("! {}{warning}", place.and_then(about).unwrap_or_default()));
-    }
-    let gaps = judged.gaps.iter();
-    let said = gaps.filter_map(|gap| Some(format!("! {}: {}", label(gap.step)?, gap.text)));
-    table.notes.extend(said);
+    let warnings = judged.told_warnings(view.results).map(|(_, warning)| warning);
+    let notes = warnings.chain(judged.told_gaps(view.results));
+    table.notes.extend(notes.map(|note| format!("! {note}")));
     Some(table).filter(|table| table.says_something() || !table.notes.is_empty())
 }
 
@@ -77,19 +67,15 @@ fn legend(view: View<'_>, judged: &Judged) -> Vec<String> {
     let throughput = name == OPS.name;
     let meant = judged.asked();
     let what = if throughput { "throughput" } else { name };
-    let mut legend = vec![format!("ratio: {what} relative to {base}")];
+    let mut legend = Vec::new();
     if let Some(metric) = meant.filter(|_| !throughput) {
         let unit = if metric.unit.is_empty() { "" } else { ", " };
         let meaning = format!("{}{unit}{}", judged.meaning(), metric.unit);
-        legend.insert(0, format!("{name} - {meaning}; {} is better", metric.better.as_str()));
-        legend.insert(
-            1,
-            format!(
-                "base, value: of {base} and of the version, {}",
-                view.over_blocks("geometric means")
-            ),
-        );
+        let means = view.over_blocks("geometric means");
+        legend.push(format!("{name} - {meaning}; {} is better", metric.better.as_str()));
+        legend.push(format!("base, value: of {base} and of the version, {means}"));
     }
+    legend.push(format!("ratio: {what} relative to {base}"));
     let pairings = pairings(judged);
     legend.push(format!("low, high: its {} interval ({pairings})", intervals(judged)));
     legend.push("p: sign-flip test of no difference at all".to_owned());
@@ -125,35 +111,34 @@ fn legend(view: View<'_>, judged: &Judged) -> Vec<String> {
     legend
 }
 
-fn row(view: View<'_>, judged: &Judged, finding: &Finding<'_>) -> Option<Row> {
-    let step = view.results.steps.get(finding.step)?;
+fn row(view: View<'_>, judged: &Judged, finding: &Finding<'_>) -> Row {
+    let step = &view.results.steps[finding.step];
     let mut cells = vec![view.results.variant_name(finding.variant).to_owned()];
     if judged.metric != OPS.name {
         let base = judged.base_of(finding.variant);
         let shown = |place: usize| absolute(step, base, place, judged.metric_in(step)?.name);
         cells.extend([base, finding.variant].map(|place| or_unknown(shown(place), cost)));
     }
-    let found = finding.comparison;
+    let of = |figure: fn(&Comparison) -> Option<f64>| finding.comparison.and_then(figure);
     cells.extend([
         ratio_cell(view.results, finding.ratio, ""),
-        or_unknown(found.and_then(|found| found.low), relative),
-        or_unknown(found.and_then(|found| found.high), relative),
-        or_unknown(found.and_then(|found| found.sign_flip_p), relative),
-        or_unknown(found.and_then(|found| found.detectable), percent),
-        finding.verdict.map_or_else(|| UNKNOWN.to_owned(), |verdict| verdict.to_string()),
+        or_unknown(of(|found| found.low), relative),
+        or_unknown(of(|found| found.high), relative),
+        or_unknown(of(|found| found.sign_flip_p), relative),
+        or_unknown(of(|found| found.detectable), percent),
+        finding.verdict.map_or(UNKNOWN, Verdict::as_str).to_owned(),
         finding.sentence.clone(),
     ]);
-    Some(Row::new(view.results.step_label(step), cells).of_kind(kind(view, judged, finding)))
+    Row::new(view.results.step_label(step), cells).of_kind(kind(view, judged, finding))
 }
 
 /// How the row of a finding is highlighted.
 pub(super) fn kind(view: View<'_>, judged: &Judged, finding: &Finding<'_>) -> Option<RowKind> {
-    let step = view.results.steps.get(finding.step)?;
+    let step = &view.results.steps[finding.step];
     let held = judged.not_held(step, finding.variant).is_empty();
     match finding.verdict {
         Some(Verdict::Regression) => Some(RowKind::Regression),
         Some(Verdict::Improvement) => Some(RowKind::Improvement),
-        _ if finding.fails || !held => Some(RowKind::Marked),
-        _ => None,
+        _ => (finding.fails || !held).then_some(RowKind::Marked),
     }
 }

@@ -1,10 +1,11 @@
 //! The data that tables are made from.
 
 use judge::Method;
+use metrics::counted;
 
 use crate::judging::judged::Judged;
 use crate::load::model::{Results, StepResults, VariantStep};
-use crate::output::table::{RowKind, Section, Table};
+use crate::output::table::{Row, RowKind, Section, Table};
 use crate::sweep::Sweep;
 
 /// Heading of the label column if rows are variants.
@@ -24,6 +25,15 @@ pub(crate) struct View<'a> {
     pub(crate) sections: Option<&'a [Section]>,
 }
 
+/// A variant in a step.
+pub(crate) struct Point<'a> {
+    pub(crate) step: &'a StepResults,
+    pub(crate) label: String,
+    pub(crate) place: usize,
+    pub(crate) name: &'a str,
+    pub(crate) figures: &'a VariantStep,
+}
+
 impl<'a> View<'a> {
     /// True if tables of this kind are to be printed.
     pub(crate) fn shows(&self, section: Section) -> bool {
@@ -33,10 +43,8 @@ impl<'a> View<'a> {
     /// The steps with their indexes and labels, without the points of sweeps: hundreds of columns
     /// or tables would say less than the tables of [`super::sweeps`].
     pub(crate) fn steps(&self) -> impl Iterator<Item = (usize, &'a StepResults, String)> {
-        let (results, view) = (self.results, *self);
-        let ordinary = move |(number, _): &(usize, _)| view.sweep_of(*number).is_none();
-        let steps = results.steps.iter().enumerate().filter(ordinary);
-        steps.map(|(number, step)| (number, step, results.step_label(step)))
+        let view = *self;
+        self.every_step().filter(move |(number, ..)| view.sweep_of(*number).is_none())
     }
 
     /// All steps, including the points of sweeps.
@@ -69,28 +77,45 @@ impl<'a> View<'a> {
         self.judged.order(self.results).into_iter().filter_map(variant).collect()
     }
 
+    /// All variants in these steps.
+    pub(crate) fn points(
+        &self,
+        steps: impl Iterator<Item = (usize, &'a StepResults, String)>,
+    ) -> impl Iterator<Item = Point<'a>> {
+        let view = *self;
+        steps.flat_map(move |(number, step, label)| {
+            view.variants(number).into_iter().map(move |(place, name, figures)| {
+                let label = label.clone();
+                Point { step, label, place, name, figures }
+            })
+        })
+    }
+
+    /// The row of a variant.
+    pub(crate) fn row(&self, place: usize, cells: impl IntoIterator<Item = String>) -> Row {
+        Row::new(self.results.variant_name(place), cells).of_kind(self.kind(place))
+    }
+
     /// The kind of a base's row.
     pub(crate) fn kind(&self, variant: usize) -> Option<RowKind> {
         (variant == self.judged.base).then_some(RowKind::Base)
     }
 
-    /// The unit of a variant's results, singular and plural: blocks, or restarts if everything was
-    /// compared in slices.
-    pub(crate) fn unit(&self) -> [&'static str; 2] {
+    /// The unit of a variant's results: a block, or a restart if everything was compared in slices.
+    fn unit(&self) -> &'static str {
         let mut compared = self.judged.comparisons().peekable();
         let sliced = compared.peek().is_some() && compared.all(|it| it.method == Method::Slices);
-        if sliced { ["restart", "restarts"] } else { ["block", "blocks"] }
+        if sliced { "restart" } else { "block" }
     }
 
     /// `1 block`, `6 blocks`, `3 to 6 restarts`.
     pub(crate) fn counted(&self, counts: impl Iterator<Item = usize>) -> String {
-        let [one, many] = self.unit();
+        let unit = self.unit();
         let counts: Vec<usize> = counts.filter(|count| *count > 0).collect();
         match (counts.iter().min(), counts.iter().max()) {
-            (Some(1), Some(1)) => format!("1 {one}"),
-            (Some(low), Some(high)) if low == high => format!("{low} {many}"),
-            (Some(low), Some(high)) => format!("{low} to {high} {many}"),
-            _ => format!("no finished {one}"),
+            (Some(low), Some(high)) if low == high => counted(*low, unit),
+            (Some(low), Some(high)) => format!("{low} to {high} {unit}s"),
+            _ => format!("no finished {unit}"),
         }
     }
 
@@ -131,6 +156,6 @@ impl<'a> View<'a> {
     pub(crate) fn too_few(&self) -> Option<String> {
         let most = self.results.steps.iter().flat_map(|step| &step.variants);
         let one = most.map(|variant| variant.samples.len()).max() == Some(1);
-        one.then(|| format!("1 {}: too few for a verdict", self.unit()[0]))
+        one.then(|| format!("1 {}: too few for a verdict", self.unit()))
     }
 }
