@@ -69,6 +69,11 @@ pub fn explain(error: &anyhow::Error) -> ExitCode {
         say(&error.to_string());
         return ExitCode::from(GATE);
     }
+    // Before the sentence that says what happened, which stays in view.
+    match log(error) {
+        "" => {}
+        log => say(log),
+    }
     say(&format!("error: {error}"));
     let mut last = error.to_string();
     for cause in error.chain().skip(1) {
@@ -106,6 +111,12 @@ fn broken_pipe(error: &anyhow::Error) -> bool {
     error
         .downcast_ref::<std::io::Error>()
         .is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
+}
+
+/// The end of a server's log that belongs to an error, or nothing.
+fn log(error: &anyhow::Error) -> &str {
+    let of_run = error.downcast_ref::<Unfinished>().map(|it| &it.error);
+    of_run.or_else(|| error.downcast_ref()).map_or("", lab::Error::log)
 }
 
 fn is_request(error: &anyhow::Error) -> bool {

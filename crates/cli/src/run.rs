@@ -6,8 +6,10 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use lab::{Event, Resume};
+use metrics::counted;
 use plan::{Plan, WorkloadPlan};
 use report::{Results, Which};
+use store::Experiment;
 
 use crate::changes::Changes;
 use crate::dash::{is_dash, read_plan};
@@ -49,11 +51,16 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
         let plan =
             plan.ok_or_else(|| WrongRequest("--write-plan needs a plan or a workload".to_owned()))?;
         // As it would be stored: better to give a password again than to write it to a file.
-        std::io::stdout().write_all(plan::plan_without_passwords(&plan.to_toml()).as_bytes())?;
+        let text = plan.to_toml();
+        let written = plan::plan_without_passwords(&text);
+        if written != text {
+            eprintln!("note: passwords are not written to the plan; add them before you run it");
+        }
+        std::io::stdout().write_all(written.as_bytes())?;
         return Ok(());
     }
     let resume = match (args.resume, plan) {
-        (true, plan) => Resume::Latest(plan.map(Box::new)),
+        (true, plan) => lab::latest_unfinished(args.directory.writable()?, plan.map(Box::new))?,
         (false, Some(plan)) => Resume::New(Box::new(plan)),
         (false, None) => {
             return refuse(
@@ -67,14 +74,17 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
     let Ready { mut options, cache, ledger, interrupted, mut progress } =
         args.machine.ready(args.directory.writable()?)?;
     let profile = matches!(&resume, Resume::New(plan) if plan.profile);
-    if let Resume::New(plan) = &resume {
-        progress.tell(Event::Note(intention(plan)));
-    }
+    progress.tell(Event::Note(match &resume {
+        Resume::New(plan) => intention(plan),
+        Resume::Unfinished(plan, experiment) => resumption(plan, experiment),
+    }));
     options.findings = crate::doctor::before_run(&options.data_dir, args.strict, &mut |line| {
         progress.tell(Event::Note(line));
     })?;
     let systems = lab::Installed(cache);
-    let resuming = args.resuming(&resume);
+    let resuming = match &resume {
+        Resume::New(plan) | Resume::Unfinished(plan, _) => args.resuming(plan),
+    };
     let mut began = false;
     let experiment = lab::run(resume, &options, &systems, &ledger, &interrupted, &mut |event| {
         began |= matches!(event, Event::Began { .. });
@@ -93,7 +103,11 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
         }
     }
     progress.finish();
-    experiment.map_err(|error| explained(error, began, &resuming))?;
+    let stored = args.resume && args.what.is_none();
+    experiment.map_err(|error| match stored && lacks_password(&error) {
+        true => Unfinished { error, next: PASSWORDS.to_owned() }.into(),
+        false => explained(error, began, &resuming),
+    })?;
     let (_, results) = loaded?;
     crate::compare::print_after_run(&args.directory.results, &results)?;
     let asked = args.changes.profile();
@@ -117,6 +131,18 @@ fn unprofiled(results: &Results) -> String {
     format!("no step was profiled ({why}); everything else was measured")
 }
 
+/// The remedy if a resumed run can't log in.
+const PASSWORDS: &str = "Passwords are not stored; repeat the command with --resume";
+
+/// True if a server that is already running can't be reached for want of a password.
+fn lacks_password(error: &lab::Error) -> bool {
+    let lab::Error::Variant { source, .. } = error else { return false };
+    match &**source {
+        dbms::Error::Connect { detail, .. } => detail.contains("password"),
+        _ => false,
+    }
+}
+
 /// Adds to an error how to continue, if the experiment had begun.
 fn explained(error: lab::Error, began: bool, resuming: &str) -> anyhow::Error {
     if !began {
@@ -131,7 +157,6 @@ fn explained(error: lab::Error, began: bool, resuming: &str) -> anyhow::Error {
 
 /// Describes what is about to run and for how long; printed before anything is fetched or started.
 fn intention(plan: &Plan) -> String {
-    let variants: Vec<&str> = plan.variants.iter().map(|v| v.name.as_str()).collect();
     let mut steps: Vec<String> = Vec::new();
     for step in plan.workload.sequences().into_iter().flat_map(|sequence| sequence.steps) {
         if !steps.contains(&step.key.name) {
@@ -147,33 +172,48 @@ fn intention(plan: &Plan) -> String {
         }
     };
     let time = plan.budget.map(|budget| format!(", at most {}", plan::format_duration(budget)));
-    let often = match plan.designs_itself() {
-        true => "restarts as needed".to_owned(),
-        false if plan.blocks == 1 => "1 block".to_owned(),
-        false => format!("{} blocks", plan.blocks),
-    };
     format!(
-        "{}: {} with {}{added}; {often}{}",
+        "{}: {} with {}{added}; {}{}",
         plan.name,
-        variants.join(", "),
+        names(plan),
         steps.join(", "),
+        often(plan),
         time.unwrap_or_default()
     )
 }
 
+/// Describes what is about to go on.
+fn resumption(plan: &Plan, experiment: &Experiment) -> String {
+    let extent = match plan.budget {
+        Some(budget) => format!("budget {}", plan::format_duration(budget)),
+        None => often(plan),
+    };
+    format!("resuming experiment {} `{}` ({}; {extent})", experiment.id, plan.name, names(plan))
+}
+
+fn names(plan: &Plan) -> String {
+    let variants: Vec<&str> = plan.variants.iter().map(|v| v.name.as_str()).collect();
+    variants.join(", ")
+}
+
+/// How often everything runs.
+fn often(plan: &Plan) -> String {
+    match plan.designs_itself() {
+        true => "restarts as needed".to_owned(),
+        false => counted(plan.blocks as usize, "block"),
+    }
+}
+
 impl RunArgs {
     /// How to continue this run: a command that can be pasted, unless the plan is needed again.
-    fn resuming(&self, resume: &Resume) -> String {
-        match resume {
-            Resume::Latest(Some(_)) => return "the same command".to_owned(),
-            Resume::New(plan) => {
-                let text = plan.to_toml();
-                // Passwords are not stored.
-                if plan::plan_without_passwords(&text) != text {
-                    return "the same command and --resume".to_owned();
-                }
-            }
-            Resume::Latest(None) => {}
+    fn resuming(&self, plan: &Plan) -> String {
+        if self.resume && self.what.is_some() {
+            return "the same command".to_owned();
+        }
+        let text = plan.to_toml();
+        // Passwords are not stored.
+        if plan::plan_without_passwords(&text) != text {
+            return "the same command and --resume".to_owned();
         }
         let mut words = Vec::from(["steelyard", "run", "--resume"].map(str::to_owned));
         let results = &self.directory.results;
@@ -230,9 +270,9 @@ mod tests {
         run: RunArgs,
     }
 
-    fn resuming(words: &[&str], resume: &Resume) -> String {
+    fn resuming(words: &[&str], dbms: &str) -> String {
         let line = Line::try_parse_from([&["run"][..], words].concat()).unwrap();
-        line.run.resuming(resume)
+        line.run.resuming(&plan(dbms))
     }
 
     fn plan(dbms: &str) -> Plan {
@@ -242,24 +282,23 @@ mod tests {
 
     #[test]
     fn the_command_that_continues_can_be_pasted() {
-        let new = Resume::New(Box::new(plan("postgres@14.3")));
         let words = ["x.toml", "--results", "my results", "--data-dir", "/mnt/a b", "--quiet"];
-        let line = resuming(&words, &new);
+        let line = resuming(&words, "postgres@14.3");
         let line = line.strip_prefix('`').and_then(|line| line.strip_suffix('`')).unwrap();
         assert_eq!(
             shlex::split(line).unwrap(),
             ["steelyard", "run", "--resume", "--results", "my results", "--data-dir", "/mnt/a b"]
         );
-        let line = resuming(&["--resume", "--results", RESULTS], &Resume::Latest(None));
+        let line = resuming(&["--resume", "--results", RESULTS], "postgres@14.3");
         assert_eq!(line, "`steelyard run --resume`");
     }
 
     #[test]
     fn a_plan_that_is_needed_again_is_asked_for() {
-        let secret = Resume::New(Box::new(plan("postgres://me:s3cret@host/db")));
-        assert_eq!(resuming(&["x.toml"], &secret), "the same command and --resume");
-        let named = Resume::Latest(Some(Box::new(plan("postgres@14.3"))));
-        assert_eq!(resuming(&["--resume", "x.toml"], &named), "the same command");
+        let secret = resuming(&["x.toml"], "postgres://me:s3cret@host/db");
+        assert_eq!(secret, "the same command and --resume");
+        let named = resuming(&["--resume", "x.toml"], "postgres@14.3");
+        assert_eq!(named, "the same command");
     }
 
     #[test]

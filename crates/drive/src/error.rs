@@ -128,7 +128,7 @@ impl Error {
     pub fn kind(&self) -> ErrorKind {
         match self {
             Error::Broken(_) => ErrorKind::Disconnected,
-            Error::Script(_) => ErrorKind::Invalid,
+            Error::Script(_) | Error::Unsupported(_) | Error::Load(_) => ErrorKind::Invalid,
             error => error.answer().map_or(ErrorKind::Other, |error| error.kind),
         }
     }

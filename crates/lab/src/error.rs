@@ -133,7 +133,7 @@ pub enum Error {
         pid: i32,
     },
     /// A step of a trial failed.
-    #[error("variant `{variant}`, block {block}, {clients}, step {step}: {reason}{log}")]
+    #[error("variant `{variant}`, block {block}, {clients}, step {step}: {reason}")]
     Step {
         /// The variant.
         variant: String,
@@ -151,6 +151,8 @@ pub enum Error {
         died: bool,
         /// True if it fails at every attempt.
         lasting: bool,
+        /// True if the plan asks for what can't be measured; lasting, unless it could be before.
+        unfit: bool,
     },
     /// The user ended the run.
     #[error("interrupted")]
@@ -190,7 +192,7 @@ pub enum Error {
         variant: String,
     },
     /// A statement could not be counted.
-    #[error("variant `{variant}`, {kind}: {reason}{log}")]
+    #[error("variant `{variant}`, {kind}: {reason}")]
     Count {
         /// The variant.
         variant: String,
@@ -247,14 +249,24 @@ impl Error {
         matches!(self, Error::Step { died: true, .. })
     }
 
+    /// The last lines of the server's log with a heading, or nothing.
+    pub fn log(&self) -> &str {
+        match self {
+            Error::Step { log, .. } | Error::Count { log, .. } => log,
+            _ => "",
+        }
+    }
+
     /// True if resuming the experiment can't help, because the cause is in the plan: an SQL error
-    /// in the user's own script, a setting that the server rejects.
+    /// in the user's own script, a setting that the server rejects, a program whose output has no
+    /// figures, a step too short for its slices.
     pub fn is_lasting(&self) -> bool {
         match self {
             Error::Variant { source, .. } | Error::Dbms(source) => {
                 matches!(**source, dbms::Error::Rejected { .. } | dbms::Error::Reserved { .. })
             }
             Error::Step { lasting, .. } => *lasting,
+            Error::SameServer { .. } => true,
             _ => false,
         }
     }

@@ -37,6 +37,18 @@ fn a_load_moves_between_servers_that_are_up_together() {
     assert_eq!(metric(&trials[0], "slice.rounds"), metric(&trials[1], "slice.rounds"));
 }
 
+/// It remained the one to resume, although it failed every time.
+#[test]
+fn a_step_too_short_for_its_slices_is_not_resumed() {
+    let mut site = site();
+    let slices = "blocks = 1\npairing = \"slices\"\nslice_ms = 1000";
+    let plan = Site::plan(&["a", "b"], slices, "rows = 100\nsteps = [\"l.i0\"]");
+    let Err(error) = site.run(&plan) else { panic!("it was measured") };
+    assert!(error.is_lasting() && error.to_string().contains("no slice was measured"), "{error}");
+    let Err(error) = site.resume() else { panic!("it was resumed") };
+    assert!(error.to_string().contains("would fail again"), "{error}");
+}
+
 #[test]
 fn what_the_first_block_found_holds_after_an_interruption() {
     let mut site = site();

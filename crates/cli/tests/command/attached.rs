@@ -84,7 +84,7 @@ fn a_password_stays_out_of_the_results() {
     let ended = place.run(&[&file]);
     ended.expect(0, &["trial 1/1"]);
     let written = place.run(&[&file, "--write-plan"]);
-    written.expect(0, &[]);
+    written.expect(0, &["passwords are not written"]);
     let compared = place.steelyard(&["compare", "--format", "json"]);
     let report = place.path().join("results/r.html");
     place.steelyard(&["report", "-o", report.to_str().unwrap()]);
@@ -118,7 +118,11 @@ fn a_run_against_a_server_with_a_password_can_go_on() {
     run.signal(Signal::SIGTERM);
     run.end().expect(3, &["interrupted"]);
     // The stored plan has no password; the plan's own text has.
-    place.run(&["--resume", &file]).expect(0, &["1 kept", "trial 2/2"]);
+    place.run(&["--resume"]).expect(3, &["resuming experiment 1", "Passwords are not stored"]);
+    let resumed = place.run(&["--resume", &file]);
+    resumed.expect(0, &["1 kept", "trial 2/2"]);
+    let first = resumed.stderr.lines().next().unwrap();
+    assert_eq!(first, "resuming experiment 1 `small` (theirs; 2 blocks)");
     assert_eq!(Database::of(&place.results()).finished().len(), 2);
     assert_absent(&place.results(), PASSWORD);
     server.assert_running();

@@ -59,7 +59,10 @@ fn ctrl_c_in_a_step_keeps_what_is_finished() {
     place
         .run(&["--resume", &other])
         .expect(2, &["no unfinished experiment of this plan", "`small`", "without --resume"]);
-    place.run(&["--resume", &file]).expect(0, &["1 kept", "trial 2/2"]);
+    let resumed = place.run(&["--resume", &file]);
+    resumed.expect(0, &["1 kept", "trial 2/2"]);
+    let first = resumed.stderr.lines().next().unwrap();
+    assert_eq!(first, "resuming experiment 1 `small` (pg13.7, pg14.3; 1 block)");
     assert_complete(&place, 2, &kept);
     place.run(&["--resume"]).expect(2, &["no unfinished experiment", "name a plan"]);
 }

@@ -187,6 +187,22 @@ fn what_fails_is_no_result() {
     }
 }
 
+/// It was to be continued forever.
+#[test]
+fn what_no_resumption_can_mend_is_not_resumed() {
+    let place = Place::new();
+    let workload = "[workload.program]\ncommand = \"echo hello\"\nparse = \"json:/x\"";
+    let ended = place.run(&[&place.plan(&alone(workload))]);
+    ended.expect(3, &["hello", "Resuming the run can't change that"]);
+    assert!(!ended.stderr.contains("--resume"), "{}", ended.stderr);
+    assert!(place.steelyard(&["list"]).stdout.contains("\tfailed\t0\t"));
+    place.run(&["--resume"]).expect(2, &["would fail again"]);
+    let compared = place.steelyard(&["compare", "--brief"]);
+    compared.expect(0, &[]);
+    assert_eq!(compared.stdout.matches("hello").count(), 1, "{}", compared.stdout);
+    assert!(compared.stdout.contains("correct the plan and run it again"), "{}", compared.stdout);
+}
+
 #[test]
 fn no_program_gets_a_password_for_another_machine() {
     let place = Place::new();

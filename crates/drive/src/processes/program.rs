@@ -133,8 +133,8 @@ impl Ready for Turns {
 
 impl Turns {
     /// The figures in its output.
-    fn figures(&self, said: Result<Said, String>) -> Result<(Figures, String), String> {
-        let Said { stdout, stderr, seconds } = said?;
+    fn figures(&self, said: Said) -> Result<(Figures, String), String> {
+        let Said { stdout, stderr, seconds } = said;
         let read = self.program.output.read(&self.program.step, &stdout, &stderr, seconds);
         let figures = read.map_err(|problem| with_output(&problem, &stdout))?;
         let real = |value: f64| value > 0.0 && value.is_finite();
@@ -156,7 +156,9 @@ impl Turns {
             outcome.client_user_us += cost.user_us;
             outcome.client_system_us += cost.system_us;
             outcome.client_switches += cost.switches;
-            let (figures, printed) = self.figures(said)?;
+            let read = self.figures(said?);
+            outcome.unfit = read.is_err();
+            let (figures, printed) = read?;
             outcome.operations += figures.operations;
             outcome.seconds += figures.seconds;
             outcome.slices.extend(slot.map(|slot| slice(slot, &figures)));
@@ -333,16 +335,18 @@ mod tests {
 
     #[test]
     fn a_failing_or_silent_program_gives_no_result() {
-        for (script, reason) in [
-            ("echo no disk >&2; exit 3", "no disk"),
-            ("echo no disk; exit 3", "no disk"),
-            ("echo hello", "It printed: hello"),
-            ("true", "found nothing; is this the output of regex? It printed nothing"),
-            ("exit 3", "exit status: 3. It printed nothing"),
-            ("kill -9 $$", "signal: 9"),
+        for (script, unfit, reason) in [
+            ("echo no disk >&2; exit 3", false, "no disk"),
+            ("echo no disk; exit 3", false, "no disk"),
+            ("echo hello", true, "It printed: hello"),
+            ("true", true, "found nothing; is this the output of regex? It printed nothing"),
+            ("exit 3", false, "exit status: 3. It printed nothing"),
+            ("kill -9 $$", false, "signal: 9"),
         ] {
-            let fatal = outcome(start(script)).fatal.unwrap();
+            let done = outcome(start(script));
+            let fatal = done.fatal.unwrap();
             assert!(fatal.starts_with("sh: ") && fatal.contains(reason), "{fatal}");
+            assert_eq!(done.unfit, unfit, "{fatal}");
         }
         let nothing = program("a", Command::new("/no/such/program"), &of("pgbench"), None);
         let running = nothing.go(Instant::now());

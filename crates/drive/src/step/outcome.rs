@@ -40,6 +40,9 @@ pub struct Outcome {
     pub failures: Vec<Failure>,
     /// Why the step failed, if it did. Its figures are then not results.
     pub fatal: Option<String>,
+    /// True if the step itself was the reason, so that it fails at every attempt: too short for its
+    /// slices, or a program whose output has no figures.
+    pub unfit: bool,
 }
 
 /// Figures that another program reports; steelyard did not measure them.
@@ -140,6 +143,7 @@ impl Outcome {
             reported: None,
             failures: Vec::new(),
             fatal: None,
+            unfit: false,
         }
     }
 

@@ -184,6 +184,7 @@ impl Running for Clients {
         (0..self.load.targets.len())
             .map(|target| {
                 let mut outcome = self.outcome(target, &finished, seconds, &left_out);
+                outcome.unfit &= fatal.is_none() && !lost;
                 if let Some(failed) = &fatal {
                     outcome.fatal = Some(match &self.load.slices {
                         Some(_) => {
@@ -258,10 +259,16 @@ impl Clients {
             reported: None,
             failures: failures(finished.iter().map(|f| (&f.class, &f.lanes[target].0))),
             fatal: None,
+            unfit: false,
         };
-        outcome.fatal = Self::too_few_rows(&outcome)
-            .or_else(|| self.unmeasured(&outcome, measured))
-            .or_else(|| Self::all_failed(&outcome, &step.counted));
+        outcome.fatal = Self::too_few_rows(&outcome);
+        if outcome.fatal.is_none() {
+            outcome.fatal = self.unmeasured(&outcome, measured);
+            outcome.unfit = outcome.fatal.is_some();
+        }
+        if outcome.fatal.is_none() {
+            outcome.fatal = Self::all_failed(&outcome, &step.counted);
+        }
         outcome
     }
 

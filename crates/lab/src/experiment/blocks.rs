@@ -164,8 +164,14 @@ impl<'c, 'a> Execution<'c, 'a> {
 
     /// Keeps why trials failed. If a system died, the trials after them can still succeed, and a
     /// run whose blocks are planned goes on.
-    fn failed(&mut self, trials: &[Entered], error: Error) -> Result<(), Error> {
+    fn failed(&mut self, trials: &[Entered], mut error: Error) -> Result<(), Error> {
         self.keep_failed(trials, &error);
+        if let Error::Step { variant, lasting, unfit: true, .. } = &mut error {
+            // What was measured before may be measured again.
+            let before = |(block, name, _): &Key| *block > LOAD_BLOCK && name == variant;
+            let finished = self.conditions.store.finished_trials(self.conditions.experiment.id);
+            *lasting = finished.is_ok_and(|finished| !finished.iter().any(before));
+        }
         if !error.is_death() || self.conditions.plan().is_adaptive() {
             return Err(error);
         }

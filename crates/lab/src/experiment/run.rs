@@ -1,6 +1,7 @@
 //! The run: blocks of trials in their random order, each finished one kept.
 
 use std::cell::RefCell;
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use dbms::{Ledger, ServerUser};
@@ -29,9 +30,8 @@ use crate::trial::loads::Loads;
 pub enum Resume {
     /// A new experiment from this plan.
     New(Box<Plan>),
-    /// The latest unfinished experiment in the results directory; with a plan, the latest
-    /// unfinished one of that plan.
-    Latest(Option<Box<Plan>>),
+    /// This unfinished experiment, by its plan; see [`latest_unfinished`].
+    Unfinished(Box<Plan>, Box<Experiment>),
 }
 
 /// Runs a plan and returns the experiment in the store.
@@ -59,11 +59,7 @@ pub fn run(
     sweep(ledger, on_event)?;
     let (plan, going_on) = match resume {
         Resume::New(plan) => (*plan, None),
-        Resume::Latest(plan) => {
-            let store = Store::open_existing(&options.results)?;
-            let (plan, experiment) = latest_unfinished(&store, plan)?;
-            (plan, Some(experiment))
-        }
+        Resume::Unfinished(plan, experiment) => (*plan, Some(*experiment)),
     };
     let server_user = options.server_user.as_deref();
     let lineup = line_up(plan, systems, server_user, interrupted, on_event)?;
@@ -163,8 +159,13 @@ pub fn sweep(ledger: &Ledger, on_event: &mut dyn FnMut(Event)) -> Result<(), Err
     Ok(())
 }
 
-/// The experiment to resume, and its plan.
-fn latest_unfinished(store: &Store, plan: Option<Box<Plan>>) -> Result<(Plan, Experiment), Error> {
+/// Finds the latest unfinished experiment in a results directory; with a plan, the latest
+/// unfinished one of that plan.
+///
+/// # Errors
+/// [`Error::Resume`] if there is none that could go on; if the results can't be read.
+pub fn latest_unfinished(results: &Path, plan: Option<Box<Plan>>) -> Result<Resume, Error> {
+    let store = Store::open_existing(results)?;
     // The stored plans have no passwords in them; the given one may.
     let given = plan.as_ref().map(|plan| plan::plan_without_passwords(&complete_text(plan)));
     let unfinished = store.experiments()?.into_iter().filter(|experiment| {
@@ -183,14 +184,14 @@ fn latest_unfinished(store: &Store, plan: Option<Box<Plan>>) -> Result<(Plan, Ex
         let stored = Plan::parse(&experiment.plan, None, "the stored plan")
             .map_err(|error| Error::Resume(format!("the stored plan can't be read: {error}")))?;
         match plan {
-            Some(plan) => return Ok((*plan, experiment)),
+            Some(plan) => return Ok(Resume::Unfinished(plan, Box::new(experiment))),
             None if experiment.plan.contains(reference::HIDDEN) => {
                 return Err(Error::Resume(format!(
-                    "passwords, commands and connection strings in the plan of `{}` were not stored; give the plan's file",
+                    "passwords, commands and connection strings in the plan of `{}` were not stored; repeat the command with --resume",
                     stored.name
                 )));
             }
-            None => return Ok((stored, experiment)),
+            None => return Ok(Resume::Unfinished(Box::new(stored), Box::new(experiment))),
         }
     }
     Err(Error::Resume(match (failed, plan) {

@@ -15,8 +15,9 @@ use crate::error::Error;
 use crate::observe::fitness::Fitness;
 use crate::subject::Subject;
 
-/// Log lines that an error shows.
+/// Log lines that an error shows, and the most characters of each.
 const LOG_LINES: usize = 12;
+const LOG_WIDTH: usize = 200;
 
 /// A trial as it was entered in the store.
 #[derive(Debug, Clone, Copy)]
@@ -46,23 +47,31 @@ pub enum Trouble {
         reason: String,
         /// The cause, if known.
         diagnosis: Option<Diagnosis>,
+        /// True if the plan asks for what can't be measured.
+        unfit: bool,
     },
 }
 
 impl Trouble {
     pub fn failed(reason: impl ToString) -> Trouble {
-        Trouble::Failed { reason: reason.to_string(), diagnosis: None }
+        Trouble::Failed { reason: reason.to_string(), diagnosis: None, unfit: false }
+    }
+
+    /// The plan asks for what can't be measured.
+    pub fn unfit(reason: impl ToString) -> Trouble {
+        Trouble::Failed { reason: reason.to_string(), diagnosis: None, unfit: true }
     }
 
     /// The trouble that a client met.
     pub fn met(reason: String, kind: ErrorKind) -> Trouble {
-        Trouble::Failed { reason, diagnosis: diagnosis(kind) }
+        Trouble::Failed { reason, diagnosis: diagnosis(kind), unfit: false }
     }
 }
 
 impl From<dbms::Error> for Trouble {
     fn from(error: dbms::Error) -> Trouble {
-        Trouble::Failed { reason: error.to_string(), diagnosis: error.diagnosis() }
+        let (reason, diagnosis) = (error.to_string(), error.diagnosis());
+        Trouble::Failed { reason, diagnosis, unfit: false }
     }
 }
 
@@ -139,7 +148,9 @@ impl Attempt<'_> {
 
     /// The error for a step that has no result, with the end of the server's log.
     pub fn error(&mut self, step: &str, clients: Clients, trouble: Trouble) -> Error {
-        let Trouble::Failed { mut reason, diagnosis } = trouble else { return Error::Interrupted };
+        let Trouble::Failed { mut reason, diagnosis, unfit } = trouble else {
+            return Error::Interrupted;
+        };
         let log = last_lines(self.server.as_ref());
         if diagnosis == Some(Diagnosis::DiskFull)
             || self.server.diagnose() == Some(Diagnosis::DiskFull)
@@ -154,7 +165,8 @@ impl Attempt<'_> {
         // Who runs a server of their own may give it by hand what was missing.
         let ours = self.subject.installation.is_ours();
         let lasting = ours && !died && diagnosis == Some(Diagnosis::Invalid);
-        Error::Step { variant, block, clients, step, reason, log, died, lasting }
+        let unfit = unfit && !died;
+        Error::Step { variant, block, clients, step, reason, log, died, lasting, unfit }
     }
 }
 
@@ -179,8 +191,18 @@ pub fn at_once<I: Send, T: Send>(
 
 /// The end of a server's log, with a heading.
 pub fn last_lines(server: &dyn System) -> String {
-    match server.log_tail(LOG_LINES).trim_end() {
-        "" => String::new(),
-        log => format!("\nlast lines of the server's log:\n{log}"),
+    let log = server.log_tail(LOG_LINES);
+    let lines: Vec<String> = log.trim_end().lines().map(shortened).collect();
+    match &lines[..] {
+        [] => String::new(),
+        lines => format!("last lines of the server's log:\n{}", lines.join("\n")),
+    }
+}
+
+/// A line without its end, if it is long: it may repeat a statement of many rows.
+fn shortened(line: &str) -> String {
+    match line.char_indices().nth(LOG_WIDTH) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line.to_owned(),
     }
 }

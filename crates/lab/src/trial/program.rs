@@ -52,7 +52,7 @@ pub fn check_words(conditions: &Conditions<'_>, attempt: &mut Attempt<'_>) -> Re
         let Phase::Program(program) = phase else { continue };
         let places = places(conditions, attempt, program);
         for word in program.prepare.iter().chain(&program.command) {
-            fill(word, &places).map_err(|error| Trouble::failed(of(program, &error)))?;
+            fill(word, &places).map_err(|error| Trouble::unfit(of(program, &error)))?;
         }
     }
     Ok(())
@@ -68,7 +68,7 @@ pub fn command(
     let places = places(conditions, attempt, program);
     let filled: Result<Vec<String>, String> =
         words.iter().map(|word| fill(word, &places)).collect();
-    let filled = filled.map_err(|error| Trouble::failed(of(program, &error)))?;
+    let filled = filled.map_err(|error| Trouble::unfit(of(program, &error)))?;
     let endpoint = attempt.server.endpoint();
     // Without a DBMS the program is what is limited and counted.
     let alone = matches!(endpoint, Endpoint::Nowhere { .. });

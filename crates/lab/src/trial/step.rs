@@ -242,7 +242,7 @@ fn drop_page_cache(attempt: &mut Attempt<'_>) -> Result<(), Trouble> {
     let here = attempt.group.is_some();
     let data = attempt.server.data_directory().filter(|_| here);
     let data = data.ok_or_else(|| {
-        Trouble::failed("drop_page_cache: its data directory is unknown; remove it from the plan")
+        Trouble::unfit("drop_page_cache: its data directory is unknown; remove it from the plan")
     })?;
     Ok(dbms::drop_running(&data)?)
 }
@@ -444,7 +444,11 @@ fn failure(attempts: &mut [Attempt<'_>], outcomes: &[Outcome]) -> Option<Fault> 
         outcomes.iter().enumerate().find_map(|(at, outcome)| {
             let reason = outcome.fatal.clone()?;
             let last = outcome.failures.last().map_or(ErrorKind::Other, |failure| failure.kind);
-            Some(Fault { at, trouble: Trouble::met(reason, last) })
+            let trouble = match outcome.unfit {
+                true => Trouble::unfit(reason),
+                false => Trouble::met(reason, last),
+            };
+            Some(Fault { at, trouble })
         })
     })
 }

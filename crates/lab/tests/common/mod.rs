@@ -66,7 +66,7 @@ impl Site {
     pub fn resume(&mut self) -> Result<(), lab::Error> {
         self.world.restart();
         self.interrupt_at = None;
-        self.conduct(Resume::Latest(None))
+        self.conduct(lab::latest_unfinished(&self.path().join("results"), None)?)
     }
 
     fn conduct(&mut self, resume: Resume) -> Result<(), lab::Error> {
