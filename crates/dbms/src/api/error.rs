@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use super::excerpt::last_lines;
 use crate::Transport;
 
 /// The cause of an error, if the system's protocol or log gives it.
@@ -475,22 +476,6 @@ fn near_text(near: &[String], newest: &[String]) -> String {
         ([], []) => "no version of it is known".to_owned(),
         ([], newest) => format!("the newest of each major version: {}", newest.join(", ")),
         (near, _) => format!("nearest versions: {}", near.join(", ")),
-    }
-}
-
-/// The last `count` lines of a text.
-pub(crate) fn last_lines(text: &str, count: usize) -> String {
-    let lines: Vec<&str> = text.lines().collect();
-    lines.get(lines.len().saturating_sub(count)..).unwrap_or_default().join("\n")
-}
-
-/// The beginning of a statement, for messages.
-pub(crate) fn shorten(sql: &str) -> String {
-    const LONGEST: usize = 160;
-    if sql.chars().count() <= LONGEST {
-        sql.to_owned()
-    } else {
-        sql.chars().take(LONGEST).chain(['…']).collect()
     }
 }
 

@@ -48,8 +48,8 @@ pub trait Kind: fmt::Debug + Sync {
         None
     }
 
-    /// Describes the installation in `root`, without its source, which the caller knows. Its programs
-    /// are run as `user`, like its servers.
+    /// Describes the installation in `root`, without its source, which the caller knows. Its
+    /// programs are run as `user`, like its servers.
     fn describe(&self, root: &Path, user: &ServerUser) -> Result<Installation, Error>;
 
     /// Describes a running one.

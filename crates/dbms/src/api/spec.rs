@@ -10,8 +10,8 @@ use crate::{Cache, Installation, Ledger, ServerUser, Transport};
 /// Settings: names and values.
 pub type Config = BTreeMap<String, String>;
 
-/// A size such as `64MB`, which MySQL and RocksDB don't know, as a number of bytes; any other value as
-/// it is. Units are powers of 1024.
+/// A size such as `64MB`, which MySQL and RocksDB don't know, as a number of bytes; any other value
+/// as it is. Units are powers of 1024.
 pub(crate) fn in_bytes(value: &str) -> String {
     const UNITS: [(&str, u32); 5] = [("kB", 10), ("KB", 10), ("MB", 20), ("GB", 30), ("TB", 40)];
     let bytes = UNITS.iter().find_map(|(unit, shift)| {

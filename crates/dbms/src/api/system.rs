@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use crate::api::error::shorten;
+use crate::api::excerpt::shorten;
 use crate::process::server::{Interrupter, ServerProcess};
 use crate::{Diagnosis, Ending, Endpoint, Error, Restored, Snapshot, Stopped, Transport};
 
@@ -76,8 +76,9 @@ pub struct LogEvent {
     pub text: String,
 }
 
-/// Looks at what the sessions of clients wait for, from a connection of its own: how many are in each
-/// state at the moment, such as `CPU` or `IO/DataFileRead`. Errors are as those of a [`System`].
+/// Looks at what the sessions of clients wait for, from a connection of its own: how many are in
+/// each state at the moment, such as `CPU` or `IO/DataFileRead`. Errors are as those of a
+/// [`System`].
 pub type Waits = Box<dyn FnMut() -> Result<Vec<(String, u32)>, Error> + Send>;
 
 /// Looks by a query for the name of each state and how many sessions are in it.
@@ -90,8 +91,8 @@ pub(crate) fn looks(mut session: impl Sql + Send + 'static, sql: String) -> Resu
     Ok(Box::new(look))
 }
 
-/// Reads what a system reports about itself each second, from a connection of its own. Errors are as
-/// those of a [`System`].
+/// Reads what a system reports about itself each second, from a connection of its own. Errors are
+/// as those of a [`System`].
 pub type Gauges = Box<dyn FnMut() -> Result<Vec<Gauge>, Error> + Send>;
 
 /// Something that goes up and down.

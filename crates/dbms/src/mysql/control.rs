@@ -11,7 +11,7 @@ use reference::Password;
 
 use super::marked;
 use super::version::Version;
-use crate::api::error::shorten;
+use crate::api::excerpt::shorten;
 use crate::{Diagnosis, Endpoint, Error, Host, Server, Sql};
 
 /// How long one attempt to connect may take.

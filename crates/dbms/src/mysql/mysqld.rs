@@ -10,7 +10,7 @@ use super::datadir::{self, USER};
 use super::flavor::Flavor;
 use super::server::MysqlServer;
 use super::version::Version;
-use crate::api::error::last_lines;
+use crate::api::excerpt::last_lines;
 use crate::process::launch;
 use crate::process::server::Signals;
 use crate::process::site::Site;

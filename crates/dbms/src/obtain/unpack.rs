@@ -28,7 +28,7 @@ pub(crate) enum Modes {
 /// MariaDB 11.4 has 360 MB.
 pub(crate) const LARGEST: u64 = 4 << 30;
 
-/// How many bytes the files in it that a server needs may have. A library of RocksDB 10.10 has 70 MB.
+/// How many bytes the files in it that a server needs may have. RocksDB 10.10 has 70 MB.
 const NEEDED: u64 = 1 << 30;
 
 /// The content of a file in an archive of a server; `before` bytes were read of other files.

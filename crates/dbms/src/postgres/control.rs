@@ -8,7 +8,7 @@ use postgres::{Client, Config, NoTls, SimpleQueryMessage};
 
 use super::guard::Guard;
 use super::marked;
-use crate::api::error::shorten;
+use crate::api::excerpt::shorten;
 use crate::{Diagnosis, Endpoint, Error, Host, Server, Sql};
 
 /// How long one attempt to connect may take.

@@ -26,8 +26,8 @@ const DEATH: Duration = Duration::from_secs(2);
 
 /// A command that runs `program` as `user`. From the environment it gets only what its libraries
 /// need, so two runs see the same. It has umask 077 and its own session, so Ctrl-C in a terminal
-/// doesn't reach it. It gets SIGQUIT when the thread that starts it ends, as when steelyard dies. It
-/// is in the control groups of the given `cgroup.procs` files.
+/// doesn't reach it. It gets SIGQUIT when the thread that starts it ends, as when steelyard dies.
+/// It is in the control groups of the given `cgroup.procs` files.
 ///
 /// # Errors
 /// [`Error::Io`] if one of the files can't be written to.

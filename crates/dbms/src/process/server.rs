@@ -7,7 +7,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use super::launch::end_of;
-use crate::api::error::last_lines;
+use crate::api::excerpt::last_lines;
 use crate::process::ipc;
 use crate::process::ledger::{self, Remains};
 use crate::process::proc::wait_until;
@@ -152,8 +152,8 @@ impl ServerProcess {
         wait_until(limit, || !self.alive())
     }
 
-    /// A handle that tells it to end, from any thread, even after it has ended. Servers have signals
-    /// to abort a statement, but these would have no effect between two statements.
+    /// A handle that tells it to end, from any thread, even after it has ended. Servers have
+    /// signals to abort a statement, but these would have no effect between two statements.
     pub(crate) fn interrupter(&self) -> Option<Interrupter> {
         let (process, signal) = (ProcessId::of(self.pid())?, self.signals.graceful);
         Some(Box::new(move || {

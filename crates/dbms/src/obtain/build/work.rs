@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
 
-use crate::api::error;
+use crate::api::excerpt;
 use crate::data::paths;
 use crate::process::launch;
 use crate::{Error, ServerUser};
@@ -236,7 +236,7 @@ fn last_lines(text: &str, count: usize) -> String {
         // Without the line of the command itself.
         last.split_once('\n').map_or("", |(_, output)| output)
     });
-    let tail = error::last_lines(text, count);
+    let tail = excerpt::last_lines(text, count);
     let is_error = |line: &&str| line.contains("error:") || line.contains("fatal:");
     match text.lines().find(is_error) {
         Some(first) if !tail.contains(first) => format!("{first}\n…\n{tail}"),
