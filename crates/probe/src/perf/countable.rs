@@ -10,10 +10,10 @@ use super::{Perf, PerfError};
 /// Whose events are counted.
 ///
 /// Counting for processes or threads costs more the more often they wait, because the kernel
-/// switches the counters with the tasks. Counting the five events of [`metrics::SCHEDULER_EVENTS`] for the
-/// processes of 4 clients and their backends took 17% of their throughput and added 14% to the CPU
-/// time of a transaction; counting them for the machine took 1%, within the noise. With one client
-/// on the CPU of its backend it was 18% and 0%. (Prepared point selects on 4 virtual CPUs, Linux
+/// switches the counters with the tasks. Counting the five events of
+/// [`metrics::SCHEDULER_EVENTS`] for the processes of 4 clients and their backends took 17% of
+/// their throughput and added 14% to the CPU time of a transaction; counting them for the machine
+/// took 1%, within the noise. With one client on the CPU of its backend it was 18% and 0%. (Prepared point selects on 4 virtual CPUs, Linux
 /// 6.18, perf 6.1: medians of 12 pairs of 2 seconds.) Counting for control groups costs as much as
 /// for processes.
 ///
