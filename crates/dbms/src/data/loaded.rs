@@ -100,7 +100,7 @@ impl Loaded {
     }
 
     /// Copies it to `to`, which must not exist, and compares the copy with the manifest, byte for
-    /// byte. Pages are not yet charged to another group.
+    /// byte. The pages are still charged to steelyard's own control group.
     pub(crate) fn copy_to(
         &self,
         to: &Path,
