@@ -87,7 +87,7 @@ fn values(server: &MysqlServer) {
     assert!(number(&mut connection, "SELECT MAX(LENGTH(d)) FROM bound") > 251);
 }
 
-/// The integers of a row are those that the server has, however it sends them.
+/// The integers of a row are those of the server, in both forms of the protocol.
 fn integers(server: &MysqlServer) {
     server.sql(
         "CREATE TABLE n (a tinyint, b tinyint unsigned, c smallint, d mediumint, e int, f bigint, \
