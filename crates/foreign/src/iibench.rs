@@ -36,7 +36,7 @@ fn is_header(text: &str) -> bool {
     HEADER.iter().all(|name| text.split('\t').any(|column| column.trim() == *name))
 }
 
-/// What the lines of a run say.
+/// The figures in the lines of a run.
 #[derive(Default)]
 struct Run<'t> {
     columns: Vec<&'t str>,
