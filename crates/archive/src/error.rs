@@ -46,7 +46,7 @@ pub enum Error {
         /// The content found.
         found: String,
     },
-    /// A build at an address is not what its entry says.
+    /// A build at an address doesn't match its entry.
     #[error("{name}: {problem}")]
     DamagedBuild {
         /// The object.

@@ -93,8 +93,8 @@ fn section(text: &str, name: &str) -> BTreeMap<String, String> {
     options
 }
 
-/// Removes secrets of the environment and of the files from a text. Nothing puts them there; this
-/// is a second line of defense.
+/// Removes secrets of the environment and of the files from a text. This is a second line of
+/// defense, because texts should have no secrets in the first place.
 pub(super) fn without_secrets(text: &str) -> String {
     let named = |name: &str| {
         ["SECRET", "TOKEN", "PASSWORD", "_KEY", "SIGNATURE"].iter().any(|word| name.contains(word))
