@@ -31,7 +31,7 @@ impl Symbols {
     pub const CLIENT_ID: Slot = Slot(1);
     /// `:random_seed`, the seed of the run.
     pub const RANDOM_SEED: Slot = Slot(2);
-    /// `:default_seed`, the seed of hash functions and `permute` that are given none.
+    /// `:default_seed`, the seed of hash functions and `permute` without one of their own.
     pub const DEFAULT_SEED: Slot = Slot(3);
 
     /// The variables that pgbench itself sets, in the order of their constants here.
