@@ -122,7 +122,7 @@ fn integers(server: &MysqlServer) {
     }
 }
 
-/// Affected rows, several results, and a row that is found but stays as it is.
+/// Affected rows, several results, and a row that is found but not changed.
 fn answers(server: &MysqlServer) {
     let mut connection = server.connection();
     let mut expect = |sql: &str, prepared: bool, expect: Expect| {

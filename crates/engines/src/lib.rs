@@ -5,8 +5,8 @@
 
 pub mod rocksdb;
 
-/// The whole of a process that was started for an engine: opens and serves it until the process is
-/// told to end. Errors are in the log.
+/// Runs a process that was started for an engine: opens the engine and serves it until the process
+/// is told to end. Errors are in the log.
 pub fn engine(name: &str) -> ! {
     dbms::embedded::finish(match name {
         "rocksdb" => rocksdb::serve(|stream, connect| {

@@ -125,7 +125,7 @@ enum Histogram {
     None,
     Open,
     Done,
-    /// Of a benchmark that is not counted.
+    /// The histogram of a benchmark that is not counted.
     Ignored,
 }
 

@@ -99,7 +99,7 @@ impl Format {
         })
     }
 
-    /// What the figure counts, and true if less is better: the name of operations, such as
+    /// The unit of the figure, and true if less is better: the name of operations, such as
     /// `transactions`, or the unit of a cost, such as `ns/op`. A number in any other output is
     /// taken for a rate, because nothing is known about it.
     pub fn counts(&self) -> (&'static str, bool) {

@@ -104,7 +104,7 @@ impl Looks {
 
 /// True if a comparison needs no further blocks: it has a verdict, or its interval is at most
 /// `precision` to either side (a fraction of the base's throughput: 0.02 is ±2%, see
-/// [`Comparison::half_width`]). Never with fewer than [`ENOUGH_BLOCKS`].
+/// [`Comparison::half_width`]). With fewer than [`ENOUGH_BLOCKS`], it is never decided.
 pub fn decided(comparison: &Comparison, precision: Option<f64>) -> bool {
     let exact = |wanted: f64| comparison.half_width().is_some_and(|half| half <= wanted);
     comparison.blocks >= ENOUGH_BLOCKS

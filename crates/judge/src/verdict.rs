@@ -85,8 +85,8 @@ impl Margin {
         self.outer_log_edges() != self.log_edges()
     }
 
-    /// `ln(1-δ)` and `ln(1+δ)`. Of a margin of 100% or more the lower edge is infinitely far away:
-    /// nothing is slower by more than that.
+    /// `ln(1-δ)` and `ln(1+δ)`. With a margin of 100% or more, the lower edge is infinitely far
+    /// away, because nothing is slower by more than that.
     pub(crate) fn log_edges(&self) -> (f64, f64) {
         let below = if self.asked < 1.0 { (-self.asked).ln_1p() } else { f64::NEG_INFINITY };
         (below, self.asked.ln_1p())

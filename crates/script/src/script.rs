@@ -65,7 +65,7 @@ pub enum Action {
 pub struct Sleep {
     /// The number, or the variable that holds it.
     pub time: Time,
-    /// Microseconds that one stands for: 1, 1000 or 1,000,000.
+    /// The unit in microseconds: 1, 1000 or 1,000,000.
     pub unit: u64,
 }
 

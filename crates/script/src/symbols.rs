@@ -13,7 +13,8 @@ use crate::value::Value;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Symbols {
     symbols: Vec<Symbol>,
-    /// Of `\gset` and `\aset`: any variable that begins with one may get a value.
+    /// The prefixes of `\gset` and `\aset`. Any variable that begins with one of them may get a
+    /// value.
     prefixes: Vec<String>,
 }
 

@@ -88,7 +88,7 @@ pub struct Check {
     pub bound: String,
     /// True if it holds.
     pub holds: bool,
-    /// Of a rate: how often it happened, exactly.
+    /// The exact rate, if the figure is one.
     pub rate: Option<Rate>,
 }
 

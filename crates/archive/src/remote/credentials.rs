@@ -3,8 +3,8 @@
 //!
 //! `object_store` reads the environment (`AWS_ACCESS_KEY_ID`, web identities, containers) and asks
 //! the machine's metadata service. This module adds the files: `~/.aws/credentials` and
-//! `~/.aws/config`, with the profile `AWS_PROFILE`. Of a profile it reads the keys, the region and
-//! the endpoint; it knows neither roles nor single sign-on.
+//! `~/.aws/config`, with the profile `AWS_PROFILE`. It reads the keys, the region and the endpoint
+//! of a profile; roles and single sign-on are not supported.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

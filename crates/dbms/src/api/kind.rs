@@ -202,7 +202,7 @@ impl Archive {
 
 /// How to build a system from source.
 pub trait Recipe {
-    /// A text that changes whenever builds come out differently than before.
+    /// A text that changes whenever this recipe gives different builds than before.
     fn form(&self) -> &'static str;
 
     /// Checks that a tree is the system's source; the error is a sentence that says what is

@@ -186,7 +186,7 @@ pub fn subjects() -> Vec<Subject> {
         .collect()
 }
 
-/// The first of each system, for what does not depend on its version.
+/// The first of each system, for tests that don't depend on its version.
 pub fn first() -> Vec<Subject> {
     let mut names = Vec::new();
     let mut subjects = subjects();

@@ -129,7 +129,7 @@ pub trait Running: Send + Sync {
     /// Breaks all connections, so clients that wait for an answer end too.
     fn break_off(&self);
 
-    /// Adds up the counts of the clients, which have ended or are told to, for each target.
+    /// Adds up the counts of the clients for each target, after they ended or were told to end.
     ///
     /// Waits for running clients; if that might take forever, call [`Running::break_off`] first.
     fn join(self: Box<Self>) -> Vec<Outcome>;
