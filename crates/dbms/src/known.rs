@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::data::disk;
 use crate::{
     Config, CountMethod, Counter, Durability, Error, Footprint, Installation, ParsedPlan,
-    ProfileFacts, Reference, Snapshot, systems,
+    ProfileFacts, Reference, Snapshot, Timer, systems,
 };
 
 /// How to read call stacks of the system that `reference` names; `None` if unknown.
@@ -81,6 +81,26 @@ pub fn durability(
 /// True if an installation's servers take two names for the same setting.
 pub fn same_setting(installation: &Installation, one: &str, other: &str) -> bool {
     systems::of(installation).is_ok_and(|kind| kind.plain_name(one) == kind.plain_name(other))
+}
+
+/// The settings of an installation's servers that are periods of work in the background, for servers
+/// that are frozen while others have the load.
+///
+/// # Errors
+/// [`Error::Unsupported`] if they can't be frozen: the server was not started here, or its clients
+/// are not apart from it.
+pub fn timers(installation: &Installation) -> Result<&'static [Timer], Error> {
+    let kind = systems::of(installation)?;
+    let name = kind.name();
+    let (what, remedy) = match kind.timers() {
+        Some(timers) if installation.is_ours() => return Ok(timers),
+        Some(_) => (
+            "a server that is already running",
+            format!("have steelyard start it (dbms = \"{name}@VERSION\" or \"path:…\")"),
+        ),
+        None => (name, "set pairing = \"slices\" or \"blocks\"".to_owned()),
+    };
+    Err(Error::unsupported(format!("freezing {what} while others have the load"), remedy))
 }
 
 /// How to count instructions on servers of an installation.

@@ -46,6 +46,7 @@ pub use api::count_method::{CountMethod, SqlCount};
 pub use api::counters::{Counter, Snapshot};
 pub use api::endpoint::Endpoint;
 pub use api::error::{Diagnosis, Error};
+pub use api::freezing::{Freeze, Timer};
 pub use api::installation::Installation;
 pub(crate) use api::kind::{Archive, Kind, Recipe};
 pub use api::profile::ProfileFacts;
@@ -62,7 +63,7 @@ pub use data::manifest::Manifest;
 pub use data::paths::check_private;
 pub use known::{
     check_engine, count_method, durability, figures, most_clients, parse_plan, profile_facts,
-    rest_of_disk, same_setting,
+    rest_of_disk, same_setting, timers,
 };
 pub use named::Reference;
 pub use obtain::build::key::BuildKey;

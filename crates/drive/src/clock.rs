@@ -22,6 +22,9 @@ impl Moment {
     /// Later than all others.
     pub const NEVER: Moment = Moment(u64::MAX);
 
+    /// The clock's zero.
+    pub(crate) const ZERO: Moment = Moment(0);
+
     /// Reads the clock.
     #[inline]
     pub fn now() -> Moment {

@@ -12,6 +12,9 @@
 //! a [`Timetable`] that each client follows by itself. The measurement in one slot of it is a
 //! [`Slice`].
 //!
+//! With [`prepare_frozen`], each target has clients of its own, and all targets but the one whose slot
+//! it is are frozen. Every target then has a time of its own.
+//!
 //! [`IdleLoad`] keeps CPUs from becoming idle, with busy threads that take only idle time.
 //!
 //! Latency is measured from the time an operation was due. For a stream with a rate, that is the
@@ -31,7 +34,7 @@ mod wire;
 pub use clients::single::{Prepared, Single};
 pub use clock::Moment;
 pub use error::{Error, ErrorKind, ServerError};
-pub use prepare::prepare;
+pub use prepare::{prepare, prepare_frozen};
 pub use processes::idle::IdleLoad;
 pub use processes::process::run_before;
 pub use processes::program::{program, program_in_slices};
@@ -43,6 +46,7 @@ pub use slices::timetable::{Slices, Slot, Timetable};
 pub use step::load::{Load, Ready, Running, Seat};
 pub use step::outcome::{ClassOutcome, Failure, Outcome, Reported};
 pub use step::target::{Reach, Target};
+pub use threads::frozen::Freezer;
 pub use wire::keyvalue::{Batch, Engine, Key};
 pub use wire::mysql::Mysql;
 pub use wire::postgres::Postgres;

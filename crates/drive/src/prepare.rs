@@ -5,6 +5,7 @@ use crate::processes::remote;
 use crate::step::load::{Load, Ready, check};
 use crate::step::target::Target;
 use crate::threads::engine::Clients;
+use crate::threads::frozen::{self, Freezer};
 
 /// Connects all clients and prepares their requests. Nothing is measured yet.
 ///
@@ -17,4 +18,18 @@ pub fn prepare(load: &Load) -> Result<Box<dyn Ready>, Error> {
         Some(sockets) => remote::prepare(load, &sockets),
         None => Clients::connect(load).map(|ready| Box::new(ready) as Box<dyn Ready>),
     }
+}
+
+/// The same for a load with [`Load::frozen`]: each target has clients of its own, and is frozen by
+/// one of `freezers`, in their order, while others have the load.
+///
+/// # Errors
+///
+/// As [`prepare`].
+pub fn prepare_frozen(
+    load: &Load,
+    freezers: Vec<Box<dyn Freezer>>,
+) -> Result<Box<dyn Ready>, Error> {
+    check(load)?;
+    frozen::prepare(load, freezers)
 }

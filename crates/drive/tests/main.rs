@@ -7,6 +7,7 @@
 mod beside_pgbench;
 mod common;
 mod failures;
+mod frozen;
 mod load;
 mod many;
 mod memory;

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use dbms::{BuildOptions, BuildSystem, Installation, Reference};
-use plan::{Plan, Variant, WorkloadPlan};
+use plan::{Pairing, Plan, Variant, WorkloadPlan};
 use workload::{Dialect, Phase};
 
 use crate::error::Error;
@@ -47,6 +47,9 @@ pub fn line_up(
             .map_err(|error| Error::of(&variant.name, error))?;
         if plan.restore_after.is_some() && !installation.is_ours() {
             return Err(Error::NoCopy { variant: variant.name.clone() });
+        }
+        if plan.pairing == Pairing::Frozen {
+            dbms::timers(&installation).map_err(|error| Error::of(&variant.name, error))?;
         }
         let mut variant = variant.clone();
         if variant.engine.is_some() {

@@ -7,6 +7,7 @@ mod blocks;
 mod common;
 mod designed;
 mod every_point;
+mod frozen;
 mod imported;
 mod joint;
 mod looks;

@@ -163,6 +163,7 @@ declare! {
     SLICE_SETTLED = "slice.settled", "", FACT, "1 if the slice length is decided, otherwise 0";
     SLICE_ROUNDS = "slice.rounds", "", FACT, "number of rounds of slices";
     SLICE_SET_ASIDE = "slice.set_aside", "", FACT, "share of the slices that were set aside";
+    SLICE_SWITCH_MS = "slice.switch_ms", "ms", FACT, "time to freeze one server and thaw the next";
     SLICE_WATCHING = "slice.watching", "", FACT, "share of a CPU spent on watching the slices";
     START_CACHED = "start.cached_kb", "KB", FACT, "page cache of the host when the step began";
     START_DIRTY = "start.dirty_kb", "KB", FACT, "dirty pages of the host when the step began";

@@ -61,7 +61,7 @@ pub(crate) fn check(plan: &Plan, problems: &mut Problems) {
     if plan.slice_ms.is_some() && plan.pairing == Pairing::Blocks {
         problems.of(
             "slice_ms",
-            "`slice_ms` without slices; set pairing = \"slices\" or \"auto\", or remove it",
+            "`slice_ms` without slices; set pairing = \"slices\", \"frozen\" or \"auto\", or remove it",
         );
     }
     check_adaptive(plan, problems);

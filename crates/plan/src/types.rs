@@ -50,8 +50,8 @@ pub struct Plan {
     pub pairing: Pairing,
     /// Which of these choices the plan's author has made.
     pub given: Given,
-    /// Length of a slice in milliseconds, 2 to 10,000; `None`: chosen by measurement. Only with
-    /// [`Pairing::Slices`] or [`Pairing::Auto`].
+    /// Length of a slice in milliseconds, 2 to 10,000; `None`: chosen by measurement. Not with
+    /// [`Pairing::Blocks`].
     pub slice_ms: Option<u32>,
     /// Last step of the load: it and the steps before it run once per variant and sequence, and
     /// every trial starts on a copy of the data directory as they left it. `None`: every trial
@@ -189,6 +189,9 @@ pub enum Pairing {
     /// The servers of all variants are up together and the load moves between them in slices of a
     /// fraction of a second, in random order.
     Slices,
+    /// The same, and all servers but the one that has the load are frozen: their work in the
+    /// background falls into their own slices. So steps that change rows can be sliced, too.
+    Frozen,
     /// Slices for steps that are CPU-bound and leave the data as they found it or grow it alike,
     /// blocks for the others.
     Auto,
@@ -196,8 +199,12 @@ pub enum Pairing {
 
 impl Pairing {
     /// All by their names in a plan.
-    pub const NAMED: [(&str, Pairing); 3] =
-        [("blocks", Pairing::Blocks), ("slices", Pairing::Slices), ("auto", Pairing::Auto)];
+    pub const NAMED: [(&str, Pairing); 4] = [
+        ("blocks", Pairing::Blocks),
+        ("slices", Pairing::Slices),
+        ("frozen", Pairing::Frozen),
+        ("auto", Pairing::Auto),
+    ];
 }
 
 impl Default for Plan {

@@ -17,6 +17,7 @@ mod debt;
 mod doctor;
 mod documents;
 mod failures;
+mod frozen;
 mod gate;
 mod import;
 mod interrupted;

@@ -10,7 +10,7 @@ use crate::obtain::fetch::maven::{Artifact, Version, parse};
 use crate::{
     BuildOptions, Compared, Config, CountMethod, Counter, Difference, Durability, Endpoint, Error,
     Installation, Origin, ParsedPlan, ProfileFacts, ServerSpec, ServerUser, Snapshot, Started,
-    System,
+    System, Timer,
 };
 
 /// The subject of [`Kind::nature`] that only matters for relaxed durability.
@@ -95,6 +95,11 @@ pub trait Kind: fmt::Debug + Sync {
     /// See [`crate::attach`].
     fn attach(&self, endpoint: &Endpoint) -> Result<Box<dyn System>, Error> {
         Err(self.lacks(&format!("attaching to {endpoint}")))
+    }
+
+    /// See [`crate::timers`]; `None` if its servers can't be frozen while others have the load.
+    fn timers(&self) -> Option<&'static [Timer]> {
+        None
     }
 
     /// How to read call stacks of its server, if known.

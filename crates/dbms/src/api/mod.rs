@@ -4,7 +4,8 @@
 //! obtained system is an `installation`, and `builds` names and compares the known facts about its
 //! build. A start of a `spec` gives a `system`, which has an `endpoint`, reached by a `transport`,
 //! and `counters`, and leaves something when it is `stopped`. `count_method` and `profile` tell
-//! other crates how to count its instructions and read its call stacks. An `error` says what was
+//! other crates how to count its instructions and read its call stacks; `freezing` lets time stand
+//! still for it. An `error` says what was
 //! expected, what was found and what to do, with an `excerpt` of what a program wrote.
 
 pub mod builds;
@@ -13,6 +14,7 @@ pub(crate) mod counters;
 pub(crate) mod endpoint;
 pub(crate) mod error;
 pub(crate) mod excerpt;
+pub(crate) mod freezing;
 pub(crate) mod installation;
 pub(crate) mod kind;
 pub(crate) mod profile;

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use crate::api::excerpt::shorten;
 use crate::process::server::{Interrupter, ServerProcess};
-use crate::{Diagnosis, Ending, Endpoint, Error, Restored, Snapshot, Stopped, Transport};
+use crate::{Diagnosis, Ending, Endpoint, Error, Freeze, Restored, Snapshot, Stopped, Transport};
 
 /// Number of log lines to search for a diagnosis.
 const DIAGNOSED_LINES: usize = 12;
@@ -246,6 +246,11 @@ pub trait System: Send {
     /// Makes it write the data that it holds back in memory to disk now, so that it need not do so
     /// soon. Skipped if the role has no permission.
     fn flush(&mut self) -> Result<(), Error>;
+
+    /// Freezes all of its processes; `None` if it was not started here.
+    fn freezer(&self) -> Option<Box<dyn Freeze>> {
+        Some(Box::new(self.process()?.freezer()))
+    }
 
     /// A handle for another thread to make it abort its work. After that, it can only be stopped.
     /// `None` if it was not started here.

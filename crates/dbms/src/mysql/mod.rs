@@ -59,7 +59,7 @@ use reference::Server;
 use crate::api::kind::{Archive, Kind, RELAXED};
 use crate::{
     Config, CountMethod, Durability, Endpoint, Error, Installation, Origin, ParsedPlan,
-    ProfileFacts, ServerSpec, ServerUser, Started, System,
+    ProfileFacts, ServerSpec, ServerUser, Started, System, Timer,
 };
 use engine::StorageEngine;
 use flavor::Flavor;
@@ -142,6 +142,11 @@ impl Kind for Mysql {
 
     fn count_method(&self, installation: &Installation) -> Result<CountMethod, Error> {
         Ok(count::method(installation))
+    }
+
+    fn timers(&self) -> Option<&'static [Timer]> {
+        // InnoDB's threads work every second, and for as much as there is to do.
+        Some(&[])
     }
 
     fn profile(&self) -> Option<&'static ProfileFacts> {

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use super::access::Access;
-use crate::{Config, Error, ServerSpec};
+use crate::{Config, Error, ServerSpec, Timer};
 
 /// Settings that steelyard must choose, whether its own lines (which come last) override others,
 /// and why.
@@ -46,6 +46,14 @@ const LOGGED: &str = "# so that the log says what the server does by itself\n\
                       log_autovacuum_min_duration = 0\n";
 
 const INCLUDED: &str = "settings in other files would be neither checked nor stored with the results; put them in config_file itself";
+
+/// Periods of work in the background. Until 9.5, `checkpoint_timeout` is an hour at most.
+pub(super) const TIMERS: [Timer; 4] = [
+    Timer { name: "checkpoint_timeout", value: 300, most: 3600, unit: "s" },
+    Timer { name: "autovacuum_naptime", value: 60, most: 2_147_483, unit: "s" },
+    Timer { name: "bgwriter_delay", value: 200, most: 10_000, unit: "ms" },
+    Timer { name: "wal_writer_delay", value: 200, most: 10_000, unit: "ms" },
+];
 
 /// `max_connections` where nobody sets it (PostgreSQL's manual, "Connections and Authentication").
 const DEFAULT_CONNECTIONS: u32 = 100;

@@ -38,7 +38,7 @@ use reference::Server;
 use crate::api::kind::{Archive, Kind, RELAXED, Recipe};
 use crate::{
     Compared, Config, CountMethod, Difference, Durability, Endpoint, Error, Installation, Origin,
-    ParsedPlan, ProfileFacts, ServerSpec, ServerUser, Started, System,
+    ParsedPlan, ProfileFacts, ServerSpec, ServerUser, Started, System, Timer,
 };
 use server::PostgresServer;
 
@@ -101,6 +101,10 @@ impl Kind for Postgres {
 
     fn attach(&self, endpoint: &Endpoint) -> Result<Box<dyn System>, Error> {
         Ok(Box::new(PostgresServer::attach(endpoint)?))
+    }
+
+    fn timers(&self) -> Option<&'static [Timer]> {
+        Some(&config::TIMERS)
     }
 
     fn profile(&self) -> Option<&'static ProfileFacts> {

@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Error;
 use crate::data::paths;
+use crate::process::freeze;
 use crate::process::ipc::{self, IpcObjects};
 use crate::process::network::link::Link;
 use crate::process::proc::{self, ProcessId, wait_until};
@@ -346,9 +347,9 @@ fn clean(record: &Record, remove_cgroups: &dyn Fn(&[PathBuf])) -> Swept {
         }
         for process in &running {
             let _ = process.signal(libc::SIGQUIT);
-            // Some may be stopped, and would not notice it.
-            let _ = process.signal(libc::SIGCONT);
         }
+        // Some may be stopped or frozen, and would not notice it.
+        freeze::thaw(&record.cgroups, &running);
         if !wait_until(SWEEP_LIMIT, || processes(record).is_empty()) {
             let left = kill_all(record, SWEEP_LIMIT);
             if !left.is_empty() {

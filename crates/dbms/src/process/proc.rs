@@ -93,6 +93,34 @@ pub fn asleep(pid: u32) -> bool {
     })
 }
 
+/// True if a thread of this process could run: it is neither stopped nor gone.
+pub(crate) fn runs(pid: u32) -> bool {
+    let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else { return false };
+    threads.flatten().any(|thread| {
+        let stat = fs::read_to_string(thread.path().join("stat"));
+        let stat = stat.ok().and_then(|stat| state(&stat));
+        stat.is_some_and(|stat| !stat.starts_with(['T', 't', 'Z', 'X', 'x']))
+    })
+}
+
+/// A process and all below it.
+pub(crate) fn tree(root: u32) -> Vec<u32> {
+    let Ok(listing) = fs::read_dir("/proc") else { return vec![root] };
+    let parent = |pid: u32| stat(pid)?.split_ascii_whitespace().nth(1)?.parse::<u32>().ok();
+    let all: Vec<(u32, u32)> = listing
+        .flatten()
+        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+        .filter_map(|pid| Some((pid, parent(pid)?)))
+        .collect();
+    let mut found = vec![root];
+    let mut next = 0;
+    while let Some(parent) = found.get(next).copied() {
+        found.extend(all.iter().filter(|(_, its)| *its == parent).map(|(pid, _)| pid));
+        next += 1;
+    }
+    found
+}
+
 fn start_time(pid: u32) -> Option<u64> {
     let stat = stat(pid)?;
     let mut fields = stat.split_ascii_whitespace();

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::launch::end_of;
 use crate::api::excerpt::last_lines;
+use crate::process::freeze::{self, Freezer};
 use crate::process::ipc;
 use crate::process::ledger::{self, Remains};
 use crate::process::proc::wait_until;
@@ -118,6 +119,12 @@ impl ServerProcess {
         self.remains.0.as_ref()?.record().work_directory.clone()
     }
 
+    /// Freezes all of its processes.
+    pub(crate) fn freezer(&self) -> Freezer {
+        let groups = self.remains.0.as_ref().map(|entry| &entry.record().cgroups[..]);
+        Freezer::of(self.pid(), groups.unwrap_or_default())
+    }
+
     /// Its log, of a very long one the end.
     pub(crate) fn log(&self) -> String {
         end_of(&self.log, WHOLE_LOG)
@@ -178,6 +185,8 @@ impl ServerProcess {
         };
         let Some(entry) = &self.remains.0 else { return Ok(ending.unwrap_or(Ending::Graceful)) };
         let record = entry.record().clone();
+        // Frozen, it would notice nothing.
+        freeze::thaw(&record.cgroups, &ledger::processes(&record));
         let mut shared = record.ipc.clone();
         let Signals { graceful, immediate } = self.signals;
         // Where nothing else ends a server at once, it was killed if it had been asked before.

@@ -48,6 +48,10 @@ fn a_sweep_ends_systems_whose_owner_is_gone() {
         json["owner"]["start_time"] = 1.into();
         fs::write(&path, json.to_string()).unwrap();
         let pid = system.root_pid().unwrap();
+        // That left it frozen.
+        let mut freezer = system.freezer().unwrap();
+        freezer.freeze().unwrap();
+        std::mem::forget(freezer);
         let swept = place.ledger.sweep(&|_| ()).unwrap();
         assert_eq!(swept.len(), 1);
         assert!(swept[0].ended.contains(&pid), "{swept:?}");

@@ -46,6 +46,26 @@ fn starts_answers_and_stops() {
 }
 
 #[test]
+fn whoever_stops_a_frozen_system_thaws_it() {
+    for subject in first() {
+        let place = Place::new();
+        let mut system = subject.start(&place);
+        (subject.facts.fill)(system.as_mut(), 10);
+        let mut freezer = system.freezer().unwrap();
+        for _ in 0..3 {
+            freezer.freeze().unwrap();
+            freezer.thaw().unwrap();
+        }
+        assert_eq!((subject.facts.rows)(system.as_mut()), 10);
+        freezer.freeze().unwrap();
+        // Nobody else does it.
+        std::mem::forget(freezer);
+        assert_eq!(system.stop().unwrap().ending, Ending::Graceful);
+        assert!(processes_in(place.path()).is_empty());
+    }
+}
+
+#[test]
 fn dropped_it_leaves_nothing() {
     for subject in first() {
         let place = Place::new();

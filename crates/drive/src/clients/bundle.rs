@@ -83,7 +83,7 @@ pub fn run(
     let Some(first) = contexts.first() else { return Ok(Vec::new()) };
     let (gate, limit, overtime) = (first.gate, first.limit, first.overtime);
     gate.sleep_until(start);
-    let now = Moment::now().max(start);
+    let now = gate.now().max(start);
     let deadline = limit.map_or(Moment::NEVER, |limit| start + limit);
     let mut bundle = Bundle {
         start,
@@ -205,7 +205,7 @@ impl Seat<'_> {
             return Ok(true);
         }
         self.lane.rounds += 1;
-        let now = Moment::now();
+        let now = context.gate.now();
         let at = now.nanos_since(bundle.start);
         let operations = context.stream.operations_per_round;
         let late = self.begin >= bundle.deadline;

@@ -63,7 +63,7 @@ impl Context<'_> {
         // The point from which the thread's cost counts; `None` while it doesn't.
         let mut since = Some(ThreadCost::now());
         let mut over = false;
-        let mut now = Moment::now().max(start);
+        let mut now = self.gate.now().max(start);
         let mut ended = start;
         while !self.gate.stopped() && now < last && lane.rounds < rounds {
             let due = schedule.as_ref().map(|schedule| schedule.next);
@@ -88,11 +88,11 @@ impl Context<'_> {
                     break;
                 }
                 self.gate.sleep_or_leads_done(now + FOLLOW_PAUSE);
-                now = Moment::now();
+                now = self.gate.now();
                 continue;
             }
             if self.refresh_in_turn(lane, 0)? {
-                now = Moment::now();
+                now = self.gate.now();
             }
             if let Some(due) = due
                 && lane.gives_up(now - due)
@@ -103,7 +103,7 @@ impl Context<'_> {
             // A free stream's operation begins when it is sent; a scheduled one when it was due.
             let begin = due.unwrap_or(now);
             let round = self.round(lane, 0)?;
-            now = Moment::now();
+            now = self.gate.now();
             lane.rounds += 1;
             let rows = match round {
                 Round::Done(rows) => rows,
@@ -129,7 +129,9 @@ impl Context<'_> {
             }
             self.count(lane, 0);
         }
-        if self.limit.is_some() && !over && !self.gate.stopped() {
+        if let Some(closed) = self.gate.closed() {
+            self.end_of_time(lane, schedule.as_ref(), start + closed, &mut since);
+        } else if self.limit.is_some() && !over && !self.gate.stopped() {
             self.end_of_time(lane, schedule.as_ref(), deadline, &mut since);
         } else {
             lane.cost.count(&mut since, false);
@@ -276,9 +278,9 @@ impl Context<'_> {
     /// Rests; returns `false` if the step, and with it the stream, ended in the meantime.
     #[cold]
     fn rest(&self, time: Duration) -> bool {
-        let until = Moment::now() + time;
+        let until = self.gate.now() + time;
         self.gate.sleep_or_leads_done(until);
-        Moment::now() >= until || self.stream.role != Role::Background
+        self.gate.now() >= until || self.stream.role != Role::Background
     }
 
     /// Records the rows that a round found, and how many it had to find.

@@ -4,13 +4,14 @@ use std::collections::HashMap;
 use std::fmt;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::thread::{self, ThreadId};
 use std::time::Duration;
 
 use workload::Padded;
 
 use crate::clock::{Moment, SECOND};
+use crate::slices::own::OwnClock;
 use crate::wire::Breaker;
 
 /// The state that all threads of a step share.
@@ -23,6 +24,10 @@ pub struct Gate {
     running: AtomicUsize,
     measured: OnceLock<Duration>,
     completing: AtomicBool,
+    /// From here on, in nanoseconds since the start, nothing counts.
+    closed: AtomicU64,
+    /// The clients' clock, if their target has one of its own.
+    clock: Option<Arc<OwnClock>>,
     /// Start and end (exclusive) of the seconds that are left out, in nanoseconds; the start is
     /// `u64::MAX` if there are none.
     left_out: (AtomicU64, AtomicU64),
@@ -69,6 +74,8 @@ impl Gate {
             running: AtomicUsize::new(streams),
             measured: OnceLock::new(),
             completing: AtomicBool::new(false),
+            closed: AtomicU64::new(u64::MAX),
+            clock: None,
             left_out: (AtomicU64::new(u64::MAX), AtomicU64::new(0)),
             turn: AtomicUsize::new(0),
             turn_leads: AtomicUsize::new(leads),
@@ -77,6 +84,17 @@ impl Gate {
             done: (0..targets).map(|_| numbers(streams)).collect(),
             breakers: Mutex::default(),
         }
+    }
+
+    /// The same, for clients with this clock.
+    pub fn with_clock(self, clock: Option<Arc<OwnClock>>) -> Gate {
+        Gate { clock, ..self }
+    }
+
+    /// The clients' time.
+    #[inline]
+    pub fn now(&self) -> Moment {
+        self.clock.as_ref().map_or_else(Moment::now, |clock| clock.now())
     }
 
     /// Takes note of how to break the calling thread's new connection; breaks it if the step has
@@ -108,7 +126,7 @@ impl Gate {
     pub fn stop(&self) {
         let mut phase = self.phase.lock().unwrap_or_else(PoisonError::into_inner);
         if let PhaseOfStep::Started(start) = *phase {
-            self.measured(Moment::now() - start);
+            self.measured(self.now() - start);
         }
         *phase = PhaseOfStep::Stopped;
         self.stopped.store(true, Ordering::Release);
@@ -153,13 +171,39 @@ impl Gate {
     fn sleep_unless(&self, until: Moment, awake: impl Fn() -> bool) {
         let mut phase = self.phase.lock().unwrap_or_else(PoisonError::into_inner);
         while !matches!(*phase, PhaseOfStep::Stopped) && !awake() {
-            let left = until - Moment::now();
+            let left = until - self.now();
             if left.is_zero() {
                 return;
             }
-            phase =
-                self.changed.wait_timeout(phase, left).unwrap_or_else(PoisonError::into_inner).0;
+            phase = if self.clock.as_ref().is_some_and(|clock| clock.stands()) {
+                self.changed.wait(phase).unwrap_or_else(PoisonError::into_inner)
+            } else {
+                self.changed.wait_timeout(phase, left).unwrap_or_else(PoisonError::into_inner).0
+            };
         }
+    }
+
+    /// The clients' clock has gone on: those that sleep look at it.
+    pub fn wake(&self) {
+        // Under the lock, so no client can miss it between looking and sleeping.
+        let _phase = self.phase.lock().unwrap_or_else(PoisonError::into_inner);
+        self.changed.notify_all();
+    }
+
+    /// Ends a step whose time is over now. What is under way doesn't count.
+    pub fn close(&self) {
+        if let PhaseOfStep::Started(start) =
+            *self.phase.lock().unwrap_or_else(PoisonError::into_inner)
+        {
+            self.closed.store(self.now().nanos_since(start), Ordering::Release);
+        }
+        self.stop();
+    }
+
+    /// When a step's time was over, if it was closed.
+    pub fn closed(&self) -> Option<Duration> {
+        let at = self.closed.load(Ordering::Acquire);
+        (at != u64::MAX).then(|| Duration::from_nanos(at))
     }
 
     /// A leading stream has finished its work.
@@ -241,8 +285,9 @@ impl Gate {
     /// True if an operation that ends `at` nanoseconds after the start is left out.
     #[inline]
     pub fn leaves_out(&self, at: u64) -> bool {
-        at >= self.left_out.0.load(Ordering::Acquire)
-            && at < self.left_out.1.load(Ordering::Relaxed)
+        at >= self.closed.load(Ordering::Acquire)
+            || (at >= self.left_out.0.load(Ordering::Acquire)
+                && at < self.left_out.1.load(Ordering::Relaxed))
     }
 
     /// A thread has ended.
@@ -253,11 +298,25 @@ impl Gate {
         self.changed.notify_all();
     }
 
+    /// True if all threads have ended.
+    pub fn ended(&self) -> bool {
+        self.running.load(Ordering::Acquire) == 0
+    }
+
     /// Waits until all threads have ended, at most `limit`. Returns whether they have.
     pub fn wait_for_end(&self, limit: Duration) -> bool {
+        self.wait(limit, || self.ended())
+    }
+
+    /// The same, or until the step was ended.
+    pub fn wait_for_end_or_stop(&self, limit: Duration) -> bool {
+        self.wait(limit, || self.ended() || self.stopped())
+    }
+
+    fn wait(&self, limit: Duration, done: impl Fn() -> bool) -> bool {
         let until = Moment::now() + limit;
         let mut phase = self.phase.lock().unwrap_or_else(PoisonError::into_inner);
-        while self.running.load(Ordering::Acquire) > 0 {
+        while !done() {
             let left = until - Moment::now();
             if left.is_zero() {
                 return false;

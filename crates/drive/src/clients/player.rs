@@ -101,7 +101,7 @@ impl Player {
     ) -> Result<Round, Error> {
         let which = self.choose(rng);
         let tries = self.scripts.max_tries;
-        let begin = (tries != 1).then(|| (rng.clone(), Moment::now()));
+        let begin = (tries != 1).then(|| (rng.clone(), gate.now()));
         if begin.is_some() {
             self.before.clone_from(&self.variables);
         }
@@ -115,7 +115,7 @@ impl Player {
                 return Err(error);
             }
             session.roll_back()?;
-            let late = |since: Moment| self.limit().is_some_and(|it| Moment::now() - since > it);
+            let late = |since: Moment| self.limit().is_some_and(|it| gate.now() - since > it);
             match &begin {
                 Some((random, since)) if (tries == 0 || attempt < tries) && !late(*since) => {
                     tally.retried(&error);
@@ -189,7 +189,7 @@ impl Player {
                     if ready.is_some() {
                         continue;
                     }
-                    gate.sleep_until(Moment::now() + Duration::from_micros(micros));
+                    gate.sleep_until(gate.now() + Duration::from_micros(micros));
                     if gate.stopped() {
                         return Ok(Round::Ended);
                     }

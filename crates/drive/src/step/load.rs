@@ -22,6 +22,9 @@ pub struct Load {
     pub seed: u64,
     /// How the load moves between targets; set if and only if there are several.
     pub slices: Option<Slices>,
+    /// True if all targets are frozen but the one that has the load
+    /// ([`prepare_frozen`](crate::prepare_frozen)).
+    pub frozen: bool,
     /// How long the load continues, uncounted, after the measured time of a timed step. In this
     /// time, observing the server may cost something. Zero for a step that ends when its work is
     /// done (see [`Running::leave_out`]), and for a load in slices.
@@ -44,7 +47,7 @@ impl Load {
     /// A step on these targets, measured as a whole.
     pub fn new(step: Arc<Step>, targets: Vec<Target>, seed: u64) -> Load {
         let (slices, overtime, seats) = (None, Duration::ZERO, Vec::new());
-        Load { step, targets, seed, slices, overtime, seats }
+        Load { step, targets, seed, slices, frozen: false, overtime, seats }
     }
 
     /// How long a timed step is measured: the step's seconds for each target, in whole rounds of
@@ -71,6 +74,9 @@ pub fn check(load: &Load) -> Result<(), Error> {
         }
         (2.., _) if elsewhere > 0 && !load.step.is_timed() => {
             "clients in several processes need a step that ends by time"
+        }
+        _ if load.frozen && (elsewhere > 0 || load.slices.is_none()) => {
+            "targets that are frozen have slices, and their clients run in this process"
         }
         (1, None) => return Ok(()),
         (1, Some(_)) => "slices need several targets",

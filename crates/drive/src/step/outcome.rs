@@ -34,6 +34,10 @@ pub struct Outcome {
     /// The measurements in the target's slots, by round; the same number for each target. Empty if
     /// there is only one target.
     pub slices: Vec<Slice>,
+    /// In frozen slices, the milliseconds of a switch from one target to the next: the mean from the
+    /// request to freeze the one until the other goes on. All times are then the target's own, and
+    /// its slices are everything it was measured in. `None` otherwise.
+    pub switch_ms: Option<f64>,
     /// The figures that a program reported; `None` if the clients are ours.
     pub reported: Option<Reported>,
     /// Errors, both retried and fatal.
@@ -140,6 +144,7 @@ impl Outcome {
             client_system_us: 0,
             client_switches: 0,
             slices: Vec::new(),
+            switch_ms: None,
             reported: None,
             failures: Vec::new(),
             fatal: None,
@@ -180,6 +185,17 @@ impl Outcome {
     /// The judged value: the one that a program reports, otherwise [`Outcome::rate`].
     pub fn value(&self) -> f64 {
         self.reported.as_ref().map_or_else(|| self.rate(), |reported| reported.value)
+    }
+
+    /// True if its target was frozen while others had the load.
+    pub fn is_frozen(&self) -> bool {
+        self.switch_ms.is_some()
+    }
+
+    /// True if the target has the load in all of each second. In a second of a step in slices, it has
+    /// the load for a part, more or less, unless the seconds are its own.
+    pub fn has_whole_seconds(&self) -> bool {
+        self.slices.is_empty() || self.is_frozen()
     }
 
     /// The retried errors.

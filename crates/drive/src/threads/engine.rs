@@ -6,13 +6,14 @@ use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
-use workload::{Class, Role};
+use workload::{Class, Role, Step};
 
 use super::thread::{self, Failed, Finished, counted};
 use crate::clients::bundle;
 use crate::clients::gate::Gate;
 use crate::clock::Moment;
 use crate::error::Error;
+use crate::slices::own::OwnClock;
 use crate::slices::slice::{self, Slice};
 use crate::slices::timetable::Timetable;
 use crate::step::load::{Load, Ready, Running};
@@ -45,9 +46,15 @@ pub struct Clients {
 impl Clients {
     /// Connects all clients and prepares their requests.
     pub fn connect(load: &Load) -> Result<Clients, Error> {
+        Clients::connect_by(load, None)
+    }
+
+    /// The same, for clients with this clock, if one is given.
+    pub fn connect_by(load: &Load, clock: Option<Arc<OwnClock>>) -> Result<Clients, Error> {
         let step = &load.step;
         let leads = step.streams.iter().filter(|stream| stream.role == Role::Lead).count();
-        let gate = Arc::new(Gate::new(load.targets.len(), step.cells, step.streams.len(), leads));
+        let gate = Gate::new(load.targets.len(), step.cells, step.streams.len(), leads);
+        let gate = Arc::new(gate.with_clock(clock));
         let mut clients = Clients {
             load: load.clone(),
             gate: Arc::clone(&gate),
@@ -135,15 +142,7 @@ impl Running for Clients {
     }
 
     fn operations(&self) -> Vec<u64> {
-        let counted = |(stream, done): (&workload::Stream, &workload::Padded<_>)| {
-            let done: i64 = std::sync::atomic::AtomicI64::load(&done.0, Ordering::Relaxed);
-            if stream.class == self.load.step.counted { done as u64 } else { 0 }
-        };
-        self.gate
-            .done
-            .iter()
-            .map(|streams| self.load.step.streams.iter().zip(streams).map(counted).sum())
-            .collect()
+        operations(&self.load.step, &self.gate)
     }
 
     fn measured_until(&self) -> Option<Duration> {
@@ -172,7 +171,7 @@ impl Running for Clients {
             threads.into_iter().filter_map(|t| t.join().ok()).flatten().collect();
         let lost = finished.len() < self.load.step.streams.len();
         let fatal = self.failed.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let seconds = self.load.limit().unwrap_or_else(|| {
+        let seconds = self.gate.closed().or_else(|| self.load.limit()).unwrap_or_else(|| {
             let ends = finished.iter().filter(|f| f.role == Role::Lead).map(|f| f.ended);
             ends.max().unwrap_or_default()
         });
@@ -212,6 +211,11 @@ impl Running for Clients {
 }
 
 impl Clients {
+    /// The state that its threads share.
+    pub fn gate(&self) -> Arc<Gate> {
+        Arc::clone(&self.gate)
+    }
+
     /// Starts all clients at `start`.
     pub fn start(self: Box<Self>, start: Moment) -> Box<dyn Running> {
         self.gate.open(start);
@@ -256,6 +260,7 @@ impl Clients {
             client_system_us: costs().map(|cost| cost.system_us).sum(),
             client_switches: costs().map(|cost| cost.switches).sum(),
             slices,
+            switch_ms: None,
             reported: None,
             failures: failures(finished.iter().map(|f| (&f.class, &f.lanes[target].0))),
             fatal: None,
@@ -322,6 +327,16 @@ impl Clients {
             mean(class.least_rows),
         ))
     }
+}
+
+/// Operations so far on each target, of the class that the step counts.
+pub fn operations(step: &Step, gate: &Gate) -> Vec<u64> {
+    let counted = |(stream, done): (&workload::Stream, &workload::Padded<_>)| {
+        let done: i64 = std::sync::atomic::AtomicI64::load(&done.0, Ordering::Relaxed);
+        if stream.class == step.counted { done as u64 } else { 0 }
+    };
+    let of_target = |streams| step.streams.iter().zip(streams).map(counted).sum();
+    gate.done.iter().map(of_target).collect()
 }
 
 /// A time since a step's start, minus the seconds that are left out.

@@ -1,5 +1,6 @@
 //! Clients as threads of this process: started, watched, added up.
 
 pub mod engine;
+pub mod frozen;
 mod seat;
 mod thread;

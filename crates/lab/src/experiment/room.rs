@@ -64,7 +64,7 @@ fn least_block(plan: &Plan) -> f64 {
         match plan.pairing {
             Pairing::Blocks => servers * (timed + ready),
             // In slices, all servers get ready at the same time.
-            Pairing::Slices | Pairing::Auto => servers * timed + ready,
+            Pairing::Slices | Pairing::Frozen | Pairing::Auto => servers * timed + ready,
         }
     };
     plan.workload.sequences().iter().map(of).sum()
@@ -75,7 +75,7 @@ fn sure(plan: &Plan) -> f64 {
     match plan.pairing {
         Pairing::Blocks => 1.0,
         _ if plan.designs_itself() => SURE_IN_SLICES * SURE_OF_RESTARTS,
-        Pairing::Slices | Pairing::Auto => SURE_IN_SLICES,
+        Pairing::Slices | Pairing::Frozen | Pairing::Auto => SURE_IN_SLICES,
     }
 }
 

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use drive::{Outcome, Slices};
+use drive::{Freezer, Outcome, Slices};
 use judge::{LengthTrial, choose_length};
 use metrics::{CPU_BOUND, SliceReason};
-use plan::Clients;
+use plan::{Clients, Pairing};
 use store::{Series, StepRecord, StepState, Warning};
 use workload::{Phase, Program, Step, stream_seed};
 
@@ -17,11 +17,12 @@ use crate::joint::pin::Pin;
 use crate::joint::slicing::{Known, LEAD_IN, UNTESTED, cpus_needed, only_reads};
 use crate::observe::disturbance::{self, Reading, Seen};
 use crate::observe::figures::{Locality, expect_declared, free_clients};
-use crate::trial::attempt::{Attempt, at_once};
+use crate::trial::attempt::{Attempt, Trouble, at_once};
 use crate::trial::conditions::Conditions;
 use crate::trial::phase::{new_record, record_failed};
 use crate::trial::program::{command, keep_output};
 use crate::trial::step::{Fault, Ran, after, complete, run};
+use crate::trial::timers;
 
 /// Lengths are not compared if one has fewer rounds than this (as in `judge`).
 const ROUNDS_OF_A_LENGTH: usize = 12;
@@ -105,6 +106,9 @@ fn in_slices<'a>(
     if let Phase::Program(program) = how.phase {
         return program_in_slices(conditions, attempts, program, slices);
     }
+    if conditions.plan().pairing == Pairing::Frozen {
+        return in_frozen_slices(conditions, attempts, step, slices);
+    }
     let groups: Option<Vec<_>> = attempts.iter().map(|attempt| attempt.cgroup().cloned()).collect();
     // Unless the plan says where they run.
     let groups = groups.filter(|_| step.terms.pinning.is_none());
@@ -116,6 +120,42 @@ fn in_slices<'a>(
     })?;
     ran.found.notes.extend(pin.iter().map(Pin::note));
     Ok(ran)
+}
+
+/// Runs the step while all servers are frozen but the one that has the load. Nothing is pinned: the
+/// work in the background is part of what is measured, and has the CPUs that it would have alone.
+fn in_frozen_slices<'a>(
+    conditions: &'a Conditions<'_>,
+    attempts: &mut [Attempt<'_>],
+    step: &Arc<Step>,
+    slices: Slices,
+) -> Result<Ran<'a>, Fault> {
+    // All of a slice counts, and its caches are as they are.
+    let slices = Slices { lead_in: 0.0, ..slices };
+    let freezer = |(at, attempt): (usize, &Attempt<'_>)| {
+        let freezer = attempt.server.freezer().map(|it| Box::new(Held(it)) as Box<dyn Freezer>);
+        freezer.ok_or_else(|| {
+            let reason = "pairing = \"frozen\" needs servers that steelyard starts";
+            Fault { at, trouble: Trouble::unfit(reason) }
+        })
+    };
+    let freezers = attempts.iter().enumerate().map(freezer).collect::<Result<_, Fault>>()?;
+    run(conditions, attempts, step, Some((slices, Pin::allowed())), |load| {
+        drive::prepare_frozen(load, freezers)
+    })
+}
+
+/// Freezes a server for the load engine.
+struct Held(Box<dyn dbms::Freeze>);
+
+impl Freezer for Held {
+    fn freeze(&mut self) -> Result<(), String> {
+        self.0.freeze()
+    }
+
+    fn thaw(&mut self) -> Result<(), String> {
+        self.0.thaw()
+    }
 }
 
 /// Runs a program for a slice at a time on each server. Its processes come and go, so nothing is
@@ -166,6 +206,11 @@ fn records(
             keep_output(conditions, attempt, &mut record, &reported.printed);
         }
         ran.observers.record(&mut record, step, &measured.outcome);
+        if measured.outcome.is_frozen() {
+            let config = attempt.subject.config(&attempt.benchmark);
+            let own = timers::settings(conditions.plan(), attempt.subject, &config);
+            record.notes.extend(timers::note(&own));
+        }
         records.push(record);
     }
     let outcomes: Vec<&Outcome> = ran.measured.iter().map(|m| &m.outcome).collect();
@@ -176,7 +221,9 @@ fn records(
     let cpu_share = lowest_share(&records, &kept);
     let mut known = Known { ms: how.ms, settled: true, cpu_share };
     let waits = how.on_trial && known.cpu_share < CPU_BOUND;
-    let mut notes = vec![format!("in slices with all variants: {}", how.why)];
+    let frozen = outcomes.iter().any(|outcome| outcome.is_frozen());
+    let slices = if frozen { "in frozen slices" } else { "in slices" };
+    let mut notes = vec![format!("{slices} with all variants: {}", how.why)];
     notes.extend(ran.found.notes);
     let mut warnings = Vec::new();
     if fault.is_some() {
@@ -314,7 +361,10 @@ fn fill(
     record.add(metrics::SLICE_SETTLED.name, f64::from(u8::from(settled)));
     record.add(metrics::SLICE_ROUNDS.name, rounds);
     record.add(metrics::SLICE_SET_ASIDE.name, set_aside / rounds.max(1.0));
-    record.add(metrics::SLICE_WATCHING.name, watching);
+    match outcome.switch_ms {
+        Some(ms) => record.add(metrics::SLICE_SWITCH_MS.name, ms),
+        None => record.add(metrics::SLICE_WATCHING.name, watching),
+    }
     let rate = format!("{}/s", record.measure.unit);
     let mut add = |name, label, unit, values| {
         record.series.push(Series::new(name, label, unit, metrics::SLICES, values));
@@ -324,6 +374,9 @@ fn fill(
     add(metrics::SLICE_LENGTHS, "planned length of each slice", "ms", lengths.collect());
     let reasons = kept.reasons.iter().map(|reason| reason.value());
     add(metrics::SLICE_REASONS, "why a slice has no rate", "", reasons.collect());
+    if outcome.is_frozen() {
+        return;
+    }
     let idle = kept.readings.iter().map(|reading| reading.idle * 100.0);
     add(metrics::SLICE_IDLE, "CPU of the servers without the load", "%", idle.collect());
     let lost = |reading: &Reading| 100.0 * reading.stolen.max(reading.crowded);

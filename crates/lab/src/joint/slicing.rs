@@ -30,6 +30,8 @@ const LONGEST: f64 = 10_000.0;
 /// The length in ms for a step that is too short to compare lengths, or the nearest one tried: a
 /// dozen statements of most kinds, and far above the length that showed cold caches (7 ms).
 pub const UNTESTED: f64 = 40.0;
+/// The length in ms of slices in which the other servers are frozen.
+const FROZEN: f64 = 50.0;
 /// The part of a slice before counting begins, in which its caches warm up again.
 pub const LEAD_IN: f64 = 0.2;
 
@@ -81,7 +83,10 @@ impl Slicing {
             pairing: plan.pairing,
             // A run that designs itself has short steps and many restarts, over which the check by
             // a second length adds up.
-            ms: plan.slice_ms.map(f64::from).or(plan.designs_itself().then_some(UNTESTED)),
+            ms: plan.slice_ms.map(f64::from).or_else(|| match plan.pairing {
+                Pairing::Frozen => Some(FROZEN),
+                _ => plan.designs_itself().then_some(UNTESTED),
+            }),
             known: BTreeMap::new(),
         };
         if plan.pairing == Pairing::Blocks {
@@ -126,6 +131,12 @@ impl Slicing {
     /// How a step runs, and why.
     pub fn way(&self, step: &Step) -> (Way, String) {
         let in_turns = |why: &str| (Way::InTurns, why.to_owned());
+        if self.pairing == Pairing::Frozen {
+            return match runs_on(step) {
+                Ok(()) => (checked(self.ms.unwrap_or(FROZEN)), "the plan says so".to_owned()),
+                Err(why) => in_turns(why),
+            };
+        }
         if let Err(why) = can_slice(step) {
             return in_turns(why);
         }
@@ -138,6 +149,9 @@ impl Slicing {
 
     /// How a program runs that may run for `slice` seconds at a time, and why.
     pub fn way_of_program(&self, step: &Step, slice: u32) -> (Way, String) {
+        if self.pairing == Pairing::Frozen {
+            return (Way::InTurns, "programs have no slices of their servers' own time".to_owned());
+        }
         let length = Duration::from_secs(slice.into());
         match self.bound(step) {
             Ok(why) => {
@@ -188,10 +202,15 @@ impl Slicing {
             }
             (None, _) => return mixed(&CANDIDATES),
         };
-        // A quarter of the rounds twice as long: the check by a second length.
-        let (one, two) = (length(chosen), length(2.0 * chosen));
-        Way::Sliced { lengths: vec![one, one, one, two], ms: Some(chosen) }
+        checked(chosen)
     }
+}
+
+/// Slices of this length, and a quarter of the rounds twice as long: the check by a second length.
+fn checked(ms: f64) -> Way {
+    let length = |ms: f64| Duration::from_secs_f64(ms / 1000.0);
+    let (one, two) = (length(ms), length(2.0 * ms));
+    Way::Sliced { lengths: vec![one, one, one, two], ms: Some(ms) }
 }
 
 /// A share in CPUs, and how many CPUs the step's clients can keep busy: `0.93 of 1 CPU`. A server's
@@ -206,16 +225,23 @@ pub fn cpus_needed(step: &Step, share: f64) -> String {
     }
 }
 
+/// Checks that a step is more than one operation. The error is the reason why it has no slices.
+fn runs_on(step: &Step) -> Result<(), &'static str> {
+    let once = |stream: &Stream| {
+        stream.role == Role::Lead
+            && (stream.class.effect == Effect::Defines || stream.end == End::Rounds(1))
+    };
+    if step.streams.iter().any(once) {
+        return Err("its operations run once and take long");
+    }
+    Ok(())
+}
+
 /// Checks that a step's work can move from server to server at all. The error is the reason it
 /// can't.
 pub fn can_slice(step: &Step) -> Result<(), &'static str> {
+    runs_on(step)?;
     let mut leading = step.streams.iter().filter(|stream| stream.role == Role::Lead);
-    if leading
-        .clone()
-        .any(|stream| stream.class.effect == Effect::Defines || stream.end == End::Rounds(1))
-    {
-        return Err("its operations run once and take long");
-    }
     if step.streams.iter().any(|stream| stream.class.effect == Effect::Holds) {
         return Err("it holds a transaction open");
     }
@@ -301,6 +327,23 @@ mod tests {
         let reading: Vec<_> =
             steps(&benchmark).filter(|step| only_reads(step)).map(|step| &*step.key.name).collect();
         assert_eq!(reading, ["qr100", "qp100", "qr500", "qp500", "qr1000", "qp1000"]);
+    }
+
+    #[test]
+    fn frozen_servers_share_all_that_is_more_than_one_operation() {
+        let deleting = plan::InsertPlan {
+            delete_per_insert: true,
+            hold_transaction_seconds: 1,
+            ..small()
+        };
+        let frozen = slicing(Pairing::Frozen, None);
+        for step in steps(&benchmark(deleting)) {
+            assert_eq!(is_sliced(&frozen, step), step.key.name != "l.x", "{}", step.key.name);
+        }
+        let way = milliseconds(frozen.way(&first_step()).0);
+        assert_eq!(way, (vec![50, 50, 50, 100], Some(50.0)));
+        let way = milliseconds(slicing(Pairing::Frozen, Some(200.0)).way(&first_step()).0);
+        assert_eq!(way, (vec![200, 200, 200, 400], Some(200.0)));
     }
 
     #[test]

@@ -208,7 +208,7 @@ impl Scheduled {
 fn rates(record: &mut StepRecord, step: &Step, outcome: &Outcome) {
     // A schedule goes on as long as the server has the load, measured or not.
     let loaded: f64 = outcome.slices.iter().map(|slice| slice.length.as_secs_f64()).sum();
-    let seconds = if outcome.slices.is_empty() { outcome.seconds } else { loaded };
+    let seconds = if outcome.has_whole_seconds() { outcome.seconds } else { loaded };
     let leader = outcome.classes.iter().find_map(|class| Scheduled::of(step, class));
     for class in outcome.classes.iter().filter(|class| class.class.is_steady()) {
         let name = &class.class.name;
@@ -278,8 +278,7 @@ fn series(
             continue;
         }
         let name = &class.class.name;
-        // In a second of a sliced step a server has the load for a part of it, more or less.
-        if outcome.slices.is_empty() {
+        if outcome.has_whole_seconds() {
             record.series.push(Series::new(
                 &metrics::throughput_of(name),
                 &class.class.plural,

@@ -37,8 +37,7 @@ pub fn describe(record: &mut StepRecord, step: &Step, outcome: &Outcome, here: O
         throttling(record, recording);
         page_cache(record, recording);
     }
-    // In a second of a sliced step a server has the load for a part of it, more or less.
-    if outcome.slices.is_empty()
+    if outcome.has_whole_seconds()
         && step.counted.is_steady()
         && let Some(class) = outcome.class(&step.counted)
     {

@@ -23,6 +23,10 @@ const CLIENTS: &str = "client-";
 pub fn observe<'a>(scene: &mut Scene<'a, '_>, _: &mut Found) -> Option<Box<dyn Observer + 'a>> {
     // Programs keep to the order of a timetable, not to its times.
     let timed = !scene.load.step.streams.is_empty();
+    if scene.load.frozen {
+        // The others do nothing.
+        return None;
+    }
     let slices = scene.load.slices.as_ref().filter(|_| timed)?;
     let (servers, serving, cpus) = (&scene.servers, scene.ready.servers(), scene.cpus);
     let mut notes = Vec::new();

@@ -12,4 +12,5 @@ pub mod server;
 pub mod settle;
 pub mod step;
 pub mod terms;
+pub mod timers;
 pub mod whole;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use dbms::{Cache, Ledger, Loaded, Origin, Pages, ServerSpec, ServerUser, Started, Stopped};
-use plan::SequenceKey;
+use plan::{Pairing, Plan, SequenceKey};
 use probe::{Cgroup, Group};
 use store::Setting;
 use workload::{Benchmark, Phase, Program};
@@ -22,7 +22,7 @@ use crate::trial::conditions::{Conditions, Lengths};
 use crate::trial::loads::{load_phases, restore_record};
 use crate::trial::program::check_words;
 use crate::trial::settle::interruptible;
-use crate::trial::terms;
+use crate::trial::{terms, timers};
 
 /// Starts the servers of trials, all at the same time: each on a copy of its load if the plan loads
 /// once, otherwise empty. Their tables are still to be made or found ([`set_up`]). If one does not
@@ -37,7 +37,8 @@ pub fn begin<'a>(
         Err(error) => return (Vec::new(), Err(error)),
     };
     let Conditions { lineup, options, systems, ledger, user, interrupted, .. } = conditions;
-    let starter = Starter { cache: &lineup.cache, options, systems: *systems, ledger, user };
+    let (plan, cache) = (&lineup.plan, &lineup.cache);
+    let starter = Starter { plan, cache, options, systems: *systems, ledger, user };
     let started = at_once(&places, |place| starter.start(place, interrupted));
     let (mut attempts, mut result) = (Vec::new(), Ok(()));
     for (place, started) in places.into_iter().zip(started) {
@@ -218,7 +219,13 @@ fn cgroup(
     }
     let name = format!("steelyard-{}-t{}", std::process::id(), entered.trial);
     match Cgroup::create(&name, subject.variant.memory_limit) {
-        Ok(cgroup) => Ok(Some(cgroup)),
+        Ok(mut cgroup) => {
+            if conditions.plan().pairing == Pairing::Frozen {
+                // Where it can't, its processes are stopped by signals.
+                cgroup.can_freeze();
+            }
+            Ok(Some(cgroup))
+        }
         Err(source) if subject.variant.memory_limit.is_some() => {
             Err(Error::MemoryLimit { variant: subject.variant.name.clone(), source })
         }
@@ -235,6 +242,7 @@ fn cgroup(
 
 /// The parts of an experiment that starting a server needs.
 struct Starter<'c> {
+    plan: &'c Plan,
     cache: &'c Cache,
     options: &'c Options,
     systems: &'c dyn Systems,
@@ -260,8 +268,10 @@ impl Starter<'_> {
         let text = subject.variant.config_text.as_ref();
         let config_file = text.map(|text| write_config(text, directory)).transpose()?;
         let transports = terms::transports(&place.benchmark);
+        let mut config = subject.config(&place.benchmark);
+        config.extend(timers::settings(self.plan, subject, &config));
         let spec = ServerSpec {
-            config: subject.config(&place.benchmark),
+            config,
             config_file: config_file.clone(),
             procs_files: place.cgroup.as_ref().map(Cgroup::procs_files).unwrap_or_default(),
             transports: &transports,

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use dbms::{Debt, Endpoint, Footprint, Snapshot};
 use drive::{ErrorKind, Load, Outcome, Ready, Running, Slices};
+use plan::Pairing;
 use probe::Recording;
 use store::{Counter, LogEvent, QueryPlan, Size, StepRecord, StepState};
 use workload::Step;
@@ -208,6 +209,7 @@ fn load(
     }
     let seed = conditions.draw_seed(attempts.first().map_or(0, |attempt| attempt.entered.block));
     Ok(Load {
+        frozen: slices.is_some() && conditions.plan().pairing == Pairing::Frozen,
         slices,
         overtime: overtime(conditions, attempts, step),
         seats,
@@ -257,7 +259,6 @@ fn look_after(
     observers: &mut Observers<'_>,
 ) -> Option<Fault> {
     let answer_limit = conditions.options.answer_limit;
-    let limit = load.limit().map(|limit| start + limit + load.overtime + answer_limit);
     loop {
         let due = observers.look(running);
         let look = due.map_or(LOOK, |due| due.saturating_duration_since(Instant::now()));
@@ -274,7 +275,7 @@ fn look_after(
             running.break_off();
             return death(attempts, Duration::ZERO);
         }
-        if limit.is_some_and(|limit| Instant::now() > limit) {
+        if time(running, load).is_some_and(|time| start.elapsed() > time + answer_limit) {
             running.break_off();
             let text = format!(
                 "the server did not answer within {} s after the step's time",
@@ -288,6 +289,16 @@ fn look_after(
         });
     }
     death(attempts, Duration::ZERO)
+}
+
+/// How long after its start a step's clients have to have ended, but for what is under way; `None` if
+/// that is not known yet.
+fn time(running: &dyn Running, load: &Load) -> Option<Duration> {
+    if load.frozen {
+        // The planned time, and what it took to freeze and thaw.
+        return running.measured_until();
+    }
+    load.limit().map(|limit| limit + load.overtime)
 }
 
 /// Which server died and how, if one did or does so within `limit`.
@@ -336,7 +347,7 @@ pub fn complete(
     let well = after.is_some();
     if let Some(after) = after {
         // Counters also cover the turns of others.
-        let alone = outcome.slices.is_empty();
+        let alone = outcome.has_whole_seconds();
         let whole = if alone { outcome.seconds } else { elapsed.as_secs_f64() };
         afterwards(attempt, record, &before.counters, [outcome.seconds, whole], after?);
     }

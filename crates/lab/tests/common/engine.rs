@@ -87,6 +87,9 @@ impl Session for FakeSession {
         if !self.server.delay.is_zero() {
             std::thread::sleep(self.server.delay);
         }
+        while self.server.is_frozen() && !self.broken.load(Ordering::Relaxed) {
+            std::thread::sleep(Duration::from_micros(50));
+        }
         self.meets("request")?;
         if let Some(row) = row {
             *row = vec![Some(1)];

@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use dbms::{
-    Cache, Debt, Diagnosis, Ending, Endpoint, Entry, Error, Footprint, Host, Installation, Origin,
-    Reference, Restored, Server, ServerSpec, ServerUser, Setting, Settled, Snapshot, Sql, Started,
+    Cache, Debt, Diagnosis, Ending, Endpoint, Entry, Error, Footprint, Freeze, Host, Installation,
+    Origin, Reference, Restored, Server, ServerSpec, ServerUser, Setting, Settled, Snapshot, Sql, Started,
     Stopped, System, Waits,
 };
 use drive::Target;
@@ -72,11 +72,16 @@ pub struct Running {
     pub delay: Duration,
     port: u16,
     dead: AtomicBool,
+    frozen: AtomicBool,
 }
 
 impl Running {
     pub fn is_dead(&self) -> bool {
         self.dead.load(Ordering::Relaxed)
+    }
+
+    pub fn is_frozen(&self) -> bool {
+        self.frozen.load(Ordering::Acquire)
     }
 }
 
@@ -219,6 +224,7 @@ impl World {
             delay: (state.delay)(name, number),
             port: state.port,
             dead: AtomicBool::new(false),
+            frozen: AtomicBool::new(false),
         });
         state.up.push(Arc::clone(&running));
         FakeSystem { world: self.clone(), running, entry, data, owned }
@@ -317,6 +323,33 @@ struct FakeSystem {
     owned: bool,
 }
 
+/// Freezes a fake server: its sessions don't answer.
+struct FakeFreezer {
+    world: World,
+    running: Arc<Running>,
+}
+
+impl Freeze for FakeFreezer {
+    fn freeze(&mut self) -> Result<(), String> {
+        self.running.frozen.store(true, Ordering::Release);
+        match self.world.meets("freeze", &self.running) {
+            Some(Fault::Fail) => Err("it can't be frozen".to_owned()),
+            _ => Ok(()),
+        }
+    }
+
+    fn thaw(&mut self) -> Result<(), String> {
+        self.running.frozen.store(false, Ordering::Release);
+        Ok(())
+    }
+}
+
+impl Drop for FakeFreezer {
+    fn drop(&mut self) {
+        self.running.frozen.store(false, Ordering::Release);
+    }
+}
+
 impl FakeSystem {
     fn meets(&self, call: &'static str) -> Result<(), Error> {
         let fault = self.world.meets(call, &self.running);
@@ -389,6 +422,11 @@ impl System for FakeSystem {
         self.meets("flush")
     }
 
+    fn freezer(&self) -> Option<Box<dyn Freeze>> {
+        let (world, running) = (self.world.clone(), Arc::clone(&self.running));
+        Some(Box::new(FakeFreezer { world, running }))
+    }
+
     fn log_tail(&self, _: usize) -> String {
         "the last line\n".to_owned()
     }
@@ -406,6 +444,7 @@ impl System for FakeSystem {
     }
 
     fn stop(mut self: Box<Self>) -> Result<Stopped, Error> {
+        assert!(!self.running.is_frozen(), "{} is stopped while it is frozen", self.running.name);
         // What is refused still ends the server, when `self` is dropped.
         self.meets("stop")
             .or_else(|error| if self.running.is_dead() { Ok(()) } else { Err(error) })?;

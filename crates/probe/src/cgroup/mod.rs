@@ -142,6 +142,32 @@ impl Cgroup {
         })
     }
 
+    /// Gives the group a directory in a hierarchy that can freeze its processes, unless it has one:
+    /// in v2, otherwise in v1's freezer. False if neither is possible here. Call it before processes
+    /// join the group.
+    pub fn can_freeze(&mut self) -> bool {
+        const FILES: [&str; 2] = ["cgroup.freeze", "freezer.state"];
+        let freezes = |directory: &Path| FILES.iter().any(|file| directory.join(file).exists());
+        if self.directories.iter().any(|directory| freezes(directory)) {
+            return true;
+        }
+        let name = self.directories.first().and_then(|directory| directory.file_name());
+        let (Some(name), Ok(layout)) = (name, Layout::of_this_process()) else { return false };
+        let v2 = layout.v2.iter().flat_map(layout::Hierarchy::candidates);
+        let v1 = layout.v1_with("freezer").map(|hierarchy| hierarchy.own.clone());
+        for directory in v2.chain(v1).map(|parent| parent.join(name)) {
+            if std::fs::create_dir(&directory).is_err() {
+                continue;
+            }
+            if freezes(&directory) {
+                self.directories.push(directory);
+                return true;
+            }
+            let _ = std::fs::remove_dir(&directory);
+        }
+        false
+    }
+
     /// The files into which a process writes `0` to join the group: one per v1 hierarchy, one for
     /// v2. Children start in their parent's group.
     pub fn procs_files(&self) -> Vec<PathBuf> {

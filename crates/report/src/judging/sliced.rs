@@ -45,7 +45,18 @@ struct Restart {
     /// The planned length of all slices of a variant, in seconds.
     seconds: f64,
     all: RestartRatio,
+    /// Other servers were frozen in the slices.
+    frozen: bool,
     by_length: Option<(RestartRatio, RestartRatio)>,
+}
+
+impl Restart {
+    /// The result for a comparison. A burst of work in the background falls into a few frozen slices,
+    /// so only other restarts say how much their total scatters.
+    fn compared(&self) -> RestartRatio {
+        let variance = if self.frozen { 0.0 } else { self.all.variance };
+        RestartRatio { variance, ..self.all }
+    }
 }
 
 /// Compares a variant with the base over the restarts in which both have slices; `None` if none has
@@ -66,7 +77,7 @@ pub(crate) fn compare(
         return Some(Err(refused));
     }
     let restarts: Vec<Restart> = found.into_iter().filter_map(|(_, found)| found.ok()).collect();
-    let all: Vec<RestartRatio> = restarts.iter().map(|restart| restart.all).collect();
+    let all: Vec<RestartRatio> = restarts.iter().map(Restart::compared).collect();
     let confidence = looks.confidence_at(u32::try_from(all.len()).unwrap_or(u32::MAX));
     let mut comparison = compare_slices(&all, margin, confidence).ok()?;
     let (chosen, longer) = by_length(&restarts);
@@ -99,7 +110,7 @@ pub(crate) fn running(
         match found {
             Ok(restart) => {
                 blocks.push(block);
-                restarts.push(restart.all);
+                restarts.push(restart.compared());
             }
             Err(JudgeError::TooFewRounds { .. }) => {}
             Err(_) => break,
@@ -225,6 +236,7 @@ fn by_block(base: &VariantStep, variant: &VariantStep) -> Vec<(u32, Result<Resta
 fn restart(base: &Slices, variant: &Slices) -> Result<Restart, JudgeError> {
     let length_ms = base.length_ms.max(variant.length_ms);
     // Planned lengths are the same within a round, so the base's will do.
+    let total = base.whole.zip(variant.whole).map(|(base, variant)| (variant / base).ln());
     let (base_rates, variant_rates) = base.paired(variant);
     let of = |wanted: &dyn Fn(f64) -> bool| {
         let (of_base, of_variant): (Vec<f64>, Vec<f64>) = base_rates
@@ -234,14 +246,16 @@ fn restart(base: &Slices, variant: &Slices) -> Result<Restart, JudgeError> {
             .filter(|(_, length)| wanted(**length))
             .map(|(rates, _)| rates)
             .unzip();
-        restart_ratio(&of_base, &of_variant)
+        let found = restart_ratio(&of_base, &of_variant)?;
+        Ok(if total.is_some() { found.whole() } else { found })
     };
     let used = |length: f64| Slices::counts(length, length_ms);
     let longer = LONGER * length_ms;
     Ok(Restart {
         length_ms,
+        frozen: total.is_some(),
         seconds: base.lengths.iter().sum::<f64>() / 1000.0,
-        all: of(&used)?,
+        all: of(&used).map(|all| RestartRatio { mean_log: total.unwrap_or(all.mean_log), ..all })?,
         by_length: of(&|length| used(length) && length < longer)
             .ok()
             .zip(of(&|length| length >= longer).ok()),
@@ -266,6 +280,7 @@ mod tests {
             rates: (0..rounds).map(|round| level * noise(round)).collect(),
             lengths: (0..rounds).map(|round| if round % 4 == 3 { 80.0 } else { 40.0 }).collect(),
             reasons: vec![0.0; rounds],
+            whole: None,
         }
     }
 
@@ -351,6 +366,24 @@ mod tests {
         assert_eq!(found.verdict, Verdict::Regression);
         assert!((found.ratio - 0.5).abs() < 0.01, "{found:?}");
         assert!(found.warnings.iter().any(|warning| warning.code() == "stalled"), "{found:?}");
+    }
+
+    /// A checkpoint in a few slices belongs to what a server does, and nothing is said about it.
+    #[test]
+    fn frozen_slices_are_judged_by_all_that_was_done() {
+        let frozen = |phase: usize, slow: usize, whole: f64| {
+            let mut slices = slices(1000.0, 200, phase);
+            slices.rates.iter_mut().take(slow).for_each(|rate| *rate = 0.0);
+            Some(Slices { whole: Some(whole), ..slices })
+        };
+        let base = step((1..7).map(|phase| frozen(phase, 0, 1000.0)).collect());
+        let slower = |phase| frozen(phase, 60, 690.0 + phase as f64);
+        let found = compared(&base, &step((7..13).map(slower).collect())).unwrap();
+        assert_eq!((found.verdict, found.warnings), (Verdict::Regression, vec![]));
+        assert!((found.ratio - 0.6995).abs() < 1e-4, "{}", found.ratio);
+        let few = compared(&base, &step((7..12).map(slower).collect())).unwrap();
+        assert_eq!(few.verdict, Verdict::Inconclusive);
+        assert_eq!(few.warnings, [Warning::TooFewRestarts { restarts: 5 }]);
     }
 
     #[test]

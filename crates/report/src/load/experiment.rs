@@ -244,7 +244,9 @@ impl Loader<'_> {
             };
             figures.metrics = Arc::clone(&names);
             if let Some(length_ms) = figures.value(&sample, metrics::SLICE_MS.name) {
-                sample.slices = Slices::read(self.store, row.step, length_ms)?;
+                let frozen = figures.value(&sample, metrics::SLICE_SWITCH_MS.name).is_some();
+                let whole = figures.value(&sample, metrics::OPS.name).filter(|_| frozen);
+                sample.slices = Slices::read(self.store, row.step, length_ms, whole)?;
             }
             figures.samples.push(sample);
             figures.absent.extend(step.absent.iter().cloned());

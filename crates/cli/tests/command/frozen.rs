@@ -1,0 +1,103 @@
+//! Blocks whose servers are frozen but for the one that has the load.
+
+use std::fs;
+use std::time::Duration;
+
+use nix::sys::signal::Signal;
+
+use crate::database::Database;
+use crate::place::Place;
+
+/// Transactions of pgbench on the same version twice.
+fn updates(seconds: u32) -> String {
+    format!(
+        "name = \"frozen\"\nbase = \"a\"\nblocks = 1\nsteal_limit = 1.0\nsettle_seconds_scale = 0.0\n\
+         pairing = \"frozen\"\nslice_ms = 30\nconfig = {{ shared_buffers = \"16MB\", \
+         bgwriter_delay = \"50ms\" }}\n\
+         [variants.a]\ndbms = \"postgres@14.3\"\n[variants.b]\ndbms = \"postgres@14.3\"\n\
+         [workload.script]\nbuiltin = \"tpcb-like\"\nscale = 1\nwarm_seconds = 0\n\
+         seconds = {seconds}\n"
+    )
+}
+
+/// True if the kernel has frozen a control group of this run, or stopped a process.
+fn is_frozen(place: &Place) -> bool {
+    let frozen = |group: &std::path::PathBuf| {
+        let events = fs::read_to_string(group.join("cgroup.events")).unwrap_or_default();
+        let state = fs::read_to_string(group.join("freezer.state")).unwrap_or_default();
+        events.contains("frozen 1") || state.contains("FROZEN")
+    };
+    let stopped = |pid: u32| {
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('T'))
+    };
+    let records = place.ledger().records().unwrap();
+    records.iter().any(|record| {
+        record.cgroups.iter().any(frozen)
+            || record.process.as_ref().is_some_and(|process| stopped(process.pid))
+    })
+}
+
+#[test]
+fn transactions_in_frozen_slices() {
+    let place = Place::new();
+    let file = place.plan(&updates(2));
+    let ran = place.run(&[&file]);
+    ran.expect(0, &["trial 1/2", "trial 2/2"]);
+    assert!(ran.stdout.contains("Pairing by slices"), "{}", ran.stdout);
+    let database = Database::of(&place.results());
+    database.assert_sound();
+    let trials = database.finished();
+    assert_eq!(trials.len(), 2);
+    let of = |trial: i64, what: &str| {
+        format!(
+            "SELECT m.value FROM metric m JOIN name n ON n.id = m.name_id \
+             JOIN step s ON s.id = m.step_id WHERE s.trial_id = {trial} AND n.text = '{what}'"
+        )
+    };
+    for trial in &trials {
+        let metric = |what: &str| database.list(&of(trial.id, what), |row| row.get::<_, f64>(0));
+        for what in ["o/s", "dbms.cpu/o", "cpu.share", "slice.switch_ms"] {
+            assert!(metric(what).first().is_some_and(|value| *value > 0.0), "{what}");
+        }
+        let seconds = metric("secs")[0];
+        assert!(seconds >= 1.8, "{seconds} s of its own");
+        let notes = database.texts(&format!("SELECT notes FROM step WHERE trial_id = {}", trial.id));
+        let notes = notes.concat();
+        assert!(notes.contains("in frozen slices with all variants"), "{notes}");
+        // Twice as long by the clock, except for what the plan sets.
+        assert!(notes.contains("checkpoint_timeout = 600s, wal_writer_delay = 400ms"), "{notes}");
+    }
+}
+
+#[test]
+fn ctrl_c_thaws_what_is_frozen() {
+    let place = Place::new();
+    let file = place.plan(&updates(60));
+    let mut run = place.start_run(&[&file]);
+    run.wait_for("trial 2/2", "  script");
+    place.wait_for_load("b");
+    run.signal(Signal::SIGINT);
+    run.end().expect(3, &["interrupted"]);
+    place.assert_nothing_left();
+}
+
+#[test]
+fn a_killed_run_leaves_nothing_frozen_after_the_next_start() {
+    let place = Place::new();
+    let file = place.plan(&updates(600));
+    let quick = place.file("quick.toml", &updates(1));
+    for moment in [0, 7, 29, 113] {
+        let mut run = place.start_run(&[&file]);
+        run.wait_for("trial 2/2", "  script");
+        place.wait_for_load("a");
+        std::thread::sleep(Duration::from_millis(moment));
+        run.signal(Signal::SIGKILL);
+        assert_eq!(run.end().code, None, "killed");
+        // It may have been killed in a switch, but hardly each time.
+        let was_frozen = is_frozen(&place);
+        assert_eq!(place.ledger().records().unwrap().len(), 2, "{was_frozen}");
+        place.run(&[&quick]).expect(0, &["cleaned up what a killed run left of"]);
+        place.assert_nothing_left();
+    }
+}

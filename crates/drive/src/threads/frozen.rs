@@ -1,0 +1,378 @@
+//! A step on several targets of which all but one are frozen at any time.
+//!
+//! Each target has clients of its own, which never move. A client of a frozen target waits for an
+//! answer, which comes in the target's next slot. So does the work that the target does in the
+//! background: it falls into the target's own time.
+//!
+//! One thread follows the [`Timetable`]. At a slot's end, it freezes the target, then lets the next
+//! one go on. Its order and lengths are those of the timetable, but not its times, since switching
+//! takes time too. Each target has a clock that goes only in its slots ([`OwnClock`]), from just
+//! before it is thawed until it is frozen. Its clients read no other, so durations, schedules,
+//! series and the end of the step are in own time. A slot's measurement is the operations counted by
+//! its end, divided by its length as measured.
+//!
+//! A timed step ends with a whole round, in which every target has had the planned time. Otherwise
+//! each target has slots until its clients have done their work.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread::{Builder, JoinHandle};
+use std::time::{Duration, Instant};
+
+use workload::Step;
+
+use super::engine::{Clients, operations};
+use crate::clients::gate::Gate;
+use crate::clock::Moment;
+use crate::error::Error;
+use crate::slices::own::OwnClock;
+use crate::slices::slice::Slice;
+use crate::slices::timetable::{Slot, Timetable};
+use crate::step::load::{Load, Ready, Running};
+use crate::step::outcome::Outcome;
+
+/// Freezes a target. Dropping it thaws the target.
+///
+/// An error is a sentence for people.
+pub trait Freezer: Send {
+    /// Returns when nothing of the target runs anymore.
+    ///
+    /// # Errors
+    /// If that can't be achieved.
+    fn freeze(&mut self) -> Result<(), String>;
+
+    /// Lets the target go on.
+    ///
+    /// # Errors
+    /// If that can't be achieved.
+    fn thaw(&mut self) -> Result<(), String>;
+}
+
+/// Connects the clients of all targets.
+pub fn prepare(load: &Load, freezers: Vec<Box<dyn Freezer>>) -> Result<Box<dyn Ready>, Error> {
+    let Some(slices) = load.slices.as_ref().filter(|_| freezers.len() == load.targets.len()) else {
+        return Err(Error::Load("each of several targets needs slices and a freezer"));
+    };
+    // The slots end a timed step, not the clients.
+    let step = Arc::new(Step { seconds: None, ..(*load.step).clone() });
+    let (mut clients, mut places) = (Vec::new(), Vec::new());
+    for (target, freezer) in load.targets.iter().zip(freezers) {
+        let own = Load {
+            seats: load.seats.clone(),
+            ..Load::new(Arc::clone(&step), vec![target.clone()], load.seed)
+        };
+        let clock = Arc::new(OwnClock::default());
+        let connected = Clients::connect_by(&own, Some(Arc::clone(&clock)))?;
+        let gate = connected.gate();
+        clients.push(connected);
+        places.push(Place { gate, clock, freezer, step: Arc::clone(&step), done: 0, slices: Vec::new() });
+    }
+    let names = load.targets.iter().map(|target| target.name.clone()).collect();
+    let state = Arc::new(State::default());
+    let switcher = Switcher {
+        timetable: Timetable::new(slices, places.len()),
+        limit: load.limit(),
+        places,
+        state: Arc::clone(&state),
+        switches: Switches::default(),
+    };
+    Ok(Box::new(Frozen { names, clients, switcher: Some(switcher), thread: None, state }))
+}
+
+/// The state that the switching thread shares with whoever watches the step.
+#[derive(Debug, Default)]
+struct State {
+    known: Mutex<Known>,
+    changed: Condvar,
+    /// The step is to end.
+    ending: AtomicBool,
+}
+
+#[derive(Debug, Default, Clone, Copy)]
+struct Known {
+    /// When the last slot was over, relative to the start.
+    measured: Option<Duration>,
+    /// All targets are thawed, and the thread ends.
+    over: bool,
+}
+
+impl State {
+    fn tell(&self, change: impl FnOnce(&mut Known)) {
+        change(&mut self.known.lock().unwrap_or_else(PoisonError::into_inner));
+        self.changed.notify_all();
+    }
+
+    fn known(&self) -> Known {
+        *self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wait_until_over(&self, limit: Duration) -> bool {
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let waited = self.changed.wait_timeout_while(known, limit, |known| !known.over);
+        waited.unwrap_or_else(PoisonError::into_inner).0.over
+    }
+}
+
+/// Tells that the thread ends, however it does.
+struct Over(Arc<State>);
+
+impl Drop for Over {
+    fn drop(&mut self) {
+        self.0.tell(|known| known.over = true);
+    }
+}
+
+/// What the switches cost.
+#[derive(Debug, Default)]
+struct Switches {
+    count: u32,
+    total: Duration,
+    /// When the previous target was to be frozen.
+    since: Option<Moment>,
+}
+
+impl Switches {
+    fn mean_ms(&self) -> f64 {
+        1000.0 * self.total.as_secs_f64() / f64::from(self.count.max(1))
+    }
+}
+
+/// A target, as the switching thread knows it.
+struct Place {
+    gate: Arc<Gate>,
+    clock: Arc<OwnClock>,
+    freezer: Box<dyn Freezer>,
+    step: Arc<Step>,
+    /// Operations up to its latest slot.
+    done: u64,
+    slices: Vec<Slice>,
+}
+
+impl Place {
+    /// Records a slot that it had for `own`.
+    fn record(&mut self, slot: &Slot, begin: Duration, own: Duration, measured: bool) {
+        let done = operations(&self.step, &self.gate).iter().sum::<u64>();
+        let operations = done.saturating_sub(std::mem::replace(&mut self.done, done));
+        let unmeasured = unmeasured(slot.round, begin, slot.length);
+        self.slices.push(if measured {
+            Slice { operations, seconds: own.as_secs_f64(), ..unmeasured }
+        } else {
+            unmeasured
+        });
+    }
+}
+
+/// A slot of a target that had nothing left to do.
+fn unmeasured(round: u32, begin: Duration, length: Duration) -> Slice {
+    Slice { round, begin, length, operations: 0, seconds: 0.0, held: 0.0 }
+}
+
+/// The thread that freezes and thaws.
+struct Switcher {
+    timetable: Timetable,
+    /// The end of the last planned slot of a timed step.
+    limit: Option<Duration>,
+    places: Vec<Place>,
+    state: Arc<State>,
+    switches: Switches,
+}
+
+/// What it leaves.
+struct Switched {
+    slices: Vec<Vec<Slice>>,
+    switch_ms: f64,
+    /// The target that could not be frozen or thawed, and why.
+    failed: Option<(usize, String)>,
+}
+
+impl Switcher {
+    fn run(mut self, start: Moment) -> Switched {
+        let _over = Over(Arc::clone(&self.state));
+        // Slots end within about a microsecond of their time, instead of 50, the kernel's default.
+        let _ = nix::sys::prctl::set_timerslack(1);
+        let mut failed = self.all_slots(start).err();
+        self.state.tell(|known| known.measured = Some(Moment::now() - start));
+        let whole = self.limit.is_some() && failed.is_none() && !self.is_ending();
+        for place in &self.places {
+            if whole {
+                place.gate.close();
+            } else if !place.gate.ended() {
+                place.gate.stop();
+            }
+        }
+        // What is under way comes to its end.
+        for (target, place) in self.places.iter_mut().enumerate() {
+            if let Err(problem) = place.freezer.thaw() {
+                failed.get_or_insert((target, problem));
+            }
+        }
+        let slices = self.places.iter_mut().map(|place| std::mem::take(&mut place.slices));
+        Switched { slices: slices.collect(), switch_ms: self.switches.mean_ms(), failed }
+    }
+
+    /// True if the step is to end before its time.
+    fn is_ending(&self) -> bool {
+        self.state.ending.load(Ordering::Acquire)
+            || self.places.iter().any(|place| place.gate.stopped())
+    }
+
+    fn all_slots(&mut self, start: Moment) -> Result<(), (usize, String)> {
+        for (target, place) in self.places.iter_mut().enumerate() {
+            place.clock.stand_at(start);
+            place.freezer.freeze().map_err(|problem| (target, problem))?;
+        }
+        let pause = start - Moment::now();
+        if !pause.is_zero() {
+            std::thread::sleep(pause);
+        }
+        self.places.iter().for_each(|place| place.gate.open(start));
+        let within = |slot: &Slot| self.limit.is_none_or(|limit| slot.end() <= limit);
+        for slot in self.timetable.clone().take_while(within) {
+            if self.is_ending() || self.places.iter().all(|place| place.gate.ended()) {
+                break;
+            }
+            self.slot(&slot, start).map_err(|problem| (slot.target, problem))?;
+        }
+        Ok(())
+    }
+
+    /// Lets a target have its slot, and freezes it again.
+    fn slot(&mut self, slot: &Slot, start: Moment) -> Result<(), String> {
+        let place = &mut self.places[slot.target];
+        let thawed = Moment::now();
+        if place.gate.ended() {
+            place.slices.push(unmeasured(slot.round, thawed - start, slot.length));
+            return Ok(());
+        }
+        // After its leading clients have done their work, it completes the others'.
+        let measured = !place.gate.leads_done();
+        place.clock.go_on(thawed);
+        place.freezer.thaw()?;
+        if let Some(since) = self.switches.since {
+            self.switches.total += Moment::now() - since;
+            self.switches.count += 1;
+        }
+        place.gate.wake();
+        place.gate.wait_for_end_or_stop(slot.length.saturating_sub(Moment::now() - thawed));
+        self.switches.since = Some(Moment::now());
+        place.freezer.freeze()?;
+        let frozen = Moment::now();
+        place.clock.stop(frozen);
+        place.record(slot, thawed - start, frozen - thawed, measured);
+        Ok(())
+    }
+}
+
+/// The step: connected, then running.
+struct Frozen {
+    names: Vec<String>,
+    clients: Vec<Clients>,
+    switcher: Option<Switcher>,
+    thread: Option<JoinHandle<Switched>>,
+    state: Arc<State>,
+}
+
+impl Ready for Frozen {
+    fn go(mut self: Box<Self>, start: Instant) -> Box<dyn Running> {
+        let start = Moment::from(start);
+        if let Some(switcher) = self.switcher.take() {
+            let thread = Builder::new().name("switcher".to_owned());
+            self.thread = thread.spawn(move || switcher.run(start)).ok();
+        }
+        if self.thread.is_none() {
+            self.stop();
+            self.state.tell(|known| known.over = true);
+        }
+        self
+    }
+
+    fn servers(&self) -> Vec<Vec<u32>> {
+        self.clients.iter().flat_map(Ready::servers).collect()
+    }
+
+    fn clients(&self) -> Vec<u32> {
+        self.clients.iter().flat_map(Ready::clients).collect()
+    }
+}
+
+impl Running for Frozen {
+    fn wait(&self, limit: Duration) -> bool {
+        let until = Moment::now() + limit;
+        self.state.wait_until_over(limit)
+            && self.clients.iter().all(|clients| clients.wait(until - Moment::now()))
+    }
+
+    fn operations(&self) -> Vec<u64> {
+        self.clients.iter().flat_map(Running::operations).collect()
+    }
+
+    fn measured_until(&self) -> Option<Duration> {
+        self.state.known().measured
+    }
+
+    fn leave_out(&self, _: Range<u64>) {}
+
+    fn stop(&self) {
+        self.state.ending.store(true, Ordering::Release);
+        self.clients.iter().for_each(Running::stop);
+    }
+
+    fn break_off(&self) {
+        self.state.ending.store(true, Ordering::Release);
+        self.clients.iter().for_each(Running::break_off);
+    }
+
+    fn join(mut self: Box<Self>) -> Vec<Outcome> {
+        let switched = self.thread.take().and_then(|thread| thread.join().ok());
+        let switched = switched.unwrap_or_else(|| {
+            self.stop();
+            let slices = vec![Vec::new(); self.clients.len()];
+            let problem = "the thread that freezes it could not run; this is a bug".to_owned();
+            Switched { slices, switch_ms: 0.0, failed: Some((0, problem)) }
+        });
+        let Switched { slices, switch_ms, failed } = switched;
+        let outcomes = std::mem::take(&mut self.clients).into_iter().map(|clients| {
+            let outcome = Box::new(clients).join().into_iter().next();
+            outcome.unwrap_or_else(|| Outcome::empty(""))
+        });
+        let mut outcomes: Vec<Outcome> = outcomes.collect();
+        let rounds = slices.iter().map(Vec::len).max().unwrap_or_default();
+        for (outcome, own) in outcomes.iter_mut().zip(slices) {
+            outcome.slices = whole(own, rounds, outcome.seconds);
+            outcome.switch_ms = Some(switch_ms);
+        }
+        let met = |(name, outcome): (&String, &Outcome)| {
+            outcome.fatal.as_ref().map(|fatal| format!("{name}: {fatal}"))
+        };
+        let frozen = failed.map(|(target, problem)| format!("{}: {problem}", self.names[target]));
+        let fatal = frozen.or_else(|| self.names.iter().zip(&outcomes).find_map(met));
+        if let Some(fatal) = fatal {
+            outcomes.iter_mut().for_each(|outcome| outcome.fatal = Some(fatal.clone()));
+        }
+        outcomes
+    }
+}
+
+/// A target's slices in so many rounds. The last that was measured ends with the target's work, after
+/// `seconds` in all.
+fn whole(mut slices: Vec<Slice>, rounds: usize, seconds: f64) -> Vec<Slice> {
+    let measured: f64 = slices.iter().map(|slice| slice.seconds).sum();
+    if let Some(last) = slices.iter_mut().rfind(|slice| slice.seconds > 0.0) {
+        last.seconds = (last.seconds - (measured - seconds).max(0.0)).max(0.0);
+    }
+    for round in slices.len()..rounds {
+        slices.push(unmeasured(round as u32, Duration::ZERO, Duration::ZERO));
+    }
+    slices
+}
+
+impl Drop for Frozen {
+    fn drop(&mut self) {
+        self.break_off();
+        if let Some(thread) = self.thread.take() {
+            // It thaws what it has frozen.
+            let _ = thread.join();
+        }
+    }
+}

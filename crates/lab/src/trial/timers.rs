@@ -1,0 +1,44 @@
+//! Periods of work in the background, for servers that are frozen while others have the load.
+//!
+//! The clock goes on while a server is frozen. A period of the same length in its own time is as many
+//! times as long by the clock as servers share the load.
+
+use std::collections::BTreeMap;
+
+use plan::{Pairing, Plan};
+
+use crate::subject::Subject;
+
+/// The settings to add to `config` for a variant's server: those periods that nobody has set. Empty
+/// unless servers are frozen.
+pub fn settings(
+    plan: &Plan,
+    subject: &Subject,
+    config: &BTreeMap<String, String>,
+) -> BTreeMap<String, String> {
+    if plan.pairing != Pairing::Frozen {
+        return BTreeMap::new();
+    }
+    let text = subject.variant.config_text.as_deref().unwrap_or_default();
+    let same = |name: &str, timer: &str| dbms::same_setting(&subject.installation, name, timer);
+    let is_set = |timer: &str| {
+        config.keys().any(|name| same(name, timer))
+            || text.lines().any(|line| same(reference::setting_of(line), timer))
+    };
+    let parts = u32::try_from(plan.variants.len()).unwrap_or(u32::MAX);
+    let timers = dbms::timers(&subject.installation).unwrap_or_default().iter();
+    let own = timers.filter(|timer| !is_set(timer.name));
+    own.map(|timer| (timer.name.to_owned(), timer.times(parts))).collect()
+}
+
+/// What was set, for people; `None` if nothing was.
+pub fn note(settings: &BTreeMap<String, String>) -> Option<String> {
+    let all: Vec<String> = settings.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+    (!all.is_empty()).then(|| {
+        format!(
+            "the clock goes on while a server is frozen, so these periods are multiplied by the \
+             number of variants: {}",
+            all.join(", ")
+        )
+    })
+}
