@@ -29,8 +29,8 @@ pub struct Changes {
     /// and --seconds, the run chooses restarts and lengths
     #[arg(long, value_name = "TIME", value_parser = plan::parse_duration)]
     budget: Option<Duration>,
-    /// How to pair variants: by whole trials (blocks), by fractions of a second (slices), or by
-    /// whichever suits each step (auto)
+    /// How to pair variants: by whole trials (blocks), by fractions of a second (slices), the same
+    /// with the other servers frozen (frozen), or by what suits each step (auto)
     #[arg(long, value_parser = named(&Pairing::NAMED))]
     pairing: Option<Pairing>,
     /// Run every variant under two names (A/A), to see how much identical systems differ here

@@ -83,8 +83,8 @@ pub fn same_setting(installation: &Installation, one: &str, other: &str) -> bool
     systems::of(installation).is_ok_and(|kind| kind.plain_name(one) == kind.plain_name(other))
 }
 
-/// The settings of an installation's servers that are periods of work in the background, for servers
-/// that are frozen while others have the load.
+/// The settings of an installation's servers that are periods of work in the background, for
+/// servers that are frozen while others have the load.
 ///
 /// # Errors
 /// [`Error::Unsupported`] if they can't be frozen: the server was not started here, or its clients

@@ -12,8 +12,8 @@
 //! a [`Timetable`] that each client follows by itself. The measurement in one slot of it is a
 //! [`Slice`].
 //!
-//! With [`prepare_frozen`], each target has clients of its own, and all targets but the one whose slot
-//! it is are frozen. Every target then has a time of its own.
+//! With [`prepare_frozen`], each target has clients of its own, and all targets but the one whose
+//! slot it is are frozen. Every target then has a time of its own.
 //!
 //! [`IdleLoad`] keeps CPUs from becoming idle, with busy threads that take only idle time.
 //!

@@ -1,13 +1,11 @@
 //! Real servers that are frozen while others have the load.
 
 use std::fs;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::common::{
-    HANG, TestServer, load, make_table, statement, step, stream, text, uniform,
-};
+use crate::common::{HANG, TestServer, load, make_table, statement, step, stream, text, uniform};
 use drive::{Freezer, Load, Outcome, Running, Slices};
 use workload::{Class, End, Expect, Pace, Step};
 

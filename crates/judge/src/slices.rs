@@ -73,8 +73,8 @@ impl RestartRatio {
         }
     }
 
-    /// The ratio of all operations, where every slice counts whatever it lacks: nothing is said about
-    /// the typical slice, of stalls or of rounds in which neither did anything.
+    /// The ratio of all operations, where every slice counts whatever it lacks: nothing is said
+    /// about the typical slice, of stalls or of rounds in which neither did anything.
     #[must_use]
     pub fn whole(&self) -> Self {
         Self { idle: 0.0, stalled: None, ..self.in_total() }

@@ -167,7 +167,10 @@ type Options =
 
 fn options() -> impl Strategy<Value = Options> {
     use proptest::option::of;
-    let slices = (prop_oneof![Just(Pairing::Slices), Just(Pairing::Frozen), Just(Pairing::Auto)], of(2u32..=10_000));
+    let slices = (
+        prop_oneof![Just(Pairing::Slices), Just(Pairing::Frozen), Just(Pairing::Auto)],
+        of(2u32..=10_000),
+    );
     (
         prop_oneof![Just((Pairing::Blocks, None)), slices],
         (0.0f64..=1.0, 0u32..=100),

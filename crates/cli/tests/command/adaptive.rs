@@ -167,6 +167,6 @@ fn options_change_a_plan_and_its_short_form() {
         &["--max-blocks", "5"],
         &["with the options given: `max_blocks` = 5 is less than `blocks` = 6"],
     );
-    wrong(&["--pairing", "stripes"], &["blocks, slices, auto"]);
+    wrong(&["--pairing", "stripes"], &["blocks, slices, frozen, auto"]);
     place.run(&["--resume", "--blocks", "9"]).expect(2, &["keeps its plan"]);
 }

@@ -62,7 +62,8 @@ fn transactions_in_frozen_slices() {
         }
         let seconds = metric("secs")[0];
         assert!(seconds >= 1.8, "{seconds} s of its own");
-        let notes = database.texts(&format!("SELECT notes FROM step WHERE trial_id = {}", trial.id));
+        let notes =
+            database.texts(&format!("SELECT notes FROM step WHERE trial_id = {}", trial.id));
         let notes = notes.concat();
         assert!(notes.contains("in frozen slices with all variants"), "{notes}");
         // Twice as long by the clock, except for what the plan sets.

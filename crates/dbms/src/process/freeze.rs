@@ -136,9 +136,7 @@ fn hold(root: u32, held: &mut Vec<ProcessId>) -> (bool, String) {
 }
 
 /// Asks `stopped` until it says so; it also says what it found.
-fn wait_until(
-    mut stopped: impl FnMut() -> Result<(bool, String), String>,
-) -> Result<(), String> {
+fn wait_until(mut stopped: impl FnMut() -> Result<(bool, String), String>) -> Result<(), String> {
     let begin = Instant::now();
     let mut pause = Duration::from_micros(10);
     for look in 0.. {

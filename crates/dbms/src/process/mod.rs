@@ -3,8 +3,8 @@
 //! `launch` runs a program as a `user`; `identity` acts as that user in this process. Whatever is
 //! started is first recorded in the `ledger`, so that a later steelyard can identify and end it
 //! (`proc`) and remove its `ipc`. A `server` is started in a `site`, a directory with everything it
-//! needs, perhaps in a `network` of its own. `still` stops processes for a while, `freeze` all those
-//! of a server.
+//! needs, perhaps in a `network` of its own. `still` stops processes for a while, `freeze` all
+//! those of a server.
 
 pub(crate) mod freeze;
 pub(crate) mod identity;

@@ -34,9 +34,9 @@ pub struct Outcome {
     /// The measurements in the target's slots, by round; the same number for each target. Empty if
     /// there is only one target.
     pub slices: Vec<Slice>,
-    /// In frozen slices, the milliseconds of a switch from one target to the next: the mean from the
-    /// request to freeze the one until the other goes on. All times are then the target's own, and
-    /// its slices are everything it was measured in. `None` otherwise.
+    /// In frozen slices, the milliseconds of a switch from one target to the next: the mean from
+    /// the request to freeze the one until the other goes on. All times are then the target's own,
+    /// and its slices are everything it was measured in. `None` otherwise.
     pub switch_ms: Option<f64>,
     /// The figures that a program reported; `None` if the clients are ours.
     pub reported: Option<Reported>,
@@ -192,8 +192,8 @@ impl Outcome {
         self.switch_ms.is_some()
     }
 
-    /// True if the target has the load in all of each second. In a second of a step in slices, it has
-    /// the load for a part, more or less, unless the seconds are its own.
+    /// True if the target has the load in all of each second. In a second of a step in slices, it
+    /// has the load for a part, more or less, unless the seconds are its own.
     pub fn has_whole_seconds(&self) -> bool {
         self.slices.is_empty() || self.is_frozen()
     }

@@ -8,8 +8,8 @@
 //! one go on. Its order and lengths are those of the timetable, but not its times, since switching
 //! takes time too. Each target has a clock that goes only in its slots ([`OwnClock`]), from just
 //! before it is thawed until it is frozen. Its clients read no other, so durations, schedules,
-//! series and the end of the step are in own time. A slot's measurement is the operations counted by
-//! its end, divided by its length as measured.
+//! series and the end of the step are in own time. A slot's measurement is the operations counted
+//! by its end, divided by its length as measured.
 //!
 //! A timed step ends with a whole round, in which every target has had the planned time. Otherwise
 //! each target has slots until its clients have done their work.
@@ -66,7 +66,14 @@ pub fn prepare(load: &Load, freezers: Vec<Box<dyn Freezer>>) -> Result<Box<dyn R
         let connected = Clients::connect_by(&own, Some(Arc::clone(&clock)))?;
         let gate = connected.gate();
         clients.push(connected);
-        places.push(Place { gate, clock, freezer, step: Arc::clone(&step), done: 0, slices: Vec::new() });
+        places.push(Place {
+            gate,
+            clock,
+            freezer,
+            step: Arc::clone(&step),
+            done: 0,
+            slices: Vec::new(),
+        });
     }
     let names = load.targets.iter().map(|target| target.name.clone()).collect();
     let state = Arc::new(State::default());
@@ -354,8 +361,8 @@ impl Running for Frozen {
     }
 }
 
-/// A target's slices in so many rounds. The last that was measured ends with the target's work, after
-/// `seconds` in all.
+/// A target's slices in so many rounds. The last that was measured ends with the target's work,
+/// after `seconds` in all.
 fn whole(mut slices: Vec<Slice>, rounds: usize, seconds: f64) -> Vec<Slice> {
     let measured: f64 = slices.iter().map(|slice| slice.seconds).sum();
     if let Some(last) = slices.iter_mut().rfind(|slice| slice.seconds > 0.0) {

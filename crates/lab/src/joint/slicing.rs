@@ -331,11 +331,8 @@ mod tests {
 
     #[test]
     fn frozen_servers_share_all_that_is_more_than_one_operation() {
-        let deleting = plan::InsertPlan {
-            delete_per_insert: true,
-            hold_transaction_seconds: 1,
-            ..small()
-        };
+        let deleting =
+            plan::InsertPlan { delete_per_insert: true, hold_transaction_seconds: 1, ..small() };
         let frozen = slicing(Pairing::Frozen, None);
         for step in steps(&benchmark(deleting)) {
             assert_eq!(is_sliced(&frozen, step), step.key.name != "l.x", "{}", step.key.name);

@@ -1,7 +1,7 @@
 //! Periods of work in the background, for servers that are frozen while others have the load.
 //!
-//! The clock goes on while a server is frozen. A period of the same length in its own time is as many
-//! times as long by the clock as servers share the load.
+//! The clock goes on while a server is frozen. A period of the same length in its own time is as
+//! many times as long by the clock as servers share the load.
 
 use std::collections::BTreeMap;
 
@@ -33,7 +33,8 @@ pub fn settings(
 
 /// What was set, for people; `None` if nothing was.
 pub fn note(settings: &BTreeMap<String, String>) -> Option<String> {
-    let all: Vec<String> = settings.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+    let all: Vec<String> =
+        settings.iter().map(|(name, value)| format!("{name} = {value}")).collect();
     (!all.is_empty()).then(|| {
         format!(
             "the clock goes on while a server is frozen, so these periods are multiplied by the \

@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use dbms::{
     Cache, Debt, Diagnosis, Ending, Endpoint, Entry, Error, Footprint, Freeze, Host, Installation,
-    Origin, Reference, Restored, Server, ServerSpec, ServerUser, Setting, Settled, Snapshot, Sql, Started,
-    Stopped, System, Waits,
+    Origin, Reference, Restored, Server, ServerSpec, ServerUser, Setting, Settled, Snapshot, Sql,
+    Started, Stopped, System, Waits,
 };
 use drive::Target;
 use lab::Systems;

@@ -143,8 +143,8 @@ impl Cgroup {
     }
 
     /// Gives the group a directory in a hierarchy that can freeze its processes, unless it has one:
-    /// in v2, otherwise in v1's freezer. False if neither is possible here. Call it before processes
-    /// join the group.
+    /// in v2, otherwise in v1's freezer. False if neither is possible here. Call it before
+    /// processes join the group.
     pub fn can_freeze(&mut self) -> bool {
         const FILES: [&str; 2] = ["cgroup.freeze", "freezer.state"];
         let freezes = |directory: &Path| FILES.iter().any(|file| directory.join(file).exists());

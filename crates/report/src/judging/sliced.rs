@@ -51,8 +51,8 @@ struct Restart {
 }
 
 impl Restart {
-    /// The result for a comparison. A burst of work in the background falls into a few frozen slices,
-    /// so only other restarts say how much their total scatters.
+    /// The result for a comparison. A burst of work in the background falls into a few frozen
+    /// slices, so only other restarts say how much their total scatters.
     fn compared(&self) -> RestartRatio {
         let variance = if self.frozen { 0.0 } else { self.all.variance };
         RestartRatio { variance, ..self.all }
@@ -255,7 +255,8 @@ fn restart(base: &Slices, variant: &Slices) -> Result<Restart, JudgeError> {
         length_ms,
         frozen: total.is_some(),
         seconds: base.lengths.iter().sum::<f64>() / 1000.0,
-        all: of(&used).map(|all| RestartRatio { mean_log: total.unwrap_or(all.mean_log), ..all })?,
+        all: of(&used)
+            .map(|all| RestartRatio { mean_log: total.unwrap_or(all.mean_log), ..all })?,
         by_length: of(&|length| used(length) && length < longer)
             .ok()
             .zip(of(&|length| length >= longer).ok()),

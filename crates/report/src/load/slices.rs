@@ -17,8 +17,8 @@ pub struct Slices {
     pub lengths: Vec<f64>,
     /// Why there is no rate: [`SliceReason`] as stored.
     pub reasons: Vec<f64>,
-    /// Operations per second of all its slices together, if other servers were frozen in them: their
-    /// work in the background is part of them, so no slice is typical. `None` otherwise.
+    /// Operations per second of all its slices together, if other servers were frozen in them:
+    /// their work in the background is part of them, so no slice is typical. `None` otherwise.
     pub whole: Option<f64>,
 }
 

@@ -15,8 +15,8 @@ pub(super) fn table(view: View<'_>) -> Option<Table> {
     Table::new(Section::Relative, "slices", "Pairing by slices")
         .explained([
             "the servers of all versions run at the same time and the load moves between them; each has one slice per round",
-            "ratio: middle half of the log ratios of all rounds, or all operations where a warning says so; mean over \
-             restarts",
+            "ratio: middle half of the log ratios of all rounds, or all operations where a warning says so \
+             and where the other servers were frozen; mean over restarts",
             "aside: rounds in which a slice was disturbed or not measured",
             "within: standard error of one restart's ratio, from batches of its rounds",
             "between: standard deviation of the restarts' ratios",
