@@ -84,7 +84,7 @@ pub fn prepare(load: &Load, freezers: Vec<Box<dyn Freezer>>) -> Result<Box<dyn R
         state: Arc::clone(&state),
         switches: Switches::default(),
     };
-    Ok(Box::new(Frozen { names, clients, switcher: Some(switcher), thread: None, state }))
+    Ok(Box::new(Connected { names, clients, switcher, state }))
 }
 
 /// The state that the switching thread shares with whoever watches the step.
@@ -157,16 +157,25 @@ struct Place {
 }
 
 impl Place {
-    /// Records a slot that it had for `own`.
-    fn record(&mut self, slot: &Slot, begin: Duration, own: Duration, measured: bool) {
+    /// Operations since it was last asked.
+    fn operations(&mut self) -> u64 {
         let done = operations(&self.step, &self.gate).iter().sum::<u64>();
-        let operations = done.saturating_sub(std::mem::replace(&mut self.done, done));
-        let unmeasured = unmeasured(slot.round, begin, slot.length);
-        self.slices.push(if measured {
-            Slice { operations, seconds: own.as_secs_f64(), ..unmeasured }
-        } else {
-            unmeasured
-        });
+        done.saturating_sub(std::mem::replace(&mut self.done, done))
+    }
+
+    /// Records a slot that began at `begin` and that it had for `own`.
+    fn record(&mut self, slot: &Slot, begin: Duration, own: Duration) {
+        let (operations, seconds) = (self.operations(), own.as_secs_f64());
+        let Slot { round, length, .. } = *slot;
+        self.slices.push(Slice { round, begin, length, operations, seconds, held: 0.0 });
+    }
+
+    /// Adds operations that a client has counted since the last slot to that slot.
+    fn complete(&mut self) {
+        let operations = self.operations();
+        if let Some(last) = self.slices.iter_mut().rfind(|slice| slice.seconds > 0.0) {
+            last.operations += operations;
+        }
     }
 }
 
@@ -201,11 +210,11 @@ impl Switcher {
         let mut failed = self.all_slots(start).err();
         self.state.tell(|known| known.measured = Some(Moment::now() - start));
         let whole = self.limit.is_some() && failed.is_none() && !self.is_ending();
-        for place in &self.places {
-            if whole {
-                place.gate.close();
-            } else if !place.gate.ended() {
-                place.gate.stop();
+        for place in &mut self.places {
+            match place.gate.ended() {
+                true => place.complete(),
+                false if whole => place.gate.close(),
+                false => place.gate.stop(),
             }
         }
         // What is under way comes to its end.
@@ -234,7 +243,8 @@ impl Switcher {
             std::thread::sleep(pause);
         }
         self.places.iter().for_each(|place| place.gate.open(start));
-        let within = |slot: &Slot| self.limit.is_none_or(|limit| slot.end() <= limit);
+        let limit = self.limit;
+        let within = |slot: &Slot| limit.is_none_or(|limit| slot.end() <= limit);
         for slot in self.timetable.clone().take_while(within) {
             if self.is_ending() || self.places.iter().all(|place| place.gate.ended()) {
                 break;
@@ -266,32 +276,43 @@ impl Switcher {
         place.freezer.freeze()?;
         let frozen = Moment::now();
         place.clock.stop(frozen);
-        place.record(slot, thawed - start, frozen - thawed, measured);
+        if measured {
+            place.record(slot, thawed - start, frozen - thawed);
+        } else {
+            place.slices.push(unmeasured(slot.round, thawed - start, slot.length));
+        }
         Ok(())
     }
 }
 
-/// The step: connected, then running.
+/// A step whose clients are connected.
+struct Connected {
+    names: Vec<String>,
+    clients: Vec<Clients>,
+    switcher: Switcher,
+    state: Arc<State>,
+}
+
+/// A step that runs.
 struct Frozen {
     names: Vec<String>,
     clients: Vec<Clients>,
-    switcher: Option<Switcher>,
     thread: Option<JoinHandle<Switched>>,
     state: Arc<State>,
 }
 
-impl Ready for Frozen {
-    fn go(mut self: Box<Self>, start: Instant) -> Box<dyn Running> {
+impl Ready for Connected {
+    fn go(self: Box<Self>, start: Instant) -> Box<dyn Running> {
+        let Connected { names, clients, switcher, state } = *self;
         let start = Moment::from(start);
-        if let Some(switcher) = self.switcher.take() {
-            let thread = Builder::new().name("switcher".to_owned());
-            self.thread = thread.spawn(move || switcher.run(start)).ok();
+        let thread = Builder::new().name("switcher".to_owned());
+        let thread = thread.spawn(move || switcher.run(start)).ok();
+        let running = Frozen { names, clients, thread, state };
+        if running.thread.is_none() {
+            running.stop();
+            running.state.tell(|known| known.over = true);
         }
-        if self.thread.is_none() {
-            self.stop();
-            self.state.tell(|known| known.over = true);
-        }
-        self
+        Box::new(running)
     }
 
     fn servers(&self) -> Vec<Vec<u32>> {

@@ -7,7 +7,7 @@ use judge::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::load::model::{Results, StepResults, VariantStep};
+use crate::load::model::{Results, Sample, StepResults, VariantStep};
 use crate::load::slices::Slices;
 
 /// Slices of at least this multiple of the chosen length serve to check it.
@@ -219,24 +219,32 @@ fn restarts(base: &VariantStep, variant: &VariantStep) -> impl Iterator<Item = (
 
 /// The result of the rounds of each block in which both have slices.
 fn by_block(base: &VariantStep, variant: &VariantStep) -> Vec<(u32, Result<Restart, JudgeError>)> {
-    let slices = |step: &VariantStep, block: u32| {
-        let place = step.samples.binary_search_by_key(&block, |sample| sample.block).ok()?;
-        step.samples.get(place)?.slices.clone()
-    };
     variant
         .samples
         .iter()
         .filter_map(|sample| {
-            let found = restart(&slices(base, sample.block)?, sample.slices.as_ref()?);
-            Some((sample.block, found))
+            let block = sample.block;
+            let place = base.samples.binary_search_by_key(&block, |sample| sample.block).ok()?;
+            let of_base = base.samples.get(place)?;
+            let whole = in_own_time(base, of_base).zip(in_own_time(variant, sample));
+            let whole = whole.map(|(base, variant)| (variant / base).ln());
+            let found = restart(of_base.slices.as_ref()?, sample.slices.as_ref()?, whole);
+            Some((block, found))
         })
         .collect()
 }
 
-fn restart(base: &Slices, variant: &Slices) -> Result<Restart, JudgeError> {
+/// Operations per second of own time, if other servers were frozen in the slices: work in the
+/// background is part of them, so no slice is typical.
+fn in_own_time(step: &VariantStep, sample: &Sample) -> Option<f64> {
+    step.value(sample, metrics::SLICE_SWITCH_MS.name)?;
+    step.value(sample, metrics::OPS.name)
+}
+
+/// `whole`: the log ratio of all operations, if that is what counts.
+fn restart(base: &Slices, variant: &Slices, whole: Option<f64>) -> Result<Restart, JudgeError> {
     let length_ms = base.length_ms.max(variant.length_ms);
     // Planned lengths are the same within a round, so the base's will do.
-    let total = base.whole.zip(variant.whole).map(|(base, variant)| (variant / base).ln());
     let (base_rates, variant_rates) = base.paired(variant);
     let of = |wanted: &dyn Fn(f64) -> bool| {
         let (of_base, of_variant): (Vec<f64>, Vec<f64>) = base_rates
@@ -247,16 +255,16 @@ fn restart(base: &Slices, variant: &Slices) -> Result<Restart, JudgeError> {
             .map(|(rates, _)| rates)
             .unzip();
         let found = restart_ratio(&of_base, &of_variant)?;
-        Ok(if total.is_some() { found.whole() } else { found })
+        Ok(if whole.is_some() { found.whole() } else { found })
     };
     let used = |length: f64| Slices::counts(length, length_ms);
     let longer = LONGER * length_ms;
     Ok(Restart {
         length_ms,
-        frozen: total.is_some(),
+        frozen: whole.is_some(),
         seconds: base.lengths.iter().sum::<f64>() / 1000.0,
         all: of(&used)
-            .map(|all| RestartRatio { mean_log: total.unwrap_or(all.mean_log), ..all })?,
+            .map(|all| RestartRatio { mean_log: whole.unwrap_or(all.mean_log), ..all })?,
         by_length: of(&|length| used(length) && length < longer)
             .ok()
             .zip(of(&|length| length >= longer).ok()),
@@ -269,7 +277,6 @@ mod tests {
     use store::{StepId, TrialId};
 
     use super::*;
-    use crate::load::model::Sample;
 
     /// Rates around `level` that a fixed rule disturbs, in rounds of 40 ms of which every fourth
     /// has 80 ms.
@@ -281,7 +288,6 @@ mod tests {
             rates: (0..rounds).map(|round| level * noise(round)).collect(),
             lengths: (0..rounds).map(|round| if round % 4 == 3 { 80.0 } else { 40.0 }).collect(),
             reasons: vec![0.0; rounds],
-            whole: None,
         }
     }
 
@@ -372,17 +378,26 @@ mod tests {
     /// A checkpoint in a few slices belongs to what a server does, and nothing is said about it.
     #[test]
     fn frozen_slices_are_judged_by_all_that_was_done() {
-        let frozen = |phase: usize, slow: usize, whole: f64| {
-            let mut slices = slices(1000.0, 200, phase);
-            slices.rates.iter_mut().take(slow).for_each(|rate| *rate = 0.0);
-            Some(Slices { whole: Some(whole), ..slices })
+        let frozen = |phases: std::ops::Range<usize>, slow: usize, rate: fn(usize) -> f64| {
+            let one = |phase: usize| {
+                let mut slices = slices(1000.0, 200, phase);
+                slices.rates.iter_mut().take(slow).for_each(|rate| *rate = 0.0);
+                Some(slices)
+            };
+            let mut step = step(phases.clone().map(one).collect());
+            let names = [&metrics::OPS, &metrics::SLICE_SWITCH_MS];
+            step.metrics = names.map(|metric| metric.name.to_owned()).into();
+            for (sample, phase) in step.samples.iter_mut().zip(phases) {
+                sample.values = vec![rate(phase), 0.3];
+            }
+            step
         };
-        let base = step((1..7).map(|phase| frozen(phase, 0, 1000.0)).collect());
-        let slower = |phase| frozen(phase, 60, 690.0 + phase as f64);
-        let found = compared(&base, &step((7..13).map(slower).collect())).unwrap();
+        let base = frozen(1..7, 0, |_| 1000.0);
+        let slower = |phases| frozen(phases, 60, |phase| 690.0 + phase as f64);
+        let found = compared(&base, &slower(7..13)).unwrap();
         assert_eq!((found.verdict, found.warnings), (Verdict::Regression, vec![]));
         assert!((found.ratio - 0.6995).abs() < 1e-4, "{}", found.ratio);
-        let few = compared(&base, &step((7..12).map(slower).collect())).unwrap();
+        let few = compared(&base, &slower(7..12)).unwrap();
         assert_eq!(few.verdict, Verdict::Inconclusive);
         assert_eq!(few.warnings, [Warning::TooFewRestarts { restarts: 5 }]);
     }
@@ -434,7 +449,7 @@ mod tests {
         for slices in [&mut base, &mut variant] {
             (slices.rates[100], slices.reasons[100]) = (f64::NAN, 3.0);
         }
-        let found = restart(&base, &variant).unwrap().all;
+        let found = restart(&base, &variant, None).unwrap().all;
         assert_eq!(found.pairs, 199);
         let lost = found.tails_log + found.mean_log;
         assert!((lost - 0.9_f64.ln()).abs() < 0.01, "{found:?}");

@@ -244,9 +244,7 @@ impl Loader<'_> {
             };
             figures.metrics = Arc::clone(&names);
             if let Some(length_ms) = figures.value(&sample, metrics::SLICE_MS.name) {
-                let frozen = figures.value(&sample, metrics::SLICE_SWITCH_MS.name).is_some();
-                let whole = figures.value(&sample, metrics::OPS.name).filter(|_| frozen);
-                sample.slices = Slices::read(self.store, row.step, length_ms, whole)?;
+                sample.slices = Slices::read(self.store, row.step, length_ms)?;
             }
             figures.samples.push(sample);
             figures.absent.extend(step.absent.iter().cloned());
@@ -261,6 +259,11 @@ impl Loader<'_> {
         }
         for figures in self.steps.iter_mut().flat_map(|step| &mut step.variants) {
             figures.samples.sort_by_key(|sample| sample.block);
+            // The first blocks may have run in slices before they decided for turns.
+            let sliced = figures.samples.iter().filter(|sample| sample.slices.is_some()).count();
+            if 2 * sliced < figures.samples.len() {
+                figures.samples.iter_mut().for_each(|sample| sample.slices = None);
+            }
         }
         Ok(())
     }

@@ -17,9 +17,6 @@ pub struct Slices {
     pub lengths: Vec<f64>,
     /// Why there is no rate: [`SliceReason`] as stored.
     pub reasons: Vec<f64>,
-    /// Operations per second of all its slices together, if other servers were frozen in them:
-    /// their work in the background is part of them, so no slice is typical. `None` otherwise.
-    pub whole: Option<f64>,
 }
 
 impl Slices {
@@ -28,7 +25,6 @@ impl Slices {
         store: &Store,
         step: StepId,
         length_ms: f64,
-        whole: Option<f64>,
     ) -> Result<Option<Self>, ReportError> {
         let mut series = store.series_of_group(step, metrics::SLICES)?;
         let mut take = |name: &str| {
@@ -38,7 +34,7 @@ impl Slices {
         let Some(rates) = take(metrics::SLICE_RATES) else { return Ok(None) };
         let lengths = take(metrics::SLICE_LENGTHS).unwrap_or_else(|| vec![length_ms; rates.len()]);
         let reasons = take(metrics::SLICE_REASONS).unwrap_or_else(|| vec![0.0; rates.len()]);
-        Ok(Some(Self { length_ms, rates, lengths, reasons, whole }))
+        Ok(Some(Self { length_ms, rates, lengths, reasons }))
     }
 
     /// The rates of both by round, as used for comparison.
