@@ -78,7 +78,7 @@ fn updates(clients: u32, end: End, seconds: Option<f64>) -> Step {
         let pieces = vec![text("UPDATE t SET v = v + 1 WHERE id = "), uniform(1, 1001)];
         statement(pieces, true, Expect::affected(1))
     };
-    let streams = (0..clients).map(|n| stream(n, Class::INSERT, update(), Pace::Free, end));
+    let streams = (0..clients).map(|n| stream(n, Class::INSERT, update(), Pace::Free, end.clone()));
     step(Class::INSERT, streams.collect(), seconds)
 }
 
