@@ -6,7 +6,7 @@ use crate::common::Site;
 use crate::common::world::Fault;
 
 const FROZEN: &str = "blocks = 1\npairing = \"frozen\"\nslice_ms = 5";
-const STEPS: &str = "rows = 20000\nindexed_rows = 20000\nsecondary_indexes = 0\n\
+const STEPS: &str = "rows = 20000\nindexed_rows = 20000\n\
                      delete_per_insert = true\nsteps = [\"l.i0\", \"l.x\", \"l.i1\"]";
 
 fn site() -> Site {
