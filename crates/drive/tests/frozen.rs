@@ -74,11 +74,16 @@ fn two() -> [TestServer; 2] {
 
 /// Clients that update rows.
 fn updates(clients: u32, end: End, seconds: Option<f64>) -> Step {
+    paced_updates(clients, Pace::Free, end, seconds)
+}
+
+fn paced_updates(clients: u32, pace: Pace, end: End, seconds: Option<f64>) -> Step {
     let update = || {
         let pieces = vec![text("UPDATE t SET v = v + 1 WHERE id = "), uniform(1, 1001)];
         statement(pieces, true, Expect::affected(1))
     };
-    let streams = (0..clients).map(|n| stream(n, Class::INSERT, update(), Pace::Free, end.clone()));
+    let streams =
+        (0..clients).map(|n| stream(n, Class::INSERT, update(), pace.clone(), end.clone()));
     step(Class::INSERT, streams.collect(), seconds)
 }
 
@@ -151,17 +156,37 @@ fn a_frozen_server_does_nothing_and_has_a_time_of_its_own() {
     busy.iter().for_each(|busy| busy.break_off());
 }
 
+/// Alone on their threads, and many that share some.
 #[test]
 fn each_does_its_own_work() {
     let mut servers = two();
-    let load = frozen(updates(2, End::Rounds(3000), None), &servers, 20);
-    let (outcomes, _) = outcomes(&load, &servers);
-    for (outcome, server) in outcomes.iter().zip(&mut servers) {
-        check(outcome, 2);
-        assert_eq!((outcome.operations, server.number("SELECT sum(v) FROM t")), (6000, 6000));
-        let measured: u64 = outcome.slices.iter().map(|slice| slice.operations).sum();
-        assert_eq!(measured, 6000);
-        assert_eq!(outcome.slices.len(), outcomes[0].slices.len());
+    let mut done = 0;
+    for (clients, rounds) in [(2, 3000), (150, 40)] {
+        let load = frozen(updates(clients, End::Rounds(rounds), None), &servers, 20);
+        let (outcomes, _) = outcomes(&load, &servers);
+        done += 6000;
+        for (outcome, server) in outcomes.iter().zip(&mut servers) {
+            check(outcome, clients);
+            assert_eq!((outcome.operations, server.number("SELECT sum(v) FROM t")), (6000, done));
+            let measured: u64 = outcome.slices.iter().map(|slice| slice.operations).sum();
+            assert_eq!(measured, 6000, "{clients} clients");
+            assert_eq!(outcome.slices.len(), outcomes[0].slices.len());
+        }
+    }
+}
+
+/// By the clock of the machine, twice as many would be due.
+#[test]
+fn a_rate_is_one_of_own_time() {
+    let servers = two();
+    let paced = paced_updates(2, Pace::Rate(100.0), End::Time, Some(1.0));
+    let (outcomes, _) = outcomes(&frozen(paced, &servers, 20), &servers);
+    for outcome in &outcomes {
+        assert_eq!(outcome.fatal, None);
+        let class = &outcome.classes[0];
+        let (due, wanted) = (class.statements + class.missed, 200.0 * outcome.seconds);
+        // Each client may have one under way in the end.
+        assert!((due as f64 - wanted).abs() <= 4.0, "{due} of {wanted}");
     }
 }
 

@@ -33,7 +33,7 @@ fn steps_that_change_rows_share_the_load_too() {
             assert!(notes.contains("in frozen slices with all variants"), "{notes}");
             assert!(notes.contains("checkpoint_timeout = 600s"), "{notes}");
             // Its slices are everything it did, in a time of its own.
-            let (rate, seconds) = (metric("o/s").unwrap(), metric("secs").unwrap());
+            let (rate, seconds) = (metric("o/s").unwrap(), metric("seconds").unwrap());
             assert!((rate * seconds / 20_000.0 - 1.0).abs() < 1e-3, "{rate} {seconds}");
         }
         assert!(site.notes(trial, "l.x").contains("in turns"));
