@@ -120,7 +120,8 @@ pub(crate) fn thaw(groups: &[PathBuf], processes: &[ProcessId]) {
 fn hold(root: u32, held: &mut Vec<ProcessId>) -> (bool, String) {
     let mut all = true;
     for pid in proc::tree(root) {
-        if held.iter().any(|known| known.pid == pid && known.alive()) {
+        if held.iter().any(|known| known.pid == pid) {
+            // Stopped, it does not end, so this is still the same process.
             continue;
         }
         if let Some(process) = ProcessId::of(pid) {
