@@ -11,6 +11,8 @@ use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{sleep, yield_now};
 use std::time::{Duration, Instant};
 
@@ -31,7 +33,11 @@ const FILES: [(&str, &str); 2] = [("cgroup.freeze", "0"), ("freezer.state", "THA
 
 /// Freezes a server.
 #[derive(Debug)]
-pub(crate) struct Freezer(Way);
+pub(crate) struct Freezer {
+    way: Way,
+    /// True while its processes may be frozen.
+    frozen: Arc<AtomicBool>,
+}
 
 #[derive(Debug)]
 enum Way {
@@ -44,8 +50,9 @@ enum Way {
 }
 
 impl Freezer {
-    /// For a server with this root process, which is in these control groups.
-    pub(crate) fn of(root: u32, groups: &[PathBuf]) -> Self {
+    /// For a server with this root process, which is in these control groups. It tells in `frozen`
+    /// whether some processes may be frozen.
+    pub(crate) fn of(root: u32, groups: &[PathBuf], frozen: Arc<AtomicBool>) -> Self {
         let open = |group: &Path| -> io::Result<Way> {
             let both = |name| OpenOptions::new().read(true).write(true).open(group.join(name));
             let [(control, _), (state, _)] = FILES;
@@ -57,13 +64,15 @@ impl Freezer {
             }
         };
         let group = groups.iter().find_map(|group| open(group).ok());
-        Self(group.unwrap_or_else(|| Way::Signals { root, held: Vec::new() }))
+        let way = group.unwrap_or_else(|| Way::Signals { root, held: Vec::new() });
+        Self { way, frozen }
     }
 }
 
 impl Freeze for Freezer {
     fn freeze(&mut self) -> Result<(), String> {
-        match &mut self.0 {
+        self.frozen.store(true, Ordering::Relaxed);
+        match &mut self.way {
             Way::Group { control, events } => {
                 write(control, "1")?;
                 wait_until(|| {
@@ -83,14 +92,16 @@ impl Freeze for Freezer {
     }
 
     fn thaw(&mut self) -> Result<(), String> {
-        match &mut self.0 {
-            Way::Group { control, .. } => write(control, FILES[0].1),
-            Way::State(state) => write(state, FILES[1].1),
+        match &mut self.way {
+            Way::Group { control, .. } => write(control, FILES[0].1)?,
+            Way::State(state) => write(state, FILES[1].1)?,
             Way::Signals { held, .. } => {
                 let go_on = |process: ProcessId| process.signal(libc::SIGCONT);
-                held.drain(..).map(go_on).fold(Ok(()), Result::and).map_err(refused("continue"))
+                held.drain(..).map(go_on).fold(Ok(()), Result::and).map_err(refused("continue"))?;
             }
         }
+        self.frozen.store(false, Ordering::Relaxed);
+        Ok(())
     }
 }
 
@@ -227,7 +238,7 @@ mod tests {
         let mut root = tree();
         soon("it has a child", || proc::tree(root.id()).len() == 2);
         let pids = proc::tree(root.id());
-        let mut freezer = Freezer::of(root.id(), &[]);
+        let mut freezer = Freezer::of(root.id(), &[], Arc::default());
         freezes(root.id(), &pids, &mut freezer);
         freezer.freeze().unwrap();
         assert!(pids.iter().all(|pid| !proc::runs(*pid)));
@@ -270,8 +281,8 @@ mod tests {
                 fs::write(group.join("cgroup.procs"), pid.to_string()).unwrap();
             }
             let groups = [PathBuf::from("/nowhere"), group.clone()];
-            let mut freezer = Freezer::of(root.id(), &groups);
-            assert!(!matches!(freezer.0, Way::Signals { .. }));
+            let mut freezer = Freezer::of(root.id(), &groups, Arc::default());
+            assert!(!matches!(freezer.way, Way::Signals { .. }));
             freezes(root.id(), &pids, &mut freezer);
             freezer.freeze().unwrap();
             std::mem::forget(freezer);

@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::PathBuf;
 use std::process::Child;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -49,6 +51,8 @@ pub struct ServerProcess {
     signals: Signals,
     stop_limit: Duration,
     ended: Option<String>,
+    /// True while its processes may be frozen.
+    frozen: Arc<AtomicBool>,
 }
 
 impl ServerProcess {
@@ -62,7 +66,8 @@ impl ServerProcess {
     ) -> Result<Self, Error> {
         let (name, stop_limit) = (spec.name.to_owned(), spec.stop_limit);
         // From here on, dropping it ends the process and removes the directory.
-        let mut process = Self { name, child, remains, log, signals, stop_limit, ended: None };
+        let (ended, frozen) = (None, Arc::default());
+        let mut process = Self { name, child, remains, log, signals, stop_limit, ended, frozen };
         let pid = process.pid();
         process.remains.update(|record| record.process = ProcessId::of(pid))?;
         Ok(process)
@@ -122,7 +127,7 @@ impl ServerProcess {
     /// Freezes all of its processes.
     pub(crate) fn freezer(&self) -> Freezer {
         let groups = self.remains.0.as_ref().map(|entry| &entry.record().cgroups[..]);
-        Freezer::of(self.pid(), groups.unwrap_or_default())
+        Freezer::of(self.pid(), groups.unwrap_or_default(), Arc::clone(&self.frozen))
     }
 
     /// Its log, of a very long one the end.
@@ -185,8 +190,10 @@ impl ServerProcess {
         };
         let Some(entry) = &self.remains.0 else { return Ok(ending.unwrap_or(Ending::Graceful)) };
         let record = entry.record().clone();
-        // Frozen, it would notice nothing.
-        freeze::thaw(&record.cgroups, &ledger::processes(&record));
+        if self.frozen.load(Ordering::Relaxed) {
+            // It would notice nothing.
+            freeze::thaw(&record.cgroups, &ledger::processes(&record));
+        }
         let mut shared = record.ipc.clone();
         let Signals { graceful, immediate } = self.signals;
         // Where nothing else ends a server at once, it was killed if it had been asked before.
