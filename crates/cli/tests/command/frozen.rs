@@ -62,7 +62,7 @@ fn transactions_in_frozen_slices() {
             assert!(metric(what).first().is_some_and(|value| *value > 0.0), "{what}");
         }
         let seconds = metric("seconds")[0];
-        assert!((1.8..3.0).contains(&seconds), "{seconds} s of its own");
+        assert!(seconds >= 1.8, "{seconds} s of its own");
         let notes =
             database.texts(&format!("SELECT notes FROM step WHERE trial_id = {}", trial.id));
         let notes = notes.concat();
