@@ -145,7 +145,7 @@ impl<'a> View<'a> {
         }
         if self.judged.comparisons().any(|found| found.method == Method::Slices) {
             legend.push(
-                "steps in slices: from the middle half of the paired slices, while absolute figures are from all slices"
+                "steps in slices: from the middle half of the paired slices (from all of them in frozen slices), while absolute figures are from all slices"
                     .to_owned(),
             );
         }
