@@ -84,6 +84,13 @@ fn a_command_that_makes_no_sense_is_told_so() {
     place.run(&[]).expect(2, &["plan", "-v postgres@13.7"]);
     place.run(&["insert"]).expect(2, &["-v postgres@13.7"]);
     place.run(&["insert", "-v", "postgres@13.7", "-c", "work_mem"]).expect(2, &["NAME=VALUE"]);
+    let of_one =
+        |setting| place.run(&["insert", "-v", "pg=postgres@13.7", "-c", setting, "--write-plan"]);
+    of_one("pgg.jit=off").expect(2, &["`-c pgg.jit`", "did you mean `pg`?"]);
+    let planned = of_one("pg.jit=off");
+    planned.expect(0, &[]);
+    assert!(planned.stdout.contains("jit = \"off\""), "{}", planned.stdout);
+    assert!(!planned.stdout.contains("pg.jit"), "{}", planned.stdout);
     place.run(&["insert", "-v", "postgres@13.7", "--rows", "many"]).expect(2, &["many", "200k"]);
     place
         .run(&["insert", "-v", "postgres@13.7", "--steps", "l.i0,qr10"])
