@@ -32,6 +32,7 @@ mod page;
 mod profiles;
 mod sweep;
 mod variance;
+mod versions;
 
 pub use advise::{Advice, AdviseDocument, AdviseOptions, AdvisedStep, advise};
 pub use compare::document::{
@@ -82,3 +83,4 @@ pub use variance::{
     ChosenSetup, DEFAULT_LIMIT, Deviation, SetupDocument, SetupStep, Variance, VarianceDocument,
     VarianceOptions, WithinDocument, WorkloadVariance, variance,
 };
+pub use versions::{VersionDocument, VersionsDocument, versions};

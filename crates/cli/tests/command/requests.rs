@@ -126,6 +126,26 @@ fn a_version_that_does_not_exist_is_answered_with_the_nearest() {
 }
 
 #[test]
+fn known_versions_are_listed() {
+    let place = Place::new();
+    let list = |arguments: &[&str]| {
+        let mut command = place.command(&[&["fetch", "--list"], arguments].concat());
+        command.env("STEELYARD_CACHE", place.path().join("cache"));
+        place.spawn(command).end()
+    };
+    let all = list(&["--format", "json"]);
+    all.expect(0, &[]);
+    let document: serde_json::Value = serde_json::from_str(&all.stdout).unwrap();
+    let pinned = |version: &serde_json::Value| version["pinned"] == true;
+    assert!(document["versions"].as_array().unwrap().iter().all(pinned), "{}", all.stdout);
+    list(&["postgres"]).expect(0, &[]);
+    list(&["oracle"]).expect(2, &["`oracle`", "name one of postgres, mysql"]);
+    list(&["postgres", "mysql"]).expect(2, &["--list takes one system"]);
+    place.steelyard(&["fetch", "--online", "postgres@13.7"]).expect(2, &["--list"]);
+    place.steelyard(&["fetch"]).expect(2, &["DBMS@VERSION"]);
+}
+
+#[test]
 fn settings_that_the_server_or_steelyard_refuses_are_named() {
     let place = Place::new();
     let file = place.plan(&plan(ONE, "config = { work_mem = \"banana\" }", QUICK));
