@@ -68,7 +68,7 @@ fn experiments_are_listed_with_their_time() {
         database.execute_batch(&sql).unwrap();
         place.steelyard(&["list"]).stdout
     };
-    let list = change("created_ms + 5400000");
+    let list = change("1656432000500 + 5400000");
     assert!(list.lines().next().unwrap().ends_with("\tpurpose\tstarted\ttook"), "{list}");
     assert!(list.ends_with("\timport\t2022-06-28T16:00:00Z\t1h30m\n"), "{list}");
     let list = change("NULL");
