@@ -24,8 +24,8 @@ pub struct AdviseArgs {
     /// How much machine time may be spent, for example 8h, 90m or 1h30m
     #[arg(long, value_name = "TIME", value_parser = plan::parse_duration)]
     budget: Duration,
-    /// Largest difference that counts as small, in percent (instead of the plan's margin)
-    #[arg(long, value_name = "PERCENT")]
+    /// Largest difference that counts as small, such as 2% (instead of the plan's margin)
+    #[arg(long, value_name = "PERCENT", value_parser = plan::parse_share)]
     margin: Option<f64>,
     /// Give more rows to steps that end when their work is done, so that they last longer; check
     /// that the data still fits in memory, if it should
@@ -53,7 +53,7 @@ pub fn run(args: &AdviseArgs) -> anyhow::Result<()> {
             chosen => chosen,
         },
         budget: args.budget,
-        margin: args.margin.map(|percent| percent / 100.0),
+        margin: args.margin,
         scale_rows: args.scale_rows,
     };
     let advice = report::advise(&opened.sources(), &plan, &options)?;

@@ -26,8 +26,8 @@ pub struct CompareArgs {
     /// before it
     #[arg(long, value_name = "VARIANT")]
     base: Option<String>,
-    /// Largest difference that counts as small, in percent (instead of the plan's margin)
-    #[arg(long, value_name = "PERCENT")]
+    /// Largest difference that counts as small, such as 2% (instead of the plan's margin)
+    #[arg(long, value_name = "PERCENT", value_parser = plan::parse_share)]
     margin: Option<f64>,
     /// Judge and gate this metric instead of throughput (o/s): a cost such as dbms.cpu/o, wKB/o or
     /// r/o, or a response time such as p99 or query.p99; repeat for several
@@ -88,7 +88,7 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<()> {
             Rows::Steps => report::Rows::Steps,
         },
         base: args.base.clone(),
-        margin: args.margin.map(|percent| percent / 100.0),
+        margin: args.margin,
         metrics: args.metric.clone(),
         sections: (!args.tables.is_empty()).then(|| args.tables.clone()),
         brief: args.is_brief().then(columns),

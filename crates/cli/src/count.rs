@@ -34,8 +34,8 @@ pub struct CountArgs {
     /// The variant to compare with (instead of the plan's base)
     #[arg(long, value_name = "VARIANT")]
     base: Option<String>,
-    /// Largest difference that counts as small, in percent (instead of the plan's margin)
-    #[arg(long, value_name = "PERCENT")]
+    /// Largest difference that counts as small, such as 2% (instead of the plan's margin)
+    #[arg(long, value_name = "PERCENT", value_parser = plan::parse_share)]
     margin: Option<f64>,
     /// How many functions to show in each table
     #[arg(long, value_name = "N", default_value_t = 15)]
@@ -73,7 +73,7 @@ pub fn run(args: &CountArgs) -> anyhow::Result<()> {
     let results = args.chosen.directory.writable()?;
     let options = CountOptions {
         base: args.base.clone(),
-        margin: args.margin.map(|percent| percent / 100.0),
+        margin: args.margin,
         functions: args.functions,
         every_kind: args.every_kind,
     };

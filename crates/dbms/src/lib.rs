@@ -71,6 +71,7 @@ pub use obtain::build::shared::{
     BuildOffer, BuildSource, BuildSourceError, FinishedBuild, finished_builds, obtain_builds_from,
 };
 pub use obtain::cache::Cache;
+pub use obtain::listed::{ListedVersion, versions};
 pub use obtain::{obtain, obtain_interruptible};
 pub use process::ipc::{IpcObjects, SemaphoreSet};
 pub use process::launch::{PROGRAM_PATH, command};

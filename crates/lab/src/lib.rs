@@ -25,7 +25,7 @@ mod systems;
 mod trial;
 
 pub use count::count;
-pub use error::Error;
+pub use error::{Error, ServerLog};
 pub use event::{Event, IntervalRow, Look};
 pub use experiment::exclusive::Exclusive;
 pub use experiment::room::check as check_budget;

@@ -32,6 +32,7 @@ mod page;
 mod profiles;
 mod sweep;
 mod variance;
+mod versions;
 
 pub use advise::{Advice, AdviseDocument, AdviseOptions, AdvisedStep, advise};
 pub use compare::document::{
@@ -71,6 +72,7 @@ pub use load::used::{covered, looks, time_used};
 pub use output::panels::{Panel, Panels};
 pub use output::sheet::{Format, Printable};
 pub use output::table::{Row, RowKind, Section, Table};
+pub use output::time::rfc3339;
 pub use page::data::Page;
 pub use page::html::{has_page, html, write_html};
 pub use profiles::{ExplainedMove, Folded, draw_flamegraphs, folded_file, profiles_directory};
@@ -82,3 +84,4 @@ pub use variance::{
     ChosenSetup, DEFAULT_LIMIT, Deviation, SetupDocument, SetupStep, Variance, VarianceDocument,
     VarianceOptions, WithinDocument, WorkloadVariance, variance,
 };
+pub use versions::{VersionDocument, VersionsDocument, versions};

@@ -201,7 +201,7 @@ fn versions_differ_and_the_functions_are_named() {
         names.iter().any(|name| name.starts_with("Exec") || name.starts_with("palloc")),
         "{names:?}"
     );
-    let gate = place.steelyard(&["count", "--gate", "--margin", "0.1"]);
+    let gate = place.steelyard(&["count", "--gate", "--margin", "0.1%"]);
     gate.expect(1, &["the gate failed"]);
 }
 

@@ -42,7 +42,7 @@ fn an_import_is_listed_as_one_and_removed_when_asked() {
         place.steelyard(&["import", "--name", name, &output]).expect(0, &[]);
     }
     let listed = || place.steelyard(&["list"]).stdout;
-    assert_eq!(listed().matches("\timport\n").count(), 3, "{}", listed());
+    assert_eq!(listed().matches("\timport\t").count(), 3, "{}", listed());
     place.steelyard(&["rm", "one"]).expect(2, &["no terminal", "--yes"]);
     place.steelyard(&["rm", "two", "--yes"]).expect(2, &["called `two` (3, 2)"]);
     place.steelyard(&["rm", "1", "4", "--yes"]).expect(2, &["no experiment `4`"]);
@@ -52,6 +52,27 @@ fn an_import_is_listed_as_one_and_removed_when_asked() {
     assert_eq!(removed.stdout, "removed experiment 3 `two`\nremoved experiment 1 `one`\n");
     let list = listed();
     assert!(list.lines().count() == 2 && list.contains("\n2\ttwo\t"), "{list}");
+    // The number of a removed experiment is not used again.
+    place.steelyard(&["import", "--name", "four", &output]).expect(0, &[]);
+    let list = listed();
+    assert!(list.contains("\n4\tfour\t"), "{list}");
+}
+
+#[test]
+fn experiments_are_listed_with_their_time() {
+    let place = Place::new();
+    place.steelyard(&["import", &file(&place, "x.out", &pgbench(1000.0))]).expect(0, &[]);
+    let database = rusqlite::Connection::open(place.results().join("steelyard.db")).unwrap();
+    let change = |ended: &str| {
+        let sql = format!("UPDATE experiment SET created_ms = 1656432000500, ended_ms = {ended}");
+        database.execute_batch(&sql).unwrap();
+        place.steelyard(&["list"]).stdout
+    };
+    let list = change("1656432000500 + 5400000");
+    assert!(list.lines().next().unwrap().ends_with("\tpurpose\tstarted\ttook"), "{list}");
+    assert!(list.ends_with("\timport\t2022-06-28T16:00:00Z\t1h30m\n"), "{list}");
+    let list = change("NULL");
+    assert!(list.ends_with("\t2022-06-28T16:00:00Z\t–\n"), "{list}");
 }
 
 #[test]

@@ -177,7 +177,9 @@ impl<'c, 'a> Execution<'c, 'a> {
         }
         if let Error::Step { variant, block, step, reason, .. } = &error {
             let text = format!("variant `{variant}`, block {block}, step {step}: {reason}");
-            self.conditions.tell(Event::Note(format!("{text}. Going on with the next trial")));
+            let log = error.log_file().map(|file| format!(" (its log: {})", file.display()));
+            let log = log.unwrap_or_default();
+            self.conditions.tell(Event::Note(format!("{text}{log}. Going on with the next trial")));
         }
         self.death.get_or_insert(error);
         Ok(())
