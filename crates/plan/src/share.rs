@@ -94,7 +94,7 @@ mod tests {
         let read = |value: &str, read: fn(&DeValue) -> Result<f64, String>| {
             let text = format!("x = {value}");
             let table = DeTable::parse(&text).unwrap();
-            read(table.get_ref()["x"].get_ref())
+            read(table.get_ref().get("x").unwrap().get_ref())
         };
         for (value, expected) in [
             ("0.02", 0.02),

@@ -109,8 +109,9 @@ fn owned<'a>(
 ) -> Result<Vec<Setting<'a>>, String> {
     let owned = |(key, value): &'a (String, String)| {
         let rest = |name: &&'a str| Some((*name, key.strip_prefix(*name)?.strip_prefix('.')?));
-        // `pg14.3` also begins with `pg14.`.
-        let own = variants.iter().filter_map(rest).max_by_key(|(name, _)| name.len());
+        // `pg14.3` also begins with `pg14.`, but no setting with a digit.
+        let named = |(_, rest): &(&str, &str)| !rest.starts_with(|c: char| c.is_ascii_digit());
+        let own = variants.iter().filter_map(rest).filter(named).max_by_key(|it| it.0.len());
         if let Some((owner, name)) = own {
             return Ok(Setting { owner: Some(owner), name, value });
         }

@@ -67,15 +67,22 @@ fn table(versions: &[VersionDocument]) -> Table {
         .listing(
             versions,
             &[
-                ("system", &|it| it.system.clone()),
-                ("version", &|it| it.version.clone()),
-                ("built from", &|it| it.built_from.clone().unwrap_or_else(none)),
+                ("version", &|it| name(it)),
                 ("place", &|it| place(it)),
                 ("MB", &|it| it.cached_bytes.map_or_else(none, |it| tenths(it as f64 / 1e6))),
                 ("digest", &|it| if it.pinned { "pinned".to_owned() } else { none() }),
             ],
         )
         .without_empty_columns(&texts(["place"]))
+}
+
+/// A release as references name it, or a build.
+fn name(version: &VersionDocument) -> String {
+    let VersionDocument { system, version, built_from, .. } = version;
+    match built_from {
+        Some(from) => format!("{system} {version} ({from})"),
+        None => format!("{system}@{version}"),
+    }
 }
 
 fn none() -> String {
@@ -106,9 +113,9 @@ mod tests {
             listed("14.3", None, true, None),
         ]);
         let text = offline.render(Format::Text).unwrap();
-        let rows = "system    version  place     MB  digest\n\
-            postgres  13.7     cached  41.3  pinned\n\
-            postgres  14.3     –          –  pinned\n";
+        let rows = "version        place     MB  digest\n\
+            postgres@13.7  cached  41.3  pinned\n\
+            postgres@14.3  –          –  pinned\n";
         assert!(text.contains(rows), "{text}");
         let built = ListedVersion {
             built_from: Some("git 0123456789ab".to_owned()),
@@ -116,12 +123,12 @@ mod tests {
         };
         let online = versions(vec![listed("13.7", Some(1_000_000), true, Some(true)), built]);
         let csv = online.render(Format::Csv).unwrap();
-        for part in ["cached, offered", "git 0123456789ab", "17devel"] {
+        for part in ["cached, offered", "postgres 17devel (git 0123456789ab)"] {
             assert!(csv.contains(part), "{csv}");
         }
         let json = online.render(Format::Json).unwrap();
         let read: VersionsDocument = serde_json::from_str(&json).unwrap();
         assert_eq!(read, online.document);
-        assert!(online.render(Format::Markdown).unwrap().contains("| 13.7 |"));
+        assert!(online.render(Format::Markdown).unwrap().contains("| postgres@13.7 |"));
     }
 }
