@@ -49,8 +49,8 @@ impl Looks {
     ///
     /// A look is due after the first block that ends beyond its share of the budget. Looks that
     /// fall on the same block are one, with the error of all. The last look comes after a block
-    /// that leaves no time for another one like it, or before six blocks, which can be followed by a
-    /// shorter one, after the last there is: such a look decides nothing, so what it had of the error
+    /// that leaves no time for another one like it. Before six blocks that was not the last look if
+    /// another block, with shorter steps, followed: so few decide nothing, and its part of the error
     /// is free again. All of this follows from times, never from results, so each look has its part
     /// of the error, regardless of what it finds.
     pub fn within(budget: f64, used: &[f64]) -> Self {

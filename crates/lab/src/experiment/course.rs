@@ -103,8 +103,8 @@ impl Course {
         lengths.iter().map(|(key, seconds)| (*key, fitted(*seconds))).collect()
     }
 
-    /// True if there are fewer restarts than a verdict takes, but time for as many with the shortest
-    /// steps.
+    /// True if there are fewer restarts than a verdict takes, but time for as many with the
+    /// shortest steps.
     pub fn owes_restarts(&self, extent: &Extent, done: u32, left: Option<Duration>) -> bool {
         let lacking = (ENOUGH_BLOCKS as u32).saturating_sub(done);
         let fits =

@@ -249,8 +249,8 @@ fn keep(seen: &Seen, target: usize, outcome: &Outcome, reads: bool) -> Kept {
     Kept { rates, reasons, readings }
 }
 
-/// Returns the length to use from now on in ms, whether it is settled, and why. `remedy`: the option
-/// that makes the step longer.
+/// Returns the length to use from now on in ms, whether it is settled, and why. `remedy` is the
+/// option that makes the step longer.
 fn choose(trials: &[LengthTrial], remedy: Option<&str>) -> (f64, bool, String) {
     let all = || trials.iter().map(|trial| trial.seconds * 1000.0);
     let (shortest, longest) = (all().fold(f64::INFINITY, f64::min), all().fold(0.0, f64::max));
