@@ -83,11 +83,8 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
         progress.tell(Event::Note(line));
     })?;
     let systems = lab::Installed(cache);
-    let resuming = match &resume {
-        Resume::New(plan) | Resume::Unfinished(plan, _) => args.resuming(plan),
-    };
-    let again = match &resume {
-        Resume::New(plan) | Resume::Unfinished(plan, _) => args.again(plan),
+    let (resuming, again) = match &resume {
+        Resume::New(plan) | Resume::Unfinished(plan, _) => (args.resuming(plan), args.again(plan)),
     };
     let (mut began, mut enough) = (false, None);
     let experiment = lab::run(resume, &options, &systems, &ledger, &interrupted, &mut |event| {
@@ -224,7 +221,9 @@ fn with_budget(words: Option<&[String]>, budget: Duration) -> String {
     while let Some(word) = words.next() {
         match word {
             "--resume" => {}
-            "--budget" => drop(words.next()),
+            "--budget" => {
+                words.next();
+            }
             joined if joined.starts_with("--budget=") => {}
             other => changed.push(other),
         }

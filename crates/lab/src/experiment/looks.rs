@@ -289,7 +289,7 @@ impl Run<'_, '_, '_> {
             further.map(|further| used + further).max(least)
         } else {
             let further = open.filter_map(|standing| standing.comparison.further_blocks).max();
-            let blocks = (done + further.unwrap_or(0)).max(ENOUGH_BLOCKS as u32);
+            let blocks = done.saturating_add(further.unwrap_or(0)).max(ENOUGH_BLOCKS as u32);
             let whole = Extent::whole(self.plan).stints(&self.plan.block(experiment.seed, 1));
             let block = expected(store, experiment.id, self.plan, &whole)?;
             let room = |block| Room { budget, done, used, block }.until(blocks);
