@@ -171,7 +171,7 @@ impl Progress {
                     differ.join(", ")
                 ));
             }
-            Event::TrialEnded | Event::Ended => {}
+            Event::TrialEnded | Event::Enough(_) | Event::Ended => {}
         }
     }
 

@@ -158,7 +158,8 @@ impl fmt::Display for Warning {
                  differ; run at least {ENOUGH_BLOCKS}"
             ),
             Self::FewRounds { rounds } => format!(
-                "few rounds of slices: {rounds} in one restart; make the step longer to get at least {ENOUGH_ROUNDS}"
+                "few rounds of slices: {rounds} in one restart; with fewer than {ENOUGH_BLOCKS} restarts, \
+                 {ENOUGH_ROUNDS} would be enough"
             ),
             Self::MuchSetAside { share } => format!(
                 "{:.0}% of the rounds could not be used because a slice was disturbed or not measured: the rest may not be typical",
@@ -170,7 +171,7 @@ impl fmt::Display for Warning {
                 stolen * 100.0
             ),
             Self::IdleRounds { share } => format!(
-                "in {:.0}% of the rounds no operation ended in either slice, so they don't count: choose longer slices, or \
+                "in {:.0}% of the rounds no operation ended in either slice, so they don't count: set longer slices (slice_ms in the plan), or \
                  look for what stopped both servers",
                 share * 100.0
             ),
@@ -185,8 +186,8 @@ impl fmt::Display for Warning {
                 "all slices together give {all:.3}, their middle half {middle:.3}: the ratio is that of all slices, and the verdict is equivalent only if both are; look for stalls"
             ),
             Self::TotalsOpen { low, high } => format!(
-                "the typical slice is equivalent, but all slices together may not be: they give {low:.3} to {high:.3}; run \
-                 more restarts, or look for stalls"
+                "the typical slice is equivalent, but all slices together may not be: they give {low:.3} to {high:.3}; look \
+                 for stalls, or let more restarts tell"
             ),
         })
     }

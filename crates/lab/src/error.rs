@@ -84,15 +84,14 @@ pub enum Error {
         reason: String,
     },
     /// The budget is too short on any machine for what the plan needs for a verdict.
-    #[error(
-        "the budget of {budget} is too small: {needed}. Set a larger budget, or fewer variants, \
-         steps or seconds"
-    )]
+    #[error("the budget of {budget} is too small: {needed}. {remedy}")]
     Budget {
         /// The budget asked for, such as `1m`.
         budget: String,
         /// The least that the plan takes.
         needed: String,
+        /// What to change.
+        remedy: String,
     },
     /// A system under test failed.
     #[error(transparent)]

@@ -93,6 +93,9 @@ pub enum Event {
     TrialEnded,
     /// An adaptive run has looked at its results and continues.
     Look(Look),
+    /// A run with a budget ends with undecided comparisons: the budget that would probably decide
+    /// them.
+    Enough(Duration),
     /// A run that designs itself has restarted its servers once more.
     Narrowing {
         /// Restarts so far.

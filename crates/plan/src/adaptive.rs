@@ -33,6 +33,19 @@ impl Plan {
         aim && open && !in_blocks && self.variants.len() > 1
     }
 
+    /// The option of the command line that makes a step twice as long, such as `--rows 400000`.
+    /// `None` if there is none, or if the run itself chooses the seconds of the step.
+    pub fn lengthening(&self, step: &str) -> Option<String> {
+        let all = self.workload.sequences();
+        let mut steps = all.iter().flat_map(|sequence| &sequence.steps);
+        let timed = steps.find(|known| known.key.name == step)?.timed;
+        if timed && self.designs_itself() {
+            return None;
+        }
+        let (name, value) = self.workload.length_option(step, timed)?;
+        Some(format!("--{name} {}", value.saturating_mul(2)))
+    }
+
     /// Loads once per variant what only other steps need, where the run gives its time to what is
     /// undecided, or where servers share the load: then only the steps that the plan names are
     /// judged.
@@ -119,6 +132,25 @@ mod tests {
     fn plan(keys: &str) -> Plan {
         let text = format!("{keys}\n[variants.a]\ndbms = \"postgres@14.3\"\n[workload.insert]\n");
         Plan::parse(&text, None, "test").unwrap()
+    }
+
+    #[test]
+    fn a_step_gets_longer_by_an_option_that_its_workload_has() {
+        let of = |keys: &str, workload: &str, step: &str| {
+            let variants =
+                "[variants.a]\ndbms = 'postgres@14.3'\n[variants.b]\ndbms = 'postgres@15'";
+            let text = format!("{keys}\n{variants}\n[workload.{workload}]\n");
+            Plan::parse(&text, None, "test").unwrap().lengthening(step)
+        };
+        let some = |text: &str| Some(text.to_owned());
+        let insert = "insert";
+        assert_eq!(of("", insert, "l.i0"), some("--rows 400000"));
+        assert_eq!(of("", insert, "l.i1"), some("--indexed-rows 100000"));
+        assert_eq!(of("", insert, "qr100"), some("--seconds 20"));
+        assert_eq!(of("budget = '5m'", insert, "l.i0"), some("--rows 400000"));
+        assert_eq!(of("budget = '5m'", insert, "qr100"), None, "the budget chose its seconds");
+        assert_eq!(of("", "select", "select"), some("--seconds 10"));
+        assert_eq!(of("", insert, "no such step"), None);
     }
 
     #[test]

@@ -170,4 +170,9 @@ pub(crate) trait Family: Keyed {
 
     /// The number of rows to which the duration of a step that ends by its work is in proportion.
     fn rows_of(&self, step: &str) -> u64;
+
+    /// The key of that number, if it is one.
+    fn key_of_rows(&self, _step: &str) -> Option<&'static str> {
+        None
+    }
 }

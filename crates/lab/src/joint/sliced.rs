@@ -190,7 +190,8 @@ fn records(
         );
         warnings.push(Warning::new("not-cpu-bound", text));
     } else if how.ms.is_none() {
-        let (ms, settled, text) = choose(&trials(&outcomes, &kept));
+        let remedy = conditions.plan().lengthening(&step.key.name);
+        let (ms, settled, text) = choose(&trials(&outcomes, &kept), remedy.as_deref());
         (known.ms, known.settled) = (Some(ms), settled);
         conditions.tell(Event::Note(format!("  {}: {text}", step.key.name)));
         notes.push(text);
@@ -248,8 +249,9 @@ fn keep(seen: &Seen, target: usize, outcome: &Outcome, reads: bool) -> Kept {
     Kept { rates, reasons, readings }
 }
 
-/// Returns the length to use from now on in ms, whether it is settled, and why.
-fn choose(trials: &[LengthTrial]) -> (f64, bool, String) {
+/// Returns the length to use from now on in ms, whether it is settled, and why. `remedy` is the
+/// option that makes the step longer.
+fn choose(trials: &[LengthTrial], remedy: Option<&str>) -> (f64, bool, String) {
     let all = || trials.iter().map(|trial| trial.seconds * 1000.0);
     let (shortest, longest) = (all().fold(f64::INFINITY, f64::min), all().fold(0.0, f64::max));
     let choice = choose_length(trials).filter(|choice| {
@@ -260,7 +262,11 @@ fn choose(trials: &[LengthTrial]) -> (f64, bool, String) {
         let ms = if trials.is_empty() { UNTESTED } else { UNTESTED.min(longest).max(shortest) };
         let text = format!(
             "slices of {ms} ms; the step is too short to compare lengths (each needs at least \
-             {ROUNDS_OF_A_LENGTH} rounds): give it more rows or seconds"
+             {ROUNDS_OF_A_LENGTH} rounds); {}",
+            remedy.map_or_else(
+                || "slice_ms in the plan sets one".to_owned(),
+                |option| format!("{option} would make it longer")
+            )
         );
         return (ms, true, text);
     };
@@ -360,22 +366,23 @@ mod tests {
     fn a_step_that_is_too_short_gets_a_usual_length_among_those_tried() {
         let few = |lengths: &[f64]| {
             let lengths: Vec<_> = lengths.iter().map(|seconds| (*seconds, 1000.0)).collect();
-            choose(&trials(5, &lengths))
+            choose(&trials(5, &lengths), Some("--rows 600"))
         };
         let (ms, settled, text) = few(&[0.01, 0.04, 0.16]);
         assert_eq!((ms, settled), (40.0, true));
         assert!(text.contains("too short to compare lengths"), "{text}");
+        assert!(text.ends_with("rounds); --rows 600 would make it longer"), "{text}");
         assert!((few(&[0.01, 0.02]).0 - 20.0).abs() < 1e-9);
-        assert!((choose(&[]).0 - UNTESTED).abs() < 1e-9, "not one round");
+        assert!((choose(&[], None).0 - UNTESTED).abs() < 1e-9, "not one round");
         assert!((few(&[0.16, 0.32]).0 - 160.0).abs() < 1e-9);
     }
 
     #[test]
     fn longer_ones_are_tried_only_where_the_step_has_room_for_them() {
         let rising = [(0.01, 1000.0), (0.02, 1100.0), (0.04, 1200.0), (0.08, 1300.0)];
-        let (ms, settled, _) = choose(&trials(200, &rising));
+        let (ms, settled, _) = choose(&trials(200, &rising), None);
         assert_eq!((ms, settled), (80.0, false));
-        let (ms, settled, text) = choose(&trials(30, &rising));
+        let (ms, settled, text) = choose(&trials(30, &rising), None);
         assert_eq!((ms, settled), (80.0, true));
         assert!(text.contains("may be too short itself"), "{text}");
     }
@@ -383,7 +390,7 @@ mod tests {
     #[test]
     fn a_length_that_agrees_with_the_longest_is_settled() {
         let (_, settled, text) =
-            choose(&trials(60, &[(0.02, 1000.0), (0.04, 1000.0), (0.08, 1000.0)]));
+            choose(&trials(60, &[(0.02, 1000.0), (0.04, 1000.0), (0.08, 1000.0)]), None);
         assert!(settled, "{text}");
     }
 }

@@ -196,6 +196,23 @@ impl WorkloadPlan {
         self.family().options()
     }
 
+    /// The option whose value the duration of a step is in proportion to, and that value.
+    pub(crate) fn length_option(&self, step: &str, timed: bool) -> Option<(&'static str, u64)> {
+        let family = self.family();
+        let key = if timed { self.key_of_seconds()? } else { family.key_of_rows(step)? };
+        let option = family.options().iter().find(|option| option.key == key)?;
+        let value = if timed { u64::from(self.seconds()?) } else { family.rows_of(step) };
+        Some((option.name, value))
+    }
+
+    /// The key of the seconds of timed steps, if there is only one.
+    fn key_of_seconds(&self) -> Option<&'static str> {
+        match self.family().keys_of_seconds() {
+            [key] => Some(key),
+            _ => None,
+        }
+    }
+
     /// The present name of a step.
     pub(crate) fn canonical<'n>(&self, step: &'n str) -> &'n str {
         canonical(step, self.family().aliases())
