@@ -184,8 +184,8 @@ fn records(
     } else if let Some(needed) = needed {
         length = None;
         let text = format!(
-            "a server and its clients needed only {}: from the next block on, the step runs in turns \
-             and its slices don't count",
+            "a server and its clients needed only {}: the step runs in turns in the next block, \
+             and these slices don't count",
             needed.text(step)
         );
         warnings.push(Warning::new("not-cpu-bound", text));
