@@ -144,7 +144,7 @@ mod tests {
         }
 
         fn used(&self) -> f64 {
-            let usage = Tree::new(self.0.as_raw() as u32).unwrap().sample().unwrap();
+            let usage = Tree::new(self.0.as_raw().cast_unsigned()).unwrap().sample().unwrap();
             (usage.user_us + usage.system_us) as f64 / 1e6
         }
     }
@@ -171,7 +171,7 @@ mod tests {
         let (before, after) = seen(&mut contention, &stranger);
         let found = before.until(&after);
         // The machine's time is counted by ticks.
-        assert!(found.others * found.seconds > 0.25 && found.cpus > 0.5, "{found:?}");
+        assert!(found.others * found.seconds > 0.1 && found.cpus > 0.5, "{found:?}");
         drop(stranger);
         let (busy, mut child) = Busy::child();
         let (before, after) = seen(&mut contention, &busy);
@@ -183,7 +183,7 @@ mod tests {
     #[test]
     fn a_system_that_others_started_is_no_other_program() {
         let system = Busy::stranger();
-        let root = system.0.as_raw() as u32;
+        let root = system.0.as_raw().cast_unsigned();
         let (before, after) = seen(&mut Contention::of(&[root]).unwrap(), &system);
         assert!(after.own - before.own > 0.45, "{} {}", before.own, after.own);
         drop(system);

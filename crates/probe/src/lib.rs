@@ -9,8 +9,8 @@
 //! - [`Tree`]: the CPU time of a process tree whose children come and go; needs no privileges.
 //! - [`CpuMeter`], [`WriteMeter`]: one counter each, cheap enough for hundreds of readings a
 //!   second.
-//! - [`Contention`], [`RunDelay`]: what other programs use of the CPUs, and how long threads wait for
-//!   one.
+//! - [`Contention`], [`RunDelay`]: what other programs use of the CPUs, and how long threads wait
+//!   for one.
 //! - [`perf`]: call stacks and event counts of processes, using the program `perf`.
 //! - [`callgrind`]: exact counts of instructions, per function, of a program that runs under
 //!   valgrind.

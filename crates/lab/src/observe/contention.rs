@@ -91,18 +91,19 @@ impl Observer for Contest {
     /// with the load.
     fn look(&mut self, _: &dyn Running, _: &mut Sampling) -> Option<Instant> {
         let now = Instant::now();
-        if now >= self.next
-            && let Some(clients) = self.waits.clients.read()
-        {
+        if now < self.next {
+            return None;
+        }
+        if let Some(clients) = self.waits.clients.read() {
             let servers = self.waits.servers.iter_mut();
             self.waited = Waited {
                 seconds: (now - self.begun).as_secs_f64(),
                 servers: servers.map(|delay| delay.read().as_secs_f64()).collect(),
                 clients: clients.waited.saturating_sub(self.clients).as_secs_f64(),
             };
-            self.next = now + APART.max(SPARING * now.elapsed());
         }
-        Some(self.next)
+        self.next = now + APART.max(SPARING * now.elapsed());
+        None
     }
 
     fn end(&mut self, _: &mut Sampling, _: &mut Found) {

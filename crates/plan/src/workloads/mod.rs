@@ -145,8 +145,8 @@ impl WorkloadPlan {
         self.family().rows_of(step)
     }
 
-    /// Adds the steps that others need and the plan lacks, before all others. Returns them, and those
-    /// that run without being named.
+    /// Adds the steps that others need and the plan lacks, before all others. Returns them, and
+    /// those that run without being named.
     pub(crate) fn add_needed(&mut self) -> Vec<String> {
         let family = self.family_mut();
         let named = family.steps().cloned().unwrap_or_default();
