@@ -121,7 +121,7 @@ fn define_table(value: &DeValue) -> Result<BTreeMap<String, String>, String> {
 
 /// Steps of `pgbench -i`.
 fn init(value: &DeValue) -> Result<String, String> {
-    let text = string(value)?;
+    let text = text(value)?;
     match text.chars().find(|letter| !INIT.contains(*letter)) {
         Some(letter) => Err(format!("expected letters of `{INIT}`, found {letter:?}")),
         None => Ok(text),
