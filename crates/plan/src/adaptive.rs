@@ -190,6 +190,45 @@ mod tests {
         }
     }
 
+    #[test]
+    fn what_prepares_for_others_is_loaded_once_unless_it_is_named() {
+        let read = |whole: &str, workload: &str| {
+            let text =
+                format!("{whole}\n[variants.a]\ndbms = 'postgres@16'\n[workload.{workload}\n");
+            let plan = Plan::parse(&text, None, "test").unwrap();
+            // What was written says the same.
+            let written = Plan::parse(&plan.to_toml(), None, "written").unwrap();
+            assert_eq!(
+                (&written.added, &written.restore_after),
+                (&plan.added, &plan.restore_after)
+            );
+            plan
+        };
+        let loaded = |workload: &str| read("pairing = 'auto'", workload).restore_after;
+        let script = "script]\nbuiltin = 'tpcb-like'\n";
+        assert_eq!(loaded(script).as_deref(), Some("primary-keys"));
+        assert_eq!(loaded(&format!("{script}init = ''")), None);
+        assert_eq!(loaded(&format!("{script}steps = ['load', 'script']")), None);
+        let keys = format!("{script}steps = ['primary-keys', 'script']");
+        assert_eq!(loaded(&keys).as_deref(), Some("vacuum"));
+        let program = "program]\ninit = 'pgbench -i'\ncommand = 'pgbench'\n";
+        assert_eq!(loaded(program).as_deref(), Some("init"));
+        assert_eq!(loaded("program]\ncommand = 'pgbench'\n"), None);
+        // Where every trial loads, it is measured as all others.
+        assert_eq!(read("pairing = 'blocks'", script).restore_after, None);
+        // Options choose anew.
+        let plan = read("pairing = 'auto'", script);
+        let options = |name: &str, value: &str| {
+            let options = [(name.to_owned(), value.to_owned())];
+            let plan = plan.with_options(&options, "test").unwrap();
+            (plan.restore_after, plan.added)
+        };
+        assert_eq!(options("steps", "load,script"), (None, Vec::new()));
+        let (last, added) = options("init", "dtgp");
+        assert_eq!((last.as_deref(), added.len()), (Some("primary-keys"), 2));
+        assert_eq!(options("init", "dtg").0.as_deref(), Some("load"));
+    }
+
     proptest! {
         #[test]
         fn looks_rise_from_the_first_block_count_to_the_last(blocks in 2u32..=10_000, more in 0u32..=10_000) {

@@ -152,6 +152,12 @@ pub(crate) trait Family: Keyed {
         &[]
     }
 
+    /// The first steps of all sequences, as far as they only prepare for others and the plan does
+    /// not name them. For families whose plans have no complete list of steps.
+    fn prepares(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// The sequences to run.
     fn sequences(&self) -> Vec<Sequence>;
 

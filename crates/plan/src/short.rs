@@ -72,9 +72,9 @@ impl Plan {
         let (keys, lines) = section(&self.workload, options, origin)?;
         let unreadable = |error: toml::de::Error| PlanError::of(origin, error.to_string());
         let mut whole: Table = self.to_toml().parse().map_err(unreadable)?;
-        let steps = keys.contains(&"steps");
+        let steps = keys.contains(&"steps") || self.workload.tells_preparation();
         if steps && self.restore_after.is_some() && self.restore_after == self.added_load() {
-            // Chosen for the steps of before.
+            // Chosen for the steps of before; chosen again when the plan is read.
             whole.remove("restore_after");
         }
         let new: Table = lines.parse().map_err(unreadable)?;

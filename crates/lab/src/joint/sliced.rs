@@ -6,15 +6,16 @@ use std::time::Duration;
 
 use drive::{Outcome, Slices};
 use judge::{LengthTrial, choose_length};
-use metrics::{CPU_BOUND, SliceReason};
+use metrics::SliceReason;
 use plan::Clients;
 use store::{Series, StepRecord, StepState, Warning};
 use workload::{Phase, Program, Step, stream_seed};
 
 use crate::error::Error;
 use crate::event::Event;
+use crate::joint::need::Need;
 use crate::joint::pin::Pin;
-use crate::joint::slicing::{Known, LEAD_IN, UNTESTED, cpus_needed, only_reads};
+use crate::joint::slicing::{LEAD_IN, Slicing, UNTESTED, only_reads};
 use crate::observe::disturbance::{self, Reading, Seen};
 use crate::observe::figures::{Locality, expect_declared, free_clients};
 use crate::trial::attempt::{Attempt, at_once};
@@ -43,8 +44,8 @@ pub struct SlicedStep<'a> {
     pub ms: Option<f64>,
     /// Why it is sliced.
     pub why: String,
-    /// True if it runs in turns from the next block on should it turn out not to be CPU-bound.
-    pub on_trial: bool,
+    /// What earlier blocks found.
+    pub slicing: &'a Slicing,
 }
 
 /// The records of one target's slices.
@@ -54,12 +55,12 @@ struct Kept {
     readings: Vec<Reading>,
 }
 
-/// Runs a sliced step and stores it for every variant. Returns its findings about slicing.
+/// Runs a sliced step and stores it for every variant.
 pub fn sliced(
     conditions: &Conditions<'_>,
     attempts: &mut [Attempt<'_>],
     how: SlicedStep<'_>,
-) -> Result<Known, Error> {
+) -> Result<(), Error> {
     let SlicedStep { phase, step, ordinal, .. } = how;
     let block = attempts.first().map_or(0, |attempt| attempt.entered.block);
     let clients = Clients::of(step.key.dop);
@@ -74,7 +75,7 @@ pub fn sliced(
             return Err(told(attempts, step, fault));
         }
     };
-    let (records, known, fault) = records(conditions, attempts, &how, ran);
+    let (records, fault) = records(conditions, attempts, &how, ran);
     for (attempt, record) in attempts.iter().zip(&records) {
         expect_declared(record);
         conditions.store.record_step(attempt.entered.trial, record)?;
@@ -85,7 +86,7 @@ pub fn sliced(
     for (attempt, record) in attempts.iter().zip(&records) {
         conditions.tell(Event::step_ended(record, clients, Some(attempt.name())));
     }
-    Ok(known)
+    Ok(())
 }
 
 /// Runs the step, with servers and clients kept on as many CPUs as it has clients, where every
@@ -147,7 +148,7 @@ fn records(
     attempts: &mut [Attempt<'_>],
     how: &SlicedStep<'_>,
     mut ran: Ran<'_>,
-) -> (Vec<StepRecord>, Known, Option<Fault>) {
+) -> (Vec<StepRecord>, Option<Fault>) {
     let step = how.step;
     let mut fault = ran.fault;
     let mut records = Vec::new();
@@ -173,26 +174,25 @@ fn records(
     let reads = only_reads(step);
     let kept: Vec<Kept> =
         outcomes.iter().enumerate().map(|(at, outcome)| keep(&seen, at, outcome, reads)).collect();
-    let cpu_share = lowest_share(&records, &kept);
-    let mut known = Known { ms: how.ms, settled: true, cpu_share };
-    let waits = how.on_trial && known.cpu_share < CPU_BOUND;
+    let mut length = how.ms.map(|ms| (ms, true));
+    let needed = how.slicing.in_vain(step, records.iter().map(Need::of_record));
     let mut notes = vec![format!("in slices with all variants: {}", how.why)];
     notes.extend(ran.found.notes);
     let mut warnings = Vec::new();
     if fault.is_some() {
         // There is nothing to learn from it.
-    } else if waits {
-        known.ms = None;
+    } else if let Some(needed) = needed {
+        length = None;
         let text = format!(
-            "a server and its clients needed only {}: from the next block on, the step runs in turns \
-             and its slices don't count",
-            cpus_needed(step, known.cpu_share)
+            "a server and its clients needed only {}: the step runs in turns in the next block, \
+             and these slices don't count",
+            needed.text(step)
         );
         warnings.push(Warning::new("not-cpu-bound", text));
     } else if how.ms.is_none() {
         let remedy = conditions.plan().lengthening(&step.key.name);
         let (ms, settled, text) = choose(&trials(&outcomes, &kept), remedy.as_deref());
-        (known.ms, known.settled) = (Some(ms), settled);
+        length = Some((ms, settled));
         conditions.tell(Event::Note(format!("  {}: {text}", step.key.name)));
         notes.push(text);
     }
@@ -201,11 +201,11 @@ fn records(
     for ((record, outcome), kept) in records.iter_mut().zip(&outcomes).zip(&kept) {
         record.notes.extend(notes.iter().chain(&seen.notes).cloned());
         record.warnings.extend(warnings.iter().cloned());
-        if let Some(ms) = known.ms {
-            fill(record, outcome, kept, ms, known.settled, watching);
+        if let Some(length) = length {
+            fill(record, outcome, kept, length, watching);
         }
     }
-    (records, known, fault)
+    (records, fault)
 }
 
 /// The error of a step that failed on one of several servers.
@@ -218,18 +218,6 @@ fn told(attempts: &mut [Attempt<'_>], step: &Step, fault: Fault) -> Error {
 /// Seconds in which a target had the load.
 fn loaded(outcome: &Outcome) -> f64 {
     outcome.slices.iter().map(|slice| slice.length.as_secs_f64()).sum()
-}
-
-/// The lowest share of the time in which a server and its clients ran, or would have run if others
-/// had not had the CPU; NaN if none is known. On a busy machine they run less, although they wait
-/// for nothing but a CPU.
-fn lowest_share(records: &[StepRecord], kept: &[Kept]) -> f64 {
-    let share = |(record, kept): (&StepRecord, &Kept)| {
-        let lost = kept.readings.iter().map(|reading| reading.crowded.max(0.0) + reading.stolen);
-        let lost: Vec<f64> = lost.filter(|share| !share.is_nan()).collect();
-        Some(record.metric(metrics::CPU_SHARE.name)? + judge::mean(&lost).unwrap_or(0.0))
-    };
-    records.iter().zip(kept).filter_map(share).fold(f64::NAN, f64::min)
 }
 
 /// The rates of a target's slices: 0 where it held its clients throughout, NaN where a slice was
@@ -308,8 +296,7 @@ fn fill(
     record: &mut StepRecord,
     outcome: &Outcome,
     kept: &Kept,
-    ms: f64,
-    settled: bool,
+    (ms, settled): (f64, bool),
     watching: f64,
 ) {
     let rounds = outcome.slices.len() as f64;

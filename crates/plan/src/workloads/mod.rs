@@ -145,7 +145,8 @@ impl WorkloadPlan {
         self.family().rows_of(step)
     }
 
-    /// Adds the steps that others need and the plan lacks, before all others. Returns them.
+    /// Adds the steps that others need and the plan lacks, before all others. Returns them, and
+    /// those that run without being named.
     pub(crate) fn add_needed(&mut self) -> Vec<String> {
         let family = self.family_mut();
         let named = family.steps().cloned().unwrap_or_default();
@@ -159,7 +160,7 @@ impl WorkloadPlan {
             // Also as `fillseq.2`.
             step.strip_prefix(need).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
         };
-        let mut added = Vec::new();
+        let mut added = family.prepares();
         if let Some(steps) = family.steps() {
             for (place, need) in needed.into_iter().enumerate() {
                 if !named.iter().any(|step| runs(need, step)) {
@@ -169,6 +170,11 @@ impl WorkloadPlan {
             }
         }
         added
+    }
+
+    /// True if it says which steps prepare for others each time it is read, however it is written.
+    pub(crate) fn tells_preparation(&self) -> bool {
+        !self.family().prepares().is_empty()
     }
 
     /// Sets all numbers of rows.
