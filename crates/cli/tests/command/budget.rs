@@ -13,7 +13,7 @@ fn nonsense_is_refused_before_anything_is_fetched() {
     let variants: String = (0..1000).map(variant).collect();
     let many = format!("budget = \"1m\"\n{variants}[workload.insert]\nsteps = [\"qr100\"]\n");
     let refused = place.run(&[&place.plan(&many)]);
-    assert!(!refused.stderr.contains("restarts as needed"), "the refusal comes first");
+    assert!(!refused.stderr.contains("blocks as needed"), "the refusal comes first");
     refused.expect(
         2,
         &[

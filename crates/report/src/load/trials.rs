@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use metrics::{SLICE_MS, STEAL};
+use metrics::{LATENCIES, SLICE_MS, STEAL};
 use plan::{Plan, Sequence, StepKey};
 use store::{Experiment, Measure, Scope, StepId, StepKind, TrialId, TrialState};
 
@@ -229,8 +229,9 @@ impl Trials {
         Ok(if known.is_empty() || known.contains(&self.metric) {
             ReportError::NoTrials
         } else {
-            let known = known.into_iter().collect();
-            ReportError::UnknownMetric { asked: self.metric.clone(), known }
+            let asked = self.metric.clone();
+            let nearest = nearest(&asked, &known);
+            ReportError::UnknownMetric { asked, nearest, known: known.into_iter().collect() }
         })
     }
 
@@ -374,6 +375,17 @@ impl System {
             && self.version == other.version
             && self.configuration == other.configuration
     }
+}
+
+/// Known metrics that probably were meant: for `p99` those of all classes.
+fn nearest(asked: &str, known: &BTreeSet<String>) -> Vec<String> {
+    let families = || LATENCIES.into_iter().filter(|family| family.short() == asked);
+    let of_class = known.iter().filter(|name| families().any(|it| it.member_in(name).is_some()));
+    let found: Vec<String> = of_class.cloned().collect();
+    if !found.is_empty() {
+        return found;
+    }
+    plan::nearest(asked, known.iter().map(String::as_str)).map(str::to_owned).into_iter().collect()
 }
 
 /// Which DBMS a reference from a plan means: `postgres@13.7` and `postgres://…` say it; `path:…`

@@ -121,7 +121,10 @@ function Falls({ sweep, shown }: { sweep: PageSweep; shown: Shown[] }) {
   return (
     <div class="falls">
       {lines.length > 0 && (
-        <p>Throughput falls with confidence although clients were added while cores were free:</p>
+        <p>
+          With more clients, throughput is lower by more than chance explains, although cores were
+          still free:
+        </p>
       )}
       <Remarks lines={lines} strong />
       <Remarks lines={sweep.notes} />
