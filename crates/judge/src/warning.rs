@@ -150,11 +150,11 @@ impl fmt::Display for Warning {
                 "outside the margin on its own, but not among {comparisons} comparisons (Benjamini-Hochberg p = {adjusted_p:.3})"
             ),
             Self::OneRestart => format!(
-                "too few restarts: 1, so there is no interval and no verdict, because slices don't show how much restarts \
+                "too few blocks: 1, so there is no interval and no verdict, because slices don't show how much restarts \
                  differ; run at least {ENOUGH_BLOCKS}"
             ),
             Self::TooFewRestarts { restarts } => format!(
-                "too few restarts: {restarts}, so there is no verdict, because slices don't show how much restarts \
+                "too few blocks: {restarts}, so there is no verdict, because slices don't show how much restarts \
                  differ; run at least {ENOUGH_BLOCKS}"
             ),
             Self::FewRounds { rounds } => format!(

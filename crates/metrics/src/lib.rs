@@ -139,6 +139,15 @@ mod tests {
     }
 
     #[test]
+    fn what_can_be_judged_is_listed_once() {
+        let mut names: Vec<String> = judgeable(&["query", "insert"]).collect();
+        assert!(names.contains(&"query.p99".to_owned()) && names.contains(&"p99".to_owned()));
+        names.sort_unstable();
+        let twice = names.windows(2).find(|two| two[0] == two[1]);
+        assert_eq!(twice, None);
+    }
+
+    #[test]
     fn a_family_has_a_member_for_any_class_or_event() {
         let found = find("put.p999").unwrap();
         assert_eq!(found.name, "put.p999");

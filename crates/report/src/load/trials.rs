@@ -405,3 +405,17 @@ impl WorkloadStep {
         if self.sliced { format!("{name} (slices)") } else { name }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bare_percentile_means_that_of_a_class() {
+        let known = ["insert.p99", "o/s", "query.p99", "query.p999"].map(str::to_owned);
+        let found = |asked: &str| nearest(asked, &BTreeSet::from(known.clone()));
+        assert_eq!(found("p99"), ["insert.p99", "query.p99"]);
+        assert_eq!(found("o/z"), ["o/s"]);
+        assert!(found("something").is_empty());
+    }
+}

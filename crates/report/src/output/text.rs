@@ -195,11 +195,11 @@ mod tests {
              Legend:\n\
              * rows or queries per second\n\
              --- absolute\n\
-             version    l.i0  qr100\n\
+             variant    l.i0  qr100\n\
              13.7     100000   9500\n\
              14|3      93400      –\n\
              --- relative to first result\n\
-             version   l.i0  qr100\n\
+             variant   l.i0  qr100\n\
              14|3     0.934      –\n\
              – not known\n"
         );

@@ -12,8 +12,12 @@ use crate::output::table::{Row, RowKind, Section, Table, distinct, texts};
 
 /// The confidences of the intervals: one, unless an adaptive experiment reached looks that differ.
 pub(super) fn intervals(judged: &Judged) -> String {
-    let found = judged.comparisons().map(|found| found.confidence);
-    let ends = [found.clone().min_by(f64::total_cmp), found.max_by(f64::total_cmp)];
+    range(judged.comparisons().map(|found| found.confidence))
+}
+
+/// `95%`, or `97.5% to 99.2%`.
+fn range(confidences: impl Iterator<Item = f64> + Clone) -> String {
+    let ends = [confidences.clone().min_by(f64::total_cmp), confidences.max_by(f64::total_cmp)];
     let ends = distinct(ends.map(|end| confidence(end.unwrap_or(judge::CONFIDENCE))));
     ends.join(" to ")
 }
@@ -142,5 +146,18 @@ pub(super) fn kind(view: View<'_>, judged: &Judged, finding: &Finding<'_>) -> Op
         Some(Verdict::Regression) => Some(RowKind::Regression),
         Some(Verdict::Improvement) => Some(RowKind::Improvement),
         _ => (finding.fails || !held).then_some(RowKind::Marked),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::range;
+
+    #[test]
+    fn confidences_of_several_looks_are_a_range() {
+        let said = |all: &[f64]| range(all.iter().copied());
+        assert_eq!(said(&[0.99, 0.975, 0.992]), "97.5% to 99.2%");
+        assert_eq!(said(&[0.95, 0.95]), "95%");
+        assert_eq!(said(&[]), "95%");
     }
 }
