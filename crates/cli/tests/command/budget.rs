@@ -17,7 +17,7 @@ fn nonsense_is_refused_before_anything_is_fetched() {
     refused.expect(
         2,
         &[
-            "the budget of 1m is too small: a verdict takes 6 restarts, and those of 1000 variants \
+            "the budget of 1m is too small: a verdict takes 6 blocks, and those of 1000 variants \
              with 1 step take more than 50m",
             "Set a larger budget, or fewer variants, steps or seconds",
         ],

@@ -12,12 +12,14 @@ use crate::output::table::{Row, RowKind, Section, Table, distinct, texts};
 
 /// The confidences of the intervals: one, unless an adaptive experiment reached looks that differ.
 pub(super) fn intervals(judged: &Judged) -> String {
-    range(judged.comparisons().map(|found| found.confidence))
+    let confidences: Vec<f64> = judged.comparisons().map(|found| found.confidence).collect();
+    range(&confidences)
 }
 
 /// `95%`, or `97.5% to 99.2%`.
-fn range(confidences: impl Iterator<Item = f64> + Clone) -> String {
-    let ends = [confidences.clone().min_by(f64::total_cmp), confidences.max_by(f64::total_cmp)];
+fn range(confidences: &[f64]) -> String {
+    let all = || confidences.iter().copied();
+    let ends = [all().min_by(f64::total_cmp), all().max_by(f64::total_cmp)];
     let ends = distinct(ends.map(|end| confidence(end.unwrap_or(judge::CONFIDENCE))));
     ends.join(" to ")
 }
@@ -155,9 +157,8 @@ mod tests {
 
     #[test]
     fn confidences_of_several_looks_are_a_range() {
-        let said = |all: &[f64]| range(all.iter().copied());
-        assert_eq!(said(&[0.99, 0.975, 0.992]), "97.5% to 99.2%");
-        assert_eq!(said(&[0.95, 0.95]), "95%");
-        assert_eq!(said(&[]), "95%");
+        assert_eq!(range(&[0.99, 0.975, 0.992]), "97.5% to 99.2%");
+        assert_eq!(range(&[0.95, 0.95]), "95%");
+        assert_eq!(range(&[]), "95%");
     }
 }
