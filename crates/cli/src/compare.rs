@@ -37,7 +37,8 @@ pub struct CompareArgs {
     /// Print all tables with their legends, as files and pipes get them, also on a terminal
     #[arg(long)]
     full: bool,
-    /// Print only verdicts and warnings, as on a terminal, also to files and pipes and with --metric
+    /// Print only verdicts and warnings, as on a terminal, also to files and pipes, and with
+    /// --metric
     #[arg(long, conflicts_with_all = ["full", "tables", "format", "rows"])]
     brief: bool,
     /// Print only these kinds of tables [default: all except counters; on a terminal, verdicts and
