@@ -10,6 +10,7 @@ use crate::changes::named;
 use crate::exit;
 use crate::format::Format;
 use crate::results::Chosen;
+use crate::terminal::columns;
 
 /// Compare the variants of an experiment: tables, intervals, verdicts
 #[derive(Debug, Args)]
@@ -36,8 +37,9 @@ pub struct CompareArgs {
     /// Print all tables with their legends, as files and pipes get them, also on a terminal
     #[arg(long)]
     full: bool,
-    /// Print only verdicts and warnings, as on a terminal, also to files and pipes
-    #[arg(long, conflicts_with_all = ["full", "tables", "format", "metric", "rows"])]
+    /// Print only verdicts and warnings, as on a terminal, also to files and pipes, and with
+    /// --metric
+    #[arg(long, conflicts_with_all = ["full", "tables", "format", "rows"])]
     brief: bool,
     /// Print only these kinds of tables [default: all except counters; on a terminal, verdicts and
     /// warnings]
@@ -58,16 +60,6 @@ enum Rows {
     Variants,
     /// Variants are columns
     Steps,
-}
-
-/// The maximum width of output on a terminal, in columns.
-const COLUMNS: usize = 100;
-
-/// Columns of the terminal, if there is one; readable in any case.
-fn columns() -> usize {
-    terminal_size::terminal_size()
-        .map_or(COLUMNS, |(width, _)| usize::from(width.0))
-        .clamp(40, COLUMNS)
 }
 
 impl CompareArgs {
@@ -117,10 +109,8 @@ pub fn print_after_run(directory: &Path, results: &report::Results) -> anyhow::R
     }
     let mut out = std::io::stdout();
     let (place, experiment) = (directory.display(), results.experiment.id);
-    writeln!(
-        out,
-        "\nResults are in {place} (experiment {experiment}). All tables: steelyard compare --full --results {place}"
-    )?;
+    writeln!(out, "\nResults are in {place} (experiment {experiment}).")?;
+    writeln!(out, "All tables: steelyard compare --full --results {place}")?;
     writeln!(out, "As a page: steelyard report --results {place} -o report.html")?;
     Ok(())
 }

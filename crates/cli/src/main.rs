@@ -8,6 +8,7 @@ mod count;
 mod dash;
 mod doctor;
 mod engine;
+mod estimate;
 mod exit;
 mod explain;
 mod export;
@@ -28,6 +29,7 @@ mod run;
 mod setup;
 mod short;
 mod sources;
+mod terminal;
 mod variance;
 
 use std::process::ExitCode;

@@ -207,7 +207,7 @@ fn names(plan: &Plan) -> String {
 /// How often everything runs.
 fn often(plan: &Plan) -> String {
     match plan.designs_itself() {
-        true => "restarts as needed".to_owned(),
+        true => "blocks as needed".to_owned(),
         false => counted(plan.blocks as usize, "block"),
     }
 }

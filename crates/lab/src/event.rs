@@ -74,6 +74,11 @@ pub enum Event {
         /// Time since its start.
         elapsed: Duration,
     },
+    /// The servers are settled; what is left of settling is a wait for the host.
+    Settling {
+        /// The longest that all of settling takes, from its start.
+        at_most: Duration,
+    },
     /// A step has ended and is in the store.
     StepEnded {
         /// The step.

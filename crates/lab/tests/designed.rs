@@ -51,7 +51,7 @@ fn a_run_restarts_its_servers_and_ends_within_its_budget() {
     assert_eq!(finished.len(), 2 * restarts as usize);
     assert!(site.notes(&finished[0], "l.i0").contains("in slices with all variants"));
     // On a slow machine there may be no room for more.
-    let foreseen = ["restarts of", "but a verdict takes 6"];
+    let foreseen = ["blocks of", "but a verdict takes 6"];
     assert!(foreseen.iter().any(|text| site.told().contains(text)), "{}", site.told());
 }
 
@@ -97,10 +97,7 @@ fn a_budget_for_which_there_is_far_too_much_to_do_is_refused() {
     let error = site.run(&Site::plan(&variants, &budget(60), STEPS)).unwrap_err();
     assert!(error.is_request(), "{error}");
     let text = error.to_string();
-    assert!(
-        text.starts_with("the budget of 1m is too small: a verdict takes 6 restarts"),
-        "{text}"
-    );
+    assert!(text.starts_with("the budget of 1m is too small: a verdict takes 6 blocks"), "{text}");
     assert_eq!(site.world.calls(), Vec::<String>::new());
     assert!(site.events.is_empty() && !site.path().join("results").exists());
 }

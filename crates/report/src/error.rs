@@ -51,17 +51,23 @@ pub enum ReportError {
     )]
     TooFewTrials,
     /// No step has this metric.
-    #[error("expected a metric such as o/s, found {asked}; available are {}", listed(.known))]
+    #[error(
+        "expected a metric such as o/s, found {asked}{}; available are {}",
+        did_you_mean(.nearest),
+        listed(.known)
+    )]
     UnknownMetric {
         /// The requested value.
         asked: String,
+        /// Known ones that were probably meant.
+        nearest: Vec<String>,
         /// The available ones.
         known: Vec<String>,
     },
     /// A metric that can't be judged.
     #[error(
         "expected a metric that can be judged, found {asked}{}; available are {}",
-        .nearest.as_ref().map_or(String::new(), |nearest| format!(" (did you mean {nearest}?)")),
+        did_you_mean(.nearest.as_slice()),
         listed(.known)
     )]
     NotJudgeable {
@@ -179,6 +185,13 @@ fn why_not(notes: &[String]) -> String {
     } else {
         notes.join("; ")
     }
+}
+
+fn did_you_mean(nearest: &[String]) -> String {
+    if nearest.is_empty() {
+        return String::new();
+    }
+    format!(" (did you mean {}?)", nearest.join(" or "))
 }
 
 fn listed(names: &[String]) -> String {

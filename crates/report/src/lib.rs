@@ -69,6 +69,8 @@ pub use load::model::{
 pub use load::plans::ExplainedPlan;
 pub use load::slices::Slices;
 pub use load::used::{covered, looks, time_used};
+pub use output::fit::{shortened, wrapped};
+pub use output::number::half_width;
 pub use output::panels::{Panel, Panels};
 pub use output::sheet::{Format, Printable};
 pub use output::table::{Row, RowKind, Section, Table};

@@ -13,11 +13,11 @@ fn nonsense_is_refused_before_anything_is_fetched() {
     let variants: String = (0..1000).map(variant).collect();
     let many = format!("budget = \"1m\"\n{variants}[workload.insert]\nsteps = [\"qr100\"]\n");
     let refused = place.run(&[&place.plan(&many)]);
-    assert!(!refused.stderr.contains("restarts as needed"), "the refusal comes first");
+    assert!(!refused.stderr.contains("blocks as needed"), "the refusal comes first");
     refused.expect(
         2,
         &[
-            "the budget of 1m is too small: a verdict takes 6 restarts, and those of 1000 variants \
+            "the budget of 1m is too small: a verdict takes 6 blocks, and those of 1000 variants \
              with 1 step take more than 50m",
             "Set a larger budget (at least --budget 51m), or fewer variants or steps",
         ],

@@ -37,7 +37,7 @@ pub struct Outlook {
     /// Time of all further restarts, if they give every comparison an interval as narrow as its
     /// goal.
     pub enough: Option<Duration>,
-    /// For people: `about 14 restarts of 20 s (4m40s); probably detects differences of 0.6% in
+    /// For people: `about 14 blocks of 20 s (4m40s); probably detects differences of 0.6% in
     /// l.i0, 1.2% in qr100`.
     pub text: String,
 }
@@ -191,7 +191,7 @@ impl Course {
             shown => format!("; probably detects differences of {}", shown.join(", ")),
         };
         let seconds = next.as_secs_f64();
-        let restarts = counted(restarts as usize, "restart");
+        let restarts = counted(restarts as usize, "block");
         let time = format_duration(time);
         format!("about {restarts} of {seconds:.1} s ({time}){shown}")
     }

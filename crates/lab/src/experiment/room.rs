@@ -102,7 +102,7 @@ fn needed(plan: &Plan, least: f64) -> String {
         1 => format!("one block of {size} with {steps} takes more than {time}"),
         blocks => format!(
             "a verdict takes {}, and those of {size} with {steps} take more than {time}",
-            of_plan(plan, blocks)
+            so_many(blocks)
         ),
     }
 }
@@ -134,7 +134,7 @@ impl Room {
         self.lacking(plan).unwrap_or_else(|| {
             let blocks = self.blocks().min(plan.block_limit());
             let budget = format_duration(self.budget);
-            format!("the budget of {budget} has room for about {}", of_plan(plan, blocks))
+            format!("the budget of {budget} has room for about {}", so_many(blocks))
         })
     }
 
@@ -149,7 +149,7 @@ impl Room {
             "the budget of {} has room for {}, but a verdict takes {needed}: {} will probably stay \
              undecided; about {} would do",
             format_duration(self.budget),
-            of_plan(plan, room),
+            so_many(room),
             list(&judged_steps(plan)),
             upward(self.until(needed))
         ))
@@ -204,9 +204,9 @@ fn judged_steps(plan: &Plan) -> Vec<String> {
     names
 }
 
-/// This many blocks, or restarts of a run that designs itself.
-fn of_plan(plan: &Plan, blocks: u32) -> String {
-    counted(blocks as usize, if plan.designs_itself() { "restart" } else { "block" })
+/// `6 blocks`.
+fn so_many(blocks: u32) -> String {
+    counted(blocks as usize, "block")
 }
 
 #[cfg(test)]
@@ -236,7 +236,7 @@ mod tests {
         // 6 · (1000 · 0.5 s + 20 ms).
         let of = |budget: &str| plan(1000, &format!("budget = '{budget}'"), QUERIES);
         let needed =
-            "a verdict takes 6 restarts, and those of 1000 variants with 1 step take more than 50m";
+            "a verdict takes 6 blocks, and those of 1000 variants with 1 step take more than 50m";
         assert_eq!(
             refused(&of("1m")),
             format!(
@@ -290,12 +290,12 @@ mod tests {
         assert_eq!(
             room(120, 30, 25).lacking(&designed).as_deref(),
             Some(
-                "the budget of 2m has room for 4 restarts, but a verdict takes 6: qr100 will \
+                "the budget of 2m has room for 4 blocks, but a verdict takes 6: qr100 will \
                  probably stay undecided; about 3m10s would do"
             )
         );
         let none = room(120, 130, 25).text(&designed);
-        assert!(none.contains("has room for 1 restart, but a verdict takes 6"), "{none}");
+        assert!(none.contains("has room for 1 block, but a verdict takes 6"), "{none}");
         assert_eq!(room(155, 30, 25).lacking(&designed), None);
         let planned = plan(2, "blocks = 6\nbudget = '2h'", MINUTES);
         let text = room(7200, 130, 120).text(&planned);
