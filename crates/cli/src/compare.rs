@@ -9,6 +9,7 @@ use report::{CompareOptions, Gate, Section, Which};
 use crate::changes::named;
 use crate::exit;
 use crate::format::Format;
+use crate::pasted::pasted;
 use crate::results::Chosen;
 
 /// Compare the variants of an experiment: tables, intervals, verdicts
@@ -64,7 +65,7 @@ enum Rows {
 const COLUMNS: usize = 100;
 
 /// Columns of the terminal, if there is one; readable in any case.
-fn columns() -> usize {
+pub fn columns() -> usize {
     terminal_size::terminal_size()
         .map_or(COLUMNS, |(width, _)| usize::from(width.0))
         .clamp(40, COLUMNS)
@@ -116,11 +117,13 @@ pub fn print_after_run(directory: &Path, results: &report::Results) -> anyhow::R
         Format::Text.print(|format| comparison.summary(format))?;
     }
     let mut out = std::io::stdout();
-    let (place, experiment) = (directory.display(), results.experiment.id);
+    let (place, experiment) = (directory.display().to_string(), results.experiment.id);
     writeln!(
         out,
-        "\nResults are in {place} (experiment {experiment}). All tables: steelyard compare --full --results {place}"
+        "\nResults are in {place} (experiment {experiment}). All tables: {}",
+        pasted(["compare", "--full", "--results", &place])
     )?;
-    writeln!(out, "As a page: steelyard report --results {place} -o report.html")?;
+    let page = pasted(["report", "--results", &place, "-o", "report.html"]);
+    writeln!(out, "As a page: {page}")?;
     Ok(())
 }

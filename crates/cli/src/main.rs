@@ -18,6 +18,7 @@ mod import;
 mod intervals;
 mod list;
 mod machine;
+mod pasted;
 mod progress;
 mod pull;
 mod push;

@@ -71,7 +71,7 @@ impl Style {
     }
 
     /// Escapes characters that Markdown would treat as markup.
-    fn escaped(self, text: &str) -> String {
+    pub(crate) fn escaped(self, text: &str) -> String {
         let mut out = String::with_capacity(text.len());
         for c in text.chars() {
             match c {
@@ -83,6 +83,12 @@ impl Style {
         }
         out
     }
+}
+
+/// A text in lines of at most `width` characters, as far as its words allow.
+pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let options = textwrap::Options::new(width).subsequent_indent("  ").break_words(false);
+    textwrap::wrap(text, options).into_iter().map(Cow::into_owned).collect()
 }
 
 /// Longest label of a row in aligned tables, in characters. Functions of C++ have longer names.

@@ -5,10 +5,9 @@ use std::collections::BTreeSet;
 use judge::Verdict;
 use metrics::OPS;
 use store::Better;
-use textwrap::Options;
 
 use super::sweeps::{SIGNS, sign};
-use super::throughput::{SINGLE, label_with_unit, relative_cell};
+use super::throughput::{SINGLE, SINGLE_VALUES, label_with_unit, relative_cell};
 use super::verdicts::{intervals, kind};
 use super::view::{VARIANT, View};
 use super::{other, sweeps, throughput};
@@ -18,6 +17,7 @@ use crate::judging::gate::unfinished;
 use crate::judging::judged::Finding;
 use crate::output::number::{percent, rate, relative};
 use crate::output::table::{Row, Section, Table, one_line, texts};
+use crate::output::text::wrapped;
 
 /// Up to this many comparisons get a line each; more get a cell each.
 const LINES: usize = 48;
@@ -37,10 +37,9 @@ pub(crate) fn tables(view: View<'_>, warnings: &[WarningDocument], width: usize)
         1..=LINES => vec![lines(view, &findings, width)],
         _ => vec![cells(view, &findings)],
     };
-    if let Some(table) = tables.first_mut().filter(|_| findings.iter().any(is_single))
-        && !view.results.is_imported()
-    {
-        table.notes.push(SINGLE.to_owned());
+    if let Some(table) = tables.first_mut().filter(|_| findings.iter().any(is_single)) {
+        let said = if view.results.is_imported() { SINGLE_VALUES } else { SINGLE };
+        table.notes.push(said.to_owned());
     }
     for mut table in sweeps::tables(view) {
         // The last column of cliffs says in words what the other columns show.
@@ -196,9 +195,4 @@ fn notes(view: View<'_>, warnings: &[WarningDocument], width: usize) -> Vec<Stri
         more => format!("{code}: {text} (and {more} more)"),
     };
     kinds.into_iter().map(said).flat_map(|text| wrapped(&format!("! {text}"), width)).collect()
-}
-
-fn wrapped(text: &str, width: usize) -> Vec<String> {
-    let options = Options::new(width).subsequent_indent("  ").break_words(false);
-    textwrap::wrap(text, options).into_iter().map(|line| line.into_owned()).collect()
 }
