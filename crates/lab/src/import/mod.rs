@@ -157,6 +157,7 @@ impl Arranged {
         steelyard: &str,
     ) -> Result<Imported, ImportError> {
         let blocks = self.trials.iter().map(|trial| trial.block).max().unwrap_or(0);
+        let (program, mixed) = (self.default_name(), self.mixed());
         let experiment = store.begin_experiment(&NewExperiment {
             purpose: Purpose::Run,
             name: name.to_owned(),
@@ -169,7 +170,6 @@ impl Arranged {
             steelyard: steelyard.to_owned(),
             created_ms: self.written_ms,
         })?;
-        let (program, mixed) = (self.default_name(), self.mixed());
         let mut variants = Vec::new();
         for Variant { name, version, files } in &self.variants {
             variants.push(store.add_variant(

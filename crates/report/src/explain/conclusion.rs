@@ -256,9 +256,10 @@ mod tests {
         let (slower, as_much, more) = (compared(0.8), compared(1.24), compared(1.5));
         let costs = [(&WRITTEN_KB, &as_much), (&DBMS_CPU, &more)];
         let counters = [shift("a.wal", 10.0, 12.4, true), shift("a.reads", 10.0, 30.0, true)];
-        let said = |pace| conclusion(["a", "b"], Ok(&slower), &costs, &[], &counters, pace, 0.02);
-        let free = said(&Pace::Free);
-        let beside = said(&Pace::Beside(vec!["insert".to_owned()]));
+        let said =
+            |pace: Pace| conclusion(["a", "b"], Ok(&slower), &costs, &[], &counters, &pace, 0.02);
+        let free = said(Pace::Free);
+        let beside = said(Pace::Beside(vec!["insert".to_owned()]));
         assert_eq!(
             beside.strip_prefix(&free),
             Some(
@@ -266,7 +267,7 @@ mod tests {
                  that alone, an effect of throughput and no cause, may explain wKB/o, a.wal"
             )
         );
-        let given = said(&Pace::Given("insert".to_owned()));
+        let given = said(Pace::Given("insert".to_owned()));
         let begin = "a to b: throughput is given, since its inserts come at a fixed rate: what \
                      follows is no cause of it; it writes 24.0% more";
         assert!(given.starts_with(begin), "{given}");
