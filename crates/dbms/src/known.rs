@@ -44,8 +44,9 @@ pub fn rest_of_disk(
     systems::of(installation).ok().map(|kind| disk::rest(kind, directory, tables))
 }
 
-/// Most clients that can be connected at the same time to a server of `installation` with these
-/// settings and this configuration file; `None`: as many as the machine allows.
+/// The largest number of clients that can be connected at the same time to a server of
+/// `installation` with these settings and this configuration file; `None`: as many as the machine
+/// allows.
 pub fn most_clients(
     installation: &Installation,
     settings: &Config,

@@ -2,9 +2,9 @@
 //!
 //! A [`Reference`] (the plan's `dbms = "postgres@13.7"`) is obtained once into a [`Cache`], which
 //! gives an [`Installation`]. [`start`] starts a fresh server from it for one trial and returns a
-//! [`System`]. It knows where clients connect, what it counts, how it settles and ends, and nothing
-//! about benchmarks. Everything started is first written to a [`Ledger`], so the next steelyard can
-//! end and remove what a killed one left.
+//! [`System`]. A system knows where clients connect, what it counts, how it settles and how it
+//! ends. It knows nothing about benchmarks. Everything started is first written to a [`Ledger`], so
+//! the next steelyard can end and remove what a killed one left.
 //!
 //! Each system has a folder. They share `api` (what a system is and can do), `obtain` (binaries),
 //! `process`, `data` (on disk) and `embedded` (engines without a server). `systems` lists them,

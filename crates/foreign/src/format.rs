@@ -103,7 +103,8 @@ impl Format {
         }
     }
 
-    /// Whose output this is, by lines that only that program prints. `None` if none is known.
+    /// The format of a text, recognized by lines that only one program prints. `None` if it is
+    /// unknown.
     pub fn detect(text: &str) -> Option<Self> {
         WORDS.into_iter().map(|(_, format)| format).find(|format| match format {
             Self::Pgbench => pgbench::detect(text),
@@ -121,8 +122,8 @@ impl Format {
         })
     }
 
-    /// The name of one operation, and true if fewer are better: `transactions`, of which there
-    /// should be more per second, or the unit of a cost, `ns/op`. A number in any other output is
+    /// The unit of the figure, and true if less is better: the name of operations, such as
+    /// `transactions`, or the unit of a cost, such as `ns/op`. A number in any other output is
     /// taken for a rate, because nothing is known about it.
     pub fn counts(&self) -> (&'static str, bool) {
         match self {

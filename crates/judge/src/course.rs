@@ -1,6 +1,6 @@
 //! The course of an experiment that designs itself: how many restarts, and how long each step in
-//! them. It follows from the cost of restarts and the spread of steps so far, and is revised at
-//! each look for whatever is still undecided.
+//! them. It depends on the cost of restarts and the spread of steps so far. At each look it is
+//! revised for the steps that are still undecided.
 //!
 //! Lengths may depend on results so far without raising false alarms, because each restart counts
 //! the same however long its steps were, and is as likely to err upward as downward. That, and
@@ -34,12 +34,12 @@ const RECENT: usize = 4;
 pub struct Watched {
     /// The number of its step.
     pub step: usize,
-    /// True if that ends by time, so that its length can be chosen.
+    /// True if that step ends by time, so its length can be chosen.
     pub timed: bool,
     /// The comparison so far.
     pub comparison: Comparison,
-    /// Where it ran in slices: the variance of one restart's log ratio that these show, and the
-    /// seconds that each server had the load in it.
+    /// If it ran in slices: the variance of one restart's log ratio, as the slices show it, and the
+    /// seconds that each server had the load in that restart.
     pub slices: Option<(f64, f64)>,
     /// True if it needs nothing more.
     pub settled: bool,
@@ -52,7 +52,7 @@ pub struct Outlook {
     pub restarts: u32,
     /// How long each timed step lasts on each server, in seconds, by its number.
     pub seconds: BTreeMap<usize, f64>,
-    /// Indexes of the comparisons to continue for.
+    /// Indexes of the comparisons that the run continues for.
     pub pursued: Vec<usize>,
     /// Standard error of the log ratio of each step at the end, by its number.
     pub errors: BTreeMap<usize, f64>,
@@ -142,7 +142,7 @@ impl Course {
         outlook
     }
 
-    /// The steps with the most that any of their comparisons scatters by, and what is wanted.
+    /// The steps, each with the largest scatter of its comparisons and its target.
     fn steps(
         &self,
         watched: &[Watched],
@@ -166,7 +166,7 @@ impl Course {
         steps
     }
 
-    /// How a comparison scatters, its time in seconds of the machine.
+    /// The scatter of a comparison, with times in seconds of the machine.
     fn noise(&self, watched: &Watched) -> StepNoise {
         let all = watched.comparison.sd_log.map_or(0.0, |sd| sd * sd);
         let (usual, within, seconds) = match watched.slices {
@@ -207,7 +207,7 @@ fn misses(steps: &[StepNoise], found: &Design, done: u32) -> f64 {
     steps.iter().zip(&found.errors).filter_map(of).fold(0.0, f64::max)
 }
 
-/// The cheapest design that reaches the targets, or that of a day.
+/// The cheapest design that reaches the targets, or the best one for a day.
 fn enough(steps: &[StepNoise], done: u32, cost: f64) -> Option<Design> {
     let mut time = 15.0;
     loop {

@@ -14,7 +14,7 @@ pub const ENOUGH_BLOCKS: usize = 6;
 /// fewer than four rounds, and the interval depends on them.
 pub const ENOUGH_ROUNDS: usize = 30;
 
-/// A warning to present with a comparison; not an error that prevents one.
+/// A warning to show with a comparison.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Warning {
     /// A single block: the spread is unknown, so there is neither interval nor verdict.
@@ -58,7 +58,7 @@ pub enum Warning {
         /// How many the restart with the fewest had.
         rounds: usize,
     },
-    /// More rounds than [`crate::MUCH_SET_ASIDE`] could not be used.
+    /// A larger share of rounds than [`crate::MUCH_SET_ASIDE`] could not be used.
     MuchSetAside {
         /// Share of the rounds, 0 to 1.
         share: f64,
@@ -69,7 +69,7 @@ pub enum Warning {
         /// Share of the CPU time that was taken, 0 to 1, in the trial with the most.
         stolen: f64,
     },
-    /// In more rounds than [`crate::MUCH_IDLE`] neither did anything.
+    /// Neither side did anything in a larger share of rounds than [`crate::MUCH_IDLE`].
     IdleRounds {
         /// Share of the rounds, 0 to 1.
         share: f64,
@@ -95,8 +95,8 @@ pub enum Warning {
         /// Ratio of all operations.
         all: f64,
     },
-    /// The typical slice is equivalent, but all operations together are not sure to be: rare slices
-    /// may lack more than the margin.
+    /// The typical slice is equivalent, but all operations together may not be: rare slices may
+    /// lose more than the margin.
     TotalsOpen {
         /// Lower end of the interval of the ratio of all operations.
         low: f64,

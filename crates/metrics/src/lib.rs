@@ -30,8 +30,8 @@ pub use words::{Words, counted};
 /// kept with the DBMS's counters, in microseconds. A state that was never seen is missing.
 pub const WAITS: &str = "waits";
 
-/// A step whose servers and clients are on CPU for less than this share of the time that a
-/// synchronous client could be ([`CPU_SHARE`]) is not CPU-bound: it waits for something else.
+/// A step is CPU-bound if its servers and clients use at least this share of the CPU time that
+/// synchronous clients can use ([`CPU_SHARE`]). Otherwise it waits for something else.
 pub const CPU_BOUND: f64 = 0.7;
 
 /// The costs per operation, in the order of the published tables.
@@ -99,7 +99,7 @@ pub fn in_step(name: &str, class: &str) -> Option<&'static Metric> {
     find(name).or_else(|| find(&of_class()?.of(class)))
 }
 
-/// The metric called `name`, whatever a step counts: for `p99` the whole family.
+/// The metric called `name`, regardless of what a step counts: for `p99`, the whole family.
 pub fn named(name: &str) -> Option<&'static Metric> {
     find(name).or_else(|| LATENCIES.into_iter().find(|family| family.short() == name))
 }

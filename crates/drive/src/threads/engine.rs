@@ -282,7 +282,7 @@ impl Clients {
         slice::slices(Timetable::new(slices, targets), targets, target, measured, &clients)
     }
 
-    /// Without any usable slice there is no rate, and 0 would be wrong.
+    /// An error if there is no usable slice: there is then no rate, and 0 would be wrong.
     fn unmeasured(&self, outcome: &Outcome, measured: Duration) -> Option<String> {
         let says = |slice: &Slice| slice.rate().is_some();
         if self.load.slices.is_none() || self.gate.stopped() || outcome.slices.iter().any(says) {
@@ -299,7 +299,7 @@ impl Clients {
         })
     }
 
-    /// If every transaction failed, their rate is not a result.
+    /// An error if every transaction failed: their rate is then not a result.
     fn all_failed(outcome: &Outcome, counted: &Class) -> Option<String> {
         let class = outcome.class(counted)?;
         let failure = outcome.failures.iter().rev().find(|failure| !failure.retried)?;
@@ -308,7 +308,7 @@ impl Clients {
         })
     }
 
-    /// Queries that found too few rows looked in the wrong place, however fast they were.
+    /// An error if queries found too few rows: they looked in the wrong place.
     fn too_few_rows(outcome: &Outcome) -> Option<String> {
         let lacks = |class: &&ClassOutcome| {
             class.statements >= MEAN_CHECKED_FROM

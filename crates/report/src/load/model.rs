@@ -172,6 +172,11 @@ impl Results {
         self.experiment.state == store::ExperimentState::Finished
     }
 
+    /// True if the run failed for a reason that resuming it can't change.
+    pub(crate) fn would_fail_again(&self) -> bool {
+        self.warnings.iter().any(|noted| noted.warning.code == store::FAILED)
+    }
+
     /// Removes the samples of blocks after `last`, so that judging works as if only the blocks up
     /// to it had run. Figures pooled over all blocks (response times, sizes, counters) stay as they
     /// are.

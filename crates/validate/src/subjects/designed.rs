@@ -20,7 +20,7 @@ const ROUND: f64 = 0.1;
 const WORK: f64 = 0.8;
 const FIRST: f64 = 2.0;
 
-/// True differences in the tables, the variant's throughput as a share less 1.
+/// True differences in the tables: the variant's throughput divided by the base's, minus 1.
 const TRUTHS: [f64; 3] = [0.0, -0.02, -0.05];
 
 /// The scatter of restarts as a deviation of the log ratio, and true for heavy tails.
@@ -119,7 +119,7 @@ fn row(findings: &mut Findings, name: &str, found: &[Vec<Ended>; 3]) {
     findings.row(name, figures![missed, regressions, none, edge, clear]);
 }
 
-/// A variant that stalls, and is as fast as the base in between, is not equivalent to it.
+/// A variant that stalls, but is as fast as the base between stalls, is not equivalent to it.
 fn stalls(size: Size, findings: &mut Findings) {
     let between = BETWEEN[1];
     findings.table(
@@ -236,7 +236,7 @@ fn sliced(
     steps.map(|step| Ended { used: now, ..step.ended })
 }
 
-/// How a step stands now, of which its end takes note.
+/// The current state of a step. Its comparison is also noted for the step's end.
 fn watched(step: &mut Step, number: usize, truth: f64, looks: &Looks) -> Option<Watched> {
     if step.refused {
         step.ended.verdicts.push(Verdict::Inconclusive);

@@ -16,7 +16,7 @@ use crate::judging::figures::absolute;
 use crate::judging::gate::unfinished;
 use crate::judging::judged::Finding;
 use crate::output::number::{percent, rate, relative};
-use crate::output::table::{Row, Section, Table, one_line, texts};
+use crate::output::table::{Row, Section, Table, has_content, one_line, texts};
 use crate::output::text::wrapped;
 
 /// Up to this many comparisons get a line each; more get a cell each.
@@ -158,41 +158,66 @@ fn cells(view: View<'_>, findings: &[Finding<'_>]) -> Table {
     if variants.len() > table.rows.len() { table.transposed(VARIANT) } else { table }
 }
 
+/// Notes: of each kind its code, the first one, and how many more there are.
+#[derive(Default)]
+struct Notes(Vec<(String, String, usize)>);
+
+impl Notes {
+    fn add(&mut self, code: &str, text: String) {
+        match self.0.iter_mut().find(|(known, ..)| known == code) {
+            Some((.., more)) => *more += 1,
+            None => self.0.push((code.to_owned(), text, 0)),
+        }
+    }
+
+    /// True if one of the notes that are shown already says this.
+    fn tell(&self, why: &str) -> bool {
+        has_content(why) && self.0.iter().any(|(_, text, _)| text.contains(why))
+    }
+}
+
 /// Notes about the verdicts: the first warning of each kind, and how many more there are.
 fn notes(view: View<'_>, warnings: &[WarningDocument], width: usize) -> Vec<String> {
-    let mut all: Vec<(String, String)> = Vec::new();
+    let mut notes = Notes::default();
     for finding in view.judged.findings(view.results) {
         // For a single block, a warning gives the reason.
         let unknown = finding.comparison.is_none() && finding.ratio.is_none();
         if let Some(reason) = finding.reason.as_deref().filter(|_| unknown) {
             let step = view.results.step_label(&view.results.steps[finding.step]);
-            all.push(("not judged".to_owned(), format!("{step}: {reason}")));
+            notes.add("not judged", format!("{step}: {reason}"));
         }
     }
-    let told = view.judged.told_warnings(view.results);
-    all.extend(told.map(|(code, text)| (code.to_owned(), text)));
-    all.extend(unfinished(view.results).map(|text| ("not finished".to_owned(), text)));
-    for table in other::tables(view).iter().filter(|table| FAILURES.contains(&table.id.as_str())) {
-        let said = |row| table.line(row).collect::<Vec<_>>().join(", ");
-        all.extend(table.rows.iter().map(|row| (table.title.clone(), said(row))));
+    for (code, text) in view.judged.told_warnings(view.results) {
+        notes.add(code, text);
     }
-    all.extend(view.judged.told_gaps(view.results).map(|text| ("gap".to_owned(), text)));
+    if let Some(text) = unfinished(view.results) {
+        notes.add("not finished", text);
+    }
+    for table in other::tables(view).iter().filter(|table| FAILURES.contains(&table.id.as_str())) {
+        for row in &table.rows {
+            let mut cells: Vec<&str> = table.line(row).collect();
+            if let Some(why) = cells.last_mut().filter(|why| notes.tell(why)) {
+                *why = "as above";
+            }
+            notes.add(&table.title, cells.join(", "));
+        }
+    }
+    for text in view.judged.told_gaps(view.results) {
+        notes.add("gap", text);
+    }
     for warning in warnings {
         let about: Vec<&str> =
             [&warning.step, &warning.variant].into_iter().flatten().map(String::as_str).collect();
         let about = if about.is_empty() { String::new() } else { about.join(" ") + ": " };
-        all.push((warning.code.clone(), format!("{about}{}", one_line(&warning.text))));
-    }
-    let mut kinds: Vec<(String, String, usize)> = Vec::new();
-    for (code, text) in all {
-        match kinds.iter_mut().find(|(known, ..)| *known == code) {
-            Some((.., more)) => *more += 1,
-            None => kinds.push((code, text, 0)),
+        let text = one_line(&warning.text);
+        // The note that it is not finished says that no resumption helps.
+        if warning.code != store::FAILED || !notes.tell(&text) {
+            notes.add(&warning.code, format!("{about}{text}"));
         }
     }
     let said = |(code, text, more): (String, String, usize)| match more {
         0 => format!("{code}: {text}"),
         more => format!("{code}: {text} (and {more} more)"),
     };
-    kinds.into_iter().map(said).flat_map(|text| wrapped(&format!("! {text}"), width)).collect()
+    notes.0.into_iter().map(said).flat_map(|text| wrapped(&format!("! {text}"), width)).collect()
 }
