@@ -24,9 +24,9 @@ use crate::results::ResultsDir;
 /// become trials of one new experiment, so name the files of all variants in one call. Without
 /// --variant or --pattern, each file is a variant and is called like it. Without a block, the k-th
 /// time that a variant has a test, it is of block k. Settings that the outputs name tell steps
-/// apart; variants that were run with different ones, or by different programs, are refused. What vmstat or iostat saw becomes
-/// costs per operation of the test with the same variant, block and step. If one file is not the
-/// whole output of a run without failures, nothing is imported.
+/// apart; variants that were run with different ones, or by different programs, are refused. What
+/// vmstat or iostat saw becomes costs per operation of the test with the same variant, block and
+/// step. If one file is not the whole output of a run without failures, nothing is imported.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   steelyard import old.txt new.txt
