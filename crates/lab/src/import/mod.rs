@@ -200,7 +200,7 @@ impl Arranged {
         for text in self.differences {
             store.warn(experiment, None, &Warning::new("settings-differ", text))?;
         }
-        for warning in &mixed {
+        if let Some(warning) = &mixed {
             store.warn(experiment, None, warning)?;
         }
         let (mut positions, mut steps) = (BTreeMap::new(), BTreeSet::new());

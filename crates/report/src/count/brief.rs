@@ -47,14 +47,16 @@ fn moved((_, one): &Count<'_>) -> f64 {
 
 /// The counts that moved most, in their order.
 fn lines(document: &CountDocument, counts: &[Count<'_>], alone: bool, width: usize) -> Table {
-    let mut places: Vec<usize> = (0..counts.len()).collect();
-    places.sort_by(|a, b| moved(&counts[*b]).total_cmp(&moved(&counts[*a])));
-    places.truncate(COUNTS);
-    places.sort_unstable();
+    let mut shown: Vec<usize> = (0..counts.len()).collect();
+    shown.sort_by(|a, b| moved(&counts[*b]).total_cmp(&moved(&counts[*a])));
+    shown.truncate(COUNTS);
+    shown.sort_unstable();
     let groups = distinct(document.counts.iter().map(KindDocument::group));
-    let label = |kind: &KindDocument| match groups.len() {
-        0 | 1 => kind.kind.clone(),
-        _ => format!("{} ({})", kind.kind, kind.group().words()),
+    let places = distinct(groups.iter().map(|group| group.place.as_str())).len();
+    let label = |kind: &KindDocument| match (groups.len(), places) {
+        (0 | 1, _) => kind.kind.clone(),
+        (_, 1) => format!("{} ({})", kind.kind, kind.protocol),
+        _ => format!("{} ({}, {})", kind.kind, kind.protocol, kind.place),
     };
     let protocols = groups.iter().map(|group| group.protocol.as_str());
     let noun = super::counted::noun(protocols);
@@ -77,7 +79,7 @@ fn lines(document: &CountDocument, counts: &[Count<'_>], alone: bool, width: usi
     let kind = |(kind, _): &Count<'_>| label(kind);
     let version = |(_, one): &Count<'_>| one.name.clone();
     let ratio = |(_, one): &Count<'_>| or_unknown(one.relative, exact_relative);
-    let shown = || places.iter().map(|place| counts[*place]);
+    let shown = || shown.iter().map(|place| counts[*place]);
     let table = |head: &str| {
         let table = Table::new(Section::Other, "count.brief", title.clone());
         if alone {
