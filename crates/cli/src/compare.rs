@@ -9,6 +9,7 @@ use report::{CompareOptions, Gate, Section, Which};
 use crate::changes::named;
 use crate::exit;
 use crate::format::Format;
+use crate::pasted::pasted;
 use crate::results::Chosen;
 use crate::terminal::columns;
 
@@ -108,9 +109,10 @@ pub fn print_after_run(directory: &Path, results: &report::Results) -> anyhow::R
         Format::Text.print(|format| comparison.summary(format))?;
     }
     let mut out = std::io::stdout();
-    let (place, experiment) = (directory.display(), results.experiment.id);
+    let (place, experiment) = (directory.display().to_string(), results.experiment.id);
     writeln!(out, "\nResults are in {place} (experiment {experiment}).")?;
-    writeln!(out, "All tables: steelyard compare --full --results {place}")?;
-    writeln!(out, "As a page: steelyard report --results {place} -o report.html")?;
+    writeln!(out, "All tables: {}", pasted(["compare", "--full", "--results", &place]))?;
+    let page = pasted(["report", "--results", &place, "-o", "report.html"]);
+    writeln!(out, "As a page: {page}")?;
     Ok(())
 }

@@ -19,6 +19,7 @@ mod import;
 mod intervals;
 mod list;
 mod machine;
+mod pasted;
 mod progress;
 mod pull;
 mod push;

@@ -16,7 +16,8 @@ use crate::changes::Changes;
 use crate::dash::{is_dash, read_plan};
 use crate::exit::{Unfinished, WrongRequest, refuse};
 use crate::machine::{Machine, Ready};
-use crate::results::{RESULTS, ResultsDir, load_which};
+use crate::pasted::pasted;
+use crate::results::{ResultsDir, load_which};
 use crate::short::ShortForm;
 
 /// Run an experiment from a plan file, or without one: `run insert -v … -v …`
@@ -251,15 +252,9 @@ impl RunArgs {
         if plan::plan_without_passwords(&text) != text {
             return "the same command and --resume".to_owned();
         }
-        let mut words = Vec::from(["steelyard", "run", "--resume"].map(str::to_owned));
-        let results = &self.directory.results;
-        if results != Path::new(RESULTS) {
-            words.extend(["--results".to_owned(), results.display().to_string()]);
-        }
-        words.extend(self.machine.again());
-        let line = shlex::try_join(words.iter().map(String::as_str));
-        // Only a NUL can't be quoted, and no path has one.
-        format!("`{}`", line.unwrap_or_else(|_| words.join(" ")))
+        let place = [self.directory.words(), self.machine.again()].concat();
+        let place = place.iter().map(String::as_str);
+        format!("`{}`", pasted(["run", "--resume"].into_iter().chain(place)))
     }
 
     fn plan(&self) -> anyhow::Result<Option<Plan>> {
@@ -298,6 +293,7 @@ pub fn read(path: &Path) -> anyhow::Result<Plan> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::results::RESULTS;
     use clap::Parser;
 
     #[derive(Debug, Parser)]

@@ -61,8 +61,8 @@ pub use data::loaded::{Loaded, Origin, Pages, Restored};
 pub use data::manifest::Manifest;
 pub use data::paths::check_private;
 pub use known::{
-    check_engine, count_method, durability, figures, most_clients, parse_plan, profile_facts,
-    rest_of_disk, same_setting,
+    check_engine, count_method, countable, durability, figures, most_clients, parse_plan,
+    profile_facts, rest_of_disk, same_setting,
 };
 pub use named::Reference;
 pub use obtain::build::key::BuildKey;

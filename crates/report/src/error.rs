@@ -100,11 +100,19 @@ pub enum ReportError {
         /// The variants.
         systems: Vec<String>,
     },
-    /// No trial of this plan's workload is stored.
+    /// No trials that are stored tell how much a plan's steps vary.
     #[error(
-        "expected stored trials with the workload of {0}, found none; run a pilot first: `steelyard run PLAN --blocks 3`"
+        "expected stored trials with the workload and steps of {plan} ({}), found {found}; run a pilot of 3 blocks first",
+        listed(.steps)
     )]
-    NoPilot(String),
+    NoPilot {
+        /// Name of the plan.
+        plan: String,
+        /// Its steps.
+        steps: Vec<String>,
+        /// What is stored instead.
+        found: String,
+    },
     /// Not even two blocks fit.
     #[error(
         "expected a budget of at least {needed} for two blocks, found {budget}; allow more time or use fewer steps, variants or rows"
@@ -180,8 +188,7 @@ pub enum ReportError {
 
 fn why_not(notes: &[String]) -> String {
     if notes.is_empty() {
-        "take them with `steelyard run --profile`; `steelyard compare` warns if that failed"
-            .to_owned()
+        "they are taken by a run with --profile; a step that is named needs none".to_owned()
     } else {
         notes.join("; ")
     }

@@ -12,12 +12,12 @@ fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../foreign/tests/fixtures").join(name)
 }
 
-fn text(name: &str) -> String {
+pub fn text(name: &str) -> String {
     fs::read_to_string(fixture(name)).unwrap()
 }
 
 /// Writes a file in a directory of the place.
-fn file(place: &Place, name: &str, text: &str) -> String {
+pub fn file(place: &Place, name: &str, text: &str) -> String {
     let path = place.path().join(name);
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(&path, text).unwrap();
@@ -30,7 +30,7 @@ fn json(ended: &Ended) -> Value {
 }
 
 /// Output of pgbench as it was, but with another rate.
-fn pgbench(rate: f64) -> String {
+pub fn pgbench(rate: f64) -> String {
     text("pgbench-15-transactions.txt").replace("338.015981", &format!("{rate:.6}"))
 }
 
@@ -166,10 +166,13 @@ fn commands_of_hyperfine_are_compared_as_variants() {
     let brief = place.steelyard(&["compare", "--brief"]);
     brief.expect(0, &[]);
     assert!(brief.stdout.contains("\n! imported: "), "{}", brief.stdout);
-    // Single values decide nothing, and one note says so.
+    // Single values decide nothing, and one line says so.
     for absent in ["(…)", "inconclusive"] {
         assert!(!brief.stdout.contains(absent), "{}", brief.stdout);
     }
+    let why = "each ratio is of two single values, without an interval and a verdict";
+    let lines = brief.stdout.lines().filter(|line| line.starts_with(why)).count();
+    assert_eq!(lines, 1, "{}", brief.stdout);
     let other = file(&place, "a.txt", &pgbench(1000.0));
     let refused = place.steelyard(&["import", "--variant-from", "command", &other]);
     refused.expect(2, &["a.txt: --variant-from command is for output of hyperfine, found pgbench"]);

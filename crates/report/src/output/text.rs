@@ -85,7 +85,7 @@ impl Style {
     }
 
     /// Escapes characters that Markdown would treat as markup.
-    fn escaped(self, text: &str) -> String {
+    pub(crate) fn escaped(self, text: &str) -> String {
         let mut out = String::with_capacity(text.len());
         for c in text.chars() {
             match c {

@@ -7,7 +7,7 @@ use metrics::OPS;
 use store::Better;
 
 use super::sweeps::{SIGNS, sign};
-use super::throughput::{SINGLE, label_with_unit};
+use super::throughput::{SINGLE, SINGLE_VALUES, label_with_unit};
 use super::verdicts::{intervals, kind};
 use super::view::{VARIANT, View};
 use super::{other, sweeps, throughput, twins};
@@ -89,8 +89,9 @@ fn verdicts(view: View<'_>, width: usize) -> Option<Table> {
         1..=LINES => lines(view, &findings, width),
         _ => cells(view, &findings),
     };
-    if findings.iter().any(is_single) && !view.results.is_imported() {
-        table.notes.push(SINGLE.to_owned());
+    if findings.iter().any(is_single) {
+        let said = if view.results.is_imported() { SINGLE_VALUES } else { SINGLE };
+        table.notes.push(said.to_owned());
     }
     Some(table)
 }
