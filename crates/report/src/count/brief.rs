@@ -139,9 +139,6 @@ fn functions(document: &CountDocument, counts: &[Count<'_>]) -> Option<Table> {
 /// What is left out, and warnings.
 fn notes(document: &CountDocument, counts: usize) -> Vec<String> {
     let mut notes = Vec::new();
-    if counts > COUNTS {
-        notes.push(format!("{} more counts moved less", counts - COUNTS));
-    }
     if !document.finished {
         notes.push("the count is not finished: run it again".to_owned());
     }
@@ -149,6 +146,10 @@ fn notes(document: &CountDocument, counts: usize) -> Vec<String> {
     if !codes.is_empty() {
         notes.push(format!("warnings: {}", codes.join(", ")));
     }
-    notes.push("all counts, phases, functions and warnings: --full".to_owned());
+    let more = match counts.saturating_sub(COUNTS) {
+        0 => String::new(),
+        more => format!("{more} more counts moved less; "),
+    };
+    notes.push(format!("{more}all counts, phases, functions and warnings: --full"));
     notes
 }
