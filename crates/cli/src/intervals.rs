@@ -5,8 +5,10 @@ use report::{half_width, shortened};
 
 /// Characters of a bar, where there is room; odd, so that 1 is in the middle.
 const WIDTH: usize = 41;
-/// Characters of the shortest bar; names get shorter before it does.
+/// Characters of a short bar; names get shorter before it does.
 const SHORT: usize = 15;
+/// Characters of the shortest bar, where names can't get shorter.
+const SHORTEST: usize = 9;
 /// Characters around the names and the bar: gaps, the difference, half its interval.
 const AROUND: usize = 21;
 /// Characters that are left of the longest name.
@@ -30,7 +32,7 @@ pub fn lines(rows: &[IntervalRow], columns: usize) -> Vec<String> {
         *(if step > variant { &mut step } else { &mut variant }) -= 1;
     }
     (steps, variants) = (shortened(&steps, step), shortened(&variants, variant));
-    let free = room.saturating_sub(step + variant).clamp(SHORT, WIDTH);
+    let free = room.saturating_sub(step + variant).clamp(SHORTEST, WIDTH);
     let width = free - usize::from(free % 2 == 0);
     let line = |(row, (step_name, variant_name)): (&IntervalRow, (&String, &String))| {
         let half = row.interval.map(|(low, high)| half_width(0.5 * (high - low)));

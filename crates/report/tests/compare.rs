@@ -448,7 +448,7 @@ fn what_is_not_known_has_no_column_and_no_table_where_people_read() {
     let text = rendered(&[Section::Hardware], Format::Text);
     assert!(text.contains("\nvariant  dbms.cpu/o   o/s\na             8.500  1003\n"), "{text}");
     let markdown = rendered(&[Section::Hardware], Format::Markdown);
-    assert!(markdown.contains("\n| version | dbms.cpu/o | o/s |\n"), "{markdown}");
+    assert!(markdown.contains("\n| variant | dbms.cpu/o | o/s |\n"), "{markdown}");
     let csv = rendered(&[Section::Hardware], Format::Csv);
     assert!(csv.contains("hardware.l.i0.absolute,l.i0,absolute,a,rKB/o,–\n"), "{csv}");
     for format in [text, markdown, csv] {

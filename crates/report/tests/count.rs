@@ -229,7 +229,7 @@ fn what_one_build_alone_has_is_shown_so() {
     );
     assert_eq!(names("point"), [("create_plan".to_owned(), true, false)]);
     let text = report.render(Format::Text).unwrap();
-    assert!(text.contains("– 1 not executed in a\n– 1 not executed in b\n"), "{text}");
+    assert!(text.contains("insert-100, point: – 1 not executed in b\n"), "{text}");
     let said = &report.document.sentences[0].sentence;
     assert_eq!(
         said,

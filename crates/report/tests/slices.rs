@@ -109,7 +109,7 @@ fn one_ratio_wherever_it_is_shown() {
         "{text}"
     );
     assert_eq!(text.matches("outside the interval of the ratio").count(), 1, "{text}");
-    assert!(text.contains("geometric means over 3 restarts\n"), "{text}");
+    assert!(text.contains("geometric means over 3 blocks\n"), "{text}");
     let csv = compared.render(report::Format::Csv).unwrap();
     let of_hardware = csv
         .lines()

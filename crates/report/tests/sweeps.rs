@@ -25,7 +25,7 @@ fn a_sweep_is_printed_over_its_clients() {
     let brief = brief.render(Format::Text).unwrap();
     golden("brief-sweep.txt", &brief);
     let row = brief.lines().find(|line| line.starts_with("22  ")).unwrap();
-    assert!(row.contains(" ±") && brief.contains("±: half the width"), "{brief}");
+    assert!(row.contains(" ±") && brief.contains("± is half the width"), "{brief}");
     assert!(brief.lines().all(|line| line.chars().count() <= 80), "{brief}");
     let csv = comparison.render(Format::Csv).unwrap();
     assert!(!csv.contains('±'), "numbers for programs:\n{csv}");

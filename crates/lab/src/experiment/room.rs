@@ -312,7 +312,7 @@ mod tests {
         // 90 s + 1.25 · 3 · 25 s.
         let later = Room { done: 3, ..room(120, 90, 25) }.lacking(&designed);
         assert!(later.is_some_and(|text| {
-            text.contains("has room for 4 restarts") && text.ends_with("about 3m10s would do")
+            text.contains("has room for 4 blocks") && text.ends_with("about 3m10s would do")
         }));
     }
 

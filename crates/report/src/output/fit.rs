@@ -48,8 +48,9 @@ fn without_middle(name: &str, head: usize, width: usize) -> String {
 
 impl Table {
     /// This table with shorter headings, and shorter names in these columns, so that it is at most
-    /// this wide; as narrow as it gets if that is not enough.
-    pub(crate) fn squeezed(&self, width: usize, names: &[usize]) -> Self {
+    /// this wide; as narrow as it gets if that is not enough. `base`: a name elsewhere that none of
+    /// them may look like.
+    pub(crate) fn squeezed(&self, width: usize, names: &[usize], base: &str) -> Self {
         let mut widths: Vec<usize> = (0..self.columns.len()).map(|it| self.width(it)).collect();
         let cells =
             |column: usize| self.rows.iter().filter_map(move |row| self.line(row).nth(column));
@@ -73,7 +74,7 @@ impl Table {
             .collect();
         for column in names {
             let Some(width) = widths.get(*column) else { continue };
-            let all: Vec<String> = cells(*column).map(str::to_owned).collect();
+            let all: Vec<String> = cells(*column).chain([base]).map(str::to_owned).collect();
             for (row, name) in table.rows.iter_mut().zip(shortened(&all, *width)) {
                 let cell = match column {
                     0 => Some(&mut row.label),
@@ -124,14 +125,14 @@ mod tests {
         table.columns = texts(["step", "a.heading.that.is.long", "variant"]);
         let name = "a.variant.with.a.long.name";
         table.rows = vec![Row::new("l.i0", texts(["12345", name]))];
-        let narrow = table.squeezed(40, &[0, 2]);
+        let narrow = table.squeezed(40, &[0, 2], "");
         assert!(narrow.fits(40) && !table.fits(40), "{narrow:?}");
         assert_eq!(
             (narrow.rows[0].label.as_str(), narrow.rows[0].cells[0].as_str()),
             ("l.i0", "12345")
         );
         assert!(narrow.rows[0].cells[1].contains('…'), "{narrow:?}");
-        assert_eq!(table.squeezed(80, &[0, 2]), table, "where there is room");
-        assert!(!table.squeezed(10, &[0, 2]).fits(10), "no further than it says anything");
+        assert_eq!(table.squeezed(80, &[0, 2], ""), table, "where there is room");
+        assert!(!table.squeezed(10, &[0, 2], "").fits(10), "no further than it says anything");
     }
 }

@@ -63,7 +63,11 @@ pub(crate) fn tables(tables: &[&Table], style: Style) -> String {
 
 /// A note as it is printed under the table at `place`. One that tables of several steps have in
 /// common is printed once, with these steps, under the last of them.
-fn told<'a>(tables: &[&'a Table], place: usize, note: &'a String) -> Option<Cow<'a, str>> {
+pub(crate) fn told<'a>(
+    tables: &[&'a Table],
+    place: usize,
+    note: &'a String,
+) -> Option<Cow<'a, str>> {
     let has = |table: &&&'a Table| table.step.is_some() && table.notes.contains(note);
     let steps = tables.iter().filter(has).filter_map(|table| table.step.as_deref());
     let steps = distinct(steps);
@@ -220,7 +224,7 @@ mod tests {
     fn markdown_is_escaped() {
         let [absolute, _] = sample();
         let out = tables(&[&absolute], Style::Markdown);
-        assert!(out.contains("| version | l.i0 | qr100 |\n| --- | ---: | ---: |\n"), "{out}");
+        assert!(out.contains("| variant | l.i0 | qr100 |\n| --- | ---: | ---: |\n"), "{out}");
         assert!(out.contains("| 14\\|3 | 93400 | – |"), "{out}");
     }
 

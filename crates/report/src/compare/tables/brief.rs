@@ -1,5 +1,6 @@
 //! The short output for a terminal: the verdicts, and notes about them.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use judge::Verdict;
@@ -18,6 +19,7 @@ use crate::judging::judged::Finding;
 use crate::output::fit::wrapped;
 use crate::output::number::{UNKNOWN, cost, percent, rate, relative};
 use crate::output::table::{Row, Section, Table, distinct, has_content, one_line, texts};
+use crate::output::text::told;
 
 /// Up to this many comparisons get a line each; more get a cell each.
 const LINES: usize = 48;
@@ -52,15 +54,25 @@ pub(crate) fn tables(view: View<'_>, warnings: &[WarningDocument], width: usize)
             tables.push(table);
         }
     }
-    let mut narrow: Vec<Table> = tables.iter().flat_map(|table| narrowed(table, width)).collect();
+    let all: Vec<&Table> = tables.iter().collect();
+    let mut narrow: Vec<Table> =
+        (0..all.len()).flat_map(|place| narrowed(&all, place, width)).collect();
     let mut said = Table::new(Section::Other, "notes", "Notes");
     said.notes = notes(view, warnings, width);
     narrow.extend((!said.notes.is_empty()).then_some(said));
     narrow
 }
 
-/// The parts of a table, none of them wider than the terminal.
-fn narrowed(table: &Table, width: usize) -> Vec<Table> {
+/// The parts of the table at `place`, none of them wider than the terminal.
+fn narrowed(tables: &[&Table], place: usize, width: usize) -> Vec<Table> {
+    let mut table = tables[place].clone();
+    table.notes = table
+        .notes
+        .iter()
+        .filter_map(|note| told(tables, place, note))
+        .map(Cow::into_owned)
+        .collect();
+    table.step = None;
     let mut parts = table.with_spreads().without_empty_columns(&[]).in_columns(width);
     for part in &mut parts {
         if part.section != Section::Verdicts {
@@ -74,7 +86,7 @@ fn narrowed(table: &Table, width: usize) -> Vec<Table> {
         part.legend = part.legend.iter().map(fit).collect();
         part.notes = part.notes.iter().flat_map(|note| wrapped(note, width)).collect();
         if !part.fits(width) {
-            *part = part.squeezed(width, &[0]);
+            *part = part.squeezed(width, &[0], "");
         }
     }
     parts
@@ -186,7 +198,7 @@ fn lines(view: View<'_>, findings: &[Finding<'_>], width: usize) -> Table {
         .filter(|(_, head)| ["step", VARIANT].contains(&head.as_str()))
         .map(|it| it.0)
         .collect();
-    table.squeezed(width, &names)
+    table.squeezed(width, &names, view.judged.base_name(view.results))
 }
 
 fn cells(view: View<'_>, findings: &[Finding<'_>]) -> Table {

@@ -91,7 +91,7 @@ fn curves(
 }
 
 /// The note on what stands behind means.
-pub(super) const SPREAD: &str = "±: half the width of the 95% interval of a mean";
+pub(super) const SPREAD: &str = "± is half the width of the 95% interval of a mean";
 
 /// Means with what their intervals leave open.
 fn with_spreads(
