@@ -148,7 +148,7 @@ fn the_gate_is_about_the_metrics_that_are_named() {
     let both = place.steelyard(&["compare", "--metric", "dbms.cpu/o", "--metric", "o/s", "--gate"]);
     both.expect(1, &["l.i0: b is 7.0% slower than a", "l.i0: dbms.cpu/o was not measured"]);
     let unknown = place.steelyard(&["compare", "--metric", "dbms.cpu", "--gate"]);
-    unknown.expect(2, &["found dbms.cpu (did you mean dbms.cpu/o?)", "wKB/o"]);
+    unknown.expect(2, &["found dbms.cpu (did you mean dbms.cpu/o?); available are o/s"]);
     place.steelyard(&["compare", "--metric", "seconds"]).expect(2, &["that can be judged"]);
 }
 
