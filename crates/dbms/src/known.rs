@@ -1,8 +1,10 @@
 //! Facts about systems that are known without starting them.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::data::disk;
+use crate::named::Form;
 use crate::{
     Config, CountMethod, Counter, Durability, Error, Footprint, Installation, ParsedPlan,
     ProfileFacts, Reference, Snapshot, Timer, systems,
@@ -103,6 +105,22 @@ pub fn timers(installation: &Installation) -> Result<&'static [Timer], Error> {
     Err(Error::unsupported(format!("freezing {what} while others have the load"), remedy))
 }
 
+/// The name of the system that `reference` names, if steelyard starts it and can count its
+/// instructions.
+pub fn countable(reference: &str) -> Option<&'static str> {
+    let Reference { kind, form } = reference.parse().ok()?;
+    // Which version it is makes no difference.
+    let any = Installation {
+        dbms: kind.name().to_owned(),
+        version: String::new(),
+        source: String::new(),
+        bin_dir: None,
+        build: BTreeMap::new(),
+    };
+    let ours = !matches!(form, Form::Running(_));
+    (ours && kind.count_method(&any).is_ok()).then(|| kind.name())
+}
+
 /// How to count instructions on servers of an installation.
 ///
 /// # Errors
@@ -115,4 +133,18 @@ pub fn count_method(installation: &Installation) -> Result<CountMethod, Error> {
         "counting instructions of a server that is already running",
         format!("have steelyard start it (dbms = \"{}@VERSION\" or \"path:…\")", installation.dbms),
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::countable;
+
+    #[test]
+    fn systems_that_steelyard_starts_are_countable() {
+        assert_eq!(countable("postgres@13.7"), Some("postgres"));
+        assert_eq!(countable("path:/opt/pg/15"), Some("postgres"));
+        for other in ["postgres://me@host/db", "none", "nonsense"] {
+            assert_eq!(countable(other), None, "{other}");
+        }
+    }
 }

@@ -62,8 +62,8 @@ pub use data::loaded::{Loaded, Origin, Pages, Restored};
 pub use data::manifest::Manifest;
 pub use data::paths::check_private;
 pub use known::{
-    check_engine, count_method, durability, figures, most_clients, parse_plan, profile_facts,
-    rest_of_disk, same_setting, timers,
+    check_engine, count_method, countable, durability, figures, most_clients, parse_plan,
+    profile_facts, rest_of_disk, same_setting, timers,
 };
 pub use named::Reference;
 pub use obtain::build::key::BuildKey;
@@ -72,6 +72,7 @@ pub use obtain::build::shared::{
     BuildOffer, BuildSource, BuildSourceError, FinishedBuild, finished_builds, obtain_builds_from,
 };
 pub use obtain::cache::Cache;
+pub use obtain::listed::{ListedVersion, versions};
 pub use obtain::{obtain, obtain_interruptible};
 pub use process::ipc::{IpcObjects, SemaphoreSet};
 pub use process::launch::{PROGRAM_PATH, command};

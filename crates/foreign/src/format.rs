@@ -56,7 +56,30 @@ const WORDS: [(&str, Format); 11] = [
     ("table", Format::Table),
 ];
 
+/// Formats that are no words.
+const OTHERS: [&str; 2] = ["json:/POINTER", "regex:PATTERN"];
+
 impl Format {
+    /// All formats as they are given, with remarks: `pgbench, sysbench, …, regex:PATTERN`.
+    pub fn known() -> String {
+        let word = |(word, format): (&str, Self)| match format.remark() {
+            "" => word.to_owned(),
+            remark => format!("{word} ({remark})"),
+        };
+        let others = OTHERS.into_iter().map(str::to_owned);
+        WORDS.into_iter().map(word).chain(others).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Which of its outputs is meant, where there are others.
+    fn remark(&self) -> &'static str {
+        match self {
+            Self::Fio | Self::Hyperfine => "JSON",
+            Self::Go => "test -bench",
+            Self::Table => "a published one: text, Markdown, TSV, CSV",
+            _ => "",
+        }
+    }
+
     /// Reads the finished output of a program.
     ///
     /// # Errors
@@ -171,6 +194,23 @@ impl fmt::Display for Format {
                 let same = |(_, named): &&(&str, Self)| discriminant(named) == discriminant(other);
                 f.write_str(WORDS.iter().find(same).map_or("", |(word, _)| word))
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_format_is_told_where_one_is_unknown() {
+        let error = "tabel".parse::<Format>().unwrap_err().to_string();
+        assert!(error.contains("did you mean \"table\"") && error.ends_with(&Format::known()));
+        for (word, _) in WORDS {
+            assert!(Format::known().contains(word), "{word}");
+        }
+        for other in OTHERS {
+            assert!(other.parse::<Format>().is_err() == other.starts_with("regex"), "{other}");
         }
     }
 }

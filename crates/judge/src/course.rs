@@ -10,7 +10,9 @@
 use std::collections::BTreeMap;
 
 use crate::design::{LONGEST, SHORTEST, USUAL_BETWEEN};
-use crate::{Comparison, Design, Looks, Margin, StepNoise, design, mean, t_quantile};
+use crate::{
+    Comparison, Design, ENOUGH_BLOCKS, Looks, Margin, StepNoise, design, mean, t_quantile,
+};
 
 /// Assumed deviation of the log ratio between restarts in turns, before anything is known: a guess,
 /// which the first restarts replace.
@@ -26,6 +28,8 @@ const OUT_OF_REACH: f64 = 2.5;
 const NARROWEST: f64 = 0.2;
 /// The estimate will move within its interval, so the target is this much narrower.
 const RESERVE: f64 = 0.85;
+/// Part of its cost by which each restart that a verdict still lacks may be dearer than any so far.
+const SPARE: f64 = 0.2;
 /// Number of latest restarts that determine the cost of one.
 const RECENT: usize = 4;
 
@@ -85,6 +89,17 @@ impl Course {
     /// latest restarts. `None` before the first.
     pub fn highest_cost(&self) -> Option<f64> {
         self.recent().reduce(f64::max)
+    }
+
+    /// Seconds that the timed steps of the next restart may take together, so that as many restarts
+    /// as a verdict takes fit into the seconds left, of which `done` are finished. `None`: as many
+    /// as planned, because there are enough restarts, or nothing is known of their cost.
+    ///
+    /// This follows from times alone, never from results, so it biases no verdict.
+    pub fn allowed(&self, done: u32, left: f64) -> Option<f64> {
+        let lacking = (ENOUGH_BLOCKS as u32).checked_sub(done).filter(|lacking| *lacking > 0)?;
+        let cost = self.highest_cost()?;
+        Some((left / f64::from(lacking) - (1.0 + SPARE) * cost).max(0.0))
     }
 
     fn recent(&self) -> impl Iterator<Item = f64> + '_ {
@@ -279,6 +294,18 @@ mod tests {
         assert!(reaches(&steps, None) && !reaches(&steps, Some(6.0)));
         // Restarts that scatter by half need more of them than a day has.
         assert!(!reaches(&[watched(0, false, 0.0, 0.5, 0.1)], None));
+    }
+
+    #[test]
+    fn steps_are_as_short_as_the_restarts_of_a_verdict_need() {
+        let close = |found: Option<f64>, seconds: f64| (found.unwrap() - seconds).abs() < 1e-9;
+        let course = course();
+        // 40 s for each of five, of which 6 s for the restart itself.
+        assert!(close(course.allowed(1, 200.0), 34.0));
+        assert!(close(course.allowed(5, 10.0), 4.0));
+        assert!(close(course.allowed(1, 25.0), 0.0), "no time for five");
+        assert_eq!(course.allowed(6, 10.0), None);
+        assert_eq!(Course::new(0.02, None, 2).allowed(0, 200.0), None);
     }
 
     #[test]

@@ -8,7 +8,7 @@
 
 use std::fmt;
 
-use crate::comparison::upper_point;
+use crate::estimate::upper_point;
 use crate::trimmed::{Trimmed, batches, variance_of_mean};
 use crate::{CONFIDENCE, TRIMMED, mean, sd_sample, t_quantile};
 

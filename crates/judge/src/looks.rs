@@ -50,14 +50,17 @@ impl Looks {
     ///
     /// A look is due after the first block that ends beyond its share of the budget. Looks that
     /// fall on the same block are one, with the error of all. The last look comes after a block
-    /// that leaves no time for another one like it. All of this depends on times, never on results,
-    /// so each look has its part of the error, regardless of what it finds.
+    /// that leaves no time for another one like it. Before six blocks that was not the last look if
+    /// another block, with shorter steps, followed: so few decide nothing, and its part of the
+    /// error is free again. All of this depends on times, never on results, so each look has its
+    /// part of the error, regardless of what it finds.
     pub fn within(budget: f64, used: &[f64]) -> Self {
         let mut planned = Vec::new();
         let mut shares = SHARES.into_iter().peekable();
         let mut before = 0.0;
         for (place, end) in used.iter().enumerate() {
-            let last = end + (end - before) > budget;
+            let followed = place + 1 < ENOUGH_BLOCKS && place + 1 < used.len();
+            let last = end + (end - before) > budget && !followed;
             before = *end;
             if place + 1 < FEWEST_BLOCKS && !last {
                 continue;
@@ -148,6 +151,12 @@ mod tests {
         let long = Looks::within(100.0, &[35.0, 70.0]);
         assert!(!long.is_due(1) && long.is_due(2) && (errors(&long) - 0.05).abs() < 1e-12);
         assert!((long.confidence_at(2) - 0.95).abs() < 1e-12);
+        // A shorter block may follow before there are six; then that one was not the last.
+        let five = [16.0, 32.0, 48.0, 64.0, 83.0];
+        let six = [&five[..], &[95.0]].concat();
+        let (five, six) = (Looks::within(100.0, &five), Looks::within(100.0, &six));
+        assert!(five.is_over(5) && six.is_over(6) && (errors(&six) - 0.05).abs() < 1e-12);
+        assert!((six.confidence_at(6) - Looks::last_confidence()).abs() < 1e-12);
         assert!((Looks::within(100.0, &[]).confidence_at(1) - 0.9975).abs() < 1e-12);
     }
 

@@ -1,6 +1,6 @@
 //! The paired comparison of a variant with the base over blocks.
 
-use crate::comparison::Estimate;
+use crate::estimate::Estimate;
 use crate::{CONFIDENCE, Comparison, ENOUGH_BLOCKS, JudgeError, Margin, Method, Side, Warning};
 
 /// Compares a variant with the base at a confidence of 95%. `base[i]` and `variant[i]` are the

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::comparison::{Estimate, upper_point};
+use crate::estimate::{Estimate, upper_point};
 use crate::{
     Comparison, ENOUGH_BLOCKS, ENOUGH_ROUNDS, JudgeError, Margin, Method, RestartRatio, Verdict,
     Warning, mean, sd_sample, t_quantile,

@@ -18,7 +18,7 @@ mod metric;
 mod series;
 mod words;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 
 pub use declared::*;
@@ -104,7 +104,7 @@ pub fn named(name: &str) -> Option<&'static Metric> {
     find(name).or_else(|| LATENCIES.into_iter().find(|family| family.short() == name))
 }
 
-/// Names of the metrics that can be judged, given the `classes` of statements.
+/// Names of the metrics that can be judged, given the `classes` of statements, each once.
 pub fn judgeable<'a>(classes: &[&'a str]) -> impl Iterator<Item = String> + use<'a> {
     let mut names = Vec::new();
     for metric in all().filter(|metric| metric.better != Better::Neither) {
@@ -117,6 +117,8 @@ pub fn judgeable<'a>(classes: &[&'a str]) -> impl Iterator<Item = String> + use<
         }
     }
     names.extend(LATENCIES.iter().map(|family| family.short().to_owned()));
+    let mut known = BTreeSet::new();
+    names.retain(|name| known.insert(name.clone()));
     names.into_iter()
 }
 
@@ -134,6 +136,15 @@ mod tests {
         for (metric, _) in QUANTILES {
             assert!(LATENCIES.iter().any(|latency| latency.name == metric.name));
         }
+    }
+
+    #[test]
+    fn what_can_be_judged_is_listed_once() {
+        let mut names: Vec<String> = judgeable(&["query", "insert"]).collect();
+        assert!(names.contains(&"query.p99".to_owned()) && names.contains(&"p99".to_owned()));
+        names.sort_unstable();
+        let twice = names.windows(2).find(|two| two[0] == two[1]);
+        assert_eq!(twice, None);
     }
 
     #[test]

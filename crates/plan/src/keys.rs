@@ -8,6 +8,7 @@ use toml::de::DeValue;
 use crate::duration::{format_duration, parse_duration};
 use crate::key::{Key, Keyed};
 use crate::section::{boolean, choice, describe, integer, number, string, strings, text};
+use crate::share::{any_share, share};
 use crate::types::{
     BuildPlan, BuildSystem, DEFAULT_PROFILE_SECONDS, DEFAULT_REPEATS, DEFAULT_STEAL_LIMIT,
     Durability, Pairing, Plan, Variant,
@@ -46,11 +47,9 @@ impl Keyed for Plan {
                 .note("length of a slice"),
             Key::optional("restore_after", &mut self.restore_after, string)
                 .note("loaded once; trials start on a copy"),
-            Key::new("steal_limit", &mut self.steal_limit, |v| {
-                number(v, 0.0..=1.0, "a share from 0 to 1 (1: no trial is polluted)")
-            })
-            .unless(&DEFAULT_STEAL_LIMIT)
-            .note("CPU share a hypervisor may take in a step"),
+            Key::new("steal_limit", &mut self.steal_limit, any_share)
+                .unless(&DEFAULT_STEAL_LIMIT)
+                .note("CPU share a hypervisor may take in a step"),
             Key::whole("repeats", &mut self.repeats, 0..MAX_REPEATS + 1)
                 .unless(&DEFAULT_REPEATS)
                 .note("how often to repeat a polluted trial"),
@@ -113,12 +112,6 @@ fn renamed(value: &DeValue) -> Result<BTreeMap<String, String>, String> {
         Ok((old.get_ref().to_string(), string(new.get_ref())?))
     };
     table.iter().map(name).collect()
-}
-
-/// A share between 0 and 1.
-fn share(value: &DeValue) -> Result<f64, String> {
-    let within = f64::MIN_POSITIVE..=1.0 - f64::EPSILON;
-    number(value, within, "a share between 0 and 1, such as 0.02 for 2%")
 }
 
 /// The memory limit of a variant, or of all.

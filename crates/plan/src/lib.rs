@@ -51,6 +51,7 @@ mod read;
 mod schedule;
 
 mod section;
+mod share;
 mod short;
 mod size;
 mod step;
@@ -67,6 +68,7 @@ pub use key::{CommandOption, Form};
 pub use near::nearest;
 pub use problem::{PlanError, Problem};
 pub use schedule::{Block, Trial};
+pub use share::parse_share;
 pub use short::ShortForm;
 pub use size::{SizeError, parse_size};
 pub use step::{Labels, StepKey};

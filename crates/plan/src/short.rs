@@ -7,6 +7,7 @@ use std::path::Path;
 use toml::{Table, Value};
 
 use crate::key::quoted;
+use crate::near::nearest;
 use crate::problem::PlanError;
 use crate::types::{Given, Plan};
 use crate::workloads::WorkloadPlan;
@@ -19,7 +20,8 @@ pub struct ShortForm {
     /// Name and dbms of each variant. The first is the base; [`reference::variant_names`] makes
     /// names.
     pub variants: Vec<(String, String)>,
-    /// Settings for all variants.
+    /// Settings with their values, for all variants. With a variant's name and a dot in front, as
+    /// in `pg14.3.work_mem`, for that one only, in which it wins.
     pub config: Vec<(String, String)>,
     /// Options of the workload by name, with their values.
     pub options: Vec<(String, String)>,
@@ -33,12 +35,18 @@ impl Plan {
     pub fn short(short: &ShortForm) -> Result<Plan, PlanError> {
         let name = short.workload.name();
         let mut text = String::new();
-        text.push_str("[config]\n");
-        for (key, value) in &short.config {
-            let _ = writeln!(text, "{} = {}", quoted(key), quoted(value));
-        }
+        let names: Vec<&str> = short.variants.iter().map(|(name, _)| name.as_str()).collect();
+        let config = owned(&short.config, &names)
+            .map_err(|message| PlanError::of("the short form", message))?;
+        let settings_of = |owner: Option<&str>| -> String {
+            let own = config.iter().filter(|setting| setting.owner == owner);
+            own.map(|it| format!("{} = {}\n", quoted(it.name), quoted(it.value))).collect()
+        };
+        let _ = write!(text, "[config]\n{}", settings_of(None));
         for (name, dbms) in &short.variants {
-            let _ = writeln!(text, "[variants.{}]\ndbms = {}", quoted(name), quoted(dbms));
+            let (own, name) = (settings_of(Some(name)), quoted(name));
+            let _ = writeln!(text, "[variants.{name}]\ndbms = {}", quoted(dbms));
+            let _ = write!(text, "[variants.{name}.config]\n{own}");
         }
         let (keys, lines) = section(&short.workload, &short.options, "the short form")?;
         let _ = write!(text, "[workload.{name}]\n{lines}");
@@ -64,9 +72,9 @@ impl Plan {
         let (keys, lines) = section(&self.workload, options, origin)?;
         let unreadable = |error: toml::de::Error| PlanError::of(origin, error.to_string());
         let mut whole: Table = self.to_toml().parse().map_err(unreadable)?;
-        let steps = keys.contains(&"steps");
+        let steps = keys.contains(&"steps") || self.workload.tells_preparation();
         if steps && self.restore_after.is_some() && self.restore_after == self.added_load() {
-            // Chosen for the steps of before.
+            // Chosen for the steps of before; chosen again when the plan is read.
             whole.remove("restore_after");
         }
         let new: Table = lines.parse().map_err(unreadable)?;
@@ -83,6 +91,50 @@ impl Plan {
         let added = if steps { plan.added } else { self.added.clone() };
         Ok(Plan { given: Given { seconds, ..self.given }, added, ..plan })
     }
+}
+
+/// A setting of a short form.
+struct Setting<'a> {
+    /// The variant that has it; `None`: all.
+    owner: Option<&'a str>,
+    name: &'a str,
+    value: &'a str,
+}
+
+/// Settings with the variants that they are for. The names of settings contain dots themselves, as
+/// in `auto_explain.log_min_duration`, so that only what equals a variant's name is one.
+fn owned<'a>(
+    config: &'a [(String, String)],
+    variants: &[&'a str],
+) -> Result<Vec<Setting<'a>>, String> {
+    let owned = |(key, value): &'a (String, String)| {
+        let rest = |name: &&'a str| Some((*name, key.strip_prefix(*name)?.strip_prefix('.')?));
+        // `pg14.3` also begins with `pg14.`, but no setting with a digit.
+        let named = |(_, rest): &(&str, &str)| !rest.starts_with(|c: char| c.is_ascii_digit());
+        let own = variants.iter().filter_map(rest).filter(named).max_by_key(|it| it.0.len());
+        if let Some((owner, name)) = own {
+            return Ok(Setting { owner: Some(owner), name, value });
+        }
+        match mistaken(key, variants) {
+            Some((prefix, near)) => Err(format!(
+                "`-c {key}`: no variant is named `{prefix}`; did you mean `{near}`? If the setting's own name begins with `{prefix}.`, give the variant another name, as in -v new=postgres@14.3"
+            )),
+            None => Ok(Setting { owner: None, name: key, value }),
+        }
+    };
+    config.iter().map(owned).collect()
+}
+
+/// A beginning of a setting's name that is nearly a variant's name, and that name.
+fn mistaken<'k, 'v>(key: &'k str, variants: &[&'v str]) -> Option<(&'k str, &'v str)> {
+    let mut prefixes: Vec<&str> = key.match_indices('.').map(|(end, _)| &key[..end]).collect();
+    prefixes.reverse();
+    prefixes.into_iter().find_map(|prefix| {
+        // Such as `pg14` for `pg14.3`.
+        let begins = |name: &&&str| name.strip_prefix(prefix).is_some_and(|it| it.starts_with('.'));
+        let longer = variants.iter().find(begins).copied();
+        Some((prefix, longer.or_else(|| nearest(prefix, variants.iter().copied()))?))
+    })
 }
 
 /// The keys that options of a workload stand for, and their lines in its section.
@@ -144,6 +196,52 @@ mod tests {
         }
         let none = short(vec![], &[]).unwrap_err();
         assert!(none.to_string().starts_with("the short form: no variants"), "{none}");
+    }
+
+    #[test]
+    fn a_setting_may_be_of_one_variant() {
+        let planned = |settings: &[(&str, &str)]| {
+            let pair = |(one, other): &(&str, &str)| ((*one).to_owned(), (*other).to_owned());
+            let variants = [("pg14", "postgres@14"), ("pg14.3", "postgres@14.3")];
+            Plan::short(&ShortForm {
+                workload: WorkloadPlan::named("insert").unwrap(),
+                variants: variants.iter().map(pair).collect(),
+                config: settings.iter().map(pair).collect(),
+                options: Vec::new(),
+            })
+        };
+        let plan = planned(&[
+            ("pg14.3.work_mem", "2MB"),
+            ("work_mem", "1MB"),
+            ("pg14.jit", "off"),
+            ("pg_stat_statements.track", "all"),
+            ("pg14.3.auto_explain.log_min_duration", "0"),
+        ]);
+        let plan = plan.unwrap();
+        let of = |at: usize| -> Vec<String> {
+            let config = plan.variants[at].config.iter();
+            config.map(|(name, value)| format!("{name}={value}")).collect()
+        };
+        assert_eq!(of(0), ["jit=off", "pg_stat_statements.track=all", "work_mem=1MB"]);
+        let second =
+            ["auto_explain.log_min_duration=0", "pg_stat_statements.track=all", "work_mem=2MB"];
+        assert_eq!(of(1), second);
+        for (key, prefix, near) in [
+            ("pg14.4.work_mem", "pg14.4", "pg14.3"),
+            ("pg15.work_mem", "pg15", "pg14"),
+            ("PG14.3.auto_explain.log_min_duration", "PG14.3", "pg14.3"),
+        ] {
+            let error = planned(&[(key, "1")]).unwrap_err().to_string();
+            let said = format!("no variant is named `{prefix}`; did you mean `{near}`?");
+            assert!(error.starts_with(&format!("the short form: `-c {key}`: {said}")), "{error}");
+        }
+    }
+
+    #[test]
+    fn the_start_of_a_variants_name_is_no_variant() {
+        assert_eq!(mistaken("pg13.work_mem", &["pg13.7"]), Some(("pg13", "pg13.7")));
+        assert_eq!(mistaken("citus.shard_count", &["citus12"]), None);
+        assert_eq!(mistaken("work_mem", &["work_men"]), None);
     }
 
     #[test]

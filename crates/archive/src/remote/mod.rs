@@ -13,6 +13,7 @@
 //! uploads its own file; only one can write the entry.
 
 mod address;
+mod connect;
 mod credentials;
 mod explain;
 mod http;

@@ -19,6 +19,7 @@ mod documents;
 mod failures;
 mod frozen;
 mod gate;
+mod hints;
 mod import;
 mod interrupted;
 mod kv;

@@ -296,10 +296,10 @@ impl Clients {
         let seconds = measured.as_secs_f64();
         Some(match outcome.slices.len() {
             0 => format!(
-                "no slice was measured: the step ended after {seconds:.2} s, before every server had the load once, so it has no rate; give it more rows or seconds, or shorter slices"
+                "no slice was measured: the step ended after {seconds:.2} s, before every server had the load once, so it has no rate; set shorter slices (slice_ms in the plan)"
             ),
             rounds => format!(
-                "no slice was measured: in none of {rounds} rounds did every client finish a second operation in its slot, so the step has no rate; make its slices longer"
+                "no slice was measured: in none of {rounds} rounds did every client finish a second operation in its slot, so the step has no rate; set longer ones (slice_ms in the plan)"
             ),
         })
     }

@@ -68,8 +68,9 @@ pub(super) enum Cell {
 
 impl Cell {
     pub(super) fn of(text: &str) -> Self {
-        // A mark that a note explains.
+        // A mark that a note explains, and the scatter of a mean.
         let text = text.trim().trim_end_matches('*').trim_end();
+        let text = text.split_once(" ±").map_or(text, |(mean, _)| mean.trim_end());
         if ["", "-", "–", "—", "NA", "N/A", "n/a"].contains(&text) {
             return Self::Missing;
         }

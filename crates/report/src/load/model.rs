@@ -167,6 +167,14 @@ impl Results {
         found.collect::<BTreeSet<_>>().into_iter().collect()
     }
 
+    /// True if a metric was measured in any step; a bare `p99` in any class.
+    pub(crate) fn has(&self, metric: &str) -> bool {
+        self.steps.iter().any(|step| {
+            let name = metrics::in_step(metric, &step.class).map_or(metric, |found| found.name);
+            step.variants.iter().any(|variant| variant.metrics.iter().any(|one| one == name))
+        })
+    }
+
     /// True if all trials are finished.
     pub fn is_finished(&self) -> bool {
         self.experiment.state == store::ExperimentState::Finished

@@ -138,6 +138,10 @@ impl Family for KvPlan {
             _ => self.keys,
         }
     }
+
+    fn key_of_rows(&self, step: &str) -> Option<&'static str> {
+        (kv_test(step) != "overwritesome").then_some("keys")
+    }
 }
 
 /// The group that a step is shown in.

@@ -20,7 +20,7 @@ const OPTIONS: [CommandOption; 7] = [
     CommandOption { key: "command", name: "command", value: "COMMAND", form: Form::Name,
         help: "The program and its arguments; {host}, {port}, {dop}, … are filled in" },
     CommandOption { key: "init", name: "init", value: "COMMAND", form: Form::Name,
-        help: "What loads the data, once in each trial" },
+        help: "What loads the data" },
     CommandOption { key: "parse", name: "parse", value: "FORMAT", form: Form::Name,
         help: "What its output is: pgbench, sysbench, fio, … [default: time]" },
     CommandOption { key: "unit", name: "unit", value: "UNIT", form: Form::Name,
@@ -159,6 +159,11 @@ impl Family for ProgramPlan {
             steps.extend(run.dops().iter().map(|dop| step(&name, *dop, timed)));
         }
         vec![Sequence { key: SequenceKey::ONLY, steps }]
+    }
+
+    /// To have its time judged, it can be one of the steps.
+    fn prepares(&self) -> Vec<String> {
+        self.init.iter().map(|_| INIT.to_owned()).collect()
     }
 
     fn clear_steps(&mut self) {

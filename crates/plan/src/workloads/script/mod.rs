@@ -8,7 +8,7 @@ use script::Weighted;
 use toml::de::DeValue;
 
 use crate::family::{Family, NamedFile, PlannedStep, Sequence, SequenceKey};
-use crate::key::{CommandOption, Form, Key, Keyed};
+use crate::key::{CommandOption, Form, Key, Keyed, StepNames};
 use crate::problem::Problems;
 use crate::section::{describe, number, one_or_more, setting, string, text};
 use crate::step::{Labels, StepKey};
@@ -24,7 +24,7 @@ const MOST_SCALE: u64 = (1 << 31) / 100_000;
 const INIT: &str = "dtgGvpf";
 
 #[rustfmt::skip] // A table.
-const OPTIONS: [CommandOption; 9] = [
+const OPTIONS: [CommandOption; 10] = [
     CommandOption { key: "file", name: "file", value: "FILE[@W],…", form: Form::Names,
         help: "pgbench scripts, each with a weight" },
     CommandOption { key: "builtin", name: "builtin", value: "NAME[@W],…", form: Form::Names,
@@ -41,9 +41,24 @@ const OPTIONS: [CommandOption; 9] = [
         help: "Scale of pgbench's tables [default: 50]" },
     CommandOption { key: "init", name: "init", value: "STEPS", form: Form::Name,
         help: "Steps of pgbench -i that make its tables, of dtgGvpf [default: dtgvp]" },
+    CommandOption { key: "steps", name: "steps", value: "STEP,…", form: Form::Names,
+        help: "Steps to judge, such as load,script [default: script]" },
     CommandOption { key: "setup_file", name: "setup-file", value: "FILE", form: Form::Name,
         help: "SQL that makes other tables" },
 ];
+
+/// The steps that can be judged.
+const NAMES: StepNames = StepNames {
+    known: &[
+        ScriptPlan::LOAD,
+        ScriptPlan::VACUUM,
+        ScriptPlan::PRIMARY_KEYS,
+        ScriptPlan::FOREIGN_KEYS,
+        ScriptPlan::SCRIPT,
+    ],
+    aliases: &[],
+    suffixes: false,
+};
 
 impl Keyed for ScriptPlan {
     fn keys(&mut self) -> Vec<Key<'_>> {
@@ -83,6 +98,7 @@ impl Keyed for ScriptPlan {
             .note("milliseconds"),
             Key::new("define", &mut self.define, define_table).written(define),
             Key::new("init", &mut self.init, init).note("steps of pgbench -i"),
+            Key::steps(&mut self.steps, NAMES).note("that are judged"),
             Key::whole("scale", &mut self.scale, 1..MOST_SCALE + 1).note("of pgbench's tables"),
             Key::optional("setup_file", &mut self.setup_file, string)
                 .note("its text follows; the file is not read again"),
@@ -105,7 +121,7 @@ fn define_table(value: &DeValue) -> Result<BTreeMap<String, String>, String> {
 
 /// Steps of `pgbench -i`.
 fn init(value: &DeValue) -> Result<String, String> {
-    let text = string(value)?;
+    let text = text(value)?;
     match text.chars().find(|letter| !INIT.contains(*letter)) {
         Some(letter) => Err(format!("expected letters of `{INIT}`, found {letter:?}")),
         None => Ok(text),
@@ -193,6 +209,19 @@ impl Family for ScriptPlan {
                            \"\" if they exist";
             problems.of("workload.script.init", message);
         }
+        let made = |step: &str| self.init.chars().any(|it| ScriptPlan::init_step(it) == Some(step));
+        for step in self.steps.iter().filter(|step| *step != Self::SCRIPT && !made(step)) {
+            let message = format!("`steps`: `{step}` does not run; add its letter to `init`");
+            problems.of(&format!("steps.{step}"), message);
+        }
+        if !self.steps.iter().any(|step| step == Self::SCRIPT) {
+            problems.of("workload.script.steps", "`steps` without `script`; add it");
+        }
+    }
+
+    fn prepares(&self) -> Vec<String> {
+        let made = self.init.chars().filter_map(ScriptPlan::init_step).map(str::to_owned);
+        made.take_while(|step| !self.steps.contains(step)).collect()
     }
 
     /// One for each number of clients: what scripts change would be there for the next.
@@ -222,7 +251,7 @@ impl Family for ScriptPlan {
 
     fn clear_steps(&mut self) {
         let usual = ScriptPlan::default();
-        (self.clients, self.protocol) = (usual.clients, usual.protocol);
+        (self.clients, self.protocol, self.steps) = (usual.clients, usual.protocol, usual.steps);
     }
 
     fn rows(&mut self) -> Vec<&mut u64> {
@@ -302,6 +331,9 @@ mod tests {
             ),
             ("SELECT 1;\n", "init = \"x\"", "expected letters of `dtgGvpf`"),
             ("SELECT 1;\n", "init = \"gv\"", "add `t` before"),
+            ("SELECT 1;\n", "steps = [\"laod\", \"script\"]", "did you mean `load`?"),
+            ("SELECT 1;\n", "steps = [\"foreign-keys\", \"script\"]", "add its letter to `init`"),
+            ("SELECT 1;\n", "steps = [\"load\"]", "`steps` without `script`"),
             ("SELECT 1;\n", "builtin = \"tpcx\"", "tpcx"),
             ("SELECT 1;\n", "define = 3", "expected a table such as"),
         ] {

@@ -207,6 +207,10 @@ impl Family for SysbenchPlan {
     fn rows_of(&self, _step: &str) -> u64 {
         self.rows
     }
+
+    fn key_of_rows(&self, _step: &str) -> Option<&'static str> {
+        Some("rows")
+    }
 }
 
 #[cfg(test)]
