@@ -4,17 +4,16 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow};
 use clap::Args;
-use plan::{Plan, Protocol};
+use plan::{Layer, Plan, Protocol};
 use report::CountOptions;
 use store::{ExperimentId, Store};
 
 use crate::changes::named;
-use crate::dash::{is_dash, print};
+use crate::dash::{is_dash, print, read_named};
 use crate::exit::{self, WrongRequest};
 use crate::format::Format;
 use crate::machine::{Machine, Ready};
 use crate::results::Chosen;
-use crate::run::read;
 
 /// Count the instructions of single statements, exactly, under Callgrind
 ///
@@ -146,23 +145,13 @@ impl CountArgs {
     /// The plan with the command line's changes.
     fn plan(&self) -> anyhow::Result<Option<Plan>> {
         let Some(path) = &self.plan else { return Ok(None) };
-        let mut plan = read(path)?;
-        if !self.changes() {
-            return Ok(Some(plan));
-        }
-        if !self.kinds.is_empty() {
-            plan.count.kinds.clone_from(&self.kinds);
-        }
-        if !self.protocols.is_empty() {
-            let asked = Protocol::NAMED.iter().filter(|known| self.protocols.contains(&known.1));
-            plan.count.protocols = asked.map(|(_, protocol)| *protocol).collect();
-        }
-        plan.count.statements = self.statements.or(plan.count.statements);
-        // The results are stored with the plan as changed.
-        Ok(Some(Plan::parse(&plan.to_toml(), None, &path.display().to_string())?))
-    }
-
-    fn changes(&self) -> bool {
-        !self.kinds.is_empty() || !self.protocols.is_empty() || self.statements.is_some()
+        let mut layer = Layer::default();
+        let kinds = (!self.kinds.is_empty()).then_some(&self.kinds);
+        layer.set("--kinds", &["count", "kinds"], &kinds);
+        let asked = Protocol::NAMED.iter().filter(|known| self.protocols.contains(&known.1));
+        let asked: Vec<Protocol> = asked.map(|(_, protocol)| *protocol).collect();
+        layer.set("--protocols", &["count", "protocols"], &(!asked.is_empty()).then_some(asked));
+        layer.set("--statements", &["count", "statements"], &self.statements);
+        Ok(Some(read_named(path, &layer)?))
     }
 }

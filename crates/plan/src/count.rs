@@ -178,6 +178,7 @@ pub(crate) fn read_count(p: &mut Problems, table: &DeTable, folder: Option<&Path
     section.finish(p);
     if let (Some(file), None) = (&count.file, &count.file_text) {
         count.file_text = read_beside(p, folder, file, ("count.file", "file_text"));
+        p.complete(&["count", "file_text"], &count.file_text);
     }
     if let Some(Err(message)) = count.file_text.as_deref().map(OwnStatements::parse) {
         p.of("count.file", format!("`file`: {message}"));

@@ -13,6 +13,7 @@ use crate::section::{
     Section, Value, as_table, describe, integer, join, one_or_more, printable, string, within,
 };
 use crate::size::{format_size, parse_size};
+use crate::value::{quoted, toml};
 
 /// Something whose keys a plan can hold.
 pub(crate) trait Keyed {
@@ -241,8 +242,8 @@ pub enum Form {
 }
 
 impl CommandOption {
-    /// The line of the plan that an option with this value stands for.
-    pub(crate) fn line(&self, text: &str) -> Result<String, String> {
+    /// The value, as TOML, that an option with this one stands for.
+    pub(crate) fn toml(&self, text: &str) -> Result<String, String> {
         let counts = || text.split(',').map(|item| Ok(count(item)?.to_string()));
         let value = match self.form {
             Form::Count => count(text).map(|count| count.to_string()),
@@ -251,10 +252,7 @@ impl CommandOption {
             Form::Names => Ok(list(text.split(',').map(quoted).collect())),
             Form::Switch(value) => Ok(value.to_owned()),
         };
-        match value {
-            Ok(value) => Ok(format!("{} = {value}\n", self.key)),
-            Err(message) => Err(format!("`--{}`: {message}", self.name)),
-        }
+        value.map_err(|message| format!("`--{}`: {message}", self.name))
     }
 }
 
@@ -337,19 +335,6 @@ pub(crate) fn canonical<'n>(name: &'n str, aliases: &[(&str, &'static str)]) -> 
     meant.map_or(name, |(_, canonical)| *canonical)
 }
 
-/// A value as TOML; `None` where it is none.
-fn toml(value: &impl Serialize) -> Option<Toml> {
-    #[derive(Serialize)]
-    struct Held<'v, T> {
-        value: &'v T,
-    }
-    match toml::Table::try_from(Held { value }) {
-        Ok(mut held) => held.remove("value"),
-        // A value that does not fit in TOML is written as text that the reader rejects.
-        Err(error) => Some(Toml::String(error.to_string())),
-    }
-}
-
 impl Section<'_, '_> {
     /// Takes these keys.
     pub(crate) fn keys(&mut self, p: &mut Problems, keys: Vec<Key<'_>>) {
@@ -383,11 +368,6 @@ pub(crate) fn line(out: &mut String, key: &str, value: &str, note: &str) {
     } else {
         writeln!(out, "{assignment:<32} # {note}")
     };
-}
-
-/// A text as TOML.
-pub(crate) fn quoted(text: &str) -> String {
-    Toml::String(text.to_owned()).to_string()
 }
 
 #[cfg(test)]

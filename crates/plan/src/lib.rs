@@ -40,34 +40,34 @@ mod adaptive;
 mod check;
 mod count;
 mod duration;
+mod edits;
 mod family;
 mod hide;
 mod key;
 mod keys;
+mod layer;
 mod near;
 mod place;
 mod problem;
 mod read;
 mod schedule;
-
 mod section;
-mod short;
 mod size;
 mod step;
 mod twins;
 mod types;
+mod value;
 mod workloads;
 mod write;
 
 pub use count::{CountPlan, DEFAULT_COUNT_ROWS, OwnStatements, Protocol};
 pub use duration::{DurationError, format_duration, parse_duration};
 pub use family::{Clients, PlannedStep, Sequence, SequenceKey};
-pub use hide::plan_without_passwords;
 pub use key::{CommandOption, Form};
+pub use layer::Layer;
 pub use near::nearest;
 pub use problem::{PlanError, Problem};
 pub use schedule::{Block, Trial};
-pub use short::ShortForm;
 pub use size::{SizeError, parse_size};
 pub use step::{Labels, StepKey};
 pub use types::{
