@@ -81,7 +81,7 @@ pub fn run(args: &CountArgs) -> anyhow::Result<()> {
             return exit::refuse("--experiment names a stored count; leave it out to count a plan");
         }
         (Some(plan), None) => args.count(plan)?,
-        (None, _) if args.changes() => {
+        (None, _) if !args.changes().is_empty() => {
             return exit::refuse("name the plan to count: steelyard count PLAN.toml");
         }
         (None, named) => stored(results, named.as_deref())?,
@@ -144,7 +144,11 @@ impl CountArgs {
 
     /// The plan with the command line's changes.
     fn plan(&self) -> anyhow::Result<Option<Plan>> {
-        let Some(path) = &self.plan else { return Ok(None) };
+        let plan = |path: &PathBuf| read_named(path, &self.changes());
+        self.plan.as_ref().map(plan).transpose()
+    }
+
+    fn changes(&self) -> Layer {
         let mut layer = Layer::default();
         let kinds = (!self.kinds.is_empty()).then_some(&self.kinds);
         layer.set("--kinds", &["count", "kinds"], &kinds);
@@ -152,6 +156,6 @@ impl CountArgs {
         let asked: Vec<Protocol> = asked.map(|(_, protocol)| *protocol).collect();
         layer.set("--protocols", &["count", "protocols"], &(!asked.is_empty()).then_some(asked));
         layer.set("--statements", &["count", "statements"], &self.statements);
-        Ok(Some(read_named(path, &layer)?))
+        layer
     }
 }
