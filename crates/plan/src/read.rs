@@ -1,6 +1,5 @@
 //! From TOML text to a [`Plan`].
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
@@ -10,12 +9,12 @@ use crate::check::check;
 use crate::count::read_count;
 use crate::edits::Edits;
 use crate::key::Keyed;
-use crate::keys::{durability, memory_limit};
+use crate::keys::Shared;
 use crate::layer::{Layer, document, lay};
 use crate::place::read_beside;
 use crate::problem::{PlanError, Problems};
-use crate::section::{Section, as_table, join, printable, setting};
-use crate::types::{Durability, Given, Pairing, Plan, Variant};
+use crate::section::{Section, as_table, join, printable};
+use crate::types::{Given, Pairing, Plan, Variant};
 use crate::workloads::WorkloadPlan;
 
 impl Plan {
@@ -120,16 +119,15 @@ fn read_plan(p: &mut Problems, table: &DeTable, folder: Option<&Path>, twins: bo
     let mut top = Section::new(table, "");
     let mut plan = Plan::default();
     top.keys(p, plan.keys());
-    let mut shared = Shared { folder, ..Shared::default() };
-    top.keys(p, vec![memory_limit(&mut shared.memory_limit), durability(&mut shared.durability)]);
-    if let Some(table) = top.table(p, "config") {
-        shared.config = settings(p, table, "config");
-    }
+    let mut shared = Shared::default();
+    top.keys(p, shared.keys());
     for (key, value) in top.table(p, "variants").into_iter().flatten() {
         let path = join("variants", key.get_ref());
         p.place(path.clone(), key.span());
         match as_table(p, &path, value) {
-            Some(table) => plan.variants.push(read_variant(p, key.get_ref(), table, &shared)),
+            Some(table) => {
+                plan.variants.push(read_variant(p, key.get_ref(), table, &shared, folder));
+            }
             None => p.mark_unread("variants"),
         }
     }
@@ -171,16 +169,13 @@ fn read_plan(p: &mut Problems, table: &DeTable, folder: Option<&Path>, twins: bo
     plan
 }
 
-/// Top-level settings for all variants.
-#[derive(Default)]
-struct Shared<'f> {
-    config: BTreeMap<String, String>,
-    memory_limit: Option<u64>,
-    durability: Option<Durability>,
-    folder: Option<&'f Path>,
-}
-
-fn read_variant(p: &mut Problems, name: &str, table: &DeTable, shared: &Shared) -> Variant {
+fn read_variant(
+    p: &mut Problems,
+    name: &str,
+    table: &DeTable,
+    shared: &Shared,
+    folder: Option<&Path>,
+) -> Variant {
     let path = join("variants", name);
     let mut section = Section::new(table, path.clone());
     let mut variant = Variant {
@@ -195,44 +190,18 @@ fn read_variant(p: &mut Problems, name: &str, table: &DeTable, shared: &Shared) 
         let name = printable(name);
         p.of(&path, format!("variant `{name}` has no `dbms`; add dbms = \"postgres@14.3\""));
     }
-    if let Some(folder) = shared.folder {
+    if let Some(folder) = folder {
         let dbms = reference::in_folder(&variant.dbms, folder);
         if dbms != variant.dbms {
             p.complete(&["variants", name, "dbms"], &dbms);
             variant.dbms = dbms;
         }
     }
-    if let Some(table) = section.table(p, "config") {
-        variant.config.extend(settings(p, table, &join(&path, "config")));
-    }
     section.finish(p);
     if let (Some(file), None) = (&variant.config_file, &variant.config_text) {
         let key = (&*join(&path, "config_file"), "config_text");
-        variant.config_text = read_beside(p, shared.folder, file, key);
+        variant.config_text = read_beside(p, folder, file, key);
         p.complete(&["variants", name, "config_text"], &variant.config_text);
     }
     variant
-}
-
-fn settings(p: &mut Problems, table: &DeTable, path: &str) -> BTreeMap<String, String> {
-    let mut settings = BTreeMap::new();
-    for (key, value) in table {
-        let name = key.get_ref();
-        let fit = |c: char| c.is_ascii_alphanumeric() || "_.-".contains(c);
-        if name.is_empty() || !name.chars().all(fit) {
-            let message = format!(
-                "`{}` in [{path}] is not a valid name of a setting; expected letters, digits, `_`, `-` and `.`",
-                printable(name)
-            );
-            p.at(key.span(), message);
-            continue;
-        }
-        match setting(value.get_ref()) {
-            Ok(text) => {
-                settings.insert(name.to_string(), text);
-            }
-            Err(message) => p.at(value.span(), format!("`{name}` in [{path}]: {message}")),
-        }
-    }
-    settings
 }
