@@ -68,7 +68,7 @@ pub(crate) fn strings() -> Kind<Vec<String>> {
 
 /// One of several words, each with a meaning.
 pub(crate) fn choice<T: Copy>(all: &'static [(&'static str, T)]) -> Kind<T> {
-    Kind::new(words(all), |value| section::choice(value, all))
+    Kind::new(words(all), move |value| section::choice(value, all))
 }
 
 /// One value, or a list of such.

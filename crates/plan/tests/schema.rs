@@ -79,7 +79,7 @@ fn row(name: &str, key: &Value) -> String {
         Value::Bool(value) => value.to_string(),
         Value::Array(list) if list.is_empty() => "none".to_owned(),
         Value::Object(table) if table.is_empty() => "none".to_owned(),
-        value => format!("`{value}`"),
+        value => format!("`{}`", value.to_string().replace(',', ", ")),
     };
     assert!(!meaning.is_empty(), "{name} has no meaning");
     format!("| `{name}` | {usual} | {meaning} |\n")

@@ -100,11 +100,11 @@ fn distinct<T: PartialEq + ToString + 'static>(one: Kind<T>) -> Kind<Vec<T>> {
 
 /// One word or several, each with a meaning, without repetition.
 pub(super) fn several<T: Copy + PartialEq>(named: &'static [(&'static str, T)]) -> Kind<Vec<T>> {
-    let Kind { read, schema } = distinct(Kind::new(words(named), |one| {
+    let Kind { read, schema } = distinct(Kind::new(words(named), move |one| {
         choice(one, named)?;
         Ok(one.as_str().unwrap_or_default().to_owned())
     }));
-    let meaning = |word: &String| named.iter().find(|(name, _)| name == word).map(|it| it.1);
+    let meaning = move |word: &String| named.iter().find(|(name, _)| name == word).map(|it| it.1);
     Kind::new(schema, move |value| Ok(read(value)?.iter().filter_map(meaning).collect()))
 }
 
