@@ -93,7 +93,11 @@ fn workload_of(document: &DeTable) -> Option<WorkloadPlan> {
 /// text that it is laid over.
 pub(crate) fn document(p: &mut Problems, settings: &[Setting]) -> String {
     let mut document = " ".repeat(p.text.len() + 1);
-    for Setting { option, path, value } in settings {
+    for (place, Setting { option, path, value }) in settings.iter().enumerate() {
+        if settings[..place].iter().any(|known| known.path == *path) {
+            p.of("", format!("`{option}`: `{}` appears twice", path.join(".")));
+            continue;
+        }
         let path: Vec<String> = path.iter().map(|key| key_text(key)).collect();
         let _ = writeln!(document, "{} = {value}", path.join("."));
         p.options.push((document.len(), option.clone()));
@@ -158,7 +162,7 @@ mod tests {
             (&[("steps", "l.i0,l.y")], "`--steps`: unknown step `l.y`; did you mean `l.x`?"),
             (&[("threads", "4")], "`--threads` is not an option of `insert`"),
             (&[("rows", "3"), ("dop", "4")], "`--rows`: `rows` = 3 is fewer than `dop` = 4"),
-            (&[("dop", "4"), ("dop", "5")], "`--dop`: `dop` appears twice"),
+            (&[("dop", "4"), ("dop", "5")], "`--dop`: `workload.insert.dop` appears twice"),
         ] {
             let error = short(&one, options).unwrap_err().to_string();
             assert!(error.starts_with(&format!("the short form: {message}")), "{error}");
