@@ -16,7 +16,8 @@ pub(crate) fn toml(value: &impl Serialize) -> Option<Toml> {
     }
 }
 
-/// A key as TOML: `work_mem` bare, `auto_explain.log_min_duration` in quotes, since a dot would nest.
+/// A key as TOML: `work_mem` bare, `auto_explain.log_min_duration` in quotes, since a dot would
+/// nest.
 pub(crate) fn key_text(key: &str) -> String {
     let bare = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     if !key.is_empty() && key.chars().all(bare) { key.to_owned() } else { quoted(key) }

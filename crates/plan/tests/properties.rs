@@ -253,7 +253,7 @@ proptest! {
                 if let Ok(plan) = Plan::parse_with(&text, None, "changed", &layer) {
                     prop_assert_eq!(plan.seed, Some(7));
                     let again = Plan::parse(&plan.text, None, "laid over").map_err(|e| TestCaseError::fail(e.to_string()))?;
-                    prop_assert_eq!(&plan, &Plan { added: plan.added.clone(), ..again });
+                    prop_assert_eq!(&plan, &Plan { added: plan.added.clone(), given: plan.given, ..again });
                 }
                 prop_assert_eq!(plan.schedule(1).len(), plan.blocks as usize);
             }
