@@ -105,7 +105,7 @@ pub(crate) fn time() -> Kind<std::time::Duration> {
 
 /// Numbers of clients: one, or a list without repetition.
 pub(crate) fn dops() -> Kind<Vec<u32>> {
-    let Kind { read, schema } = one_or_more(whole(1..10_001));
+    let Kind { read, schema } = one_or_more::<u32>(whole(1..10_001));
     Kind::new(schema, move |value| {
         let list = read(value)?;
         if list.is_empty() {
