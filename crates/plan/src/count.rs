@@ -63,19 +63,19 @@ impl Keyed for CountPlan {
     fn keys(&mut self) -> Vec<Key<'_>> {
         vec![
             Key::whole("rows", &mut self.rows, 1..1 << 53).note("in the table at the start")
-                .more(", or keys. Up to 30000, ANALYZE reads them all, so statistics don't depend on chance"),
+                .means("rows in the table, or keys, before the first counted execution. Up to 30000, ANALYZE reads them all, so statistics don't depend on chance"),
             Key::optional("statements", &mut self.statements, whole(6..1_000_001))
                 .usual("10 to 50, by kind; 100 or 2000 calls").note("executions counted of each kind")
-                .more(", after the same number of uncounted ones; at least 6, because the server replans a prepared statement five times"),
+                .means("counted executions of each kind, after the same number of uncounted ones; at least 6, because the server replans a prepared statement five times"),
             Key::new("protocols", &mut self.protocols, protocols())
-                .more("how statements are sent: as text, or parsed once and then bound; not for calls"),
+                .means("how statements are sent: as text, or parsed once and then bound; not for calls"),
             Key::new("kinds", &mut self.kinds, strings()).unless(&[""; 0]).usual("all")
-                .more("which kinds, by name"),
+                .means("which kinds, by name"),
             Key::optional("file", &mut self.file, string())
                 .note("its text follows; the file is not read again")
-                .more(". Statements to use instead of the workload's, relative to the plan"),
+                .means("a file of statements to use instead of the workload's, relative to the plan"),
             Key::optional("file_text", &mut self.file_text, string()).usual("that of `file`")
-                .more("the statements"),
+                .means("the statements"),
         ]
     }
 }

@@ -24,19 +24,16 @@ pub(crate) trait Keyed {
     fn keys(&mut self) -> Vec<Key<'_>>;
 }
 
-/// The comment of a list of all steps. What lists of steps mean doesn't begin with it.
-const ALL: &str = "all of them";
-
 /// Reads a value into its field; the text is the path of the table.
 type Read<'a> = Box<dyn FnMut(&mut Problems, &Value<'_>, &str) + 'a>;
 
 /// A key with the field that it stands for.
 pub(crate) struct Key<'a> {
     name: &'static str,
-    /// Its comment in a written plan, and how its meaning begins; may be empty.
+    /// Its comment in a written plan; may be empty.
     note: &'static str,
-    /// The rest of its meaning.
-    more: &'static str,
+    /// What it means, where that is not its note.
+    meaning: &'static str,
     /// What holds without it, where that is not the value of a default.
     usual: &'static str,
     unit: &'static str,
@@ -52,7 +49,7 @@ pub(crate) struct Key<'a> {
 impl<'a> Key<'a> {
     fn declared(name: &'static str, schema: Json, value: Option<Toml>, read: Read<'a>) -> Self {
         let present = value.clone();
-        Key { name, note: "", more: "", usual: "", unit: "", schema, present, value, read }
+        Key { name, note: "", meaning: "", usual: "", unit: "", schema, present, value, read }
     }
 
     /// A key with values of a kind.
@@ -147,7 +144,7 @@ impl<'a> Key<'a> {
     /// The steps of a workload, by known names.
     pub(crate) fn steps(field: &'a mut Vec<String>, known: StepNames) -> Self {
         let value = toml(field);
-        let note = if field.len() == known.known.len() { ALL } else { "" };
+        let note = if field.len() == known.known.len() { "all of them" } else { "" };
         let read: Read<'a> = Box::new(move |p, value, _| *field = steps(p, value, known));
         Key::declared("steps", known.schema(), value, read).note(note)
     }
@@ -157,9 +154,9 @@ impl<'a> Key<'a> {
         Key { note, ..self }
     }
 
-    /// Adds to its note what else the documentation says.
-    pub(crate) fn more(self, more: &'static str) -> Self {
-        Key { more, ..self }
+    /// Sets what the documentation says of it, if that is not its note.
+    pub(crate) fn means(self, meaning: &'static str) -> Self {
+        Key { meaning, ..self }
     }
 
     /// Sets what holds without it, in words.
@@ -175,8 +172,7 @@ impl<'a> Key<'a> {
     /// Its name, with what the schema says of it.
     fn described(self) -> (String, Json) {
         let mut schema = self.schema;
-        let note = if self.note == ALL { "" } else { self.note };
-        let mut text = format!("{note}{}", self.more);
+        let mut text = if self.meaning.is_empty() { self.note } else { self.meaning }.to_owned();
         if !self.usual.is_empty() {
             let _ = write!(text, "\n\nDefault: {}", self.usual);
         } else if let Some(value) = self.present {

@@ -32,57 +32,59 @@ impl Keyed for Plan {
         let limit = kind::number(0.0..=1.0, "a share from 0 to 1 (1: no trial is polluted)");
         vec![
             Key::new("name", &mut self.name, string()).usual("name of the workload")
-                .more("name of the experiment"),
+                .means("name of the experiment"),
             Key::new("base", &mut self.base, string()).usual("the first variant")
-                .note("the others are compared with it"),
+                .note("the others are compared with it")
+                .means("the variant that all others are compared with"),
             Key::whole("blocks", &mut self.blocks, 1..MAX_BLOCKS + 1).written(!designs_itself)
                 .note("trials per variant")
-                .more("; with `insert` and `script`, per variant and number of clients"),
+                .means("trials per variant; with `insert` and `script`, per variant and number of clients"),
             Key::optional("seed", &mut self.seed, whole(0..1 << 63)).usual("chosen and recorded")
-                .note("order of trials, parameters of statements"),
+                .note("order of trials, parameters of statements")
+                .means("seed for the order of trials and for all parameters"),
             Key::new("margin", &mut self.margin, share()).note("differences up to this share are small")
-                .more(" (δ)"),
+                .means("δ: differences up to this share count as small"),
             Key::new("settle_seconds_scale", &mut self.settle_seconds_scale, factor)
                 .note("factor on the rest after settling, 0 to 1")
-                .more("; the rest is 60 s + 1 s per million rows, at most 1200 s"),
+                .means("factor for the pause after settling, which is 60 s + 1 s per million rows, at most 1200 s"),
             Key::new("pairing", &mut self.pairing, choice(&Pairing::NAMED))
                 .written(self.given.pairing || !designs_itself)
-                .note("blocks, slices or auto").more(": how variants are paired; see [Slices](#slices)"),
+                .note("blocks, slices or auto").means("how variants are paired: `\"blocks\"`, `\"slices\"` or `\"auto\"`; see [Slices](#slices)"),
             Key::optional("slice_ms", &mut self.slice_ms, whole(2..10_001))
                 .usual("chosen by measurement").unit("ms").note("length of a slice")
-                .more(", 2 to 10000; only with slices"),
+                .means("length of a slice, 2 to 10000; only with slices"),
             Key::optional("restore_after", &mut self.restore_after, string())
                 .note("loaded once; trials start on a copy")
-                .more(". The last step of the load, such as `\"l.x\"`; see [Loading once](#loading-once)"),
+                .means("last step of the load, such as `\"l.x\"`; see [Loading once](#loading-once)"),
             Key::new("steal_limit", &mut self.steal_limit, limit).unless(&DEFAULT_STEAL_LIMIT)
                 .note("CPU share a hypervisor may take in a step")
-                .more(" before the trial is run again; 1: no limit; see [Polluted trials](#polluted-trials)"),
+                .means("share of CPU time that a hypervisor may take during a step before the trial is run again; 1: no limit; see [Polluted trials](#polluted-trials)"),
             Key::whole("repeats", &mut self.repeats, 0..MAX_REPEATS + 1).unless(&DEFAULT_REPEATS)
-                .note("how often to repeat a polluted trial").more(", 0 to 100"),
+                .note("how often to repeat a polluted trial").means("how often a polluted trial may be run again, 0 to 100"),
             Key::optional("precision", &mut self.precision, share())
                 .note("half width of a sufficient interval")
-                .more(": a step with 6 blocks or more is decided, whatever its verdict, once its interval is as narrow"),
+                .means("a step with 6 blocks or more is decided, whatever its verdict, once the half-width of its interval is at most this share"),
             Key::optional("max_blocks", &mut self.max_blocks, whole(1..MAX_BLOCKS + 1))
                 .usual("`blocks`; in an adaptive run 4 × `blocks`").note("limit for undecided steps")
-                .more(": number of blocks after which an adaptive run ends"),
+                .means("number of blocks after which an adaptive run ends"),
             Key::optional("budget", &mut self.budget, kind::time()).shown(budget)
                 .note("no block ends after it")
-                .more(", as far as can be told before: `\"2h\"` or `\"1h30m\"`"),
+                .means("no block begins that would probably end later: `\"2h\"` or `\"1h30m\"`"),
             Key::new("renamed", &mut self.renamed, renamed())
                 .unless(&BTreeMap::<String, String>::new())
                 .note("functions with another name: old = new")
-                .more(", in some versions, for profiles and counts: `{ OldName = \"NewName\" }`; some of PostgreSQL's are known"),
+                .means("functions that only have another name in some versions, for profiles and counts: `{ OldName = \"NewName\" }`; some of PostgreSQL's are known"),
             Key::new("drop_page_cache", &mut self.drop_page_cache, boolean()).unless(&false)
                 .note("of the data, before each step")
-                .more(": write out the data directory's files and drop them from the page cache, except what the server has mapped"),
+                .means("before each step, write out the data directory's files and drop them from the page cache, except what the server has mapped"),
             Key::new("wait_events", &mut self.wait_events, boolean()).unless(&true)
                 .note("look ten times a second at what sessions wait for")
-                .more(", from a connection of its own; not in slices; takes the server 0.3% of a core"),
+                .means("look ten times a second at what sessions wait for, from a connection of its own; not in slices; takes the server 0.3% of a core"),
             Key::new("profile", &mut self.profile, boolean()).unless(&false)
                 .note("perf profiles each step, outside the measured time")
-                .more(", and counts events; see [Profiles](#profiles)"),
+                .means("profile each step's server with perf, outside the measured time, and count its events; see [Profiles](#profiles)"),
             Key::whole("profile_seconds", &mut self.profile_seconds, 1..601).unit("s")
-                .unless(&DEFAULT_PROFILE_SECONDS).note("of each profile").more(", 1 to 600"),
+                .unless(&DEFAULT_PROFILE_SECONDS).note("of each profile").means("length of each profile, 1 to 600"),
         ]
     }
 }
@@ -104,7 +106,7 @@ impl Keyed for Shared {
         vec![
             memory_limit(&mut self.memory_limit),
             durability(&mut self.durability),
-            config.more("settings of the server, for all variants"),
+            config.means("settings of the server, for all variants"),
         ]
     }
 }
@@ -113,25 +115,25 @@ impl Keyed for Variant {
     #[rustfmt::skip] // A table.
     fn keys(&mut self) -> Vec<Key<'_>> {
         vec![
-            Key::new("dbms", &mut self.dbms, string()).usual("required").more("the system; see below"),
+            Key::new("dbms", &mut self.dbms, string()).usual("required").means("the system; see below"),
             Key::table("build", &mut self.build)
-                .more("options for [building from source](#building-from-source): `build = { cflags = \"-O3\", compiler = \"clang\", configure = [\"--with-llvm\"] }`"),
+                .means("options for building from source: `build = { cflags = \"-O3\", compiler = \"clang\", configure = [\"--with-llvm\"] }`"),
             Key::optional("config_file", &mut self.config_file, string())
                 .note("its text follows; the file is not read again")
-                .more(". A file in the server's format, relative to the plan; settings in `config` override it"),
+                .means("a file in postgresql.conf format, relative to the plan; settings in `config` override it"),
             Key::optional("config_text", &mut self.config_text, string())
-                .usual("that of `config_file`").more("text in the server's format"),
+                .usual("that of `config_file`").means("text in the server's format"),
             Key::new("initdb", &mut self.initdb, strings()).unless(&[""; 0])
-                .more("further arguments to initdb"),
+                .means("further arguments to initdb"),
             memory_limit(&mut self.memory_limit),
             Key::optional("engine", &mut self.engine, string()).note("of a system that has several")
-                .more(": of MySQL and MariaDB, `\"innodb\"` (the default) or `\"myrocks\"`"),
+                .means("of MySQL and MariaDB: `\"innodb\"` (the default) or `\"myrocks\"`"),
             durability(&mut self.durability),
             Key::optional("twin_of", &mut self.twin_of, string())
                 .note("the same system under a second name")
-                .more(": name of the variant that this one duplicates; the two must be identical in every setting. `--aa` adds a twin to each variant"),
+                .means("name of the variant that this one duplicates; the two must be identical in every setting. `--aa` adds a twin to each variant"),
             Key::settings("config", &mut self.config)
-                .more("settings of this variant; they override those for all variants"),
+                .means("settings of this variant; they override those for all variants"),
         ]
     }
 }
@@ -163,7 +165,7 @@ fn share() -> Kind<f64> {
 fn memory_limit(limit: &mut Option<u64>) -> Key<'_> {
     Key::size("memory_limit", limit)
         .note("of the server, by cgroup")
-        .more(", including page cache: `\"192MB\"`")
+        .means("memory limit of the server, including page cache, set through a control group: `\"192MB\"`")
 }
 
 /// The durability of a variant, or of all.
@@ -171,7 +173,7 @@ fn memory_limit(limit: &mut Option<u64>) -> Key<'_> {
 fn durability(durability: &mut Option<Durability>) -> Key<'_> {
     Key::optional("durability", durability, choice(&Durability::NAMED))
         .note("of commits: full or relaxed")
-        .more(". What a commit waits for, on any system: `\"full\"`: for the disk; `\"relaxed\"`: not for the disk, so a crash of the machine loses about the last second of commits, and one of a PostgreSQL server, too")
+        .means("what a commit waits for, on any system: `\"full\"`: for the disk; `\"relaxed\"`: not for the disk, so a crash of the machine loses about the last second of commits, and one of a PostgreSQL server, too")
 }
 
 impl Keyed for BuildPlan {
@@ -179,13 +181,13 @@ impl Keyed for BuildPlan {
     fn keys(&mut self) -> Vec<Key<'_>> {
         vec![
             Key::optional("cflags", &mut self.cflags, text())
-                .usual("`\"-O2 -fno-omit-frame-pointer -g\"`").more("flags of the C compiler"),
+                .usual("`\"-O2 -fno-omit-frame-pointer -g\"`").means("flags of the C compiler"),
             Key::optional("compiler", &mut self.compiler, string()).usual("`\"cc\"`")
-                .more("the C compiler, also with a launcher: `\"ccache cc\"`"),
+                .means("the C compiler, also with a launcher: `\"ccache cc\"`"),
             Key::new("configure", &mut self.configure, strings()).unless(&[""; 0])
-                .more("further options for the configure script (`[\"--enable-cassert\"]`) or `meson setup` (`[\"-Dcassert=true\"]`). Options for file locations are rejected"),
+                .means("further options for the configure script (`[\"--enable-cassert\"]`) or `meson setup` (`[\"-Dcassert=true\"]`). Options for file locations are rejected"),
             Key::optional("system", &mut self.system, choice(&SYSTEMS)).usual("depends on the source")
-                .more("`\"make\"`: the configure script and make, the default if the source has that script; `\"meson\"`: Meson and ninja, which PostgreSQL supports from 16 on"),
+                .means("`\"make\"`: the configure script and make, the default if the source has that script; `\"meson\"`: Meson and ninja, which PostgreSQL supports from 16 on"),
         ]
     }
 }

@@ -48,27 +48,31 @@ impl Keyed for InsertPlan {
         vec![
             Key::whole("rows", &mut self.rows, 1..TOO_MANY_ROWS).note("rows of l.i0, over all clients"),
             Key::whole("indexed_rows", &mut self.indexed_rows, 0..TOO_MANY_ROWS)
-                .note("rows of l.i1 (4/5) and l.i2 (1/5), over all clients"),
+                .note("rows of l.i1 (4/5) and l.i2 (1/5), over all clients")
+                .means("rows of l.i1 (4/5) and l.i2 (1/5) together, over all clients"),
             Key::steps(&mut self.steps, NAMES).usual("all ten")
-                .more("in the order in which they run: l.i0, l.x, l.i1, l.i2, qr100, qp100, qr500, qp500, qr1000, qp1000 (the older names q100.1, q500.1, q1000.1 also work); l.i0 and l.x are added if other steps need them"),
+                .means("in the order in which they run: l.i0, l.x, l.i1, l.i2, qr100, qp100, qr500, qp500, qr1000, qp1000 (the older names q100.1, q500.1, q1000.1 also work); l.i0 and l.x are added if other steps need them"),
             Key::new("dop", &mut self.dop, dops()).note("clients")
-                .more("; with several numbers, every variant goes through the steps once per block and number"),
+                .means("numbers of clients; with several, every variant goes through the steps once per block and number"),
             Key::whole("read_write_seconds", &mut self.read_write_seconds, 1..10_000_001).unit("s")
-                .note("per qr… and qp… step"),
+                .note("per qr… and qp… step")
+                .means("duration of each read+write step"),
             Key::new("tables", &mut self.tables, choice(&TABLES)).note("per-client or shared")
-                .more(": a table per client, or one for all"),
+                .means("`\"per-client\"`: one table per client; `\"shared\"`: one for all"),
             Key::new("delete_per_insert", &mut self.delete_per_insert, boolean())
                 .note("delete the oldest rows at the rate of the inserts")
-                .more(", from l.i1 on; only with tables per client"),
+                .means("from l.i1 on, delete the oldest rows at the rate of the inserts; only with tables per client"),
             Key::new("prepared_queries", &mut self.prepared_queries, boolean())
-                .more("queries use prepared statements"),
+                .means("queries use prepared statements"),
             Key::new("prepared_inserts", &mut self.prepared_inserts, boolean())
-                .more("inserts use prepared statements"),
+                .means("inserts use prepared statements"),
             Key::whole("secondary_indexes", &mut self.secondary_indexes, 0..4).note("0 to 3")
-                .more(" of them; with 0, leave out l.x"),
-            Key::whole("partitions", &mut self.partitions, 0..1001).note("per table, 0 = none"),
+                .means("number of secondary indexes, 0 to 3; with 0, leave out l.x"),
+            Key::whole("partitions", &mut self.partitions, 0..1001).note("per table, 0 = none")
+                .means("range partitions per table; 0: a plain table"),
             Key::whole("hold_transaction_seconds", &mut self.hold_transaction_seconds, 0..1_000_001)
-                .unit("s").note("each transaction is held open this long, 0 = none"),
+                .unit("s").note("each transaction is held open this long, 0 = none")
+                .means("hold a transaction open during the steps, for this long at a time"),
         ]
     }
 }

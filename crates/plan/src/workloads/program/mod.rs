@@ -76,27 +76,28 @@ fn name() -> Kind<String> {
 fn run_keys(run: &mut Run) -> Vec<Key<'_>> {
     vec![
         Key::optional("command", &mut run.command, command())
-            .more("the program and its arguments"),
+            .means("| the program and its arguments"),
         Key::optional("parse", &mut run.parse, format()).usual("`\"time\"`")
-            .more("what its output is: a [format](import.md#formats), or `time`, its duration in seconds"),
+            .means("what its output is: a [format](import.md#formats), or `time`, its duration in seconds"),
         Key::optional("test", &mut run.test, string()).usual("the step's name")
-            .note("which one of several in its output"),
+            .note("which one of several in its output")
+                .means("which one to take if the output has several"),
         Key::optional("unit", &mut run.unit, string()).usual("from the format")
-            .more("what an operation is, or the unit of a cost"),
+            .means("what an operation is, or the unit of a cost"),
         Key::optional("less_is_better", &mut run.less_is_better, boolean()).usual("from the format")
-            .more("the figure is a cost"),
+            .means("the figure is a cost, in this unit"),
         Key::optional("dop", &mut run.dop, dops()).usual("`[1]`").note("clients")
-            .more("; the step runs with all of these numbers"),
+            .means("numbers of clients; the step runs with all of them"),
         Key::optional("seconds", &mut run.seconds, whole(1..10_000_001)).unit("s").usual("10")
-            .more("what `{seconds}` stands for"),
+            .means("what `{seconds}` stands for"),
         Key::optional("slice_seconds", &mut run.slice_seconds, whole(1..3601)).unit("s")
-            .note("at a time, if all servers share the load").more("; see [slices](#slices)"),
+            .note("at a time, if all servers share the load").means("with [slices](#slices), run it for so many seconds at a time, on one server after another"),
     ]
 }
 
 impl Keyed for ProgramStep {
     fn keys(&mut self) -> Vec<Key<'_>> {
-        let mut keys = vec![Key::new("name", &mut self.name, name()).more("in results")];
+        let mut keys = vec![Key::new("name", &mut self.name, name()).means("in results")];
         keys.extend(run_keys(&mut self.run));
         keys
     }
@@ -105,11 +106,12 @@ impl Keyed for ProgramStep {
 impl Keyed for ProgramPlan {
     fn keys(&mut self) -> Vec<Key<'_>> {
         let init = Key::optional("init", &mut self.init, command()).note("loads the data");
-        let mut keys =
-            vec![init.more("; the step `init`, whose figure is its time, then the server settles")];
+        let mut keys = vec![init.means(
+            "loads the data; the step `init`, whose figure is its time, then the server settles",
+        )];
         keys.extend(run_keys(&mut self.all));
         let steps = Key::tables("steps", &mut self.steps).usual("one");
-        keys.push(steps.more(
+        keys.push(steps.means(
             "tables with a `name` and any of the other keys, which then hold for that step alone",
         ));
         keys

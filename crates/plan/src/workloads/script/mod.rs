@@ -69,37 +69,38 @@ impl Keyed for ScriptPlan {
         vec![
             Key::new("file", &mut self.files, one_or_more(string())).written(files)
                 .note("scripts and weights; their texts follow, and are not read again")
-                .more(". A weight follows `@` (1); the paths are relative to the plan"),
+                .means("scripts, each with a weight behind `@` (1); the paths are relative to the plan"),
             Key::new("texts", &mut self.texts, one_or_more(text())).written(files)
-                .usual("those of `file`").more("the texts of the scripts"),
+                .usual("those of `file`").means("the texts of the scripts"),
             Key::new("builtin", &mut self.builtin, one_or_more(string())).written(builtin)
-                .more("`tpcb-like`, `simple-update`, `select-only`, each with a weight"),
+                .means("`tpcb-like`, `simple-update`, `select-only`, each with a weight"),
             Key::new("clients", &mut self.clients, clients())
-                .more("numbers of clients, each on a server of its own in every block"),
+                .means("numbers of clients, each on a server of its own in every block"),
             Key::new("protocol", &mut self.protocol, several(&PROTOCOLS))
-                .note("simple, extended or prepared").more("; several run one after another"),
+                .note("simple, extended or prepared").means("`simple`, `extended`, `prepared`; several run one after another"),
             Key::whole("seconds", &mut self.seconds, 1..10_000_001).unit("s")
-                .more("duration of each step"),
+                .means("duration of each step"),
             Key::whole("warm_seconds", &mut self.warm_seconds, 0..10_000_001).unit("s")
-                .note("before they count").more(", in `script.warm`"),
+                .note("before they count").means("duration of `script.warm`, before them"),
             Key::optional("rate", &mut self.rate, rate).note("transactions per second of all clients")
-                .more(" together"),
+                .means("transactions per second of all clients together"),
             Key::whole("max_tries", &mut self.max_tries, 0..1_000_001)
-                .note("of a transaction; 0: until it succeeds"),
+                .note("of a transaction; 0: until it succeeds")
+                .means("tries of a transaction in all; 0: until it succeeds"),
             Key::optional("latency_limit", &mut self.latency_limit, limit).unit("ms")
                 .note("milliseconds")
-                .more("; slower transactions are counted, and with a rate those that are later are skipped"),
+                .means("slower transactions are counted, and with a rate those that are later are skipped"),
             Key::new("define", &mut self.define, define_table()).written(define)
-                .more("variables: `{ rows = 10 }`, as `-D`"),
+                .means("variables: `{ rows = 10 }`, as `-D`"),
             Key::new("init", &mut self.init, init()).note("steps of pgbench -i")
-                .more(" that make its tables; `\"\"` if they exist"),
+                .means("steps of `pgbench -i` that make its tables; `\"\"` if they exist"),
             Key::whole("scale", &mut self.scale, 1..MOST_SCALE + 1).note("of pgbench's tables")
-                .more(", and `:scale`"),
+                .means("size of these tables, and `:scale`"),
             Key::optional("setup_file", &mut self.setup_file, string())
                 .note("its text follows; the file is not read again")
-                .more(". SQL that makes other tables; `init` is then `\"\"` unless given"),
+                .means("SQL that makes other tables; `init` is then `\"\"` unless given"),
             Key::optional("setup_text", &mut self.setup_text, text()).usual("that of `setup_file`")
-                .more("the SQL"),
+                .means("the SQL"),
         ]
     }
 }

@@ -55,27 +55,30 @@ impl Keyed for SelectPlan {
             Key::whole("scale", &mut self.scale, 1..MOST_SCALE + 1).note("100,000 rows each"),
             Key::whole("load_dop", &mut self.load_dop, 1..1001).note("clients that load"),
             Key::new("clients", &mut self.clients, clients())
-                .more("numbers of clients: numbers, and ranges such as `\"1..176\"` or `\"1..176 step 4\"`"),
+                .means("numbers of clients: numbers, and ranges such as `\"1..176\"` or `\"1..176 step 4\"`"),
             Key::new("protocol", &mut self.protocol, several(&PROTOCOLS))
-                .note("simple, extended or prepared").more("; extended is parsed anew each time"),
+                .note("simple, extended or prepared").means("`simple`, `extended` (parsed anew each time), `prepared`"),
             Key::new("pinning", &mut self.pinning, several(&Pinning::NAMED))
                 .note("none, colocated, random, smt, ccx or node")
-                .more(": where clients and their servers run, below"),
+                .means("where clients and their servers run, below"),
             Key::new("transport", &mut self.transport, several(&Transport::NAMED))
                 .note("unix, tcp or veth")
-                .more("; `tcp` over loopback; `veth` between two network namespaces, as root. One server can't have both of the last"),
+                .means("`unix`; `tcp` over loopback; `veth` between two network namespaces, as root. One server can't have both `tcp` and `veth`"),
             Key::new("pipeline", &mut self.pipeline, distinct(whole(1..1001)))
-                .note("queries sent before an answer is awaited").more("; each counts, latency is that of all"),
+                .note("queries sent before an answer is awaited").means("queries sent before an answer is awaited; each counts, latency is that of all"),
             Key::new("idle", &mut self.idle, distinct(idle())).unless(&usual.idle)
                 .note("idle-priority processes: a number, \"cpus\" or \"2*cpus\"")
-                .more("; they are busy (`SCHED_IDLE`)"),
+                .means("busy processes of idle priority (`SCHED_IDLE`): a number, `\"cpus\"`, `\"2*cpus\"`"),
             Key::optional("idle_from", &mut self.idle_from, whole(1..10_000_001)).unit("s")
-                .usual("the start of a point").note("second from which they run"),
+                .usual("the start of a point").note("second from which they run")
+                .means("second of a point from which these processes run"),
             Key::optional("idle_to", &mut self.idle_to, whole(1..10_000_001)).unit("s")
-                .usual("the end of a point").note("second until which they run"),
-            Key::whole("seconds", &mut self.seconds, 1..10_000_001).unit("s").note("per point"),
+                .usual("the end of a point").note("second until which they run")
+                .means("second of a point until which they run"),
+            Key::whole("seconds", &mut self.seconds, 1..10_000_001).unit("s").note("per point")
+                .means("duration of each point"),
             Key::whole("warm_seconds", &mut self.warm_seconds, 0..10_000_001).unit("s")
-                .note("before the first point").more(", in `select.warm`"),
+                .note("before the first point").means("duration of `select.warm`, before the first point"),
             Key::optional("counter_seconds", &mut self.counter_seconds, whole(0..3601)).unit("s")
                 .usual("1, where they can be counted")
                 .note("after each point, to count the scheduler's events; 0: not counted"),

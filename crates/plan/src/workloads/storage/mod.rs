@@ -74,19 +74,21 @@ impl Keyed for StoragePlan {
     fn keys(&mut self) -> Vec<Key<'_>> {
         vec![
             Key::size("size", &mut self.size).note("of each job's file")
-                .more("; they are written before the first step"),
-            Key::new("dop", &mut self.dop, dops()).note("jobs"),
-            Key::steps(&mut self.steps, NAMES).usual("all five").more("below, and `job`"),
-            Key::whole("seconds", &mut self.seconds, 1..10_000_001).unit("s").note("per step"),
+                .means("size of each job's file; they are written before the first step"),
+            Key::new("dop", &mut self.dop, dops()).note("jobs")
+                .means("numbers of jobs"),
+            Key::steps(&mut self.steps, NAMES).usual("all five").means("below, and `job`"),
+            Key::whole("seconds", &mut self.seconds, 1..10_000_001).unit("s").note("per step")
+                .means("duration of each step"),
             Key::whole("iodepth", &mut self.iodepth, 1..65_536)
                 .note("requests under way per job, in steps with blocks of 4 KB")
-                .more(", marked *"),
+                .means("requests of each job that are under way at a time, in the steps marked *"),
             Key::new("ioengine", &mut self.ioengine, word()).note("fio's engine"),
             Key::optional("job_file", &mut self.job_file, string())
                 .note("its text follows; the file is not read again")
-                .more(". A job file of fio, relative to the plan, run by the step `job`"),
+                .means("a job file of fio, relative to the plan, run by the step `job`"),
             Key::optional("job_text", &mut self.job_text, string()).usual("that of `job_file`")
-                .more("a job file of fio"),
+                .means("a job file of fio"),
         ]
     }
 }

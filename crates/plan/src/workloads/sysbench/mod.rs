@@ -80,37 +80,42 @@ impl Keyed for SysbenchPlan {
     #[rustfmt::skip] // A table.
     fn keys(&mut self) -> Vec<Key<'_>> {
         vec![
-            Key::whole("tables", &mut self.tables, 1..100_001).more("tables `sbtest1`, `sbtest2`, …"),
-            Key::whole("rows", &mut self.rows, 1..TOO_MANY_ROWS).note("of each table"),
+            Key::whole("tables", &mut self.tables, 1..100_001).means("tables `sbtest1`, `sbtest2`, …"),
+            Key::whole("rows", &mut self.rows, 1..TOO_MANY_ROWS).note("of each table")
+                .means("rows of each table"),
             Key::new("dop", &mut self.dop, dops()).note("clients")
-                .more("; each test runs with all of these numbers, one after another, before the next test"),
+                .means("numbers of clients; each test runs with all of them, one after another, before the next test"),
             Key::whole("load_dop", &mut self.load_dop, 1..1001).note("clients that load")
-                .more(" and index, at most one per table"),
+                .means("clients that load and index, at most one per table"),
             Key::new("sequence", &mut self.sequence, choice(&ORDERS)).written(false)
-                .more("the order of steps, below; `\"full\"` runs all that reads before what writes as well"),
+                .means("the order of steps, below; `\"full\"` runs all that reads before what writes as well"),
             Key::steps(&mut self.steps, NAMES).usual("those of `sequence`")
-                .more("your own list; `load` and `index` are added if missing"),
-            Key::new("drop", &mut self.drop, names()).written(false).more("steps to leave out"),
+                .means("your own list; `load` and `index` are added if missing"),
+            Key::new("drop", &mut self.drop, names()).written(false).means("steps to leave out"),
             Key::new("before", &mut self.before, places()).written(false)
-                .more("moves or adds steps: `{ \"update-one\" = [\"write-only\"] }`"),
-            Key::new("after", &mut self.after, places()).written(false).more("the same, behind a step"),
+                .means("moves or adds steps before others: `{ \"update-one\" = [\"write-only\"] }`"),
+            Key::new("after", &mut self.after, places()).written(false).means("moves or adds steps after others"),
             Key::whole("read_seconds", &mut self.read_seconds, 1..10_000_001).unit("s")
-                .note("per test that only reads"),
+                .note("per test that only reads")
+                .means("duration of each test that only reads"),
             Key::whole("write_seconds", &mut self.write_seconds, 1..10_000_001).unit("s")
-                .note("per test that updates or deletes"),
+                .note("per test that updates or deletes")
+                .means("duration of each test that updates or deletes"),
             Key::whole("insert_seconds", &mut self.insert_seconds, 1..10_000_001).unit("s")
-                .more("of `insert`"),
+                .means("duration of `insert`"),
             Key::new("distribution", &mut self.distribution, choice(&DISTRIBUTIONS))
                 .note("of ids: uniform, zipfian or special")
-                .more("; zipfian has the exponent 0.8, special draws 1% of them in 75% of the draws"),
+                .means("how ids are drawn: `\"uniform\"`, `\"zipfian\"` (exponent 0.8), `\"special\"` (1% of them in 75% of the draws)"),
             Key::new("prepared", &mut self.prepared, boolean())
-                .more("statements are prepared, except in `insert`; as by sysbench, their values are sent as text, and the server describes each result"),
+                .means("statements are prepared, except in `insert`; as by sysbench, their values are sent as text, and the server describes each result"),
             Key::new("transactions", &mut self.transactions, boolean())
-                .more("`BEGIN` and `COMMIT` around the tests that have several statements"),
+                .means("`BEGIN` and `COMMIT` around the tests that have several statements"),
             Key::new("secondary", &mut self.secondary, boolean())
-                .note("an index on id that is no primary key"),
+                .note("an index on id that is no primary key")
+                .means("a secondary index on `id` instead of the primary key"),
             Key::optional("reconnect", &mut self.reconnect, whole(1..1_000_000_001)).usual("never")
-                .note("statements or transactions after which a client reconnects"),
+                .note("statements or transactions after which a client reconnects")
+                .means("after how many statements or transactions a client reconnects"),
         ]
     }
 }
