@@ -66,7 +66,7 @@ impl Changes {
 
     /// These changes, to be laid over a plan.
     pub fn layer(&self) -> Layer {
-        let mut layer = Layer { twins: self.aa, ..Layer::default() };
+        let mut layer = Layer::default();
         layer.set("--blocks", &["blocks"], &self.blocks);
         layer.set("--seed", &["seed"], &self.seed);
         layer.set("--precision", &["precision"], &self.precision);
@@ -75,6 +75,7 @@ impl Changes {
         layer.set("--pairing", &["pairing"], &self.pairing);
         layer.set("--profile", &["profile"], &self.profile.then_some(true));
         layer.set("--profile-seconds", &["profile_seconds"], &self.profile_seconds);
+        layer.twins = self.aa;
         layer
     }
 }
