@@ -527,7 +527,7 @@ export type Row = {
 export type RowKind = "base" | "regression" | "improvement" | "marked";
 
 /** The subject of a table; the page groups by it, and `compare` can print selected ones. */
-export type Section = "absolute" | "relative" | "summary" | "rates" | "latency" | "hardware" | "size" | "counters" | "other";
+export type Section = "absolute" | "relative" | "verdicts" | "summary" | "rates" | "latency" | "hardware" | "size" | "counters" | "other";
 
 /** What changed in a variant. */
 export type SentenceDocument = {

@@ -470,7 +470,7 @@ function sampleTables(names, steps) {
         "median over blocks",
         "* the insert rate was not held (< 95% of the target)",
       ],
-      columns: ["version", ...columns],
+      columns: ["variant", ...columns],
       rows: names.map((label, index) => ({
         label,
         cells: steps.map(
@@ -486,7 +486,7 @@ function sampleTables(names, steps) {
       section: "relative",
       title: "Throughput relative to the first result",
       legend: [`relative to ${names[0]}`, "exp of the mean of paired log ratios over blocks"],
-      columns: ["version", ...columns],
+      columns: ["variant", ...columns],
       rows: names
         .slice(1)
         .map((label, index) => ({
@@ -547,7 +547,7 @@ function sampleTables(names, steps) {
       section: "size",
       title: "Size at the end of l.i2",
       legend: ["MB: index, rel, total"],
-      columns: ["version", "index", "rel", "total"],
+      columns: ["variant", "index", "rel", "total"],
       rows: names.map((label, index) => ({
         label,
         cells: [`${1810 - index * 40}`, `${2420 + index}`, `${4240 - index * 39}`],
@@ -558,7 +558,7 @@ function sampleTables(names, steps) {
       section: "counters",
       title: "pg_stat_wal over the run",
       legend: ["differences over the step; – the version has no such view"],
-      columns: ["version", "records", "fpi", "bytes", "buffers_full"],
+      columns: ["variant", "records", "fpi", "bytes", "buffers_full"],
       rows: names.map((label, index) => ({
         label,
         cells: index === 0 ? ["–", "–", "–", "–"] : ["81.4M", "1.2M", "14.9G", "3.0K"],
@@ -576,7 +576,7 @@ function sampleTables(names, steps) {
         "cs/o: context switches (csecpq); r/o, rKB/o, wKB/o: reads, KB read, KB written (rpq, rkbpq, wkbpi)",
       ],
       columns: [
-        "version",
+        "variant",
         "cpu/o",
         "dbms.cpu/o",
         "client.cpu/o",
@@ -609,7 +609,7 @@ function sampleTables(names, steps) {
         title: `Response time, ${step.name}`,
         legend: ["percent of statements up to each bound; gt: more than 16 s; max in seconds"],
         columns: [
-          "version",
+          "variant",
           "256us",
           "1ms",
           "4ms",

@@ -4,6 +4,7 @@ import {
   blocksOf,
   type Figure,
   hasFigure,
+  isAlone,
   isolated,
   isThinned,
   lines,
@@ -46,6 +47,16 @@ describe("sums of series", () => {
   it("ends with a gap where one series ends sooner", () =>
     expect(sum([[1, 2], [10]])).toEqual([11, null]));
   it("is empty where a part was not measured", () => expect(sum([[1, 2], undefined])).toEqual([]));
+});
+
+describe("a plot of one second", () => {
+  const single = step([trial(0, 1, { a: [5] }), trial(1, 1, { a: [4] })]);
+  it("is told as text", () => {
+    expect(isAlone(lines(single, figure("a"), 1, 1))).toBe(true);
+    const longer = step([trial(0, 1, { a: [5, 6] })]);
+    expect(isAlone(lines(longer, figure("a"), 1, 2))).toBe(false);
+    expect(isAlone([])).toBe(false);
+  });
 });
 
 describe("lines of a figure", () => {

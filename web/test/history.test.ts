@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { HistoryStep } from "#page";
-import { levels } from "../src/views/history/panels";
+import type { HistoryStep, LineDocument } from "#page";
+import { isAlone, levels, type Panel } from "../src/views/history/panels";
 
 const step: HistoryStep = {
   name: "l.i0",
@@ -48,4 +48,25 @@ test("values without a logarithm do not count", () => {
       points: [{ run: 0, versions: [], trials: [0], median: 0, relative: null }],
     }),
   ).toEqual([]);
+});
+
+test("a single trial of each line is told as text", () => {
+  const panel = (...trials: number[]): Panel => ({
+    name: "l.i0",
+    dop: 1,
+    unit: "rows",
+    place: "",
+    followed: [
+      {
+        line: { line: "a", workload: "w", machine: "m", steps: [] } as unknown as LineDocument,
+        step: { ...step, points: [{ run: 0, versions: [], trials, median: 1, relative: 1 }] },
+        look: 0,
+      },
+    ],
+    runs: [0],
+    changes: [],
+  });
+  expect(isAlone(panel(1))).toBe(true);
+  expect(isAlone(panel(1, 2))).toBe(false);
+  expect(isAlone({ ...panel(1), runs: [0, 1] })).toBe(false);
 });

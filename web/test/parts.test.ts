@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import type { Page, PageStep, PageVariant, Table, Verdict } from "#page";
-import { intervalName } from "../src/data/page";
+import { intervalName, measureName } from "../src/data/page";
 import { readPage } from "../src/data/read";
 import { yRange } from "../src/shared/yrange";
 import { isNumericColumn, toCsv, toMarkdown, toText } from "../src/text/export";
 import { sideBySide } from "../src/views/environment/sides";
 import { placeFacts } from "../src/views/head/place";
-import { tally, tallyWords } from "../src/views/head/tally";
+import { tally, tallyWords, verdictSentence } from "../src/views/head/tally";
 import { labelledTicks, ratioScale } from "../src/views/relative/scale";
 import { alignPercentiles, percentilePosition } from "../src/views/steps/percentiles";
 
@@ -28,7 +28,7 @@ describe("exports of a table", () => {
     id: "t",
     title: "Throughput",
     legend: ["rows/s"],
-    columns: ["version", "l.i0", "l.i1"],
+    columns: ["variant", "l.i0", "l.i1"],
     rows: [
       { label: "13.7", cells: ["152000", "9380*"] },
       { label: 'a|b, "c"', cells: ["–", "41200"] },
@@ -46,11 +46,11 @@ describe("exports of a table", () => {
   });
   it("lines text up", () =>
     expect(toText(table)).toBe(
-      'Throughput\n\nLegend:\n* rows/s\n\nversion     l.i0   l.i1\n13.7      152000  9380*\na|b, "c"       –  41200\n\n* * not held\n',
+      'Throughput\n\nLegend:\n* rows/s\n\nvariant     l.i0   l.i1\n13.7      152000  9380*\na|b, "c"       –  41200\n\n* * not held\n',
     ));
   it("escapes Markdown and CSV", () => {
     expect(toMarkdown(table)).toContain('| a\\|b, "c" | – | 41200 |');
-    expect(toCsv(table)).toBe('version,l.i0,l.i1\r\n13.7,152000,9380*\r\n"a|b, ""c""",–,41200\r\n');
+    expect(toCsv(table)).toBe('variant,l.i0,l.i1\r\n13.7,152000,9380*\r\n"a|b, ""c""",–,41200\r\n');
   });
 });
 
@@ -60,8 +60,18 @@ describe("intervals", () => {
   it("have the confidence of the data", () => {
     expect(name(0.95, null, 0.95)).toBe("95% interval");
     expect(name(0.99)).toBe("99% interval");
-    expect(name(1 - 0.05 / 3, 0.9925)).toBe("98.3% or 99.3% interval");
+    expect(name(1 - 0.05 / 3, 0.9925)).toBe("98.3% to 99.3% interval");
     expect(name(null)).toBe("interval");
+  });
+});
+
+describe("what is measured", () => {
+  const of = (better: PageStep["better"], unit: string) => ({ better, unit });
+  it("has the unit of the steps", () => {
+    expect(measureName([of("more", "rows"), of("more", "queries")])).toBe("Throughput");
+    expect(measureName([of("less", "s"), of("less", "s")])).toBe("Time in s");
+    expect(measureName([of("less", "instructions")])).toBe("Cost in instructions");
+    expect(measureName([of("less", "s"), of("more", "rows")])).toBe("Result");
   });
 });
 
@@ -212,6 +222,19 @@ describe("the summary of a variant", () => {
       step("z", "inconclusive", 2),
     );
     expect([all?.worst?.step.name, all?.best?.step.name]).toEqual(["cost", "y"]);
+  });
+});
+
+describe("the sentence on top", () => {
+  it("speaks of a comparison only where there is one", () => {
+    const page = (...names: string[]): Page =>
+      ({
+        experiment: { base: "a", blocks: 6 },
+        variants: names.map((name) => ({ name })),
+        steps: [{ name: "x", relative: [] }],
+      }) as unknown as Page;
+    expect(verdictSentence(page("a"))).toBe("");
+    expect(verdictSentence(page("a", "b"))).toBe("b against a: nothing to compare.");
   });
 });
 

@@ -27,7 +27,7 @@ describe("the lines of a sweep", () => {
   it("differ in dimensions and versions", () =>
     expect(all.map(({ name, values }) => [name, values.length])).toEqual([
       ["pinning", 3],
-      ["version", 2],
+      ["variant", 2],
     ]));
 
   it("have a color per value, and a dash per other value", () => {

@@ -112,8 +112,8 @@ impl Archive {
         Ok(Pushed::Added)
     }
 
-    /// All experiments at the address, in the order in which they began. Of several states of one,
-    /// only the last.
+    /// All experiments at the address, in the order in which they began. If there are several
+    /// states of one, only the last.
     ///
     /// # Errors
     /// If the address cannot be read, or an entry of its index is damaged.

@@ -1,5 +1,5 @@
-//! How much may come out of an archive: a few kilobytes can unpack to terabytes, and the size in an
-//! archive proves nothing.
+//! Limits how much may come out of an archive: a few kilobytes can unpack to terabytes, and the
+//! size that an archive states can't be trusted.
 
 use std::cell::Cell;
 use std::io::{self, Read};
@@ -8,7 +8,7 @@ use crate::Error;
 
 /// The environment variable that allows more, or less.
 const VARIABLE: &str = "STEELYARD_LARGEST_IMPORT";
-/// The limit without it, in GB. Experiments with the profiles of all steps have a few.
+/// The default limit in GB. Experiments with the profiles of all steps have a few GB.
 const USUAL: f64 = 16.0;
 
 /// The limit in bytes.
@@ -35,7 +35,7 @@ pub(crate) fn too_large(name: &str, largest: u64) -> Error {
     Error::TooLarge { name: name.to_owned(), gigabytes, variable: VARIABLE }
 }
 
-/// How many bytes may still be read, shared by a reader and who decides about it.
+/// Number of bytes that may still be read, shared by a reader and the code that sets its limits.
 #[derive(Debug)]
 pub(crate) struct Left(Cell<u64>);
 

@@ -26,7 +26,7 @@ pub enum Error {
         /// The problem with it.
         problem: String,
     },
-    /// More bytes come out of the file than are allowed.
+    /// The file unpacks to more bytes than allowed.
     #[error(
         "{name} unpacks to more than {gigabytes} GB; nothing of it was imported; if you trust where it came from and have the space, set {variable} to more, a number of GB"
     )]
@@ -38,7 +38,7 @@ pub enum Error {
         /// The environment variable that sets it.
         variable: &'static str,
     },
-    /// The limit of the bytes that may come out of a file makes no sense.
+    /// The limit on the unpacked size of a file is invalid.
     #[error("expected a number of GB in the environment variable {variable}, found `{found}`")]
     Largest {
         /// The environment variable.
@@ -46,7 +46,7 @@ pub enum Error {
         /// The content found.
         found: String,
     },
-    /// A build at an address is not what its entry says.
+    /// A build at an address doesn't match its entry.
     #[error("{name}: {problem}")]
     DamagedBuild {
         /// The object.

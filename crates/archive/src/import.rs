@@ -44,8 +44,8 @@ pub fn import(path: &Path, results: &Path) -> Result<Imported, Error> {
     import_named(path, &path.display().to_string(), results, None)
 }
 
-/// The same; `name` says in errors where the file came from. It gets this `number`; if none is
-/// given, and it is the first there, its old one.
+/// The same; `name` says in errors where the file came from. It gets this `number`. If none is
+/// given and the directory has no other experiment, it keeps its old one.
 ///
 /// # Errors
 /// As [`import`].

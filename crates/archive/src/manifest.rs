@@ -98,14 +98,16 @@ impl Summary {
         (&self.name, self.seed, self.created_ms) == (&other.name, other.seed, other.created_ms)
     }
 
-    /// Of states of the same experiment, the one with the most results is greatest.
+    /// A value to compare states of the same experiment: it is greatest for the one with the most
+    /// results.
     pub fn progress(&self) -> (u64, Option<i64>, &str) {
         (self.trials, self.ended_ms, &self.state)
     }
 }
 
 impl Manifest {
-    /// Refuses what another version of steelyard wrote, and paths that lead anywhere else.
+    /// Refuses a manifest of another version of steelyard, and paths that lead out of the
+    /// directory.
     ///
     /// # Errors
     /// [`Error::Newer`], [`Error::Older`] or [`Error::Damaged`]; `name` says which file it is.

@@ -9,7 +9,7 @@ use store::Store;
 use crate::Error;
 use crate::archive::{Archive, Archived};
 
-/// Which experiments of an address are wanted.
+/// Selects experiments of an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wanted<'a> {
     /// All.

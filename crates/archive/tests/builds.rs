@@ -1,4 +1,4 @@
-//! Builds at an address, whatever is in them.
+//! Builds at an address, with arbitrary content.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Archive files: what is exported comes back, and what is damaged never does.
+//! Archive files: an exported experiment can be imported, and a damaged one never is.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -106,7 +106,7 @@ fn the_same_experiment_in_another_state_is_refused() {
     assert_eq!(store.all_experiments().unwrap().len(), 1);
 }
 
-/// What is refused, without a trace.
+/// Checks that a file is refused without a trace; returns the error.
 fn refused(file: &Path) -> Error {
     let folder = tempfile::tempdir().unwrap();
     let results = folder.path().join("results");
@@ -287,8 +287,8 @@ fn whatever_is_cut_off_is_refused() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 150, ..ProptestConfig::default() })]
 
-    /// A changed byte is found, or it changed nothing: bits that pad deflate's blocks have no
-    /// meaning.
+    /// A changed byte is found unless it makes no difference: bits that pad deflate's blocks have
+    /// no meaning.
     #[test]
     fn flipped_bits_are_found(place in any::<prop::sample::Index>(), bit in 0..8u8, near_end in any::<bool>()) {
         let mut bytes = GOOD.clone();

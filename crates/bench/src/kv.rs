@@ -128,7 +128,7 @@ fn gets(text: &str) -> Option<f64> {
     words.get(place.checked_sub(1)?)?.parse().ok()
 }
 
-/// This program as a contender: reads for this many seconds, and prints its number of gets.
+/// Runs this program as a contender: it reads for this many seconds and prints the number of gets.
 pub fn get(directory: PathBuf, seconds: f64) -> Result<()> {
     println!("{}", run(Path::new(LIBRARY), &directory, "readrandom", Some(seconds))?);
     Ok(())

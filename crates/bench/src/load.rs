@@ -18,8 +18,8 @@ pub fn step(rows: u64, prepared: bool) -> Result<Step> {
     Ok(step)
 }
 
-/// A statement of l.i0 as it is sent as text, and how many rows it inserts. The time in it is as
-/// long as any other.
+/// A statement of l.i0 as sent in text, and the number of rows that it inserts. The time in it has
+/// the same length as any other.
 pub fn statement() -> Result<(String, u64)> {
     let step = step(1, false)?;
     let stream = step.streams.first().context("l.i0 has no stream")?;

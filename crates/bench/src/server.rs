@@ -85,8 +85,8 @@ impl BenchServer {
         Ok(server.flush()?)
     }
 
-    /// CPU microseconds that the server's processes have used, those that have ended included; to a
-    /// tick of the kernel's accounts, 10 ms.
+    /// CPU microseconds that the server's processes have used, including ended ones. The kernel
+    /// counts them in ticks of 10 ms.
     pub fn cpu_us(&self) -> Result<f64> {
         let pid = self.server.as_ref().and_then(|server| server.root_pid());
         let pid = pid.context("the server is not known")?;

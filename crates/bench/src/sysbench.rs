@@ -53,8 +53,8 @@ impl Both {
 /// Keeps this process, and the servers and contenders that it starts, on one CPU, which each leaves
 /// only to wait (`SCHED_BATCH`, sched(7)).
 ///
-/// Otherwise clients interrupt the server by chance, and by how they wait: a client in `recv` on a
-/// unix socket is also woken when the server has read its query.
+/// Otherwise clients interrupt the server, depending on chance and on how they wait: a client in
+/// `recv` on a unix socket is also woken when the server has read its query.
 pub fn stay_on_one_cpu() -> Result<()> {
     let process = std::process::id().to_string();
     let done = Command::new("chrt").args(["-b", "-p", "0", &process]).status();
@@ -88,8 +88,8 @@ pub fn alternate(
 }
 
 /// Runs every test of both in turn, on a fresh table each time, and prints what they cost. Server
-/// and client share one CPU: whether a wakeup crosses CPUs is up to the scheduler, and costs both
-/// more than anything that is compared here.
+/// and client share one CPU. With several, the scheduler decides whether a wakeup crosses CPUs, and
+/// that costs more than anything compared here.
 pub fn side_by_side(rounds: usize, seconds: f64) -> Result<()> {
     stay_on_one_cpu()?;
     let mut server = BenchServer::start()?;
@@ -127,7 +127,7 @@ pub fn side_by_side(rounds: usize, seconds: f64) -> Result<()> {
     server.stop()
 }
 
-/// Drops the table and makes it anew by the program, so that both find the same.
+/// Drops the table and has the program make it again, so both contenders find the same data.
 fn fresh(server: &mut BenchServer) -> Result<()> {
     server.sql("DROP TABLE IF EXISTS sbtest1")?;
     let command = sysbench(server, "oltp_point_select", ROWS, &["prepare".to_owned()]);
@@ -138,7 +138,7 @@ fn fresh(server: &mut BenchServer) -> Result<()> {
     server.settle()
 }
 
-/// All queries that it reports, those of transactions' ends included.
+/// All queries that it reports, including those that end transactions.
 fn queries(text: &str) -> Option<f64> {
     number_after(text, "total:")
 }

@@ -6,9 +6,9 @@ use crate::measure::{Contender, Run, spread};
 /// machine. Client CPU per point select compared with the bare loop and both rivals.
 const AGAINST_BARE: f64 = 1.05;
 const AGAINST_RIVALS: f64 = 0.92;
-/// The user part of a point select compared with all CPU that the bare loop takes for one, which is
-/// mostly the kernel's: its own user part is too small to divide by. It was 1 µs where the bare
-/// loop took 11.4.
+/// The user part of a point select, compared with all CPU time that the bare loop takes for one.
+/// Most of that is the kernel's; the loop's own user part is too small to divide by. It was 1 µs
+/// where the bare loop took 11.4.
 const USER_TO_BARE: f64 = 0.09;
 /// Client CPU per row of l.i0, whose statements are drawn and laid out anew, compared with a bare
 /// loop that sends the bytes of one statement again and again. It was 0.5 µs where that loop took

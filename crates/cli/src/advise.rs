@@ -6,11 +6,12 @@ use std::time::Duration;
 use anyhow::Context;
 use clap::Args;
 use plan::Layer;
-use report::{AdviseOptions, Chosen};
+use report::{AdviseOptions, Chosen, ReportError};
 
 use crate::dash::{is_dash, print, read_plan};
-use crate::exit::refuse;
+use crate::exit::{WrongRequest, refuse};
 use crate::format::Format;
+use crate::pasted::pasted;
 use crate::sources::Sources;
 
 /// Find the number of blocks and seconds that decide the most steps of a plan within a budget
@@ -25,8 +26,8 @@ pub struct AdviseArgs {
     /// How much machine time may be spent, for example 8h, 90m or 1h30m
     #[arg(long, value_name = "TIME", value_parser = plan::parse_duration)]
     budget: Duration,
-    /// Largest difference that counts as small, in percent (instead of the plan's margin)
-    #[arg(long, value_name = "PERCENT")]
+    /// Largest difference that counts as small, such as 2% (instead of the plan's margin)
+    #[arg(long, value_name = "PERCENT", value_parser = plan::parse_share)]
     margin: Option<f64>,
     /// Give more rows to steps that end when their work is done, so that they last longer; check
     /// that the data still fits in memory, if it should
@@ -54,10 +55,11 @@ pub fn run(args: &AdviseArgs) -> anyhow::Result<()> {
             chosen => chosen,
         },
         budget: args.budget,
-        margin: args.margin.map(|percent| percent / 100.0),
+        margin: args.margin,
         scale_rows: args.scale_rows,
     };
-    let advice = report::advise(&opened.sources(), &plan, &options)?;
+    let advice = report::advise(&opened.sources(), &plan, &options)
+        .map_err(|error| args.with_pilot(error))?;
     if args.output.as_deref().is_some_and(is_dash) {
         print(advice.document.toml.as_bytes())?;
         return args.format.tell(|format| advice.render(format));
@@ -73,4 +75,17 @@ pub fn run(args: &AdviseArgs) -> anyhow::Result<()> {
     }
     args.format.print(|format| advice.render(format))?;
     Ok(())
+}
+
+impl AdviseArgs {
+    /// Adds to an error for want of a pilot the command that runs one.
+    fn with_pilot(&self, error: ReportError) -> anyhow::Error {
+        if !matches!(error, ReportError::NoPilot { .. }) {
+            return error.into();
+        }
+        let (plan, place) = (self.plan.display().to_string(), self.sources.words());
+        let words = ["run", &plan, "--blocks", "3"].into_iter();
+        let command = pasted(words.chain(place.iter().map(String::as_str)));
+        WrongRequest(format!("{error}: {command}")).into()
+    }
 }

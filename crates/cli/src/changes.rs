@@ -17,9 +17,9 @@ pub struct Changes {
     /// Seed for the order of trials and for all parameters [default: random]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     seed: Option<u64>,
-    /// Run until every step is decided or its interval is within ± this share; without --blocks
-    /// and --seconds, the run chooses restarts and lengths
-    #[arg(long, value_name = "SHARE", value_parser = share)]
+    /// Run until every step is decided or its interval is within ± this share, such as 2%; without
+    /// --blocks and --seconds, the run chooses restarts and lengths
+    #[arg(long, value_name = "PERCENT", value_parser = plan::parse_share)]
     precision: Option<f64>,
     /// Add blocks for undecided steps, up to this many [default with --precision or --budget: 4 ×
     /// blocks]
@@ -77,31 +77,5 @@ impl Changes {
         layer.set("--profile-seconds", &["profile_seconds"], &self.profile_seconds);
         layer.twins = self.aa;
         layer
-    }
-}
-
-/// A share such as `2%` or `0.02`.
-fn share(text: &str) -> Result<f64, String> {
-    let number = |text: &str| text.trim().parse::<f64>().ok();
-    let share = match text.trim().strip_suffix('%') {
-        Some(percent) => number(percent).map(|percent| percent / 100.0),
-        None => number(text),
-    };
-    share
-        .filter(|share| *share > 0.0 && *share < 1.0)
-        .ok_or_else(|| format!("expected a share such as 2% or 0.02, found `{text}`"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn shares_are_percentages_or_fractions() {
-        let close = |text, expected: f64| share(text).is_ok_and(|s| (s - expected).abs() < 1e-12);
-        assert!(close("2%", 0.02) && close("0.5 %", 0.005) && close("0.02", 0.02));
-        for bad in ["2", "0", "-1%", "100%", "", "%", "NaN", "two"] {
-            assert!(share(bad).is_err(), "{bad}");
-        }
     }
 }

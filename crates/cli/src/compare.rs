@@ -9,7 +9,9 @@ use report::{CompareOptions, Gate, Section, Which};
 use crate::changes::named;
 use crate::exit;
 use crate::format::Format;
+use crate::pasted::pasted;
 use crate::results::Chosen;
+use crate::terminal::columns;
 
 /// Compare the variants of an experiment: tables, intervals, verdicts
 #[derive(Debug, Args)]
@@ -26,8 +28,8 @@ pub struct CompareArgs {
     /// before it
     #[arg(long, value_name = "VARIANT")]
     base: Option<String>,
-    /// Largest difference that counts as small, in percent (instead of the plan's margin)
-    #[arg(long, value_name = "PERCENT")]
+    /// Largest difference that counts as small, such as 2% (instead of the plan's margin)
+    #[arg(long, value_name = "PERCENT", value_parser = plan::parse_share)]
     margin: Option<f64>,
     /// Judge and gate this metric instead of throughput (o/s): a cost such as dbms.cpu/o, wKB/o or
     /// r/o, or a response time such as p99 or query.p99; repeat for several
@@ -36,8 +38,9 @@ pub struct CompareArgs {
     /// Print all tables with their legends, as files and pipes get them, also on a terminal
     #[arg(long)]
     full: bool,
-    /// Print only verdicts and warnings, as on a terminal, also to files and pipes
-    #[arg(long, conflicts_with_all = ["full", "tables", "format", "metric", "rows"])]
+    /// Print only verdicts and warnings, as on a terminal, also to files and pipes, and with
+    /// --metric
+    #[arg(long, conflicts_with_all = ["full", "tables", "format", "rows"])]
     brief: bool,
     /// Print only these kinds of tables [default: all except counters; on a terminal, verdicts and
     /// warnings]
@@ -60,16 +63,6 @@ enum Rows {
     Steps,
 }
 
-/// The maximum width of output on a terminal, in columns.
-const COLUMNS: usize = 100;
-
-/// Columns of the terminal, if there is one; readable in any case.
-fn columns() -> usize {
-    terminal_size::terminal_size()
-        .map_or(COLUMNS, |(width, _)| usize::from(width.0))
-        .clamp(40, COLUMNS)
-}
-
 impl CompareArgs {
     /// True if the short output is enough: on a terminal, if no more was requested.
     fn is_brief(&self) -> bool {
@@ -88,7 +81,7 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<()> {
             Rows::Steps => report::Rows::Steps,
         },
         base: args.base.clone(),
-        margin: args.margin.map(|percent| percent / 100.0),
+        margin: args.margin,
         metrics: args.metric.clone(),
         sections: (!args.tables.is_empty()).then(|| args.tables.clone()),
         brief: args.is_brief().then(columns),
@@ -116,11 +109,10 @@ pub fn print_after_run(directory: &Path, results: &report::Results) -> anyhow::R
         Format::Text.print(|format| comparison.summary(format))?;
     }
     let mut out = std::io::stdout();
-    let (place, experiment) = (directory.display(), results.experiment.id);
-    writeln!(
-        out,
-        "\nResults are in {place} (experiment {experiment}). All tables: steelyard compare --full --results {place}"
-    )?;
-    writeln!(out, "As a page: steelyard report --results {place} -o report.html")?;
+    let (place, experiment) = (directory.display().to_string(), results.experiment.id);
+    writeln!(out, "\nResults are in {place} (experiment {experiment}).")?;
+    writeln!(out, "All tables: {}", pasted(["compare", "--full", "--results", &place]))?;
+    let page = pasted(["report", "--results", &place, "-o", "report.html"]);
+    writeln!(out, "As a page: {page}")?;
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! `steelyard count`: exact numbers of instructions per statement.
 
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow};
@@ -13,7 +14,8 @@ use crate::dash::{is_dash, print, read_named};
 use crate::exit::{self, WrongRequest};
 use crate::format::Format;
 use crate::machine::{Machine, Ready};
-use crate::results::Chosen;
+use crate::results::{Chosen, find};
+use crate::terminal::columns;
 
 /// Count the instructions of single statements, exactly, under Callgrind
 ///
@@ -25,6 +27,9 @@ pub struct CountArgs {
     /// A plan file; - for standard input
     #[arg(value_name = "PLAN.toml")]
     plan: Option<PathBuf>,
+    /// Count the plan of this stored experiment, by number or name
+    #[arg(long, value_name = "ID|NAME", conflicts_with = "plan")]
+    plan_of: Option<String>,
     #[command(flatten)]
     chosen: Chosen,
     /// Output format
@@ -33,15 +38,22 @@ pub struct CountArgs {
     /// The variant to compare with (instead of the plan's base)
     #[arg(long, value_name = "VARIANT")]
     base: Option<String>,
-    /// Largest difference that counts as small, in percent (instead of the plan's margin)
-    #[arg(long, value_name = "PERCENT")]
+    /// Largest difference that counts as small, such as 2% (instead of the plan's margin)
+    #[arg(long, value_name = "PERCENT", value_parser = plan::parse_share)]
     margin: Option<f64>,
-    /// How many functions to show in each table
-    #[arg(long, value_name = "N", default_value_t = 15)]
-    functions: usize,
+    /// How many functions to show in each table [default: 15]
+    #[arg(long, value_name = "N")]
+    functions: Option<usize>,
     /// Print a table of functions for every kind of statement (instead of the one that moved most)
     #[arg(long)]
     every_kind: bool,
+    /// Print all tables with their legends, as files and pipes get them, also on a terminal
+    #[arg(long)]
+    full: bool,
+    /// Print only a line per kind and the functions that moved most, as on a terminal, also to
+    /// files and pipes
+    #[arg(long, conflicts_with_all = ["full", "functions", "every_kind", "format", "chart"])]
+    brief: bool,
     /// Also draw the counts over the variants into this SVG file; - for standard output, and the
     /// tables to standard error
     #[arg(long, value_name = "FILE")]
@@ -67,14 +79,18 @@ pub struct CountArgs {
     machine: Machine,
 }
 
+/// Functions in each table, if not told otherwise.
+const FUNCTIONS: usize = 15;
+
 /// Counts and prints the tables.
 pub fn run(args: &CountArgs) -> anyhow::Result<()> {
     let results = args.chosen.directory.writable()?;
     let options = CountOptions {
         base: args.base.clone(),
-        margin: args.margin.map(|percent| percent / 100.0),
-        functions: args.functions,
+        margin: args.margin,
+        functions: args.functions.unwrap_or(FUNCTIONS),
         every_kind: args.every_kind,
+        brief: args.is_brief().then(columns),
     };
     let experiment = match (args.plan()?, &args.chosen.experiment) {
         (Some(_), Some(_)) => {
@@ -122,6 +138,13 @@ fn stored(results: &Path, named: Option<&str>) -> anyhow::Result<ExperimentId> {
 }
 
 impl CountArgs {
+    /// True if the short output is enough: on a terminal, if no more was requested.
+    fn is_brief(&self) -> bool {
+        let asked = self.full || self.every_kind || self.functions.is_some();
+        let asked = asked || self.chart.is_some() || self.format != Format::Text;
+        self.brief || !asked && std::io::stdout().is_terminal()
+    }
+
     fn count(&self, plan: Plan) -> anyhow::Result<ExperimentId> {
         let Ready { options, cache, ledger, interrupted, mut progress } =
             self.machine.ready(self.chosen.directory.writable()?)?;
@@ -144,8 +167,17 @@ impl CountArgs {
 
     /// The plan with the command line's changes.
     fn plan(&self) -> anyhow::Result<Option<Plan>> {
-        let plan = |path: &PathBuf| read_named(path, &self.changes());
-        self.plan.as_ref().map(plan).transpose()
+        let changes = self.changes();
+        Ok(match (&self.plan, &self.plan_of) {
+            (Some(path), _) => Some(read_named(path, &changes)?),
+            (None, Some(named)) => {
+                let store = Store::open_read_only(&self.chosen.directory.results)?;
+                let experiment = find(&store, Some(named))?;
+                let from = format!("the plan of experiment {}", experiment.id);
+                Some(Plan::parse_with(&experiment.plan, None, &from, &changes)?)
+            }
+            (None, None) => None,
+        })
     }
 
     fn changes(&self) -> Layer {

@@ -70,9 +70,13 @@ pub fn explain(error: &anyhow::Error) -> ExitCode {
         return ExitCode::from(GATE);
     }
     // Before the sentence that says what happened, which stays in view.
-    match log(error) {
-        "" => {}
-        log => say(log),
+    if let Some(error) = of_lab(error) {
+        if !error.log().is_empty() {
+            say(error.log());
+        }
+        if let Some(file) = error.log_file() {
+            say(&format!("the whole log: {}", file.display()));
+        }
     }
     say(&format!("error: {error}"));
     let mut last = error.to_string();
@@ -113,10 +117,10 @@ fn broken_pipe(error: &anyhow::Error) -> bool {
         .is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
 }
 
-/// The end of a server's log that belongs to an error, or nothing.
-fn log(error: &anyhow::Error) -> &str {
+/// The error of `lab` that an error is or stands for.
+fn of_lab(error: &anyhow::Error) -> Option<&lab::Error> {
     let of_run = error.downcast_ref::<Unfinished>().map(|it| &it.error);
-    of_run.or_else(|| error.downcast_ref()).map_or("", lab::Error::log)
+    of_run.or_else(|| error.downcast_ref())
 }
 
 fn is_request(error: &anyhow::Error) -> bool {

@@ -1,9 +1,12 @@
 //! `steelyard explain`: where the costs of a step come from, and what moved.
 
 use clap::Args;
-use report::{ExplainOptions, Which};
+use plan::Plan;
+use report::{ExplainOptions, ReportError, Results, Which};
 
+use crate::exit::WrongRequest;
 use crate::format::Format;
+use crate::pasted::pasted;
 use crate::results::Chosen;
 
 /// Explain a step: its costs per operation, the state it began in, and what moved: the DBMS's
@@ -36,6 +39,9 @@ pub struct ExplainArgs {
     format: Format,
 }
 
+/// Commands to show at most.
+const COMMANDS: usize = 12;
+
 /// Prints the explanation.
 pub fn run(args: &ExplainArgs) -> anyhow::Result<()> {
     let (store, results) = args.chosen.open(Which::Latest)?;
@@ -44,8 +50,44 @@ pub fn run(args: &ExplainArgs) -> anyhow::Result<()> {
         parent: args.parent.clone(),
         functions: args.functions,
         base: args.base.clone(),
+        counting: args.counting(&results),
     };
-    let explanation = report::explain(&store, &results, &options)?;
+    let explanation = report::explain(&store, &results, &options)
+        .map_err(|error| with_commands(error, &results, &args.chosen.words()))?;
     args.format.print(|format| explanation.render(format))?;
     Ok(())
+}
+
+impl ExplainArgs {
+    /// The command that counts instructions of the experiment, if that is possible.
+    fn counting(&self, results: &Results) -> Option<String> {
+        let experiment = &results.experiment;
+        let plan = Plan::parse(&experiment.plan, None, "the stored plan").ok();
+        plan.filter(lab::can_count)?;
+        let place = self.chosen.directory.words();
+        let id = experiment.id.to_string();
+        Some(pasted(
+            ["count", "--plan-of", &id].into_iter().chain(place.iter().map(String::as_str)),
+        ))
+    }
+}
+
+/// Adds to an error about steps the commands that explain them; `place` chooses the experiment.
+fn with_commands(error: ReportError, results: &Results, place: &[String]) -> anyhow::Error {
+    if !matches!(error, ReportError::UnknownStep { .. } | ReportError::NoProfiles { .. }) {
+        return error.into();
+    }
+    let mut lines: Vec<String> = Vec::new();
+    for step in &results.steps {
+        let label = results.step_label(step);
+        let place = place.iter().map(String::as_str);
+        let line = format!("  {}", pasted(["explain", &label].into_iter().chain(place)));
+        if !lines.contains(&line) {
+            lines.push(line);
+        }
+    }
+    let more = lines.len().saturating_sub(COMMANDS);
+    lines.truncate(COMMANDS);
+    lines.extend((more > 0).then(|| format!("  and {more} more")));
+    WrongRequest(format!("{error}\n{}", lines.join("\n"))).into()
 }

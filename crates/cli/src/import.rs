@@ -1,6 +1,7 @@
 //! `steelyard import`: finished output of other people's benchmark programs, and exported
 //! experiments.
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
@@ -13,6 +14,7 @@ use store::Store;
 
 use crate::dash::Inputs;
 use crate::exit::{WrongRequest, refuse};
+use crate::pasted::pasted;
 use crate::results::ResultsDir;
 
 /// Import finished output of pgbench, sysbench, db_bench, fio and others, published tables, or
@@ -22,9 +24,9 @@ use crate::results::ResultsDir;
 /// become trials of one new experiment, so name the files of all variants in one call. Without
 /// --variant or --pattern, each file is a variant and is called like it. Without a block, the k-th
 /// time that a variant has a test, it is of block k. Settings that the outputs name tell steps
-/// apart; variants that were run with different ones are refused. What vmstat or iostat saw becomes
-/// costs per operation of the test with the same variant, block and step. If one file is not the
-/// whole output of a run without failures, nothing is imported.
+/// apart; variants that were run with different ones, or by different programs, are refused. What
+/// vmstat or iostat saw becomes costs per operation of the test with the same variant, block and
+/// step. If one file is not the whole output of a run without failures, nothing is imported.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   steelyard import old.txt new.txt
@@ -37,10 +39,7 @@ pub struct ImportArgs {
     files: Vec<PathBuf>,
     #[command(flatten)]
     directory: ResultsDir,
-    /// pgbench, sysbench, db_bench, fio (JSON), iibench, hyperfine (JSON), go (test -bench),
-    /// json:/POINTER, regex:PATTERN, vmstat, iostat, rocksdb-report, or table for a published table
-    /// (text, Markdown, TSV, CSV) [default: as each file looks]
-    #[arg(long, value_name = "FORMAT")]
+    #[arg(long, value_name = "FORMAT", help = formats())]
     format: Option<String>,
     /// The variant that all files are about [default: as the output says, or as the file is called]
     #[arg(long, value_name = "NAME")]
@@ -74,9 +73,14 @@ pub struct ImportArgs {
     #[arg(long, value_name = "NAME")]
     base: Option<String>,
     /// Compare variants although they were run with other settings, such as pgbench's scaling
-    /// factor; a warning says which
+    /// factor, or by other programs; a warning says which
     #[arg(long)]
     allow_different_settings: bool,
+}
+
+/// The formats, as help.
+fn formats() -> String {
+    format!("{} [default: as each file looks]", foreign::Format::known())
 }
 
 /// A part of an output that can name its variants.
@@ -145,10 +149,35 @@ fn import(args: &ImportArgs, inputs: &Inputs, results: &Path) -> anyhow::Result<
         counted(trials, "trial"),
         counted(blocks as usize, "block")
     )?;
-    for note in notes {
+    // Files of several variants are compared with each other.
+    let commands = (variants.len() == 1).then(|| commands(args, &files)).flatten();
+    for note in notes.into_iter().chain(commands) {
         writeln!(std::io::stdout(), "{note}")?;
     }
     Ok(())
+}
+
+/// How commands that became steps of one variant are compared with each other.
+fn commands(args: &ImportArgs, files: &[Finished]) -> Option<String> {
+    let is_theirs = |file: &&Finished| {
+        let format = file.reading.program.parse::<foreign::Format>();
+        format.is_ok_and(|format| format.names_commands())
+    };
+    let tests = files.iter().filter(is_theirs).flat_map(|file| &file.reading.tests);
+    let names: BTreeSet<&str> = tests.filter_map(|test| test.name.as_deref()).collect();
+    if names.len() < 2 || args.variant.is_some() || args.variant_from.is_some() {
+        return None;
+    }
+    let given: Vec<String> =
+        std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+    let added = ["--variant-from", "command"];
+    let (first, rest) = given.split_first()?;
+    let words = [first.as_str()].into_iter().chain(added).chain(rest.iter().map(String::as_str));
+    Some(format!(
+        "its {} commands are steps, which are not compared with each other; to compare them: {}",
+        names.len(),
+        pasted(words)
+    ))
 }
 
 /// Reads a file, with what its name and the options say about it.

@@ -1,6 +1,7 @@
 //! `steelyard list`: the experiments in a results directory or at an address.
 
 use std::io::Write;
+use std::time::Duration;
 
 use archive::Summary;
 use clap::Args;
@@ -37,13 +38,26 @@ pub fn run(args: &ListArgs) -> anyhow::Result<()> {
         }
     };
     let mut out = std::io::stdout().lock();
-    writeln!(out, "id\tname\tworkload\tstate\ttrials\tvariants\tpurpose")?;
+    writeln!(out, "id\tname\tworkload\tstate\ttrials\tvariants\tpurpose\tstarted\ttook")?;
     for (id, it) in listed {
         let Summary { name, workload, state, trials, purpose, .. } = &it;
         let variants = it.variants.join(" ");
-        writeln!(out, "{id}\t{name}\t{workload}\t{state}\t{trials}\t{variants}\t{purpose}")?;
+        // In whole seconds.
+        let started = report::rfc3339(it.created_ms / 1000 * 1000);
+        let took = took(&it);
+        writeln!(
+            out,
+            "{id}\t{name}\t{workload}\t{state}\t{trials}\t{variants}\t{purpose}\t{started}\t{took}"
+        )?;
     }
     Ok(())
+}
+
+/// From its start to its end, pauses included, or `–` for what runs or was killed.
+fn took(experiment: &Summary) -> String {
+    let time =
+        experiment.ended_ms.and_then(|ended| u64::try_from(ended - experiment.created_ms).ok());
+    time.map_or_else(|| "–".to_owned(), |ms| plan::format_duration(Duration::from_millis(ms)))
 }
 
 /// An experiment as it is now: running if a process works on it.

@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write};
 use std::time::Duration;
 
-use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget};
 use lab::{Event, IntervalRow, Look};
 use metrics::counted;
 
+use crate::estimate::{Whole, limit, style};
 use crate::intervals;
+use crate::terminal::columns;
 
 /// Shows events.
 pub struct Progress {
@@ -30,6 +32,7 @@ pub struct Progress {
 struct Bars {
     all: MultiProgress,
     experiment: ProgressBar,
+    whole: Whole,
     step: Option<ProgressBar>,
     intervals: Vec<ProgressBar>,
     unit: String,
@@ -70,13 +73,13 @@ impl Progress {
         let bars = (!quiet && std::io::stderr().is_terminal()).then(|| {
             let all = MultiProgress::with_draw_target(ProgressDrawTarget::stderr());
             let experiment = all.add(ProgressBar::new(0));
-            experiment.set_style(style(
-                "{msg:34} {wide_bar} {pos}/{len} steps  {elapsed} of about {duration}",
-            ));
+            let whole = Whole::default();
+            experiment.set_style(whole.style("{msg:34} {wide_bar} {pos}/{len} steps  {time}"));
             experiment.enable_steady_tick(Duration::from_millis(500));
             Bars {
                 all,
                 experiment,
+                whole,
                 step: None,
                 intervals: Vec::new(),
                 unit: String::new(),
@@ -118,7 +121,7 @@ impl Progress {
             }
             Event::TrialBegan { block, .. } if self.designed => {
                 self.loading = false;
-                self.experiment(|bar| bar.set_message(format!("restart {block}")));
+                self.experiment(|bar| bar.set_message(format!("block {block}")));
             }
             Event::Narrowing { restarts, used, rows } => self.narrowing(restarts, used, rows),
             Event::TrialBegan { number, block, variant, clients } => {
@@ -139,6 +142,11 @@ impl Progress {
                     bars.update(operations, elapsed);
                 }
             }
+            Event::Settling { at_most } => {
+                if let Some(step) = self.bars.as_ref().and_then(|bars| bars.step.as_ref()) {
+                    step.set_message(limit(at_most));
+                }
+            }
             Event::StepEnded { name, variant, rate, unit, seconds, warnings } => {
                 // Names of variants differ in length, so the text after them is not aligned.
                 let name = variant.map_or(name.clone(), |variant| format!("{name:<7} {variant} "));
@@ -149,20 +157,18 @@ impl Progress {
                 if self.bars.is_none() {
                     self.line(&format!("{name}: {counts} counts"));
                 }
-                self.experiment(|bar| {
-                    bar.set_style(style(
-                        "{msg:34} {wide_bar} {pos}/{len} counts  {elapsed} of about {duration}",
-                    ));
+                if let Some(Bars { experiment: bar, whole, .. }) = &self.bars {
+                    bar.set_style(whole.style("{msg:34} {wide_bar} {pos}/{len} counts  {time}"));
                     bar.set_length(counts as u64);
                     bar.set_message(name);
-                });
+                }
             }
             Event::CountLoaded { variant } => self.line(&format!("{variant}: data loaded")),
             Event::Counted { variant, kind, protocol, instructions } => {
                 self.line(&format!(
                     "  {kind:<22}{protocol:<10}{instructions:>12} instructions  {variant}"
                 ));
-                self.experiment(|bar| bar.inc(1));
+                self.advance();
             }
             Event::CountAgain { differ, counts } => {
                 self.experiment(|bar| bar.inc_length(counts as u64));
@@ -171,7 +177,15 @@ impl Progress {
                     differ.join(", ")
                 ));
             }
-            Event::TrialEnded | Event::Ended => {}
+            Event::TrialEnded | Event::Enough(_) | Event::Ended => {}
+        }
+    }
+
+    /// Moves the experiment's bar by one step or count.
+    fn advance(&self) {
+        if let Some(Bars { experiment, whole, .. }) = &self.bars {
+            experiment.inc(1);
+            whole.advanced(experiment.elapsed(), experiment.position(), experiment.length());
         }
     }
 
@@ -189,6 +203,9 @@ impl Progress {
             let kept = if finished > 0 { format!(", {finished} kept") } else { String::new() };
             let (steps, trials) = (counted(steps, "step"), counted(trials, "trial"));
             self.line(&format!("{name}: {steps}, measured in {trials}{kept}"));
+        }
+        if let Some(bars) = &self.bars {
+            bars.whole.begins((finished * steps) as u64);
         }
         self.experiment(|bar| {
             if let Some(budget) = self.budget {
@@ -208,15 +225,13 @@ impl Progress {
     fn look(&mut self, look: &Look) {
         let Look { blocks, decided, all, open, unjudged, next, trials, steps } = look;
         self.trials += trials;
-        let blocks = if self.designed {
+        if self.designed {
             self.show_intervals();
-            format!("{blocks} restarts")
         } else {
             self.experiment(|bar| bar.inc_length(*steps as u64));
-            format!("{blocks} blocks")
-        };
+        }
         self.line(&format!(
-            "look after {blocks}: {decided} of {all} comparisons decided; undecided: {}",
+            "look after {blocks} blocks: {decided} of {all} comparisons decided; undecided: {}",
             open.join(", ")
         ));
         if !unjudged.is_empty() {
@@ -228,7 +243,7 @@ impl Progress {
     /// Shows the intervals after a restart, as moving bars on a terminal.
     fn narrowing(&mut self, restarts: u32, used: Duration, rows: Vec<IntervalRow>) {
         self.rows = rows;
-        let lines = intervals::lines(&self.rows);
+        let lines = intervals::lines(&self.rows, columns());
         let Some(bars) = &mut self.bars else {
             if restarts == 3 {
                 self.show_intervals();
@@ -252,7 +267,7 @@ impl Progress {
     /// Prints the intervals as lines if there are no progress bars.
     fn show_intervals(&mut self) {
         if self.bars.is_none() {
-            intervals::lines(&self.rows).iter().for_each(|line| self.line(line));
+            intervals::lines(&self.rows, columns()).iter().for_each(|line| self.line(line));
         }
     }
 
@@ -274,13 +289,11 @@ impl Progress {
         seconds: f64,
         warnings: &[String],
     ) {
-        if let Some(bars) = &mut self.bars {
-            if let Some(step) = bars.step.take() {
-                step.finish_and_clear();
-            }
-            if rate.is_some() && !self.loading && !self.designed {
-                bars.experiment.inc(1);
-            }
+        if let Some(step) = self.bars.as_mut().and_then(|bars| bars.step.take()) {
+            step.finish_and_clear();
+        }
+        if rate.is_some() && !self.loading && !self.designed {
+            self.advance();
         }
         // The first of many restarts shows the steps that they consist of.
         if !self.designed || self.rows.is_empty() {
@@ -299,7 +312,7 @@ impl Progress {
         match &self.bars {
             Some(bars) => {
                 // This fails only when the terminal is gone.
-                let _ = bars.all.println(text);
+                let _ = bars.all.println(fitted(&text, columns()));
             }
             // A closed stderr does not end a run.
             None => {
@@ -315,7 +328,7 @@ impl Progress {
             own.for_each(ProgressBar::finish_and_clear);
         }
         let rows = std::mem::take(&mut self.rows);
-        intervals::lines(&rows).iter().for_each(|line| self.line(line));
+        intervals::lines(&rows, columns()).iter().for_each(|line| self.line(line));
         for (times, text) in std::mem::take(&mut self.warned).into_values() {
             if times > 1 && !self.quiet {
                 self.line(&format!("warned {times} times: {text}"));
@@ -329,12 +342,12 @@ impl Bars {
         let template = match (operations, seconds) {
             (Some(_), _) => "  {prefix:8} {msg:24} {wide_bar} {percent:>3}%  {eta} left",
             (None, Some(_)) => "  {prefix:8} {msg:24} {wide_bar} {pos}/{len} s",
-            (None, None) => "  {prefix:8} {msg:24} {spinner} {elapsed}",
+            (None, None) => "  {prefix:8} {elapsed} so far{msg}  {spinner}",
         };
         let length = operations.or(seconds.map(|seconds| seconds.ceil() as u64)).unwrap_or(0);
         let bar = self.all.add(ProgressBar::new(length));
         bar.set_style(style(template));
-        bar.set_prefix(name.to_owned());
+        bar.set_prefix(if name == "settle" { "settling," } else { name }.to_owned());
         if length == 0 {
             bar.enable_steady_tick(Duration::from_millis(200));
         }
@@ -357,20 +370,30 @@ impl Bars {
     }
 }
 
+/// A line for a terminal of this width, broken between words if it is longer.
+fn fitted(text: &str, columns: usize) -> String {
+    let indent = text.len() - text.trim_start_matches(' ').len();
+    let lines = report::wrapped(text.trim_start_matches(' '), columns.saturating_sub(indent));
+    let lines: Vec<String> = lines.iter().map(|line| " ".repeat(indent) + line).collect();
+    lines.join("\n")
+}
+
 /// The line of a step that has ended.
 fn step_line(name: &str, figure: &str, seconds: f64) -> String {
     format!("  {name:<8}{figure:<22}{seconds:>8.1} s")
 }
 
-fn style(template: &str) -> ProgressStyle {
-    ProgressStyle::with_template(template)
-        .unwrap_or_else(|_| ProgressStyle::default_bar())
-        .progress_chars("━╸─")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_long_line_is_broken_between_words() {
+        let text = fitted("    warning: no trial has an end that is known", 30);
+        assert_eq!(text, "    warning: no trial has an\n      end that is known");
+        let short = "  l.i0      1000 rows/s    1.0 s";
+        assert_eq!(fitted(short, 80), short);
+    }
 
     #[test]
     fn the_rate_is_the_current_one() {

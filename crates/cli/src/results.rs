@@ -37,6 +37,13 @@ pub struct Chosen {
 }
 
 impl Chosen {
+    /// The words that choose the same experiment in another command.
+    pub fn words(&self) -> Vec<String> {
+        let mut words = self.directory.words();
+        words.extend(self.experiment.iter().flat_map(|it| ["-e".to_owned(), it.clone()]));
+        words
+    }
+
     /// Opens the store and loads the experiment, or the `latest` if none is named.
     pub fn open(&self, latest: Which<'_>) -> anyhow::Result<(Store, Results)> {
         let named = self.experiment.as_deref();
@@ -67,6 +74,14 @@ impl Chosen {
 }
 
 impl ResultsDir {
+    /// The words that name it in a command; none for the directory that is meant anyway.
+    pub fn words(&self) -> Vec<String> {
+        match self.results == Path::new(RESULTS) {
+            true => Vec::new(),
+            false => vec!["--results".to_owned(), self.results.display().to_string()],
+        }
+    }
+
     /// The directory, for commands that write into it.
     pub fn writable(&self) -> anyhow::Result<&Path> {
         match address(&self.results)? {

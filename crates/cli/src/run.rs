@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Args;
 use lab::{Event, Resume};
@@ -14,7 +15,8 @@ use store::Experiment;
 use crate::changes::Changes;
 use crate::exit::{Unfinished, WrongRequest, refuse};
 use crate::machine::{Machine, Ready};
-use crate::results::{RESULTS, ResultsDir, load_which};
+use crate::pasted::pasted;
+use crate::results::{ResultsDir, load_which};
 use crate::short::ShortForm;
 
 /// Run an experiment from a plan file, or without one: `run insert -v … -v …`
@@ -80,12 +82,15 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
         progress.tell(Event::Note(line));
     })?;
     let systems = lab::Installed(cache);
-    let resuming = match &resume {
-        Resume::New(plan) | Resume::Unfinished(plan, _) => args.resuming(plan),
+    let (resuming, again) = match &resume {
+        Resume::New(plan) | Resume::Unfinished(plan, _) => (args.resuming(plan), args.again(plan)),
     };
-    let mut began = false;
+    let (mut began, mut enough) = (false, None);
     let experiment = lab::run(resume, &options, &systems, &ledger, &interrupted, &mut |event| {
         began |= matches!(event, Event::Began { .. });
+        if let Event::Enough(budget) = event {
+            enough = Some(budget);
+        }
         progress.tell(event);
     });
     // Also draws the profiles of a run that was interrupted.
@@ -108,6 +113,10 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
     })?;
     let (_, results) = loaded?;
     crate::compare::print_after_run(&args.directory.results, &results)?;
+    if let Some(budget) = enough {
+        let command = with_budget(again.as_deref(), budget);
+        eprintln!("A larger budget would probably decide the rest: {command}");
+    }
     let asked = args.changes.profile();
     match flamegraphs {
         Some(0) if asked => anyhow::bail!("--profile: {}", unprofiled(&results)),
@@ -197,30 +206,55 @@ fn names(plan: &Plan) -> String {
 /// How often everything runs.
 fn often(plan: &Plan) -> String {
     match plan.designs_itself() {
-        true => "restarts as needed".to_owned(),
+        true => "blocks as needed".to_owned(),
         false => counted(plan.blocks as usize, "block"),
     }
 }
 
+/// The command of these words with another budget, to be pasted; without words, how to change it.
+fn with_budget(words: Option<&[String]>, budget: Duration) -> String {
+    let budget = plan::format_duration(budget);
+    let Some(words) = words else { return format!("run the same plan with --budget {budget}") };
+    let mut changed: Vec<&str> = vec!["steelyard"];
+    let mut words = words.iter().map(String::as_str);
+    while let Some(word) = words.next() {
+        match word {
+            "--resume" => {}
+            "--budget" => {
+                words.next();
+            }
+            joined if joined.starts_with("--budget=") => {}
+            other => changed.push(other),
+        }
+    }
+    changed.extend(["--budget", &budget]);
+    format!("`{}`", shlex::try_join(changed.iter().copied()).unwrap_or_else(|_| changed.join(" ")))
+}
+
+/// True if the plan has a password.
+fn secret(plan: &Plan) -> bool {
+    plan.text_without_passwords() != plan.text
+}
+
 impl RunArgs {
+    /// The words of this command, if they name the plan and no password.
+    fn again(&self, plan: &Plan) -> Option<Vec<String>> {
+        let named = self.what.as_ref().is_some_and(|what| !is_dash(what));
+        (named && !secret(plan)).then(|| std::env::args().skip(1).collect())
+    }
+
     /// How to continue this run: a command that can be pasted, unless the plan is needed again.
     fn resuming(&self, plan: &Plan) -> String {
         if self.resume && self.what.is_some() {
             return "the same command".to_owned();
         }
         // Passwords are not stored.
-        if plan.text_without_passwords() != plan.text {
+        if secret(plan) {
             return "the same command and --resume".to_owned();
         }
-        let mut words = Vec::from(["steelyard", "run", "--resume"].map(str::to_owned));
-        let results = &self.directory.results;
-        if results != Path::new(RESULTS) {
-            words.extend(["--results".to_owned(), results.display().to_string()]);
-        }
-        words.extend(self.machine.again());
-        let line = shlex::try_join(words.iter().map(String::as_str));
-        // Only a NUL can't be quoted, and no path has one.
-        format!("`{}`", line.unwrap_or_else(|_| words.join(" ")))
+        let place = [self.directory.words(), self.machine.again()].concat();
+        let place = place.iter().map(String::as_str);
+        format!("`{}`", pasted(["run", "--resume"].into_iter().chain(place)))
     }
 
     fn plan(&self) -> anyhow::Result<Option<Plan>> {
@@ -248,6 +282,7 @@ impl RunArgs {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::results::RESULTS;
     use clap::Parser;
 
     #[derive(Debug, Parser)]
@@ -277,6 +312,22 @@ mod tests {
         );
         let line = resuming(&["--resume", "--results", RESULTS], "postgres@14.3");
         assert_eq!(line, "`steelyard run --resume`");
+    }
+
+    #[test]
+    fn the_command_with_a_larger_budget_can_be_pasted() {
+        let told = |line: &str| {
+            let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+            with_budget(Some(&words), Duration::from_secs(540))
+        };
+        let insert = "run insert -v postgres@13.7 -v postgres@18.1";
+        let changed = format!("`steelyard {insert} --budget 9m`");
+        assert_eq!(told(&format!("{insert} --budget 5m")), changed);
+        assert_eq!(told(&format!("{insert} --resume --budget=5m")), changed);
+        let file = told("run --budget 5m x.toml --results there");
+        assert_eq!(file, "`steelyard run x.toml --results there --budget 9m`");
+        let unknown = with_budget(None, Duration::from_secs(540));
+        assert_eq!(unknown, "run the same plan with --budget 9m");
     }
 
     #[test]

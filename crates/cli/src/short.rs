@@ -17,8 +17,9 @@ pub struct ShortForm {
     /// path:DIR or postgres://…; NAME= gives it a name. Repeat for each; the first is the base
     #[arg(short, long = "variant", value_name = "[NAME=]DBMS")]
     variants: Vec<String>,
-    /// A server setting for all variants, for example shared_buffers=1GB; repeat for each
-    #[arg(short, long = "config", value_name = "NAME=VALUE")]
+    /// A server setting for all variants, for example shared_buffers=1GB, or with a variant's name
+    /// for that one only: pg14.3.shared_buffers=1GB; repeat for each
+    #[arg(short, long = "config", value_name = "[VARIANT.]NAME=VALUE")]
     config: Vec<String>,
     #[command(flatten)]
     options: Options,
@@ -125,7 +126,7 @@ impl ShortForm {
             layer.set("-v", &["variants", &name, "dbms"], &dbms);
         }
         for (name, value) in self.settings()? {
-            layer.set("-c", &["config", &name], &value);
+            layer.config(&name, &value);
         }
         Ok(Plan::short(workload, &self.over(layer))?)
     }
@@ -167,7 +168,8 @@ impl ShortForm {
             .map(|text| {
                 let (name, value) = text.split_once('=').ok_or_else(|| {
                     WrongRequest(format!(
-                        "`-c {text}`: expected NAME=VALUE, as in -c shared_buffers=1GB"
+                        "`-c {text}`: expected NAME=VALUE, as in -c shared_buffers=1GB, or \
+                         VARIANT.NAME=VALUE"
                     ))
                 })?;
                 Ok((name.trim().to_owned(), value.trim().to_owned()))

@@ -8,7 +8,7 @@ use report::{Chosen, Source};
 use store::Store;
 
 use crate::exit::refuse;
-use crate::results::open_wanted;
+use crate::results::{ResultsDir, open_wanted};
 
 /// Which results to read.
 #[derive(Debug, Clone, Args)]
@@ -40,6 +40,12 @@ pub struct Opened {
 }
 
 impl Sources {
+    /// The words that name the first directory in a command; none if it is meant anyway.
+    pub fn words(&self) -> Vec<String> {
+        let first = self.results.first().cloned().unwrap_or_default();
+        ResultsDir { results: first }.words()
+    }
+
     /// Opens the results directories.
     pub fn open(&self) -> anyhow::Result<Opened> {
         let (machines, directories) = (self.machines.len(), self.results.len());

@@ -1,8 +1,10 @@
 //! Facts about systems that are known without starting them.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::data::disk;
+use crate::named::Form;
 use crate::{
     Config, CountMethod, Counter, Durability, Error, Footprint, Installation, ParsedPlan,
     ProfileFacts, Reference, Snapshot, systems,
@@ -42,8 +44,9 @@ pub fn rest_of_disk(
     systems::of(installation).ok().map(|kind| disk::rest(kind, directory, tables))
 }
 
-/// Most clients that can be connected at the same time to a server of `installation` with these
-/// settings and this configuration file; `None`: as many as the machine allows.
+/// The largest number of clients that can be connected at the same time to a server of
+/// `installation` with these settings and this configuration file; `None`: as many as the machine
+/// allows.
 pub fn most_clients(
     installation: &Installation,
     settings: &Config,
@@ -82,6 +85,22 @@ pub fn same_setting(installation: &Installation, one: &str, other: &str) -> bool
     systems::of(installation).is_ok_and(|kind| kind.plain_name(one) == kind.plain_name(other))
 }
 
+/// The name of the system that `reference` names, if steelyard starts it and can count its
+/// instructions.
+pub fn countable(reference: &str) -> Option<&'static str> {
+    let Reference { kind, form } = reference.parse().ok()?;
+    // Which version it is makes no difference.
+    let any = Installation {
+        dbms: kind.name().to_owned(),
+        version: String::new(),
+        source: String::new(),
+        bin_dir: None,
+        build: BTreeMap::new(),
+    };
+    let ours = !matches!(form, Form::Running(_));
+    (ours && kind.count_method(&any).is_ok()).then(|| kind.name())
+}
+
 /// How to count instructions on servers of an installation.
 ///
 /// # Errors
@@ -94,4 +113,18 @@ pub fn count_method(installation: &Installation) -> Result<CountMethod, Error> {
         "counting instructions of a server that is already running",
         format!("have steelyard start it (dbms = \"{}@VERSION\" or \"path:…\")", installation.dbms),
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::countable;
+
+    #[test]
+    fn systems_that_steelyard_starts_are_countable() {
+        assert_eq!(countable("postgres@13.7"), Some("postgres"));
+        assert_eq!(countable("path:/opt/pg/15"), Some("postgres"));
+        for other in ["postgres://me@host/db", "none", "nonsense"] {
+            assert_eq!(countable(other), None, "{other}");
+        }
+    }
 }

@@ -2,9 +2,9 @@
 //!
 //! A [`Reference`] (the plan's `dbms = "postgres@13.7"`) is obtained once into a [`Cache`], which
 //! gives an [`Installation`]. [`start`] starts a fresh server from it for one trial and returns a
-//! [`System`]. It knows where clients connect, what it counts, how it settles and ends, and nothing
-//! about benchmarks. Everything started is first written to a [`Ledger`], so the next steelyard can
-//! end and remove what a killed one left.
+//! [`System`]. A system knows where clients connect, what it counts, how it settles and how it
+//! ends. It knows nothing about benchmarks. Everything started is first written to a [`Ledger`], so
+//! the next steelyard can end and remove what a killed one left.
 //!
 //! Each system has a folder. They share `api` (what a system is and can do), `obtain` (binaries),
 //! `process`, `data` (on disk) and `embedded` (engines without a server). `systems` lists them,
@@ -61,8 +61,8 @@ pub use data::loaded::{Loaded, Origin, Pages, Restored};
 pub use data::manifest::Manifest;
 pub use data::paths::check_private;
 pub use known::{
-    check_engine, count_method, durability, figures, most_clients, parse_plan, profile_facts,
-    rest_of_disk, same_setting,
+    check_engine, count_method, countable, durability, figures, most_clients, parse_plan,
+    profile_facts, rest_of_disk, same_setting,
 };
 pub use named::Reference;
 pub use obtain::build::key::BuildKey;
@@ -71,6 +71,7 @@ pub use obtain::build::shared::{
     BuildOffer, BuildSource, BuildSourceError, FinishedBuild, finished_builds, obtain_builds_from,
 };
 pub use obtain::cache::Cache;
+pub use obtain::listed::{ListedVersion, versions};
 pub use obtain::{obtain, obtain_interruptible};
 pub use process::ipc::{IpcObjects, SemaphoreSet};
 pub use process::launch::{PROGRAM_PATH, command};

@@ -4,7 +4,7 @@ use crate::api::builds::{Compared, Difference, differing_builds, grouped};
 use crate::api::kind::{Kind, RELAXED};
 use crate::{Durability, Error, Installation};
 
-/// All systems. The first is what `path:`, `git:` and `src:` without a name mean.
+/// All systems. `path:`, `git:` and `src:` without a name mean the first.
 pub(crate) const SYSTEMS: [&dyn Kind; 6] = [
     &crate::postgres::Postgres,
     &crate::mysql::MYSQL,

@@ -7,7 +7,8 @@ use std::path::Path;
 use crate::common::{Place, Variant, variant, variants, with_myrocks};
 use dbms::{Durability, Endpoint, Error, Host, Server, ServerSpec, ServerUser, System};
 
-/// One of each kind of start: statements for the system tables, or an option of the server.
+/// A version for each kind of start: with statements for the system tables, or with an option of
+/// the server.
 const VERSIONS: [&str; 3] = ["mariadb@10.11.5", "mysql@5.6.24", "mysql@8.0.31"];
 
 /// A server that needs little memory.

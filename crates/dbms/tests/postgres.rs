@@ -131,7 +131,7 @@ fn settings_that_steelyard_chooses_are_refused() {
     place.assert_clean();
 }
 
-/// A backend that computes and never looks up: it does not notice that its postmaster is gone.
+/// A backend that computes without interruption, so it does not notice that its postmaster is gone.
 fn keep_a_backend_busy(server: &dyn System) -> std::thread::JoinHandle<()> {
     let mut config = postgres::Config::new();
     config.host_path(socket_directory(server)).user("steelyard").dbname("steelyard");

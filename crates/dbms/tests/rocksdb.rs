@@ -48,7 +48,7 @@ fn put(database: &Database, keys: std::ops::Range<i64>, value: &[u8]) -> Result<
     database.put(pairs.iter().map(|key| (&key[..], value)), true)
 }
 
-/// What the database's process does for a word.
+/// The action of the database's process for a word.
 fn obey(database: &Database, word: &str, number: i64) -> Result<i64, String> {
     match word {
         "fill" => {

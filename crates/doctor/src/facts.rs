@@ -189,7 +189,7 @@ fn is_root() -> bool {
     nix::unistd::geteuid().is_root()
 }
 
-/// How the machine is set up, for data in `data_dir`.
+/// Checks how the machine is set up, for data in `data_dir`.
 pub fn settings(data_dir: &Path) -> Vec<Finding> {
     let facts = probe::host_facts(data_dir);
     let mut findings = judged(&facts, Path::new("/"));

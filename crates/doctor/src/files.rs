@@ -34,7 +34,8 @@ fn text(file: PathBuf) -> Option<String> {
 
 /// Files that a process may have open.
 fn open_files(most: u64) -> Finding {
-    /// Fewer end runs: RocksDB and servers with many tables keep all their files open.
+    /// Fewest open files to allow. With fewer, runs fail, because RocksDB and servers with many
+    /// tables keep all their files open.
     const FEWEST: u64 = 4_096;
     /// The usual limit in setups for database servers.
     const USUAL: u64 = 65_536;
@@ -210,7 +211,7 @@ fn upgrades(root: &Path) -> Finding {
     )
 }
 
-/// Finds jobs that the clock starts: by cron in the middle of a run, by systemd mostly once a day.
+/// Finds scheduled jobs: cron starts them in the middle of a run, systemd mostly once a day.
 fn clockwork(root: &Path) -> Finding {
     let names = |directory: &str| -> Vec<String> {
         let files = fs::read_dir(root.join(directory)).into_iter().flatten().flatten();

@@ -1,5 +1,5 @@
-//! Checks if a machine is fit to measure on, for everything known to have spoiled somebody's
-//! results.
+//! Checks if a machine is fit to measure on. The checks cover everything known to have spoiled
+//! somebody's results.
 //!
 //! - [`settings`]: how the machine is set up, judged by rules over [`probe::host_facts`] and a few
 //!   files.

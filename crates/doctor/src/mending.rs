@@ -1,5 +1,5 @@
-//! Setting what can be set, so that it can be undone even if a later step fails or the process is
-//! killed: the command that undoes a change is on disk before the change is made.
+//! Changes settings. Each change can be undone even if a later one fails or the process is killed,
+//! because the command that undoes it is on disk before it is made.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -36,8 +36,8 @@ pub enum MendError {
     },
 }
 
-/// Sets what the findings say can be set, and calls `tell` with each that is set. The commands that
-/// undo it are appended to the shell script `undo`, each before its change is made.
+/// Applies the fixes of the findings, and calls `tell` with each finding that was fixed. The
+/// commands that undo it are appended to the shell script `undo`, each before its change is made.
 ///
 /// # Errors
 /// At the first file that can't be read or written. Values set before that stay set, and the script

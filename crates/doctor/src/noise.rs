@@ -1,5 +1,5 @@
-//! How good the machine can be at all: how evenly it does the same work, how fast it wakes up, how
-//! long a write takes to be safe.
+//! Measures the machine at its best: how evenly it does the same work, how fast it wakes up, and
+//! how long a write takes to be safe.
 
 use std::fs::{self, OpenOptions};
 use std::hint::black_box;
@@ -24,7 +24,7 @@ const WAKES: usize = 5_000;
 /// How long a sleep is asked to be.
 const NAP: Duration = Duration::from_micros(200);
 
-/// Measures for about so long, with files in `data_dir`. Nothing else should run.
+/// Measures for about this long, with files in `data_dir`. Nothing else should run.
 pub fn noise(data_dir: &Path, length: Duration) -> Vec<Finding> {
     let cpus = usable();
     let loops = on_each(&cpus, length / 2);
@@ -129,7 +129,7 @@ fn evenness(loops: &[Loops]) -> Finding {
     )
 }
 
-/// How much of the time went to others than the loop.
+/// The share of the time that something other than the loop used.
 fn detours(loops: &[Loops]) -> Finding {
     let Some(worst) = loops.iter().max_by(|a, b| a.lost.total_cmp(&b.lost)) else {
         return Finding::new("detours", State::Unknown, "no loop ran");

@@ -10,8 +10,8 @@ use probe::{Sampler, Targets, Topology, block_device_of};
 
 use crate::{Finding, State};
 
-/// Shares from which something is told, and from which it spoils results: of all CPUs for steal, as
-/// `steal_limit` in plans; of one CPU for other processes.
+/// Shares above which there is a warning, and above which results are spoiled. They are of all CPUs
+/// for steal, like `steal_limit` in plans, and of one CPU for other processes.
 const STEAL: [f64; 2] = [0.01, 0.05];
 const OTHERS: [f64; 2] = [0.03, 0.25];
 
@@ -121,7 +121,7 @@ fn parse(stat: &str) -> Option<Process> {
     Some(Process { name, began: field(22)?, used: field(14)? + field(15)? })
 }
 
-/// The CPU time that processes used in between, as shares of one CPU, the busiest first.
+/// The CPU time that processes used between two readings, as shares of one CPU, the busiest first.
 fn others(
     before: &BTreeMap<u32, Process>,
     after: &BTreeMap<u32, Process>,

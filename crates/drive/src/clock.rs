@@ -13,8 +13,8 @@ pub const SECOND: u64 = 1_000_000_000;
 
 /// A moment of the monotonic clock, which all processes of a machine share.
 ///
-/// Clients compute with several in every round. One number of nanoseconds makes that cheaper than
-/// [`Instant`], which counts seconds and nanoseconds.
+/// Clients compute with several moments in every round. A single number of nanoseconds makes that
+/// cheaper than [`Instant`], which has seconds and nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Moment(u64);
 

@@ -12,7 +12,7 @@ use crate::scripts::{run, scripts};
 
 const TRANSACTIONS: u64 = 40;
 
-/// Scripts that use every construct; true if chance decides what a transaction sends.
+/// Scripts that use every construct; true if the statements of a transaction are drawn at random.
 const OWN: [(&str, bool); 5] = [
     (include_str!("../../bench/src/scripts/branches.sql"), true),
     (include_str!("../../bench/src/scripts/expressions.sql"), false),

@@ -5,8 +5,8 @@
 //!   histogram, whose room doubles as the longest response time grows, so a slow machine needs
 //!   more: 20 KB more for responses of an hour.
 //! - Resident memory is also their stacks, and what the allocator keeps of blocks that grew. It
-//!   scatters by a quarter: threads share the allocator's arenas as they happen to allocate at the
-//!   same time, and a page counts as soon as one byte of it was written.
+//!   scatters by a quarter: which arenas of the allocator threads share depends on when they
+//!   allocate, and a page counts as soon as one byte of it was written.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::path::Path;

@@ -87,7 +87,7 @@ fn values(server: &MysqlServer) {
     assert!(number(&mut connection, "SELECT MAX(LENGTH(d)) FROM bound") > 251);
 }
 
-/// The integers of a row are those that the server has, however it sends them.
+/// The integers of a row are those of the server, in both forms of the protocol.
 fn integers(server: &MysqlServer) {
     server.sql(
         "CREATE TABLE n (a tinyint, b tinyint unsigned, c smallint, d mediumint, e int, f bigint, \
@@ -122,7 +122,7 @@ fn integers(server: &MysqlServer) {
     }
 }
 
-/// Affected rows, several results, and a row that is found but stays as it is.
+/// Affected rows, several results, and a row that is found but not changed.
 fn answers(server: &MysqlServer) {
     let mut connection = server.connection();
     let mut expect = |sql: &str, prepared: bool, expect: Expect| {

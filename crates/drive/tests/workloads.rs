@@ -14,8 +14,8 @@ const CLIENTS: u32 = 3;
 /// Seconds of each timed step.
 const SHORT: f64 = 0.15;
 
-/// A workload's benchmark with few rows, for [`CLIENTS`], its tables made; `None` if it is not for
-/// SQL.
+/// A workload's benchmark with few rows for [`CLIENTS`], after its tables were made; `None` if it
+/// is not for SQL.
 fn made(server: &mut TestServer, workload: &str, more: &str, major: u32) -> Option<Benchmark> {
     let benchmark = planned(workload, more, Dialect::postgres(major))?;
     benchmark.setup.iter().for_each(|statement| server.sql(statement));
@@ -146,7 +146,7 @@ fn what_is_counted_is_what_the_server_counts() {
     assert_eq!(told.len(), 8, "{told:#?}");
 }
 
-/// Two clients that put the same row back: one of them finds it there.
+/// Two clients put the same row back, so one of them finds it there already.
 #[test]
 fn a_row_that_another_client_put_back_is_no_failure() {
     let mut server = TestServer::start();

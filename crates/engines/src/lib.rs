@@ -1,12 +1,12 @@
-//! Engines that run in a process of their own: their loads and their databases come together here.
+//! Connects loads and databases of engines that run in a process of their own.
 //!
 //! `dbms` has their databases, `drive` the clients. Each engine has a file that implements
 //! [`drive::Engine`], and its name in [`engine`].
 
 pub mod rocksdb;
 
-/// The whole of a process that was started for an engine: opens and serves it until the process is
-/// told to end. What goes wrong is in the log.
+/// Runs a process that was started for an engine: opens the engine and serves it until the process
+/// is told to end. Errors are in the log.
 pub fn engine(name: &str) -> ! {
     dbms::embedded::finish(match name {
         "rocksdb" => rocksdb::serve(|stream, connect| {

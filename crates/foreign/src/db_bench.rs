@@ -10,8 +10,8 @@ use crate::{ForeignError, Interval, Metric, Reading, Test};
 
 const PROGRAM: &str = "db_bench";
 
-/// The lines above the first benchmark that say what the database holds; in parentheses is what
-/// only some versions print.
+/// The lines above the first benchmark that describe the database; only some versions print the
+/// parts in parentheses.
 const SETTINGS: [&str; 4] = ["Keys", "Values", "Entries", "Compression"];
 
 /// The pattern of a benchmark's line. Seconds and operations are there since version 7.0.
@@ -119,13 +119,13 @@ fn test(line: &Line<'_>, found: &regex::Captures<'_>) -> Result<Test, ForeignErr
     })
 }
 
-/// How far the histogram of the last benchmark has been read. It ends with a bucket at 100%.
+/// The state of reading the last benchmark's histogram, which ends with a bucket at 100%.
 #[derive(PartialEq)]
 enum Histogram {
     None,
     Open,
     Done,
-    /// Of a benchmark that is not counted.
+    /// The histogram of a benchmark that is not counted.
     Ignored,
 }
 

@@ -5,9 +5,9 @@
 pub enum ForeignError {
     /// No such format.
     #[error(
-        "there is no format {given:?}{}; known are pgbench, sysbench, db_bench, fio, iibench, \
-         hyperfine, go, json:/POINTER, regex:PATTERN, vmstat, iostat, rocksdb-report",
-        .nearest.map(|nearest| format!(" (did you mean {nearest:?}?)")).unwrap_or_default()
+        "there is no format {given:?}{}; known are {}",
+        .nearest.map(|nearest| format!(" (did you mean {nearest:?}?)")).unwrap_or_default(),
+        crate::Format::known()
     )]
     UnknownFormat {
         /// The word.

@@ -10,7 +10,8 @@ use crate::{ForeignError, Interval, Metric, Reading, Test};
 
 const PROGRAM: &str = "fio";
 const DIRECTIONS: [&str; 3] = ["read", "write", "trim"];
-/// Options that do not say how a job does its work, but where, and how many do it.
+/// Options that say where a job does its work and how many processes do it. They don't affect how
+/// it is done.
 const ELSEWHERE: [&str; 6] =
     ["name", "description", "directory", "filename", "numjobs", "group_reporting"];
 
@@ -154,7 +155,7 @@ impl<'a> Job<'a> {
         seconds.is_some_and(|seconds| ran.fold(0.0, f64::max) >= 990.0 * seconds)
     }
 
-    /// Its options, also those of all jobs that it does not change.
+    /// Its options, including those set for all jobs that it does not change.
     fn settings(&self) -> BTreeMap<String, String> {
         let options = [self.global, self.job.get("job options")];
         let options = options.into_iter().flatten().filter_map(Value::as_object).flatten();

@@ -56,7 +56,30 @@ const WORDS: [(&str, Format); 11] = [
     ("table", Format::Table),
 ];
 
+/// Formats that are no words.
+const OTHERS: [&str; 2] = ["json:/POINTER", "regex:PATTERN"];
+
 impl Format {
+    /// All formats as they are given, with remarks: `pgbench, sysbench, …, regex:PATTERN`.
+    pub fn known() -> String {
+        let word = |(word, format): (&str, Self)| match format.remark() {
+            "" => word.to_owned(),
+            remark => format!("{word} ({remark})"),
+        };
+        let others = OTHERS.into_iter().map(str::to_owned);
+        WORDS.into_iter().map(word).chain(others).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Which of its outputs is meant, where there are others.
+    fn remark(&self) -> &'static str {
+        match self {
+            Self::Fio | Self::Hyperfine => "JSON",
+            Self::Go => "test -bench",
+            Self::Table => "a published one: text, Markdown, TSV, CSV",
+            _ => "",
+        }
+    }
+
     /// Reads the finished output of a program.
     ///
     /// # Errors
@@ -80,7 +103,8 @@ impl Format {
         }
     }
 
-    /// Whose output this is, by lines that only that program prints. `None` if none is known.
+    /// The format of a text, recognized by lines that only one program prints. `None` if it is
+    /// unknown.
     pub fn detect(text: &str) -> Option<Self> {
         WORDS.into_iter().map(|(_, format)| format).find(|format| match format {
             Self::Pgbench => pgbench::detect(text),
@@ -98,8 +122,8 @@ impl Format {
         })
     }
 
-    /// The name of one operation, and true if fewer are better: `transactions`, of which there
-    /// should be more per second, or the unit of a cost, `ns/op`. A number in any other output is
+    /// The unit of the figure, and true if less is better: the name of operations, such as
+    /// `transactions`, or the unit of a cost, such as `ns/op`. A number in any other output is
     /// taken for a rate, because nothing is known about it.
     pub fn counts(&self) -> (&'static str, bool) {
         match self {
@@ -170,6 +194,23 @@ impl fmt::Display for Format {
                 let same = |(_, named): &&(&str, Self)| discriminant(named) == discriminant(other);
                 f.write_str(WORDS.iter().find(same).map_or("", |(word, _)| word))
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_format_is_told_where_one_is_unknown() {
+        let error = "tabel".parse::<Format>().unwrap_err().to_string();
+        assert!(error.contains("did you mean \"table\"") && error.ends_with(&Format::known()));
+        for (word, _) in WORDS {
+            assert!(Format::known().contains(word), "{word}");
+        }
+        for other in OTHERS {
+            assert!(other.parse::<Format>().is_err() == other.starts_with("regex"), "{other}");
         }
     }
 }

@@ -25,7 +25,7 @@ static FAILED: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"^(?:SQL|Query|Insert|Mongo) error|^Traceback |prepare error:").expect("a pattern")
 });
 
-/// Of the header: some of its columns. They are looked up by name, since their number grew.
+/// Some columns of the header. They are looked up by name, since their number grew.
 const HEADER: [&str; 3] = ["i_sec", "t_sec", "i_ips"];
 
 pub(crate) fn detect(text: &str) -> bool {
@@ -36,7 +36,7 @@ fn is_header(text: &str) -> bool {
     HEADER.iter().all(|name| text.split('\t').any(|column| column.trim() == *name))
 }
 
-/// What the lines of a run say.
+/// The figures in the lines of a run.
 #[derive(Default)]
 struct Run<'t> {
     columns: Vec<&'t str>,

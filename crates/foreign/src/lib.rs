@@ -55,12 +55,13 @@ pub struct Reading {
     pub program: &'static str,
     /// Its version, if the output says so.
     pub version: Option<String>,
-    /// True if that is also the version of the system under test, of which the program is a part.
+    /// True if the program is a part of the system under test, so this is also the system's
+    /// version.
     pub is_part: bool,
-    /// Number of clients of the tests that don't say theirs, if the output says so somewhere else.
+    /// Number of clients for tests that don't state their own, if the output states it elsewhere.
     pub dop: Option<u32>,
     /// Its tests in the order of the output. Tests with the same name and number of clients are
-    /// repeats, the first first. Empty for programs that only watch (`vmstat`, `iostat`).
+    /// repeats, in order. Empty for programs that only watch (`vmstat`, `iostat`).
     pub tests: Vec<Test>,
     /// The columns of a program that watches (`vmstat`, `iostat`). Empty for all others.
     pub columns: Vec<Column>,

@@ -8,7 +8,7 @@ use crate::error::shortened;
 pub(crate) struct Line<'a> {
     /// From 1.
     pub number: usize,
-    /// Without its end. Of a line that was drawn several times (carriage returns), the last state.
+    /// Without its end. If a line was drawn several times (carriage returns), its last state.
     pub text: &'a str,
     /// True if its end is there. A last line without one may be cut within a number.
     pub ended: bool,

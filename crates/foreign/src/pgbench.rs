@@ -10,8 +10,8 @@ use crate::{ForeignError, Interval, Metric, Reading, Test};
 
 const PROGRAM: &str = "pgbench";
 
-/// The lines of a summary that say how the run was made. All of them are in every version that can
-/// make such a run.
+/// The lines of a summary that describe the run. Every version that can make such a run prints all
+/// of them.
 const SETTINGS: [&str; 7] = [
     "scaling factor",
     "partition method",
@@ -52,7 +52,7 @@ struct Run {
     settings: BTreeMap<String, String>,
     clients: Option<u32>,
     processed: Option<u64>,
-    /// Up to version 13, the rate with connecting, which stands before the one without.
+    /// Up to version 13, the rate including connecting, printed before the one without it.
     including: Option<f64>,
     metrics: Vec<Metric>,
     progress: Vec<(f64, f64, f64)>,

@@ -64,9 +64,9 @@ fn header(text: &str) -> Option<Vec<String>> {
     (has("ops_sec") && has("test")).then_some(names)
 }
 
-/// The directories that a `report.tsv` is in, the last of which the scripts name after the version.
-/// Directories above it that only number runs are left out: runs with equal lists belong to one
-/// setup.
+/// The directories above a `report.tsv`. The scripts name the last one after the version.
+/// Directories above that one are left out if they only number runs, so runs with equal lists
+/// belong to one setup.
 fn setup_of(text: &str) -> Option<Vec<&str>> {
     let path = text.trim().strip_suffix("/report.tsv").filter(|path| !path.contains('\t'))?;
     let (above, last) = path.rsplit_once('/').unwrap_or(("", path));
@@ -74,7 +74,7 @@ fn setup_of(text: &str) -> Option<Vec<&str>> {
     (!last.is_empty()).then(|| above.chain([last]).collect())
 }
 
-/// The names of setups: for each, the shortest end of its path that no other has.
+/// The names of setups: for each, the shortest end of its path that differs from all others.
 fn names(setups: &[Vec<&str>]) -> Vec<String> {
     let mut names = Vec::new();
     for setup in setups {
@@ -191,8 +191,8 @@ impl Runs {
     }
 }
 
-/// The number of threads of a run: that of readrandom. `revrange` always has one thread, so that
-/// compaction can catch up after the load; the load says nothing.
+/// The number of threads of a run, from readrandom. `revrange` can't tell, because it always has
+/// one thread, so that compaction can catch up after the load. The load doesn't state it.
 fn clients(tests: &[Test]) -> Option<u32> {
     let only = |is: &dyn Fn(&str) -> bool| {
         let of = tests.iter().filter(|test| is(test.name.as_deref().unwrap_or_default()));

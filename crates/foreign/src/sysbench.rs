@@ -10,7 +10,7 @@ use crate::{ForeignError, Interval, Metric, Reading, Test};
 
 const PROGRAM: &str = "sysbench";
 
-/// How the lines begin that say how the test is run, and what each is about.
+/// Beginnings of the lines that describe how the test is run, each with its subject.
 const SETTINGS: [(&str, &str); 12] = [
     ("Target transaction rate: ", "target transaction rate"),
     ("Warmup time: ", "warmup time"),

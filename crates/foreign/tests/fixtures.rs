@@ -1,4 +1,4 @@
-//! What is read from the output of real programs.
+//! Readings of the output of real programs.
 
 use std::path::{Path, PathBuf};
 
@@ -43,7 +43,7 @@ pub fn names() -> Vec<String> {
     names
 }
 
-/// What is read from an output.
+/// The reading of an output.
 pub fn reading(name: &str) -> Reading {
     match format_of(name).read(&text(name)) {
         Ok(reading) => reading,

@@ -1,4 +1,4 @@
-//! Arbitrary, mutated and truncated text: no panic, and nothing of a test that was not complete.
+//! Arbitrary, mutated and truncated text: it causes no panic, and no incomplete test is read.
 
 use std::sync::LazyLock;
 
@@ -55,7 +55,7 @@ fn usable(test: &Test, text: &str) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Cut anywhere, an output gives an error or whole tests: the same ones, the first first.
+/// An output that is cut anywhere gives an error, or the first of its tests, whole.
 fn a_part_gives_whole_tests_or_none(place: usize, cut: usize) -> Result<(), TestCaseError> {
     let (format, text, whole) = &ALL[place % ALL.len()];
     let mut cut = cut % (text.len() + 1);

@@ -1,4 +1,4 @@
-//! What is read from the reports of the scripts that come with RocksDB.
+//! Readings of the reports of the scripts that come with RocksDB.
 
 use foreign::Format;
 

@@ -1,4 +1,4 @@
-//! What outputs say of how the tests were run.
+//! The settings of tests that outputs state.
 
 use crate::fixtures::{format_of, text};
 

@@ -3,12 +3,12 @@
 
 use crate::mean;
 
-/// The autocorrelation of a series at a lag (in places, from 1): how alike values are that stand so
-/// far apart. 1 is wholly alike, 0 independent. NaN are gaps: pairs with one are left out.
+/// The autocorrelation of a series at a lag of 1 or more values: 1 if values that far apart are the
+/// same, 0 if they are independent. NaN are gaps: pairs with one are left out.
 ///
-/// The usual estimate, sums divided by the length (Box and Jenkins, *Time Series Analysis*, 1970,
-/// §2.1.5), which for short series is too small: see [`persistence`]. `None` where there are fewer
-/// than `lag + 2` values or none differs from another.
+/// This is the usual estimate, with sums divided by the length (Box and Jenkins, *Time Series
+/// Analysis*, 1970, §2.1.5). It is too small for short series: see [`persistence`]. `None` with
+/// fewer than `lag + 2` values, or if all are equal.
 pub fn autocorrelation(series: &[f64], lag: usize) -> Option<f64> {
     let values: Vec<f64> = series.iter().copied().filter(|v| !v.is_nan()).collect();
     if lag == 0 || values.len() < lag + 2 {
@@ -35,10 +35,10 @@ pub fn autocorrelation(series: &[f64], lag: usize) -> Option<f64> {
 
 /// The lag-1 autocorrelation freed from the bias of short series, within ±0.99.
 ///
-/// The plain estimate from `n` values is too small by about `(1 + 4ρ) / n`, as its mean is taken
-/// from the same values (Marriott and Pope, *Biometrika* 41, 1954; Kendall, same volume); solving
-/// for ρ gives `(n·r + 1) / (n - 4)`. `None` with fewer than 8 values, from which nothing can be
-/// said, or without spread.
+/// The plain estimate from `n` values is too small by about `(1 + 4ρ) / n`, because its mean is
+/// computed from the same values (Marriott and Pope, *Biometrika* 41, 1954; Kendall, same volume).
+/// Solving for ρ gives `(n·r + 1) / (n - 4)`. `None` with fewer than 8 values, which are too few
+/// for an estimate, or if all are equal.
 pub fn persistence(series: &[f64]) -> Option<f64> {
     let count = series.iter().filter(|v| !v.is_nan()).count();
     if count < 8 {
@@ -48,10 +48,10 @@ pub fn persistence(series: &[f64]) -> Option<f64> {
     Some(((n * autocorrelation(series, 1)? + 1.0) / (n - 4.0)).clamp(-0.99, 0.99))
 }
 
-/// By how much the variance of the mean of `count` values in a row is larger than that of
-/// independent ones, when the correlation falls as `rho^lag` (a first-order autoregression):
-/// `τ = 1 + 2 Σ (1 - lag/n) ρ^lag` (Priestley, *Spectral Analysis and Time Series*, 1981,
-/// chapter 5). Tends to `(1 + ρ) / (1 - ρ)`.
+/// The factor by which the variance of the mean of `count` consecutive values exceeds that of
+/// independent values, if the correlation falls as `rho^lag` (a first-order autoregression): `τ =
+/// 1 + 2 Σ (1 - lag/n) ρ^lag` (Priestley, *Spectral Analysis and Time Series*, 1981, chapter 5).
+/// Tends to `(1 + ρ) / (1 - ρ)`.
 pub fn variance_inflation(rho: f64, count: f64) -> f64 {
     let rho = rho.clamp(-0.999, 0.999);
     if count <= 1.0 || rho == 0.0 {
@@ -63,13 +63,13 @@ pub fn variance_inflation(rho: f64, count: f64) -> f64 {
     ((1.0 + rho) / (1.0 - rho) - end).max(f64::MIN_POSITIVE)
 }
 
-/// The number of independent values that would fix the mean as well as this series does: `n / τ`,
-/// at least 1 and at most n. NaN are gaps. `None` with fewer than 8 values; n where all are equal.
+/// The number of independent values that would determine the mean as well as this series does: `n /
+/// τ`, at least 1 and at most n. NaN are gaps. `None` with fewer than 8 values; n if all are equal.
 ///
-/// τ is the larger of two estimates, so that it errs to the careful side: that of a first-order
-/// autoregression with [`persistence`], and the sum of the autocorrelations up to where the sum of
-/// two neighbors ceases to be positive (Geyer's initial positive sequence, *Statistical Science*
-/// 7, 1992, §3.3), which also sees slow waves.
+/// To be careful, τ is the larger of two estimates: that of a first-order autoregression with
+/// [`persistence`], and the sum of the autocorrelations up to the first two neighbors whose sum
+/// isn't positive (Geyer's initial positive sequence, *Statistical Science* 7, 1992, §3.3), which
+/// also sees slow waves.
 pub fn effective_sample_size(series: &[f64]) -> Option<f64> {
     let count = series.iter().filter(|v| !v.is_nan()).count();
     if count < 8 {

@@ -1,4 +1,4 @@
-//! The incomplete beta function, on which Student's t and the binomial distribution rest.
+//! The incomplete beta function, used for Student's t and the binomial distribution.
 
 pub(crate) use libm::lgamma as ln_gamma;
 

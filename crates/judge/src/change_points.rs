@@ -3,10 +3,10 @@
 //! A history is a row of runs in order of version, commit or date, each with one trial or several.
 //! E-divisive (Matteson and James, *Journal of the American Statistical Association* 109, 2014; for
 //! histories of performance: Daly et al., *ICPE* 2020) cuts it where the two sides differ most, and
-//! continues inside the pieces until a permutation test says that such a cut may be chance. It
-//! assumes no shape of the distribution and needs no threshold.
+//! then cuts the pieces in the same way, until a permutation test says that the next cut may be
+//! chance. It makes no assumption about the distribution and needs no threshold.
 //!
-//! Only over trials, never over the seconds of one.
+//! It is applied to trials, never to the seconds of one trial.
 
 use std::ops::Range;
 
@@ -23,25 +23,25 @@ use permutation::Null;
 
 pub use cuts::MIN_SEGMENT;
 
-/// From this many units on a history can show a change at the 5% level: of 8 values in two groups
-/// of 4 the clearest step is reached by 2 of 70 orders, of 7 by 2 of 35.
+/// A history needs this many units to show a change at the 5% level. With 8 values in two groups of
+/// 4, 2 of 70 orders give the clearest step possible; with 7 values, 2 of 35.
 pub const ENOUGH_UNITS: usize = 8;
 
-/// Intervals are wider by this over the number of units. Welch's t does not know that the place was
-/// chosen where the difference looks largest, and that only clear differences are told, nor how
-/// badly dependence is known from a few runs: by simulation it covers 82 to 90% where small changes
-/// are found in short histories that wander. 8 makes that 93% and more (VALIDATION.md), at the
-/// price of too wide intervals where nothing wanders.
+/// Intervals are widened by this divided by the number of units. Welch's t ignores that the place
+/// was chosen because the difference is largest there, that only clear differences are reported,
+/// and that a few runs say little about dependence. In simulations, its intervals cover 82 to 90%
+/// where small changes are found in short histories that wander. With 8, they cover 93% and more
+/// (VALIDATION.md), but are too wide where nothing wanders.
 const CHOSEN: f64 = 8.0;
 
-/// Data that could as well have come in another order if nothing ever changed.
+/// The unit whose order would mean nothing if nothing ever changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exchangeable {
-    /// Every trial by itself: right where the runs were interleaved in one experiment, as versions
-    /// in blocks are.
+    /// Each trial by itself. This is right if the runs were interleaved in one experiment, like
+    /// versions in blocks.
     Trial,
-    /// A run as a whole, by the mean of the logarithms of its trials: right where each run has a
-    /// day of its own, whose conditions all its trials share.
+    /// A whole run, as the mean of the logarithms of its trials. This is right if each run was made
+    /// on another day, with conditions that all its trials share.
     Run,
 }
 
@@ -52,19 +52,19 @@ pub struct ChangeSearch {
     pub unit: Exchangeable,
     /// The chance of finding a change where there is none.
     pub significance: f64,
-    /// Random orders for a segment that has too many to try all. The p value has an error of at
-    /// most 0.007 with 999.
+    /// Number of random orders for a segment that has too many orders to try all. With 999, the
+    /// error of the p value is at most 0.007.
     pub permutations: u32,
-    /// True if a cut must also hold against series that only wander (first-order autoregression),
-    /// as strongly as this one seems to.
+    /// True if a cut must also be clearer than in series without changes that wander (first-order
+    /// autoregression) as strongly as this one seems to.
     pub dependent: bool,
-    /// Where the random orders start. The same seed gives the same result.
+    /// Seed of the random orders. The same seed gives the same result.
     pub seed: u64,
 }
 
 impl ChangeSearch {
-    /// At 5%, 999 orders. With the check against wandering noise where runs have days of their own;
-    /// trials of one randomised experiment need none.
+    /// A search at 5% with 999 orders. It checks against wandering noise if runs are the unit; the
+    /// trials of one randomized experiment don't need that.
     pub fn by(unit: Exchangeable) -> Self {
         let dependent = unit == Exchangeable::Run;
         Self { unit, significance: 0.05, permutations: 999, dependent, seed: 1 }
@@ -76,12 +76,12 @@ impl ChangeSearch {
 pub struct ChangePoint {
     /// The first run after the change.
     pub run: usize,
-    /// The runs before it, back to the change point before or the beginning.
+    /// The runs before it, back to the previous change point or the beginning.
     pub before: Range<usize>,
     /// The runs after it, up to the next change point or the end.
     pub after: Range<usize>,
-    /// Geometric mean after / geometric mean before. A little too far from 1 on average, for the
-    /// best cut was chosen.
+    /// Geometric mean after / geometric mean before. On average it is a little too far from 1,
+    /// because the best cut was chosen.
     pub ratio: f64,
     /// Lower end of the 95% interval of the ratio, for a change at or near this place.
     pub low: f64,
@@ -89,8 +89,8 @@ pub struct ChangePoint {
     pub high: f64,
     /// p value of the permutation test.
     pub p: f64,
-    /// p value against noise that wanders as strongly as this history does; `None` where it does
-    /// not, or it was not asked for.
+    /// p value against noise that wanders as strongly as this history; `None` if the history
+    /// doesn't wander, or if the check wasn't requested.
     pub dependent_p: Option<f64>,
 }
 
@@ -99,10 +99,10 @@ pub struct ChangePoint {
 pub struct Changes {
     /// Change points in order.
     pub points: Vec<ChangePoint>,
-    /// Cuts that the permutation test calls changes, though noise which wanders like this does as
-    /// much. Not looked behind.
+    /// Cuts that the permutation test calls changes, but that noise wandering like this history
+    /// also produces. They aren't divided further.
     pub doubtful: Vec<ChangePoint>,
-    /// Number of units (trials or runs): under [`ENOUGH_UNITS`] nothing can be found.
+    /// Number of units (trials or runs). With fewer than [`ENOUGH_UNITS`], nothing can be found.
     pub units: usize,
     /// Lag-1 autocorrelation of the history after its changes are removed, as estimated where a cut
     /// was tested. It widens the intervals.
@@ -174,9 +174,9 @@ struct Found {
     dependent_p: Option<f64>,
 }
 
-/// Divides a history as long as the permutation test allows it: the cuts, and those that noise
-/// which wanders does as well. `persistence` tells how strongly it wanders, given the number of
-/// cuts so far.
+/// Divides a history for as long as the permutation test allows. Returns the cuts, and those that
+/// wandering noise also produces. `persistence` says how strongly the history wanders, given the
+/// number of cuts so far.
 fn divide(
     history: &History,
     search: &ChangeSearch,
@@ -204,8 +204,8 @@ fn divide(
     (found, doubtful)
 }
 
-/// The open segment with the best cut, that cut, and the chance that any of the open segments has
-/// one as good.
+/// The open segment with the best cut, that cut, and the probability that any open segment has one
+/// as good by chance.
 fn best(segments: &[Segment]) -> Option<(usize, usize, f64)> {
     let open = || segments.iter().enumerate().filter(|(_, segment)| !segment.closed);
     let (chosen, cut) = open()
@@ -310,8 +310,8 @@ fn spread(values: &[f64]) -> bool {
 }
 
 /// Mean after minus mean before, and half its 95% interval by Welch's t (*Biometrika* 34, 1947),
-/// the variance of each mean raised and its degrees of freedom lowered by the dependence `rho` of
-/// the values.
+/// with the variance of each mean raised, and its degrees of freedom lowered, by the dependence
+/// `rho` of the values.
 fn difference(before: &[f64], after: &[f64], rho: f64) -> (f64, f64) {
     let side = |values: &[f64]| {
         let n = values.len() as f64;

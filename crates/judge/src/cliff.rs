@@ -3,23 +3,24 @@
 //! A line has one throughput for each number of clients and block. Logarithms of throughput are
 //! modeled as the sum of a level of the point, a level of the block and noise; the noise is
 //! estimated from all points together (the residuals of a two-way analysis of variance, with
-//! (points − 1)(blocks − 1) degrees of freedom), because a pair of points alone has too few blocks
-//! to say how much it scatters. Where some points scatter more than others, such as those that the
-//! scheduler places by chance, their scatter is used for all. A pair that scatters still more has
+//! (points − 1)(blocks − 1) degrees of freedom), because two points alone have too few blocks to
+//! show how much they scatter. If some points scatter more than others, such as those that the
+//! scheduler places by chance, their scatter is used for all. A pair that scatters even more uses
 //! its own.
 //!
-//! Any pair of points may be a fall, so the error of 5% is shared by all pairs of a line, and by
-//! all lines (Bonferroni). Intervals are then right for any pair that is chosen. `validate`
-//! simulates how often a false fall is claimed.
+//! Any two points may be a fall, so the error of 5% is split over all pairs of a line, and over all
+//! lines (Bonferroni). The intervals then hold for any pair that is chosen. `validate` simulates
+//! how often a false fall is claimed.
 
 use crate::student::t_quantile;
 use crate::{CONFIDENCE, Margin, quantile};
 
-/// The share of points that may scatter more than the quantile taken for the worst. Our own choice:
-/// with a fifth of the points at four times the scatter of the others, it keeps the promised error
-/// from two blocks on (`validate`).
+/// The quantile of the points' scatter that stands for the points that scatter most. Our own
+/// choice: if a fifth of the points scatter four times as much as the others, it keeps the promised
+/// error with two blocks or more (`validate`).
 const WORST: f64 = 0.99;
-/// By how much smaller the error is with two blocks, which say least of which points scatter most.
+/// The factor by which the error is smaller with two blocks, which say least about which points
+/// scatter most.
 const STRICTER: f64 = 4.0;
 /// The quantile of the normal distribution at [`WORST`].
 const WORST_NORMAL: f64 = 2.326;
@@ -46,8 +47,8 @@ pub struct Cliff {
     pub low: f64,
     /// Its upper end.
     pub high: f64,
-    /// The first number of clients from which on throughput is back: surely above that after the
-    /// fall, and not below that before it. `None` if it does not come back.
+    /// The number of clients from which on throughput is back: certainly higher than after the
+    /// fall, and not lower than before it. `None` if it doesn't come back.
     pub recovers: Option<u32>,
 }
 
@@ -128,9 +129,10 @@ impl Curve {
     }
 }
 
-/// The standard deviation of the points that scatter most, if some do so more than others: the
-/// [`WORST`] quantile of the points' own, divided by where it would be if all were alike. `squares`
-/// are the points' sums of squared residuals, each with `freedom` degrees of freedom.
+/// The standard deviation of the points that scatter most, if some scatter more than others: the
+/// [`WORST`] quantile of the points' own deviations, divided by its expected value if all points
+/// scattered alike. `squares` are the points' sums of squared residuals, each with `freedom`
+/// degrees of freedom.
 fn of_the_worst(squares: &[f64], freedom: f64) -> f64 {
     let own: Vec<f64> = squares.iter().map(|sum| (sum / freedom).sqrt()).collect();
     // Wilson and Hilferty, "The distribution of chi-square" (1931).
@@ -143,9 +145,9 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// The falls of one of `lines` lines that are looked at together, up to `free_until` clients: cores
-/// were free for them. `points` are in increasing order of clients; falls smaller than `margin` are
-/// not worth a name. One block shows none.
+/// The falls of a line, one of `lines` that are examined together, up to `free_until` clients, for
+/// which cores were free. `points` are in increasing order of clients. Falls smaller than `margin`
+/// are left out. With one block there are none.
 pub fn cliffs(points: &[SweepPoint], free_until: u32, margin: Margin, lines: usize) -> Vec<Cliff> {
     let Some(curve) = Curve::of(points, lines) else { return Vec::new() };
     let end = curve.clients.iter().take_while(|clients| **clients <= free_until).count();

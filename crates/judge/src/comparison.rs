@@ -1,18 +1,18 @@
-//! The result of a comparison with the base, from an estimate with its standard error.
+//! The result of a comparison with the base, and what its error can detect.
 
-use crate::{ENOUGH_BLOCKS, Margin, Verdict, Warning, sign_flip_p, t_cdf, t_quantile};
+use crate::{ENOUGH_BLOCKS, Margin, Verdict, Warning, sign_flip_p, t_quantile};
 
 /// Default confidence of an interval: 95%.
 pub const CONFIDENCE: f64 = 0.95;
 
-/// Accepted share of false ones among all regressions and improvements called: 5%.
+/// Accepted share of false verdicts among all regressions and improvements: 5%.
 pub const FALSE_DISCOVERY_RATE: f64 = 0.05;
 
 /// Power at which a difference counts as detectable: 80%, the usual choice since J. Cohen,
 /// *Statistical Power Analysis for the Behavioral Sciences*, 1988, §2.4.
 pub const POWER: f64 = 0.8;
 
-/// How the values of two variants were brought together.
+/// How the values of two variants were paired.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Method {
     /// Trials that had the machine to themselves, paired by block.
@@ -22,7 +22,7 @@ pub enum Method {
 }
 
 impl Method {
-    /// The word for it, as plans, tables and exports have it.
+    /// Its name in plans, tables and exports.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Blocks => "blocks",
@@ -61,14 +61,14 @@ pub struct Comparison {
     pub margin_p: Option<f64>,
     /// The resulting verdict.
     pub verdict: Verdict,
-    /// Estimated number of further blocks until the verdict is decided, [`ENOUGH_BLOCKS`] in all at
-    /// least: 0 when it is, `None` when it is not known (one block) or over
-    /// [`crate::MAX_FURTHER_BLOCKS`].
+    /// Estimated number of further blocks until the verdict is decided, which takes at least
+    /// [`ENOUGH_BLOCKS`] in all. 0 if it is decided; `None` if the number is unknown (one block) or
+    /// larger than [`crate::MAX_FURTHER_BLOCKS`].
     pub further_blocks: Option<u32>,
     /// Minimum detectable effect: the smallest true slowdown, as a fraction of the base's
-    /// throughput, that as many blocks again would confirm with a power of 80%, if all else were
-    /// equal. Among many comparisons it is larger: [`crate::control_false_discoveries`] knows how
-    /// many there are. `None` with fewer than 5 blocks.
+    /// throughput, that the same number of new blocks would confirm with a power of 80%, if all
+    /// else were equal. Among many comparisons it is larger; [`crate::control_false_discoveries`]
+    /// takes their number into account. `None` with fewer than 5 blocks.
     pub detectable: Option<f64>,
     /// The margin that it was judged by.
     pub margin: Margin,
@@ -90,10 +90,10 @@ impl Comparison {
         self.low.is_some_and(|low| low > 1.0) || self.high.is_some_and(|high| high < 1.0)
     }
 
-    /// True if there certainly is a difference, larger or smaller than the margin: the interval
-    /// excludes 1, still does so among all comparisons of the experiment after
-    /// [`crate::control_false_discoveries`] has seen them, and identical variants do not differ by
-    /// as much. True of every regression and every improvement.
+    /// True if there is certainly a difference, larger or smaller than the margin: the interval
+    /// excludes 1, [`crate::control_false_discoveries`] has confirmed that among all comparisons of
+    /// the experiment, and identical variants don't differ by as much. True of every regression and
+    /// every improvement.
     pub fn confirmed(&self) -> bool {
         // The hair of tolerance is that of `control_false_discoveries`.
         let limit = FALSE_DISCOVERY_RATE * (1.0 + 1e-9);
@@ -102,9 +102,10 @@ impl Comparison {
             && self.mean_log.abs() > self.margin.noise_floor.ln_1p()
     }
 
-    /// Sets [`Self::detectable`] as one of `comparisons`. A slowdown that is alone among equals is
-    /// confirmed when its p value is at most `α/comparisons`, where α is 1 - confidence: Benjamini
-    /// and Hochberg's procedure asks that of the smallest p value, and less of the others.
+    /// Sets [`Self::detectable`] for one of `comparisons` comparisons. A slowdown in only one of
+    /// them is confirmed if its p value is at most `α/comparisons`, where α is 1 - confidence:
+    /// Benjamini and Hochberg's procedure requires that of the smallest p value, and less of the
+    /// others.
     pub(crate) fn detect_among(&mut self, comparisons: usize) {
         let level = (1.0 - self.confidence) / comparisons.max(1) as f64;
         self.detectable = self
@@ -113,8 +114,8 @@ impl Comparison {
             .and_then(|error| detectable_effect(error, self.freedom, level));
     }
 
-    /// Adds the sign-flip test of the single log ratios, where there are several, and a warning
-    /// where it contradicts the interval of enough of them.
+    /// Adds the sign-flip test if there are several log ratios, and a warning if there are enough
+    /// of them and the test contradicts their interval.
     pub(crate) fn flip_signs(&mut self, logs: &[f64]) {
         self.sign_flip_p = sign_flip_p(logs).filter(|_| logs.len() > 1);
         if let Some(p) = self.sign_flip_p
@@ -126,8 +127,8 @@ impl Comparison {
         }
     }
 
-    /// Takes back a verdict that another estimate of the same difference does not share: the
-    /// interval is that of both together, and what is left to do is what the other lacks.
+    /// Withdraws a verdict that another estimate of the same difference doesn't share. The interval
+    /// becomes that of both together, and the number of further blocks that of the other.
     pub(crate) fn open(&mut self, other: &Self) {
         self.verdict = Verdict::Inconclusive;
         self.low = self.low.zip(other.low).map(|(own, other)| own.min(other));
@@ -149,97 +150,21 @@ impl Comparison {
     }
 }
 
-/// An estimated log ratio, from which everything else follows.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Estimate {
-    pub(crate) method: Method,
-    /// Blocks, or restarts.
-    pub(crate) blocks: usize,
-    pub(crate) mean_log: f64,
-    /// Spread of single blocks, where there is more than one.
-    pub(crate) sd_log: Option<f64>,
-    /// Standard error of `mean_log` and its degrees of freedom, where known.
-    pub(crate) error: Option<(f64, f64)>,
-}
-
-impl Estimate {
-    /// Interval, p values, verdict and detectable effect. The sign-flip test and warnings about the
-    /// number of blocks are the caller's.
-    pub(crate) fn judge(self, margin: Margin, confidence: f64) -> Comparison {
-        let mut warnings = Vec::new();
-        if margin.is_below_noise() {
-            let Margin { asked, noise_floor } = margin;
-            warnings.push(Warning::BelowNoise { asked, noise_floor });
-        }
-        let mut outcome = Comparison {
-            method: self.method,
-            blocks: self.blocks,
-            ratio: self.mean_log.exp(),
-            confidence,
-            low: None,
-            high: None,
-            sign_flip_p: None,
-            difference_p: None,
-            adjusted_p: None,
-            margin_p: None,
-            verdict: Verdict::Inconclusive,
-            further_blocks: None,
-            detectable: None,
-            margin,
-            mean_log: self.mean_log,
-            sd_log: self.sd_log,
-            error_log: self.error.map(|(error, _)| error),
-            freedom: self.error.map_or(0.0, |(_, freedom)| freedom),
-            warnings,
-        };
-        let Some((error, freedom)) = self.error else {
-            return outcome;
-        };
-        let upper = upper_point(confidence);
-        let half = t_quantile(upper, freedom) * error;
-        let (low, high) = (self.mean_log - half, self.mean_log + half);
-        outcome.low = Some(low.exp());
-        outcome.high = Some(high.exp());
-        let missing = ENOUGH_BLOCKS.saturating_sub(self.blocks) as u32;
-        if missing == 0 {
-            outcome.verdict = margin.verdict(low, high);
-        }
-        let sd = error * (self.blocks as f64).sqrt();
-        outcome.further_blocks = match outcome.verdict {
-            Verdict::Inconclusive => margin
-                .further_blocks(self.mean_log, sd, self.blocks, upper)
-                .map(|further| further.max(missing)),
-            _ => Some(0),
-        };
-        outcome.detect_among(1);
-        let (below, above) = margin.outer_log_edges();
-        let outside = (below - self.mean_log).max(self.mean_log - above);
-        outcome.margin_p = Some(two_sided_p(outside, error, freedom));
-        outcome.difference_p = Some(two_sided_p(self.mean_log.abs(), error, freedom));
-        outcome
-    }
-}
-
-/// The upper tail point of a two-sided confidence: 0.975 for 0.95.
-pub(crate) fn upper_point(confidence: f64) -> f64 {
-    0.5 + 0.5 * confidence
-}
-
-/// Fewest degrees of freedom from which a detectable effect is given: those of 5 blocks. With fewer
-/// the spread is known so badly that the answer would only mislead.
+/// Fewest degrees of freedom for which a detectable effect is given: those of 5 blocks. With fewer,
+/// the spread is known so poorly that the result would be misleading.
 pub const LEAST_DETECTING_FREEDOM: u32 = 4;
 
 /// The minimum detectable effect as a fraction: the smallest true slowdown that an experiment
-/// confirms with a probability of [`POWER`], when the standard error of the log ratio was estimated
-/// as `error` with `freedom` degrees of freedom and the experiment will estimate its own as well as
-/// that. Confirmed means that the two-sided p value of the t test is at most `level`. `None` with
+/// confirms with a probability of [`POWER`], if the standard error of the log ratio was estimated
+/// as `error` with `freedom` degrees of freedom, and the experiment will estimate its own equally
+/// well. Confirmed means that the two-sided p value of the t test is at most `level`. `None` with
 /// fewer than [`LEAST_DETECTING_FREEDOM`].
 ///
 /// The experiment's t exceeds its critical value `t` where `Z + δ·S₁ > t·S₂`: Z is standard normal,
-/// `S₁` and `S₂` are the estimated over the true error, once as seen here and once in the
-/// experiment. Each S is nearly normal with mean `g = 1 - 1/4ν` and variance `1/2ν` (Abramowitz and
-/// Stegun, 26.7.10), so that the power is `Φ((δ - t)·g / √(1 + (t² + δ²)/2ν))`, which is solved for
-/// δ. Were the error known for sure, δ would be a little smaller.
+/// `S₁` and `S₂` are the estimated error divided by the true one, here and in the experiment. Each
+/// S is nearly normal with mean `g = 1 - 1/4ν` and variance `1/2ν` (Abramowitz and Stegun,
+/// 26.7.10), so the power is `Φ((δ - t)·g / √(1 + (t² + δ²)/2ν))`, which is solved for δ. If the
+/// error were known exactly, δ would be a little smaller.
 pub fn detectable_effect(error: f64, freedom: f64, level: f64) -> Option<f64> {
     if !(freedom >= f64::from(LEAST_DETECTING_FREEDOM) && level > 0.0) {
         return None;
@@ -253,14 +178,6 @@ pub fn detectable_effect(error: f64, freedom: f64, level: f64) -> Option<f64> {
     let c = g * t * t - z - own * t * t;
     let multiplier = (g * t + (g * g * t * t - a * c).max(0.0).sqrt()) / a;
     Some(-(-multiplier * error).exp_m1())
-}
-
-/// Twice the probability of a t variable beyond `distance / error`.
-fn two_sided_p(distance: f64, error: f64, freedom: f64) -> f64 {
-    if error == 0.0 {
-        return if distance > 0.0 { 0.0 } else { 1.0 };
-    }
-    (2.0 * t_cdf(-distance / error, freedom)).min(1.0)
 }
 
 #[cfg(test)]
@@ -305,58 +222,5 @@ mod tests {
         }
         assert_eq!(detectable_effect(0.01, 3.9, 0.05), None);
         assert_eq!(detectable_effect(0.01, 7.0, 0.0), None);
-    }
-
-    #[test]
-    fn fewer_than_five_blocks_detect_nothing_that_could_be_told() {
-        let of = |blocks: usize, freedom: f64| {
-            let error = Some((0.002, freedom));
-            Estimate { method: Method::Slices, blocks, mean_log: 0.0, sd_log: Some(0.004), error }
-                .judge(Margin::default(), CONFIDENCE)
-                .detectable
-        };
-        assert_eq!((of(4, 3.0), of(2, 38.0)), (None, None));
-        assert!(of(5, 4.0) > of(6, 5.0) && of(6, 5.0) > of(6, 100.0));
-    }
-
-    #[test]
-    fn fewer_than_six_blocks_have_an_interval_and_no_verdict() {
-        for mean_log in [-0.1, 0.0, 0.1] {
-            let of = |blocks: usize| {
-                let error = Some((1e-5, blocks as f64 - 1.0));
-                Estimate { method: Method::Blocks, blocks, mean_log, sd_log: Some(1e-5), error }
-                    .judge(Margin::default(), CONFIDENCE)
-            };
-            for blocks in 2..ENOUGH_BLOCKS {
-                let few = of(blocks);
-                assert_eq!(few.verdict, Verdict::Inconclusive, "{few:?}");
-                assert!(few.low.is_some() && few.margin_p.is_some());
-                assert_eq!(few.further_blocks, Some((ENOUGH_BLOCKS - blocks) as u32));
-            }
-            let enough = of(ENOUGH_BLOCKS);
-            assert_ne!(enough.verdict, Verdict::Inconclusive, "{enough:?}");
-            assert_eq!(enough.further_blocks, Some(0));
-        }
-    }
-
-    #[test]
-    fn a_confirmed_difference_may_be_small_and_must_stand_among_many() {
-        let of = |mean_log: f64| {
-            Estimate {
-                method: Method::Blocks,
-                blocks: 8,
-                mean_log,
-                sd_log: Some(0.004),
-                error: Some((0.004 / 8.0_f64.sqrt(), 7.0)),
-            }
-            .judge(Margin::default(), CONFIDENCE)
-        };
-        let mut small = of(-0.01);
-        assert_eq!(small.verdict, Verdict::Equivalent);
-        assert!(small.excludes_one() && small.confirmed());
-        assert!(small.difference_p.unwrap() < 0.05);
-        assert!(!of(0.0001).confirmed());
-        small.adjusted_p = Some(0.06);
-        assert!(small.excludes_one() && !small.confirmed());
     }
 }

@@ -1,6 +1,6 @@
 //! The course of an experiment that designs itself: how many restarts, and how long each step in
-//! them. It follows from the cost of restarts and the spread of steps so far, and is revised at
-//! each look for whatever is still undecided.
+//! them. It depends on the cost of restarts and the spread of steps so far. At each look it is
+//! revised for the steps that are still undecided.
 //!
 //! Lengths may depend on results so far without raising false alarms, because each restart counts
 //! the same however long its steps were, and is as likely to err upward as downward. That, and
@@ -10,7 +10,9 @@
 use std::collections::BTreeMap;
 
 use crate::design::{LONGEST, SHORTEST, USUAL_BETWEEN};
-use crate::{Comparison, Design, Looks, Margin, StepNoise, design, mean, t_quantile};
+use crate::{
+    Comparison, Design, ENOUGH_BLOCKS, Looks, Margin, StepNoise, design, mean, t_quantile,
+};
 
 /// Assumed deviation of the log ratio between restarts in turns, before anything is known: a guess,
 /// which the first restarts replace.
@@ -26,6 +28,8 @@ const OUT_OF_REACH: f64 = 2.5;
 const NARROWEST: f64 = 0.2;
 /// The estimate will move within its interval, so the target is this much narrower.
 const RESERVE: f64 = 0.85;
+/// Part of its cost by which each restart that a verdict still lacks may be dearer than any so far.
+const SPARE: f64 = 0.2;
 /// Number of latest restarts that determine the cost of one.
 const RECENT: usize = 4;
 
@@ -34,12 +38,12 @@ const RECENT: usize = 4;
 pub struct Watched {
     /// The number of its step.
     pub step: usize,
-    /// True if that ends by time, so that its length can be chosen.
+    /// True if that step ends by time, so its length can be chosen.
     pub timed: bool,
     /// The comparison so far.
     pub comparison: Comparison,
-    /// Where it ran in slices: the variance of one restart's log ratio that these show, and the
-    /// seconds that each server had the load in it.
+    /// If it ran in slices: the variance of one restart's log ratio, as the slices show it, and the
+    /// seconds that each server had the load in that restart.
     pub slices: Option<(f64, f64)>,
     /// True if it needs nothing more.
     pub settled: bool,
@@ -52,7 +56,7 @@ pub struct Outlook {
     pub restarts: u32,
     /// How long each timed step lasts on each server, in seconds, by its number.
     pub seconds: BTreeMap<usize, f64>,
-    /// Indexes of the comparisons to continue for.
+    /// Indexes of the comparisons that the run continues for.
     pub pursued: Vec<usize>,
     /// Standard error of the log ratio of each step at the end, by its number.
     pub errors: BTreeMap<usize, f64>,
@@ -85,6 +89,17 @@ impl Course {
     /// latest restarts. `None` before the first.
     pub fn highest_cost(&self) -> Option<f64> {
         self.recent().reduce(f64::max)
+    }
+
+    /// Seconds that the timed steps of the next restart may take together, so that as many restarts
+    /// as a verdict takes fit into the seconds left, of which `done` are finished. `None`: as many
+    /// as planned, because there are enough restarts, or nothing is known of their cost.
+    ///
+    /// This follows from times alone, never from results, so it biases no verdict.
+    pub fn allowed(&self, done: u32, left: f64) -> Option<f64> {
+        let lacking = (ENOUGH_BLOCKS as u32).checked_sub(done).filter(|lacking| *lacking > 0)?;
+        let cost = self.highest_cost()?;
+        Some((left / f64::from(lacking) - (1.0 + SPARE) * cost).max(0.0))
     }
 
     fn recent(&self) -> impl Iterator<Item = f64> + '_ {
@@ -142,7 +157,7 @@ impl Course {
         outlook
     }
 
-    /// The steps with the most that any of their comparisons scatters by, and what is wanted.
+    /// The steps, each with the largest scatter of its comparisons and its target.
     fn steps(
         &self,
         watched: &[Watched],
@@ -166,7 +181,7 @@ impl Course {
         steps
     }
 
-    /// How a comparison scatters, its time in seconds of the machine.
+    /// The scatter of a comparison, with times in seconds of the machine.
     fn noise(&self, watched: &Watched) -> StepNoise {
         let all = watched.comparison.sd_log.map_or(0.0, |sd| sd * sd);
         let (usual, within, seconds) = match watched.slices {
@@ -207,7 +222,7 @@ fn misses(steps: &[StepNoise], found: &Design, done: u32) -> f64 {
     steps.iter().zip(&found.errors).filter_map(of).fold(0.0, f64::max)
 }
 
-/// The cheapest design that reaches the targets, or that of a day.
+/// The cheapest design that reaches the targets, or the best one for a day.
 fn enough(steps: &[StepNoise], done: u32, cost: f64) -> Option<Design> {
     let mut time = 15.0;
     loop {
@@ -279,6 +294,18 @@ mod tests {
         assert!(reaches(&steps, None) && !reaches(&steps, Some(6.0)));
         // Restarts that scatter by half need more of them than a day has.
         assert!(!reaches(&[watched(0, false, 0.0, 0.5, 0.1)], None));
+    }
+
+    #[test]
+    fn steps_are_as_short_as_the_restarts_of_a_verdict_need() {
+        let close = |found: Option<f64>, seconds: f64| (found.unwrap() - seconds).abs() < 1e-9;
+        let course = course();
+        // 40 s for each of five, of which 6 s for the restart itself.
+        assert!(close(course.allowed(1, 200.0), 34.0));
+        assert!(close(course.allowed(5, 10.0), 4.0));
+        assert!(close(course.allowed(1, 25.0), 0.0), "no time for five");
+        assert_eq!(course.allowed(6, 10.0), None);
+        assert_eq!(Course::new(0.02, None, 2).allowed(0, 200.0), None);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::{ENOUGH_BLOCKS, t_quantile};
 
 /// No timed step is shorter than this on each server, in seconds: a dozen slices.
 pub const SHORTEST: f64 = 0.5;
-/// No timed step is longer: another restart then says more.
+/// No timed step is longer than this, in seconds: another restart would tell more.
 pub const LONGEST: f64 = 30.0;
 
 /// The spread of a step's log ratio, and its target.
@@ -52,7 +52,7 @@ impl StepNoise {
         self.between + self.within / seconds
     }
 
-    /// The length with which the mean of this many restarts has this variance, within the bounds.
+    /// The length, within the bounds, at which the mean of this many restarts has this variance.
     fn seconds_for(&self, variance: f64, restarts: f64) -> f64 {
         let left = variance * restarts - self.between;
         let (from, to) = self.seconds;
@@ -71,8 +71,8 @@ pub struct Design {
     pub errors: Vec<f64>,
 }
 
-/// Fewer restarts than this, or than a verdict needs in all, are considered only where there is no
-/// time for as many.
+/// Designs have at least this many restarts, and as many as a verdict needs in all, unless there is
+/// no time for them.
 const FEWEST_RESTARTS: u32 = 4;
 /// More restarts than this are not considered.
 const MOST_RESTARTS: u32 = 2000;
@@ -127,7 +127,7 @@ pub fn design(
     best.map(|(_, design)| design)
 }
 
-/// The smallest factor that fits, where with one that does all larger ones do.
+/// The smallest factor that fits, given that all larger ones then fit, too.
 fn narrowest(fits: impl Fn(f64) -> bool) -> f64 {
     let (mut low, mut high) = (1e-3_f64, 1e4_f64);
     // To a hundredth of a percent.
@@ -185,8 +185,8 @@ mod tests {
         assert_eq!(super::design(&[fixed], 9, 2.0, 4.0, 0.95), None);
     }
 
-    /// Restarts are dear here, so four with long steps would give the narrowest interval; but fewer
-    /// than six have no verdict.
+    /// Restarts are expensive here, so four with long steps would give the narrowest interval. But
+    /// fewer than six give no verdict.
     #[test]
     fn there_are_as_many_restarts_as_a_verdict_needs() {
         let steps = [step(0.0001, 0.03, Some(0.01))];

@@ -54,7 +54,7 @@ pub enum JudgeError {
         /// The rate.
         value: f64,
     },
-    /// Not a single operation.
+    /// A side without any operation.
     #[error(
         "expected operations in the slices of the {side}, found none; look for errors in its log, or choose longer slices"
     )]

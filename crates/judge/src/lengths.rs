@@ -1,45 +1,46 @@
 //! How long slices should be, by measurement: rounds of several lengths mixed in one step.
 //!
-//! Short slices follow each other closely, so that neighbors see the same state of the machine. But
-//! their beginning is affected by the remains of the others (caches, sleeping processes), and an
-//! operation may hardly fit in. Long ones suffer less from that and have fewer rounds in the same
-//! time. So two things are measured for every length: its *bias* against the longest, and the
-//! *variance* that the log ratio would have after the same machine time.
+//! Short slices follow each other closely, so neighbors see the same state of the machine. But the
+//! beginning of a slice is affected by the slice before (caches, sleeping processes), and a short
+//! slice has room for few operations. Long slices suffer less from that, but give fewer rounds in
+//! the same time. So two things are measured for every length: its *bias* compared with the
+//! longest, and the *variance* that the log ratio would have after the same machine time.
 
 use std::fmt;
 
-use crate::comparison::upper_point;
+use crate::estimate::upper_point;
 use crate::trimmed::{Trimmed, batches, variance_of_mean};
 use crate::{CONFIDENCE, TRIMMED, mean, sd_sample, t_quantile};
 
-/// Fewer operations in a slice than this rule a length out: where the slice begins and ends among
-/// them would matter.
+/// A length with fewer operations in a slice than this is ruled out, because it would matter where
+/// among them the slice begins and ends.
 pub const ENOUGH_OPERATIONS: f64 = 5.0;
 
-/// A length may read this much slower or faster than the longest: 1%, half of the default margin.
-/// This applies to the level, not only to the ratio that a verdict is about: a slowdown of both
-/// sides' slices cancels out of the ratio, but shows that something other than the statement itself
-/// is measured.
+/// A length may measure a level this much lower or higher than that of the longest: 1%, half of the
+/// default margin. The limit applies to the level as well as to the ratio that a verdict is about.
+/// If the slices of both sides are slower, that cancels out of the ratio, but shows that something
+/// other than the statement itself is measured.
 pub const LEVEL_TOLERANCE: f64 = 0.01;
 
-/// With a larger standard error of the level than this, nothing is known about a length: a bias of
-/// 3% might go unnoticed.
+/// If the standard error of the level is larger than this, nothing is known about a length: a bias
+/// of 3% might go unnoticed.
 const LEVEL_UNKNOWN: f64 = 0.015;
 
-/// Where rates scatter too much to tell, slices of this many seconds are believed until something
-/// speaks against them: with statements of l.i0, slices of 7 ms read 0.982 where 30 ms read 1.000,
-/// and longer ones no different. The rounds of a second length look at it again in every block.
-/// Longer slices would be no safer choice: their neighbors lie further apart, and on a machine
-/// that noisy too few of them fit into a step.
+/// If rates scatter too much to tell, slices of this many seconds are trusted unless something
+/// speaks against them: with statements of l.i0, slices of 7 ms gave 0.982 where those of 30 ms and
+/// longer gave 1.000. The rounds of a second length check this in every block. Longer slices would
+/// be no safer: neighbors are further apart, and on a machine with that much noise too few of them
+/// fit into a step.
 const USUAL: f64 = 0.04;
 
-/// Confidence at which a ratio that differs rules a length out. There is one per variant, the ratio
-/// is noisier than the level, and a second length checks it again in later blocks.
+/// Confidence at which a different ratio rules a length out. It is high because there is a ratio
+/// for each variant, ratios are noisier than levels, and a second length checks them again in later
+/// blocks.
 const RATIO_SURE: f64 = 0.99;
 
-/// Of the allowed lengths whose variance per machine time is within this factor of the best, the
-/// longest is taken: the estimate is no better than that from a hundred rounds, and longer is never
-/// worse in bias.
+/// The longest is taken of the allowed lengths whose variance per machine time is within this
+/// factor of the best: a hundred rounds give no better estimate of it, and a longer slice never has
+/// more bias.
 const AS_GOOD: f64 = 1.2;
 
 /// Fewer rounds of a length than this say nothing about it.
@@ -63,7 +64,7 @@ pub struct LengthTrial {
 /// A difference of logs with its standard error.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bias {
-    /// The difference to the longest length, as a log: -0.03 reads 3% slower.
+    /// The difference from the longest length, as a log: -0.03 is 3% slower.
     pub log: f64,
     /// Its standard error.
     pub error: f64,
@@ -72,7 +73,7 @@ pub struct Bias {
 }
 
 impl Bias {
-    /// True if it is at most [`LEVEL_TOLERANCE`], or no more than chance at `confidence`.
+    /// True if it is at most [`LEVEL_TOLERANCE`], or may be chance at `confidence`.
     fn allowed(&self, confidence: f64) -> bool {
         self.log.abs() <= LEVEL_TOLERANCE || self.log.abs() <= self.chance(confidence)
     }
@@ -91,18 +92,18 @@ pub struct LengthFigures {
     pub rounds: usize,
     /// Operations in a slice.
     pub operations: f64,
-    /// Level against the level with the longest length, mean over the variants; `None` for the
-    /// longest itself and where there are too few rounds.
+    /// Level compared with that of the longest length, mean over the variants. `None` for the
+    /// longest itself, and with too few rounds.
     ///
-    /// Levels are plain means. The middle of the rates will not do: what interrupts a server now
-    /// and then is spread over long slices and concentrated in few short ones, which a robust
-    /// center leaves out.
+    /// Levels are plain means. A robust center would not do: an occasional interruption of a server
+    /// lowers all long slices a little, but only a few of the short ones, which a robust center
+    /// leaves out.
     pub level: Option<Bias>,
-    /// Log ratio of every variant but the base against that with the longest length; empty where
-    /// `level` is `None`.
+    /// Log ratio of every variant except the base, compared with that of the longest length; empty
+    /// if `level` is `None`.
     pub ratio: Vec<Bias>,
-    /// Variance of the log ratio after one second of machine time, in seconds: divided by the
-    /// seconds that all variants take together it is the variance of the center. Mean over the
+    /// Variance of the log ratio after one second of machine time, in seconds. Divided by the
+    /// seconds that all variants take together, it is the variance of the center. Mean over the
     /// variants. `None` with too few rounds.
     pub cost: Option<f64>,
     /// Why the length is ruled out; `None` when it is allowed.
@@ -116,7 +117,7 @@ pub enum RuledOut {
     FewOperations,
     /// Too few rounds to say anything.
     FewRounds,
-    /// Shorter than usual, and rates scatter too much to say whether the level is that of the
+    /// Shorter than usual, and rates scatter too much to show that the level is that of the
     /// longest.
     Unknown,
     /// The level differs from that with the longest length by more than [`LEVEL_TOLERANCE`].
@@ -137,29 +138,30 @@ impl fmt::Display for RuledOut {
     }
 }
 
-/// The length chosen and what it was chosen by. Its `Display` explains the choice in a few lines.
+/// The chosen length and the figures behind the choice, which `Display` explains in a few lines.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LengthChoice {
     /// The length in seconds.
     pub seconds: f64,
     /// True if a length shorter than the longest was allowed, which suggests that the longest has
-    /// no more bias itself. If false, longer ones should be tried.
+    /// no bias. If false, longer ones should be tried.
     pub settled: bool,
     /// All lengths, by length.
     pub lengths: Vec<LengthFigures>,
 }
 
-/// Chooses the length of slices: of those with operations enough, a level within 1% of that of the
-/// longest (or not distinguishable from it) and a ratio that does not differ either, the one with
-/// the smallest variance for the same machine time; and of those as good, the longest. Where
-/// nothing shorter is allowed the longest is taken, and where there are too few rounds to say
-/// anything the first of at least 40 ms. `None` without trials.
+/// Chooses the length of slices. A length is allowed if it has enough operations, if its level is
+/// within 1% of that of the longest (or can't be told from it), and if its ratio doesn't differ
+/// either. Of the allowed lengths, the one with the smallest variance for the same machine time is
+/// best; of those about as good, the longest is taken. If nothing shorter is allowed, the longest
+/// is taken. If there are too few rounds to tell, the first of at least 40 ms is taken. `None`
+/// without trials.
 ///
-/// A level that scatter hides (standard error over 1.5%) rules out slices under 40 ms only.
+/// If the level is hidden by scatter (standard error over 1.5%), only slices under 40 ms are ruled
+/// out.
 ///
-/// The ratio is what matters, and a bias of it would be a wrong verdict. But base and variant are
-/// usually biased alike, so that the level shows a length that is too short long before the ratio
-/// does.
+/// The ratio is what matters: if it is biased, the verdict is wrong. But base and variant are
+/// usually biased alike, so the level shows that a length is too short long before the ratio does.
 pub fn choose_length(trials: &[LengthTrial]) -> Option<LengthChoice> {
     let mut trials: Vec<&LengthTrial> = trials.iter().collect();
     trials.sort_by(|a, b| a.seconds.total_cmp(&b.seconds));
@@ -232,15 +234,15 @@ fn measured(logs: &[f64]) -> usize {
     logs.iter().filter(|log| !log.is_nan()).count()
 }
 
-/// Variance that one round contributes to the trimmed mean: that of its winsorised log ratio.
-/// Between rounds of one length lie others, so that autocorrelation is not looked at.
+/// Variance that one round contributes to the trimmed mean: that of its winsorized log ratio.
+/// Autocorrelation is ignored, because there are other rounds between those of one length.
 fn variance(logs: &[f64]) -> Option<f64> {
     let known: Vec<f64> = logs.iter().copied().filter(|log| !log.is_nan()).collect();
     let spread = sd_sample(&Trimmed::of(&known, TRIMMED)?.influence(&known))?;
     Some(spread * spread)
 }
 
-/// How many stretches of the step there are rounds enough for.
+/// The number of stretches of the step that there are enough rounds for.
 fn stretches(of: &[f64], against: &[f64]) -> Option<usize> {
     let fewest = measured(of).min(measured(against));
     (fewest >= ROUNDS_OF_A_LENGTH).then(|| (fewest / 3).min(STRETCHES))
@@ -264,8 +266,8 @@ fn bias(differences: &[f64]) -> Option<Bias> {
     })
 }
 
-/// The level of a length against that of the longest, mean over the variants. Levels are compared
-/// within stretches of the step, so that what changes slowly hits both.
+/// The level of a length compared with that of the longest, mean over the variants. Levels are
+/// compared within stretches of the step, so slow changes affect both.
 fn level_bias(of: &LengthTrial, longest: &LengthTrial) -> Option<Bias> {
     let variants: Vec<(&Vec<f64>, &Vec<f64>)> = of.rates.iter().zip(&longest.rates).collect();
     let counts = variants.iter().map(|(of, longest)| stretches(of, longest));
@@ -288,8 +290,8 @@ fn level_bias(of: &LengthTrial, longest: &LengthTrial) -> Option<Bias> {
     bias(&differences).map(|bias| Bias { log: bias.log.max(-0.99).ln_1p(), ..bias })
 }
 
-/// The log ratio of a length against that of the longest, likewise, with the extremes pulled in as
-/// for the estimate itself.
+/// The log ratio of a length compared with that of the longest, in the same way, with the extremes
+/// pulled in as for the estimate itself.
 fn ratio_bias(of: &[f64], longest: &[f64]) -> Option<Bias> {
     let count = stretches(of, longest)?;
     let means = |logs: &[f64]| {
@@ -356,8 +358,8 @@ mod tests {
     const LENGTHS: [f64; 4] = [0.01, 0.02, 0.04, 0.08];
 
     /// Rounds of the four lengths in turn, base and variant. Each slice loses `cold` seconds at its
-    /// begin; the ratio is 0.9, the machine drifts slowly and a slice has noise as `noise` says for
-    /// its length.
+    /// beginning. The ratio is 0.9, the machine drifts slowly, and `noise` gives the noise of a
+    /// slice of some length.
     fn trials(rounds: usize, cold: [f64; 2], noise: impl Fn(f64) -> f64) -> Vec<LengthTrial> {
         let mut random = Random::new(31);
         let drift = random.autoregression(rounds, 0.99);

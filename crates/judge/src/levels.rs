@@ -2,10 +2,10 @@
 //! many seconds to run.
 //!
 //! A trial's throughput is its own level plus the mean of its seconds around it. More seconds make
-//! only the second part smaller, more trials both; a trial costs a restart, a restore and a load in
-//! addition to its seconds. Kalibera and Jones ("Rigorous benchmarking in reasonable time", *ISMM*
-//! 2013) give the number of seconds that buys most for the time. Only trials count as degrees of
-//! freedom.
+//! only the second part smaller; more trials make both smaller. A trial costs a restart, a restore
+//! and a load in addition to its seconds. Kalibera and Jones ("Rigorous benchmarking in reasonable
+//! time", *ISMM* 2013) give the number of seconds that makes the best use of the time. Only trials
+//! count as degrees of freedom.
 
 use std::collections::BTreeMap;
 
@@ -26,9 +26,9 @@ pub struct StepVariance {
 /// The seconds of one trial of a step.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TrialSeconds<'a> {
-    /// Which variant (or other group with a common level): any number.
+    /// The variant (or another group with a common level), as any number.
     pub line: usize,
-    /// The block; trials of the same block shared the machine's mood, and are compared with each
+    /// The block. Trials of the same block ran under similar conditions, and are compared with each
     /// other.
     pub block: usize,
     /// Throughput second by second; NaN are gaps.
@@ -46,7 +46,7 @@ pub enum LevelsError {
         /// Number of usable trials.
         found: usize,
     },
-    /// Trials too short to tell anything about their seconds.
+    /// Trials too short to estimate the scatter of their seconds.
     #[error(
         "expected at least {SHORTEST_TRIAL} measured seconds in a trial, found {found}; run longer steps first"
     )]
@@ -56,18 +56,18 @@ pub enum LevelsError {
     },
 }
 
-/// The fewest seconds from which the scatter within a trial is taken.
+/// The fewest seconds that a trial needs for an estimate of the scatter within it.
 pub const SHORTEST_TRIAL: usize = 8;
 
 impl StepVariance {
-    /// Takes the variances of one step apart.
+    /// Separates the variances of one step.
     ///
-    /// The variance of seconds is pooled over trials, its bias from dependence removed; so is the
-    /// autocorrelation. The variance of the trials' means minus the part that their seconds
+    /// The variance of seconds and the autocorrelation are pooled over trials, without the bias
+    /// from dependence. The variance of the trials' means minus the part that their seconds
     /// explain, at least 0, is the variance between trials (the usual analysis of variance;
-    /// Kalibera and Jones do the same level by level). Where blocks have several lines, it is half
-    /// the variance of the log ratios within blocks, as in a comparison, so that a shift of a whole
-    /// block does not count.
+    /// Kalibera and Jones do the same level by level). If blocks have several lines, it is half the
+    /// variance of the log ratios within blocks, as in a comparison, so a shift of a whole block
+    /// doesn't count.
     ///
     /// Trials under [`SHORTEST_TRIAL`] seconds or with a mean that is not positive are left out.
     ///
@@ -128,15 +128,16 @@ impl StepVariance {
     }
 
     /// The smallest slowdown that is confirmed with a probability of 80%, as a fraction; `level` is
-    /// the largest p value that confirms (see [`detectable_effect`]: the variances are taken to be
-    /// known as well as that many blocks will know them). `None` for fewer than five blocks.
+    /// the largest p value that confirms (see [`detectable_effect`]; the variances are assumed to
+    /// be known as well as that many blocks determine them). `None` for fewer than five blocks.
     pub fn detectable(&self, blocks: u32, seconds: f64, level: f64) -> Option<f64> {
         let freedom = f64::from(blocks) - 1.0;
         detectable_effect(self.error(blocks, seconds), freedom, level)
     }
 
-    /// The whole seconds between the shortest and the longest from which on a slowdown by `effect`
-    /// is detectable in that many blocks; `None` when not even `longest` suffices.
+    /// The smallest whole number of seconds, between the shortest and the longest, with which a
+    /// slowdown by `effect` is detectable in that many blocks; `None` if even `longest` is too
+    /// short.
     pub fn seconds_for(&self, effect: f64, blocks: u32, spending: &Spending) -> Option<u32> {
         let enough = |seconds: u32| {
             self.detectable(blocks, f64::from(seconds), spending.level)
@@ -146,7 +147,8 @@ impl StepVariance {
         enough(longest).then(|| fewest(shortest, longest.max(shortest), enough))
     }
 
-    /// Variance that a long trial of n seconds has from them, times n: `σ² (1 + ρ) / (1 - ρ)`.
+    /// Variance that the mean of a long trial of n seconds has because of its seconds, times n: `σ²
+    /// (1 + ρ) / (1 - ρ)`.
     fn long_run(&self) -> f64 {
         let rho = self.autocorrelation;
         self.second.powi(2) * (1.0 + rho) / (1.0 - rho)
@@ -162,8 +164,8 @@ pub struct TrialCost {
     pub second: f64,
 }
 
-/// The seconds of each step of a trial that give the most exact ratios for the machine's time, when
-/// all steps share what a trial costs; the number of blocks then follows from the budget.
+/// The seconds of each step of a trial that give the most precise ratios for the machine's time, if
+/// all steps share the cost of a trial. The number of blocks then follows from the budget.
 ///
 /// For one step `√(c_trial / c_second · σ²_second · τ / σ²_between)` (Kalibera and Jones, with
 /// seconds as the lower level and trials as the upper). For several the sum of their variances for
@@ -214,11 +216,12 @@ pub struct Allocation {
 /// The blocks and seconds with which as many steps as possible can show a slowdown by `effect`
 /// within the budget. `None` when not even the fewest blocks of the shortest steps fit.
 ///
-/// Every number of blocks is tried. For one, each step needs a certain number of seconds; as all
-/// steps count the same, those that need least are served first, and no other choice serves more.
-/// If all are served, the cheapest number of blocks is taken. If not, the rest of the time goes to
-/// the others by the square root of their variance. Of the numbers of blocks that serve as many
-/// steps, the one with the smallest detectable effects of the others is taken.
+/// Every number of blocks is tried. With a given number, each step needs a certain number of
+/// seconds. All steps count the same, so those that need least get their time first; no other
+/// choice decides more steps. If all steps are decided, the cheapest number of blocks is taken. If
+/// not, the rest of the time is divided among the others by the square root of their variance. Of
+/// the numbers of blocks that decide equally many steps, the one with the smallest detectable
+/// effects of the others is taken.
 pub fn allocate(steps: &[StepVariance], effect: f64, spending: &Spending) -> Option<Allocation> {
     (spending.least_blocks.max(2)..=spending.most_blocks)
         .map_while(|blocks| allocate_to(steps, effect, spending, blocks))
@@ -298,7 +301,7 @@ fn allocate_to(
     Some(Allocation { blocks, seconds, decided, time })
 }
 
-/// A trial as its level and what its seconds differ from it.
+/// A trial as its level and the differences of its seconds from it.
 struct Measured {
     line: usize,
     block: usize,
@@ -315,8 +318,8 @@ impl Measured {
     }
 }
 
-/// Variance of the log levels of trials: within blocks where they have several lines, else within
-/// lines.
+/// Variance of the log levels of trials: within blocks if blocks have several lines, otherwise
+/// within lines.
 fn variance_of_means(trials: &[Measured]) -> Option<f64> {
     let mut lines: BTreeMap<usize, BTreeMap<usize, f64>> = BTreeMap::new();
     for trial in trials {

@@ -3,7 +3,7 @@ use crate::random::Random;
 
 const TRUTH: StepVariance = StepVariance { between: 0.01, second: 0.03, autocorrelation: 0.8 };
 
-/// Trials of two lines in blocks whose moods differ by 10%.
+/// Trials of two lines in blocks whose levels differ by 10%.
 fn experiment(random: &mut Random, blocks: usize, seconds: usize) -> Vec<(usize, usize, Vec<f64>)> {
     let mut trials = Vec::new();
     for block in 0..blocks {

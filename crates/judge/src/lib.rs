@@ -48,6 +48,7 @@ mod comparison;
 mod course;
 mod design;
 mod error;
+mod estimate;
 mod lengths;
 mod levels;
 mod looks;

@@ -5,16 +5,16 @@ use crate::{CONFIDENCE, Comparison, ENOUGH_BLOCKS, Verdict};
 /// The planned looks of an adaptive experiment, and how the error rate of 5% is split over them.
 ///
 /// It is split evenly: with n looks every interval has a confidence of `1 - 5%/n`. By Bonferroni's
-/// inequality the intervals of all looks then hold together with 95%, regardless of the look at
-/// which an experiment stops, its reason, and the number of blocks.
+/// inequality, the intervals of all looks then hold together with 95%, regardless of the look at
+/// which an experiment stops, why it stops, and the number of blocks.
 ///
 /// The boundaries of group-sequential designs (Pocock, *Biometrika* 64, 1977; O'Brien and Fleming,
-/// *Biometrics* 35, 1979; the spending functions of Lan and DeMets, *Biometrika* 70, 1983) use that
-/// neighboring looks share most of their blocks. They are derived for many observations, and have
-/// to be calibrated for t intervals of six. Pocock's then save about a tenth of the blocks, O'Brien
-/// and Fleming's leave next to nothing for the first look, which is where an adaptive run wants to
-/// stop (the figures are in VALIDATION.md). That is not worth an error rate that holds for normal
-/// noise and planned numbers of blocks only.
+/// *Biometrics* 35, 1979; the spending functions of Lan and DeMets, *Biometrika* 70, 1983) make use
+/// of the fact that neighboring looks share most of their blocks. They are derived for many
+/// observations, and have to be calibrated for t intervals of six. Pocock's boundaries then save
+/// about a tenth of the blocks. O'Brien and Fleming's leave next to nothing for the first look,
+/// where most adaptive runs should stop (the figures are in VALIDATION.md). That gain isn't worth
+/// an error rate that holds only for normal noise and planned numbers of blocks.
 ///
 /// An experiment with a budget does not know beforehand how many blocks it will have. It looks when
 /// shares of its time are used ([`Looks::within`]). The first looks get little of the error: a
@@ -30,12 +30,13 @@ pub struct Looks {
 const SHARES: [(f64, f64); 5] =
     [(0.15, 0.0025), (0.3, 0.005), (0.5, 0.0075), (0.75, 0.01), (1.0, 0.025)];
 
-/// No look is taken after fewer blocks of an experiment with a budget: two have one degree of
-/// freedom, and an interval of that is of no use.
+/// No look is taken after fewer blocks of an experiment with a budget: two blocks have one degree
+/// of freedom, and such an interval is useless.
 const FEWEST_BLOCKS: usize = 3;
 
 impl Looks {
-    /// Looks after these numbers of blocks, in any order. None at all is one look at the end.
+    /// Looks after these numbers of blocks, in any order. Without any, there is one look at the
+    /// end.
     pub fn new(planned: &[u32]) -> Self {
         let mut planned = planned.to_vec();
         planned.sort_unstable();
@@ -44,19 +45,22 @@ impl Looks {
         Self { planned: planned.into_iter().map(|blocks| (blocks, error)).collect() }
     }
 
-    /// The looks of an experiment with this budget in seconds; `used` were gone at the end of each
-    /// of its blocks so far.
+    /// The looks of an experiment with this budget in seconds. `used` is the time used at the end
+    /// of each block so far.
     ///
     /// A look is due after the first block that ends beyond its share of the budget. Looks that
     /// fall on the same block are one, with the error of all. The last look comes after a block
-    /// that leaves no time for another one like it. All of this follows from times, never from
-    /// results, so each look has its part of the error, regardless of what it finds.
+    /// that leaves no time for another one like it. Before six blocks that was not the last look if
+    /// another block, with shorter steps, followed: so few decide nothing, and its part of the error
+    /// is free again. All of this depends on times, never on results, so each look has its part of
+    /// the error, regardless of what it finds.
     pub fn within(budget: f64, used: &[f64]) -> Self {
         let mut planned = Vec::new();
         let mut shares = SHARES.into_iter().peekable();
         let mut before = 0.0;
         for (place, end) in used.iter().enumerate() {
-            let last = end + (end - before) > budget;
+            let followed = place + 1 < ENOUGH_BLOCKS && place + 1 < used.len();
+            let last = end + (end - before) > budget && !followed;
             before = *end;
             if place + 1 < FEWEST_BLOCKS && !last {
                 continue;
@@ -89,7 +93,7 @@ impl Looks {
     ///
     /// It is that of the first look at this many blocks or more. If a trial failed or the budget
     /// ended a run between two looks, the comparison takes the place of the later one; beyond the
-    /// last look, it takes the place of the last. Each planned look must be used once at most.
+    /// last look, it takes the place of the last. Each planned look must be used at most once.
     pub fn confidence_at(&self, blocks: u32) -> f64 {
         let next = self.planned.iter().find(|(planned, _)| *planned >= blocks);
         next.or(self.planned.last()).map_or(CONFIDENCE, |(_, error)| 1.0 - error)
@@ -103,7 +107,7 @@ impl Looks {
 
 /// True if a comparison needs no further blocks: it has a verdict, or its interval is at most
 /// `precision` to either side (a fraction of the base's throughput: 0.02 is ±2%, see
-/// [`Comparison::half_width`]). Never with fewer than [`ENOUGH_BLOCKS`].
+/// [`Comparison::half_width`]). With fewer than [`ENOUGH_BLOCKS`], it is never decided.
 pub fn decided(comparison: &Comparison, precision: Option<f64>) -> bool {
     let exact = |wanted: f64| comparison.half_width().is_some_and(|half| half <= wanted);
     comparison.blocks >= ENOUGH_BLOCKS
@@ -147,6 +151,12 @@ mod tests {
         let long = Looks::within(100.0, &[35.0, 70.0]);
         assert!(!long.is_due(1) && long.is_due(2) && (errors(&long) - 0.05).abs() < 1e-12);
         assert!((long.confidence_at(2) - 0.95).abs() < 1e-12);
+        // A shorter block may follow before there are six; then that one was not the last.
+        let five = [16.0, 32.0, 48.0, 64.0, 83.0];
+        let six = [&five[..], &[95.0]].concat();
+        let (five, six) = (Looks::within(100.0, &five), Looks::within(100.0, &six));
+        assert!(five.is_over(5) && six.is_over(6) && (errors(&six) - 0.05).abs() < 1e-12);
+        assert!((six.confidence_at(6) - Looks::last_confidence()).abs() < 1e-12);
         assert!((Looks::within(100.0, &[]).confidence_at(1) - 0.9975).abs() < 1e-12);
     }
 

@@ -18,16 +18,16 @@ pub fn adjusted_p_values(p_values: &[f64]) -> Vec<f64> {
     adjusted
 }
 
-/// Takes back those regressions and improvements that [`FALSE_DISCOVERY_RATE`] does not cover: they
-/// become inconclusive and say why. Give all comparisons of one experiment at once; a single one
-/// stays as it is. Also fills in [`Comparison::adjusted_p`], on which [`Comparison::confirmed`]
-/// rests, and [`Comparison::detectable`] for as many comparisons.
+/// Withdraws the regressions and improvements that exceed [`FALSE_DISCOVERY_RATE`]: they become
+/// inconclusive and say why. Pass all comparisons of one experiment at once; a single one stays as
+/// it is. Also fills in [`Comparison::adjusted_p`], which [`Comparison::confirmed`] uses, and
+/// [`Comparison::detectable`] for this number of comparisons.
 ///
 /// A comparison counts through its [`Comparison::margin_p`] and [`Comparison::difference_p`]; those
-/// without an interval make no claim and are left out. Where several looks share the error, a p
-/// value is the one at the look reached times `5% / (1 - confidence of that look)`. That is a p
-/// value for all looks together, for with looks at levels α₁ + … + αₙ = 5% the chance that any look
-/// j has `p ≤ u·αⱼ/5%` is at most `u`.
+/// without an interval make no claim and are left out. If several looks share the error, the p
+/// value at the look reached is multiplied by `5% / (1 - confidence of that look)`. The product is
+/// a p value for all looks together: with looks at levels α₁ + … + αₙ = 5%, the chance that any
+/// look j has `p ≤ u·αⱼ/5%` is at most `u`.
 pub fn control_false_discoveries<'a>(comparisons: impl IntoIterator<Item = &'a mut Comparison>) {
     let mut tested: Vec<&mut Comparison> =
         comparisons.into_iter().filter(|comparison| comparison.margin_p.is_some()).collect();

@@ -1,10 +1,10 @@
 //! The paired comparison of a variant with the base over blocks.
 
-use crate::comparison::Estimate;
+use crate::estimate::Estimate;
 use crate::{CONFIDENCE, Comparison, ENOUGH_BLOCKS, JudgeError, Margin, Method, Side, Warning};
 
-/// Compares a variant with the base at a confidence of 95%: `base[i]` and `variant[i]` are the
-/// values of one metric in the same block, more being better (a throughput). Units cancel out.
+/// Compares a variant with the base at a confidence of 95%. `base[i]` and `variant[i]` are the
+/// values of one metric in the same block; more is better (a throughput). Units cancel out.
 ///
 /// # Errors
 /// If a pair is missing, the counts differ, or a value is not positive and finite.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::comparison::{Estimate, upper_point};
+use crate::estimate::{Estimate, upper_point};
 use crate::{
     Comparison, ENOUGH_BLOCKS, ENOUGH_ROUNDS, JudgeError, Margin, Method, RestartRatio, Verdict,
     Warning, mean, sd_sample, t_quantile,
@@ -12,8 +12,8 @@ use crate::{
 /// typical.
 pub const MUCH_SET_ASIDE: f64 = 0.2;
 
-/// A larger share of rounds in which neither did anything than this causes a warning: that should
-/// hardly ever happen.
+/// If neither server did anything in a larger share of rounds than this, there is a warning,
+/// because that should hardly ever happen.
 pub const MUCH_IDLE: f64 = 0.01;
 
 /// Differences smaller than this, as logs of ratios, between two lengths of slices or between the
@@ -21,7 +21,7 @@ pub const MUCH_IDLE: f64 = 0.01;
 /// quarter of the default margin.
 pub const SLICE_TOLERANCE: f64 = 0.005;
 
-/// Confidence of the tests behind warnings: 99%, so that hardly a warning is for nothing.
+/// Confidence of the tests behind warnings: 99%, so few warnings are false.
 const SURE: f64 = 0.99;
 
 /// Compares a variant with the base from restarts of all servers, each with its own slices.
@@ -30,23 +30,23 @@ const SURE: f64 = 0.99;
 /// candidate intervals:
 ///
 /// - from the scatter of the R restarts, `s/√R` with Student's t and R-1 degrees of freedom: it
-///   contains all that differs between restarts and within them, and holds whatever their
-///   proportion is (T. Kalibera and R. Jones, *Rigorous Benchmarking in Reasonable Time*, ISMM
-///   2013: only the highest level repeated gives degrees of freedom);
+///   contains all variation between restarts and within them, in any proportion (T. Kalibera and R.
+///   Jones, *Rigorous Benchmarking in Reasonable Time*, ISMM 2013: only the highest repeated level
+///   gives degrees of freedom);
 /// - from the batches within the restarts, `√(Σ variance)/R` with Satterthwaite's degrees of
 ///   freedom.
 ///
 /// The wider one counts. If restarts differ by more than their slices explain, that is the first.
-/// The second prevents false certainty when two or three restarts happen to agree. For R = 1 there
-/// would be only the second, which contains the truth in just half of all experiments where
+/// The second prevents false certainty when two or three restarts happen to agree. With R = 1 there
+/// would be only the second, which contains the truth in just half of the experiments in which
 /// restarts differ. So one restart, like one block, has neither interval nor verdict, and a
 /// [`Warning::OneRestart`].
 ///
-/// The typical slice is not all of the time. The comparison uses what [`deciding`] returns: all
-/// operations where they certainly tell something else. And nothing is equivalent unless both the
-/// typical slice and all operations are. That takes one more look at the one not compared: two
-/// one-sided tests at 1 - `confidence`, so its interval of twice that error has to lie within the
-/// margin. Otherwise the verdict is open, with a [`Warning::TotalsOpen`] if all operations leave it
+/// The typical slice doesn't cover everything. The comparison uses what [`deciding`] returns: all
+/// operations if they certainly have another ratio, otherwise the typical slice. And nothing is
+/// equivalent unless both are. So the one that is not compared is tested as well, with two
+/// one-sided tests at 1 - `confidence`: its interval of twice that error has to lie within the
+/// margin. Otherwise the verdict is open, with a [`Warning::TotalsOpen`] if the operations leave it
 /// open. Without a typical slice, all operations decide alone.
 ///
 /// It is tempting to use the second whenever it explains the spread of the restarts. We tried that:
@@ -149,12 +149,12 @@ fn estimate(
 }
 
 /// Checks that slices of two lengths agree: `short` and `long` are the log ratios of the same
-/// restarts by either. Differences between restarts hit both and cancel out. The influence of the
-/// length remains, such as caches that are cold at the beginning of a slice.
+/// restarts by either. Differences between restarts affect both and cancel out. Effects of the
+/// length remain, such as caches that are cold at the beginning of a slice.
 ///
-/// A warning when the mean difference is larger than [`SLICE_TOLERANCE`] and sure at 99%, by the
-/// variances within the restarts (Welch and Satterthwaite). Restarts that are in one list only are
-/// left out at the end.
+/// Returns a warning if the mean difference is larger than [`SLICE_TOLERANCE`] and certain at 99%,
+/// by the variances within the restarts (Welch and Satterthwaite). If one list is longer, its last
+/// restarts are ignored.
 pub fn lengths_agree(short: &[RestartRatio], long: &[RestartRatio]) -> Option<Warning> {
     let count = short.len().min(long.len());
     let (short, long) = (short.get(..count)?, long.get(..count)?);
@@ -299,7 +299,7 @@ mod tests {
         assert_eq!(judged(&[idle; 6]).warnings, [Warning::IdleRounds { share: 0.03 }]);
     }
 
-    /// A confirmed difference of all operations decides, whatever the typical slice says.
+    /// A confirmed difference in all operations decides, regardless of the typical slice.
     #[test]
     fn totals_that_are_sure_decide() {
         let lacking = |log: f64| RestartRatio {

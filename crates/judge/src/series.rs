@@ -1,5 +1,5 @@
-//! Describing one trial's seconds: where it settles and where it drifts. Never evidence for a
-//! verdict.
+//! Describes the seconds of one trial: where it settles, and how it drifts. This is never evidence
+//! for a verdict.
 
 use crate::{CONFIDENCE, autocorrelation, mean, median, t_quantile};
 
@@ -9,8 +9,8 @@ pub struct Trend {
     /// Change from the first to the last second as a fraction of the series' mean: -0.3 is a fall
     /// by 30%.
     pub total: f64,
-    /// Half the 95% interval of [`Trend::total`], the seconds' dependence on each other taken into
-    /// account. `None` with fewer than 8 values.
+    /// Half the 95% interval of [`Trend::total`], which allows for the dependence of the seconds on
+    /// each other. `None` with fewer than 8 values.
     pub error: Option<f64>,
 }
 
@@ -24,8 +24,8 @@ impl Trend {
 /// The least-squares line through the seconds of a series; NaN are gaps. `None` with fewer than
 /// three values or a mean that is not positive.
 ///
-/// The error is that of the slope under independence times √τ, τ from the autocorrelation of the
-/// residuals around the line, whose estimate is too small by about `(2 + 4ρ) / n` there, with as
+/// The error is that of the slope under independence times √τ. τ comes from the autocorrelation of
+/// the residuals around the line, whose estimate is too small by about `(2 + 4ρ) / n`. There are as
 /// many degrees of freedom as the seconds are worth (Santer et al., *Journal of Geophysical
 /// Research* 105, 2000).
 pub fn trend(series: &[f64]) -> Option<Trend> {
@@ -76,14 +76,13 @@ fn slope_error(rest: &[f64], along: f64) -> Option<f64> {
     Some(t_quantile(0.5 + 0.5 * CONFIDENCE, freedom) * deviation)
 }
 
-/// Above this the seconds of a step are one single event, and nothing can be said about a line
-/// through them.
+/// Above this, the seconds of a step are a single event, and a line through them means nothing.
 const MOST_PERSISTENT: f64 = 0.97;
 
 /// Where a series settled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Steadiness {
-    /// Fewer than [`STEADY_SECONDS`] seconds: nothing can be said.
+    /// Fewer than [`STEADY_SECONDS`] seconds, which are too few to tell.
     TooShort,
     /// Steady from this second on (0: from the start).
     From(usize),
@@ -91,8 +90,8 @@ pub enum Steadiness {
     Never,
 }
 
-/// The shortest series of which [`steadiness`] says anything, in seconds: eight batches of one
-/// second and a few to spare.
+/// The shortest series that [`steadiness`] can judge, in seconds: eight batches of one second and a
+/// few to spare.
 pub const STEADY_SECONDS: usize = 10;
 
 /// Batches into which [`steadiness`] cuts short series.
@@ -103,9 +102,10 @@ const BATCHES: usize = 8;
 /// smallest. Cuts are tried in the first half. Series under 40 s are cut into eight batches, which
 /// are shorter then.
 ///
-/// A cut at the very end of the first half alone does not say that a series never settled: chance
-/// puts it there in many short steady series with persistent noise. It counts where the [`trend`]
-/// of the second half is sure too; otherwise the cut is taken as found. Gaps (NaN) take the median.
+/// A cut at the very end of the first half doesn't by itself show that a series never settled:
+/// chance puts it there in many short steady series with persistent noise. It counts as never
+/// settled only if the [`trend`] of the second half is also certain; otherwise the series settled
+/// at the cut. Gaps (NaN) take the median.
 pub fn steadiness(series: &[f64]) -> Steadiness {
     let Some(middle) = median(series).filter(|_| series.len() >= STEADY_SECONDS) else {
         return Steadiness::TooShort;

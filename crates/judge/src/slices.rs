@@ -12,16 +12,16 @@ use crate::{JudgeError, Side};
 /// Share of the rounds cut off at either end by the trimmed mean: the average is that of the middle
 /// half.
 ///
-/// Chosen by simulation; the table is in VALIDATION.md. With normal slices its error is 1.02 to
-/// 1.10 times that of the plain mean (median: 1.06 to 1.26). With the tails of Student's t with 3
-/// degrees of freedom it is 0.79 times (median 0.88), with one slice in 20 disturbed 0.22 times
-/// (median 0.25), with both 0.38 times (median 0.40). So it is as robust as the median here and
-/// loses less where there is nothing to be robust against. Recorded slices of Postgres 14.3 against
-/// itself (dop 1, 48 to 189 rounds of 20 ms and more, block bootstrap) agree: standard errors of
-/// mean, this and median were 0.90%, 0.37%, 0.41% and 0.89%, 0.63%, 0.56% for l.i0, 0.42%, 0.38%,
-/// 0.40% for qp100; only where qp100 jumped between two speeds was the median better (2.5%, 3.0%,
-/// 2.0%). Up to a quarter of the slices may be disturbed to one side before one of them counts for
-/// what it says.
+/// Chosen by simulation; the table is in VALIDATION.md. With normal slices, its error is 1.02 to
+/// 1.10 times that of the plain mean (median: 1.06 to 1.26). It is 0.79 times with the tails of
+/// Student's t with 3 degrees of freedom (median: 0.88), 0.22 times with one slice in 20 disturbed
+/// (median: 0.25), and 0.38 times with both (median: 0.40). So it is as robust as the median here,
+/// and loses less where robustness isn't needed. Recorded slices of Postgres 14.3 against itself
+/// (dop 1, 48 to 189 rounds of 20 ms and more, block bootstrap) agree: standard errors of mean,
+/// this and median were 0.90%, 0.37%, 0.41% and 0.89%, 0.63%, 0.56% for l.i0, 0.42%, 0.38%, 0.40%
+/// for qp100; only where qp100 jumped between two speeds was the median better (2.5%, 3.0%, 2.0%).
+/// Up to a quarter of the slices may be disturbed in one direction before any disturbed value
+/// affects the mean as measured.
 pub const TRIMMED: f64 = 0.25;
 
 /// Fewest rounds from which there is an estimate: two batches of three.
@@ -88,14 +88,14 @@ impl RestartRatio {
 /// The log ratio of one restart from the rates of base and variant by round, in any unit; NaN marks
 /// a slice set aside or not measured.
 ///
-/// The center is the trimmed mean of `d_r` (see [`TRIMMED`]). A slice without a single operation
-/// (rate 0) counts as infinitely slow and so is one of those cut off, if there are no more such
-/// slices than are cut off. Otherwise the typical slice has no ratio; the ratio of all operations
-/// is used, and [`RestartRatio::stalled`] says so. A round in which neither did anything has no
-/// ratio: it is left out of the center, adds nothing to the totals, and is counted in
-/// [`RestartRatio::idle`]. The variance of the center allows for the correlation of neighboring
-/// rounds: it comes from the means of batches of them, each six integrated autocorrelation times
-/// long if there are enough rounds for 8 to 30 such batches.
+/// The center is the trimmed mean of `d_r` (see [`TRIMMED`]). A slice without any operation (rate
+/// 0) counts as infinitely slow, so it is cut off if there are no more such slices than are cut
+/// off. Otherwise the typical slice has no ratio; the ratio of all operations is used, and
+/// [`RestartRatio::stalled`] says so. A round in which neither did anything has no ratio: it is
+/// left out of the center, adds nothing to the totals, and is counted in [`RestartRatio::idle`].
+/// The variance of the center allows for the correlation of neighboring rounds: it comes from the
+/// means of batches of them, each of them six integrated autocorrelation times long if there are
+/// enough rounds for 8 to 30 such batches.
 ///
 /// So this compares the *typical* slice. A variant that is as fast as the base except for rare long
 /// pauses has a ratio near 1 here; `tails_log` says how much the pauses amount to, and
@@ -190,8 +190,8 @@ fn total_log(rounds: &[Round]) -> f64 {
     (variant / base).ln()
 }
 
-/// The influence of each round on the logarithm of the ratio of the mean rates (the delta method):
-/// finite for a round in which one did nothing, too. They add up to 0.
+/// The influence of each round on the logarithm of the ratio of the mean rates (the delta method).
+/// It is finite even for a round in which one side did nothing. The influences add up to 0.
 fn total_influence(rounds: &[Round]) -> Vec<f64> {
     let (base, variant) = mean_rates(rounds);
     rounds.iter().map(|round| round.variant / variant - round.base / base).collect()
@@ -256,8 +256,7 @@ mod tests {
         assert!((found.set_aside - 0.04).abs() < 1e-12 && (found.idle - 0.02).abs() < 1e-12);
     }
 
-    /// A round in which neither did anything says nothing about either: with it or without it the
-    /// answer is the same.
+    /// A round in which neither side did anything doesn't change the result.
     #[test]
     fn rounds_in_which_neither_did_anything_move_nothing() {
         let mut random = Random::new(14);

@@ -2,10 +2,10 @@
 
 use crate::autocorrelation::{persistence, variance_inflation};
 
-/// Fewest values in a batch, where there are values enough.
+/// Fewest values in a batch, if there are enough values.
 const SMALLEST_BATCH: usize = 3;
-/// Bounds of the number of batches: t(29) is within 5% of the normal, so that more would not narrow
-/// an interval noticeably; with fewer than 8 the variance itself is known too badly.
+/// Bounds of the number of batches. t(29) is within 5% of the normal, so more would hardly narrow
+/// an interval; with fewer than 8, the variance itself is known too poorly.
 const BATCHES: (usize, usize) = (8, 30);
 /// Length of a batch in integrated autocorrelation times, so that neighboring batches are nearly
 /// independent.
@@ -13,7 +13,7 @@ const TIMES_PER_BATCH: f64 = 6.0;
 /// The upper limit for the correlation between batches: the estimate from a few batches is poor.
 const MOST_BETWEEN_BATCHES: f64 = 0.6;
 
-/// The mean of the middle values, and what each value does to it.
+/// The mean of the middle values, and the influence of each value on it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Trimmed {
     pub(crate) mean: f64,
@@ -52,8 +52,8 @@ impl Trimmed {
     }
 }
 
-/// How many batches of neighbors `values` are cut into: as many as there are stretches of six
-/// integrated autocorrelation times, within 8 and 30, of three values at least.
+/// The number of batches of neighbors that `values` are cut into: one for every six integrated
+/// autocorrelation times, between 8 and 30, and each of at least three values.
 pub(crate) fn number_of_batches(values: &[f64]) -> usize {
     let count = values.len() as f64;
     let rho = persistence(values).unwrap_or(0.0).max(0.0);
@@ -61,7 +61,7 @@ pub(crate) fn number_of_batches(values: &[f64]) -> usize {
     fitting.clamp(BATCHES.0, BATCHES.1).min(values.len() / SMALLEST_BATCH).max(2)
 }
 
-/// `values` in `count` batches of neighbors that differ in length by one at most.
+/// `values` in `count` batches of neighbors, whose lengths differ by at most one.
 pub(crate) fn batches<T>(values: &[T], count: usize) -> impl Iterator<Item = &[T]> {
     let bound = move |batch: usize| batch * values.len() / count;
     (0..count).filter_map(move |batch| values.get(bound(batch)..bound(batch + 1)))

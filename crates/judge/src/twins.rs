@@ -12,15 +12,15 @@ pub const NOISE_PERCENTILE: f64 = 0.99;
 ///
 /// With a few pairs of twins, the empirical 99th percentile is just the largest effect seen, which
 /// with 3 pairs is below the true percentile in 97 of 100 experiments. So it is also estimated from
-/// the spread: identical variants have a true log ratio of 0, so each comparison with
-/// standard error `e` and `f` degrees of freedom gives `f·e² + mean²` with `f + 1` degrees (for k
-/// blocks: Σd²/k with k degrees), and the pooled `E² = Σ(f·e² + mean²) / Σ(f + 1)` predicts the
-/// next one: `mean / E` follows Student's t with `Σ(f + 1)` degrees of freedom, so that the 99th
-/// percentile of |mean| is `t(0.995) · E`. The result is the larger of the two: the first knows
-/// heavy tails once there are many pairs, the second is sound from the first pair on.
+/// the spread: identical variants have a true log ratio of 0, so each comparison with standard
+/// error `e` and `f` degrees of freedom gives `f·e² + mean²` with `f + 1` degrees (for k blocks:
+/// Σd²/k with k degrees), and the pooled `E² = Σ(f·e² + mean²) / Σ(f + 1)` predicts the next one:
+/// `mean / E` follows Student's t with `Σ(f + 1)` degrees of freedom, so that the 99th percentile
+/// of |mean| is `t(0.995) · E`. The result is the larger of the two: the first shows heavy tails
+/// once there are many pairs, the second holds even with a single pair.
 ///
-/// Comparisons are expected to have the same number of blocks; the floor is that of comparisons
-/// with as many.
+/// The comparisons should have the same number of blocks; the floor applies to comparisons with
+/// that number.
 pub fn noise_floor(twins: &[Comparison]) -> Option<f64> {
     let effects: Vec<f64> = twins.iter().map(|twin| twin.mean_log.abs()).collect();
     let seen = quantile(&effects, NOISE_PERCENTILE)?;
@@ -40,7 +40,7 @@ pub struct FalseAlarms {
     pub comparisons: usize,
     /// How many of their intervals exclude 1.
     pub alarms: usize,
-    /// `alarms / comparisons`; about 1 - confidence (5%) is what is promised.
+    /// `alarms / comparisons`, which should be about 1 - confidence (5%).
     pub rate: f64,
     /// Lower end of the 95% interval of the true rate.
     pub low: f64,
@@ -98,8 +98,8 @@ mod tests {
         assert_eq!(noise_floor(&[]), None);
     }
 
-    /// Two blocks of twins 60% apart put the floor over 100%. Whatever is compared with it, edges
-    /// and p values are numbers.
+    /// Two blocks of twins 60% apart put the floor over 100%. Edges and p values are numbers in any
+    /// comparison with it.
     #[test]
     fn a_floor_over_one_hundred_percent_decides_nothing_wrong() {
         let twin = compare(&[1.0, 1.0], &[1.6, 1.0 / 1.6], Margin::default()).unwrap();

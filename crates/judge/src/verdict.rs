@@ -7,7 +7,8 @@ use crate::student::t_quantile;
 /// Default for the largest difference that counts as small: 2%.
 pub const DEFAULT_MARGIN: f64 = 0.02;
 
-/// Never proposes more further blocks than this: the difference is on the edge of the margin.
+/// The largest number of further blocks that is proposed. If more are needed, the difference is at
+/// the edge of the margin.
 pub const MAX_FURTHER_BLOCKS: u32 = 1000;
 
 /// The verdict on the throughput of a variant compared with the base.
@@ -72,8 +73,8 @@ impl Margin {
         (below.exp(), above.exp())
     }
 
-    /// The ratios outside which the whole interval of a regression or an improvement lies: those of
-    /// the margin or, where they are further out, of the noise floor F, `1/(1+F)` and `1+F`.
+    /// The whole interval of a regression or an improvement lies outside these ratios: those of the
+    /// margin, or those of the noise floor F, `1/(1+F)` and `1+F`, if they are further out.
     pub fn outer_edges(&self) -> (f64, f64) {
         let (below, above) = self.outer_log_edges();
         (below.exp(), above.exp())
@@ -84,8 +85,8 @@ impl Margin {
         self.outer_log_edges() != self.log_edges()
     }
 
-    /// `ln(1-δ)` and `ln(1+δ)`. Of a margin of 100% or more the lower edge is infinitely far away:
-    /// nothing is slower by more than that.
+    /// `ln(1-δ)` and `ln(1+δ)`. With a margin of 100% or more, the lower edge is infinitely far
+    /// away, because nothing is slower by more than that.
     pub(crate) fn log_edges(&self) -> (f64, f64) {
         let below = if self.asked < 1.0 { (-self.asked).ln_1p() } else { f64::NEG_INFINITY };
         (below, self.asked.ln_1p())
@@ -97,9 +98,9 @@ impl Margin {
         (below.min(-floor), above.max(floor))
     }
 
-    /// The verdict for an interval of log ratios. With a margin or a noise floor of 100% or more
-    /// nothing is called equivalent: where identical variants differ by a factor of two, nothing
-    /// shows that two are the same.
+    /// The verdict for an interval of log ratios. With a margin or a noise floor of 100% or more,
+    /// nothing is called equivalent: if identical variants differ by a factor of two, nothing can
+    /// show that two are the same.
     pub(crate) fn verdict(&self, low: f64, high: f64) -> Verdict {
         let ((below, above), (slower, faster)) = (self.log_edges(), self.outer_log_edges());
         if high < slower {
@@ -129,8 +130,8 @@ impl Margin {
     }
 }
 
-/// The least number from `low` on that is enough, if one below `high` is, else `high`; with one
-/// that is enough all larger are.
+/// The smallest number from `low` on that is enough, or `high` if none below it is. If a number is
+/// enough, all larger ones are, too.
 pub(crate) fn fewest(mut low: u32, mut high: u32, enough: impl Fn(u32) -> bool) -> u32 {
     while low < high {
         let middle = low.midpoint(high);

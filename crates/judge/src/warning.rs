@@ -14,7 +14,7 @@ pub const ENOUGH_BLOCKS: usize = 6;
 /// fewer than four rounds, and the interval depends on them.
 pub const ENOUGH_ROUNDS: usize = 30;
 
-/// A warning to present with a comparison; not an error that prevents one.
+/// A warning to show with a comparison.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Warning {
     /// A single block: the spread is unknown, so there is neither interval nor verdict.
@@ -58,7 +58,7 @@ pub enum Warning {
         /// How many the restart with the fewest had.
         rounds: usize,
     },
-    /// More rounds than [`crate::MUCH_SET_ASIDE`] could not be used.
+    /// A larger share of rounds than [`crate::MUCH_SET_ASIDE`] could not be used.
     MuchSetAside {
         /// Share of the rounds, 0 to 1.
         share: f64,
@@ -69,7 +69,7 @@ pub enum Warning {
         /// Share of the CPU time that was taken, 0 to 1, in the trial with the most.
         stolen: f64,
     },
-    /// In more rounds than [`crate::MUCH_IDLE`] neither did anything.
+    /// Neither side did anything in a larger share of rounds than [`crate::MUCH_IDLE`].
     IdleRounds {
         /// Share of the rounds, 0 to 1.
         share: f64,
@@ -95,8 +95,8 @@ pub enum Warning {
         /// Ratio of all operations.
         all: f64,
     },
-    /// The typical slice is equivalent, but all operations together are not sure to be: rare slices
-    /// may lack more than the margin.
+    /// The typical slice is equivalent, but all operations together may not be: rare slices may
+    /// lose more than the margin.
     TotalsOpen {
         /// Lower end of the interval of the ratio of all operations.
         low: f64,
@@ -150,15 +150,16 @@ impl fmt::Display for Warning {
                 "outside the margin on its own, but not among {comparisons} comparisons (Benjamini-Hochberg p = {adjusted_p:.3})"
             ),
             Self::OneRestart => format!(
-                "too few restarts: 1, so there is no interval and no verdict, because slices don't show how much restarts \
+                "too few blocks: 1, so there is no interval and no verdict, because slices don't show how much restarts \
                  differ; run at least {ENOUGH_BLOCKS}"
             ),
             Self::TooFewRestarts { restarts } => format!(
-                "too few restarts: {restarts}, so there is no verdict, because slices don't show how much restarts \
+                "too few blocks: {restarts}, so there is no verdict, because slices don't show how much restarts \
                  differ; run at least {ENOUGH_BLOCKS}"
             ),
             Self::FewRounds { rounds } => format!(
-                "few rounds of slices: {rounds} in one restart; make the step longer to get at least {ENOUGH_ROUNDS}"
+                "few rounds of slices: {rounds} in one restart; with fewer than {ENOUGH_BLOCKS} restarts, \
+                 {ENOUGH_ROUNDS} would be enough"
             ),
             Self::MuchSetAside { share } => format!(
                 "{:.0}% of the rounds could not be used because a slice was disturbed or not measured: the rest may not be typical",
@@ -170,7 +171,7 @@ impl fmt::Display for Warning {
                 stolen * 100.0
             ),
             Self::IdleRounds { share } => format!(
-                "in {:.0}% of the rounds no operation ended in either slice, so they don't count: choose longer slices, or \
+                "in {:.0}% of the rounds no operation ended in either slice, so they don't count: set longer slices (slice_ms in the plan), or \
                  look for what stopped both servers",
                 share * 100.0
             ),
@@ -185,8 +186,8 @@ impl fmt::Display for Warning {
                 "all slices together give {all:.3}, their middle half {middle:.3}: the ratio is that of all slices, and the verdict is equivalent only if both are; look for stalls"
             ),
             Self::TotalsOpen { low, high } => format!(
-                "the typical slice is equivalent, but all slices together may not be: they give {low:.3} to {high:.3}; run \
-                 more restarts, or look for stalls"
+                "the typical slice is equivalent, but all slices together may not be: they give {low:.3} to {high:.3}; look \
+                 for stalls, or let more restarts tell"
             ),
         })
     }
@@ -197,13 +198,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn restarts_are_counted_in_the_words_of_blocks() {
-        let one = "1, so there is no interval and no verdict";
-        assert!(Warning::OneBlock.to_string().starts_with(&format!("too few blocks: {one}")));
-        assert!(Warning::OneRestart.to_string().starts_with(&format!("too few restarts: {one}")));
-        let few = Warning::TooFewRestarts { restarts: 3 };
-        for said in [Warning::OneRestart, few, Warning::TotalsOpen { low: 0.9, high: 1.1 }] {
-            assert!(!said.to_string().contains("block"), "{said}");
+    fn blocks_in_slices_are_counted_in_the_same_words() {
+        let one = "too few blocks: 1, so there is no interval and no verdict";
+        assert!(Warning::OneBlock.to_string().starts_with(one));
+        assert!(Warning::OneRestart.to_string().starts_with(one));
+        let few = [Warning::TooFewBlocks { blocks: 3 }, Warning::TooFewRestarts { restarts: 3 }];
+        for said in few.map(|few| few.to_string()) {
+            assert!(said.starts_with("too few blocks: 3, so there is no verdict"), "{said}");
         }
     }
 }

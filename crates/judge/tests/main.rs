@@ -1,4 +1,4 @@
-//! The room as others see it: properties, and experiments with known truth.
+//! Tests of the crate through its public interface: properties, and experiments with known truth.
 //!
 //! One binary for all, so that it is linked once.
 

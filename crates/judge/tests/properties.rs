@@ -1,4 +1,4 @@
-//! What must hold for any values.
+//! Properties that hold for any values.
 
 use judge::{
     ENOUGH_BLOCKS, Margin, Verdict, compare, control_false_discoveries, stalls, t_cdf, t_quantile,

@@ -1,4 +1,4 @@
-//! Known truth: simulated experiments, in which the judge must be right as often as it says.
+//! Simulated experiments with known truth, in which the judge must be right as often as it claims.
 
 use judge::{Comparison, Margin, Verdict, compare};
 
@@ -38,7 +38,8 @@ fn count(runs: usize, mut happens: impl FnMut() -> bool) -> usize {
     (0..runs).filter(|_| happens()).count()
 }
 
-/// Counts are exact, as seeds are fixed: a bound alone would let the judge become worse within it.
+/// Counts are exact because seeds are fixed. A bound alone would let the judge become worse within
+/// it.
 fn exactly(hits: &[usize], expected: &[usize]) {
     assert_eq!(hits, expected, "the answers of the judge changed; should they?");
 }

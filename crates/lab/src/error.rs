@@ -1,7 +1,7 @@
 //! Errors that prevent a run from starting or continuing.
 
 use std::io::ErrorKind;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use plan::Clients;
 
@@ -84,15 +84,14 @@ pub enum Error {
         reason: String,
     },
     /// The budget is too short on any machine for what the plan needs for a verdict.
-    #[error(
-        "the budget of {budget} is too small: {needed}. Set a larger budget, or fewer variants, \
-         steps or seconds"
-    )]
+    #[error("the budget of {budget} is too small: {needed}. {remedy}")]
     Budget {
         /// The budget asked for, such as `1m`.
         budget: String,
         /// The least that the plan takes.
         needed: String,
+        /// What to change.
+        remedy: String,
     },
     /// A system under test failed.
     #[error(transparent)]
@@ -145,8 +144,8 @@ pub enum Error {
         step: String,
         /// The cause.
         reason: String,
-        /// The server's last log lines with a heading, or nothing.
-        log: String,
+        /// The server's log.
+        log: Box<ServerLog>,
         /// True if the system had died. Other trials then go on.
         died: bool,
         /// True if it fails at every attempt.
@@ -226,6 +225,15 @@ pub enum Error {
     },
 }
 
+/// What is known of a server's log after a failure.
+#[derive(Debug, Default)]
+pub struct ServerLog {
+    /// Its last lines with a heading, or nothing.
+    pub last_lines: String,
+    /// Where it is kept, once the server is stopped.
+    pub file: Option<PathBuf>,
+}
+
 impl From<dbms::Error> for Error {
     fn from(error: dbms::Error) -> Error {
         match error {
@@ -252,9 +260,26 @@ impl Error {
     /// The last lines of the server's log with a heading, or nothing.
     pub fn log(&self) -> &str {
         match self {
-            Error::Step { log, .. } | Error::Count { log, .. } => log,
+            Error::Step { log, .. } => &log.last_lines,
+            Error::Count { log, .. } => log,
             _ => "",
         }
+    }
+
+    /// Where the whole log of the server is kept, if a step failed on one that has a log.
+    pub fn log_file(&self) -> Option<&Path> {
+        match self {
+            Error::Step { log, .. } => log.file.as_deref(),
+            _ => None,
+        }
+    }
+
+    /// The same error, which knows where the server's log is kept.
+    pub(crate) fn with_log_file(mut self, kept: Option<PathBuf>) -> Error {
+        if let Error::Step { log, .. } = &mut self {
+            log.file = kept;
+        }
+        self
     }
 
     /// True if resuming the experiment can't help, because the cause is in the plan: an SQL error

@@ -74,6 +74,11 @@ pub enum Event {
         /// Time since its start.
         elapsed: Duration,
     },
+    /// The servers are settled; what is left of settling is a wait for the host.
+    Settling {
+        /// The longest that all of settling takes, from its start.
+        at_most: Duration,
+    },
     /// A step has ended and is in the store.
     StepEnded {
         /// The step.
@@ -93,6 +98,9 @@ pub enum Event {
     TrialEnded,
     /// An adaptive run has looked at its results and continues.
     Look(Look),
+    /// A run with a budget ends with undecided comparisons: the budget that would probably decide
+    /// them.
+    Enough(Duration),
     /// A run that designs itself has restarted its servers once more.
     Narrowing {
         /// Restarts so far.

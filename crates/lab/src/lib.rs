@@ -24,8 +24,8 @@ mod subject;
 mod systems;
 mod trial;
 
-pub use count::count;
-pub use error::Error;
+pub use count::{can_count, count};
+pub use error::{Error, ServerLog};
 pub use event::{Event, IntervalRow, Look};
 pub use experiment::exclusive::Exclusive;
 pub use experiment::room::check as check_budget;

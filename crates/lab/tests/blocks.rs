@@ -162,6 +162,8 @@ fn a_server_that_dies_is_told_with_its_log_which_is_kept() {
         assert!(text.contains(part), "{part}: {text}");
     }
     assert!(error.log().contains("the last line"), "{}", error.log());
+    let file = error.log_file().unwrap();
+    assert!(std::fs::read_to_string(file).unwrap().contains("is up"), "{}", file.display());
     let trials = site.trials();
     assert_eq!((trials.len(), trials[0].state), (1, TrialState::Failed));
     assert_eq!(trials[0].steps, ["l.i0", "l.x", "settle", "qr100!"]);

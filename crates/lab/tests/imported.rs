@@ -275,6 +275,35 @@ fn settings_that_differ_between_variants_are_refused_or_a_warning() {
 }
 
 #[test]
+fn other_programs_are_not_compared_without_a_word() {
+    let of = |name: &str, step: Option<&str>, reading| Finished {
+        variant: Some(name.to_owned()),
+        step: step.map(str::to_owned),
+        ..file(name, reading)
+    };
+    let db_bench = "readrandom : 2.0 micros/op 500000 ops/sec 2.0 seconds 1000000 operations;\n";
+    let db_bench = || Format::DbBench.read(db_bench).unwrap();
+    let figure = || Format::Json("/x".to_owned()).read("{\"x\": 5}").unwrap();
+    // One step of both.
+    let same = [of("a", Some("s"), figure()), of("b", Some("s"), db_bench())];
+    let units = [same[0].reading.tests[0].unit.clone(), same[1].reading.tests[0].unit.clone()];
+    let error = arrange(&same, None, false).unwrap_err().to_string();
+    assert!(
+        error.contains("program of s with 1 client: json in a, db_bench in b"),
+        "{error} {units:?}"
+    );
+    // Steps of their own.
+    let (_directory, store, imported) =
+        stored(&[of("a", None, figure()), of("b", None, db_bench())], false);
+    let said = "the files are of different programs (json in a, db_bench in b)";
+    assert!(imported.notes.iter().any(|it| it.contains(said)), "{imported:?}");
+    let warnings = store.warnings(imported.experiment).unwrap();
+    assert!(warnings.iter().any(|it| it.warning.code == "programs-differ"), "{warnings:?}");
+    let text = |it: &store::StoredWarning| it.warning.text.contains("2 files of json and db_bench");
+    assert!(warnings.iter().any(text), "{warnings:?}");
+}
+
+#[test]
 fn experiments_with_other_settings_are_of_another_workload() {
     let plan = |scale| {
         let (_directory, store, imported) =

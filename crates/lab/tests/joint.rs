@@ -42,9 +42,10 @@ fn a_load_moves_between_servers_that_are_up_together() {
 fn a_step_too_short_for_its_slices_is_not_resumed() {
     let mut site = site();
     let slices = "blocks = 1\npairing = \"slices\"\nslice_ms = 10000";
-    let plan = Site::plan(&["a", "b"], slices, "rows = 100\nsteps = [\"l.i0\"]");
+    let plan = Site::plan(&["a", "b"], slices, "rows = 300\nsteps = [\"l.i0\"]");
     let Err(error) = site.run(&plan) else { panic!("it was measured") };
     assert!(error.is_lasting() && error.to_string().contains("no slice was measured"), "{error}");
+    assert!(error.to_string().contains("set shorter slices (slice_ms in the plan)"), "{error}");
     let Err(error) = site.resume() else { panic!("it was resumed") };
     assert!(error.to_string().contains("would fail again"), "{error}");
 }

@@ -142,6 +142,11 @@ fn what_the_budget_has_room_for_is_said_after_the_first_block() {
     let told = site.told();
     assert_eq!(told.matches("the budget of 3s has room for ").count(), 1, "{told}");
     assert!(told.contains("but a verdict takes 6: l.i0 will probably stay undecided;"), "{told}");
+    let enough = site.events.iter().find_map(|event| match event {
+        Event::Enough(budget) => Some(*budget),
+        _ => None,
+    });
+    assert!(enough.is_some_and(|budget| budget > Duration::from_secs(3)), "{enough:?}");
     // With time for six, that is all there is to say.
     let mut site = Site::new();
     site.run(&Site::plan(&["a", "b"], "blocks = 6\nmax_blocks = 6\nbudget = \"1h\"", STEPS))

@@ -150,6 +150,10 @@ declare! {
     PRINTED = "printed.{figure}", "", FACT, "what another program printed as {figure}";
     CPU_SHARE = "cpu.share", "", FACT,
         "CPU time of a server and its clients, as a share of what synchronous clients can use; work in the background can take it above 1";
+    CPU_WANTED = "cpu.wanted", "", FACT,
+        "time in which the threads of a server and its clients could have run but waited for a CPU, as a share like cpu.share";
+    CPU_OTHERS = "cpu.others", "", FACT,
+        "CPUs used by programs that belong neither to a system under test nor to the client";
     CORES_FREE = "cores.free", "", FACT,
         "cores that neither clients nor their servers needed, of those that steelyard may use";
     IDLE_FROM = "idle.from", "s", FACT, "second from which idle-priority processes ran";

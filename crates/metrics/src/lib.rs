@@ -18,7 +18,7 @@ mod metric;
 mod series;
 mod words;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 
 pub use declared::*;
@@ -30,8 +30,8 @@ pub use words::{Words, counted};
 /// kept with the DBMS's counters, in microseconds. A state that was never seen is missing.
 pub const WAITS: &str = "waits";
 
-/// A step whose servers and clients are on CPU for less than this share of the time that a
-/// synchronous client could be ([`CPU_SHARE`]) is not CPU-bound: it waits for something else.
+/// A step is CPU-bound if its servers and clients use at least this share of the CPU time that
+/// synchronous clients can use ([`CPU_SHARE`]). Otherwise it waits for something else.
 pub const CPU_BOUND: f64 = 0.7;
 
 /// The costs per operation, in the order of the published tables.
@@ -99,12 +99,12 @@ pub fn in_step(name: &str, class: &str) -> Option<&'static Metric> {
     find(name).or_else(|| find(&of_class()?.of(class)))
 }
 
-/// The metric called `name`, whatever a step counts: for `p99` the whole family.
+/// The metric called `name`, regardless of what a step counts: for `p99`, the whole family.
 pub fn named(name: &str) -> Option<&'static Metric> {
     find(name).or_else(|| LATENCIES.into_iter().find(|family| family.short() == name))
 }
 
-/// Names of the metrics that can be judged, given the `classes` of statements.
+/// Names of the metrics that can be judged, given the `classes` of statements, each once.
 pub fn judgeable<'a>(classes: &[&'a str]) -> impl Iterator<Item = String> + use<'a> {
     let mut names = Vec::new();
     for metric in all().filter(|metric| metric.better != Better::Neither) {
@@ -117,6 +117,8 @@ pub fn judgeable<'a>(classes: &[&'a str]) -> impl Iterator<Item = String> + use<
         }
     }
     names.extend(LATENCIES.iter().map(|family| family.short().to_owned()));
+    let mut known = BTreeSet::new();
+    names.retain(|name| known.insert(name.clone()));
     names.into_iter()
 }
 
@@ -134,6 +136,15 @@ mod tests {
         for (metric, _) in QUANTILES {
             assert!(LATENCIES.iter().any(|latency| latency.name == metric.name));
         }
+    }
+
+    #[test]
+    fn what_can_be_judged_is_listed_once() {
+        let mut names: Vec<String> = judgeable(&["query", "insert"]).collect();
+        assert!(names.contains(&"query.p99".to_owned()) && names.contains(&"p99".to_owned()));
+        names.sort_unstable();
+        let twice = names.windows(2).find(|two| two[0] == two[1]);
+        assert_eq!(twice, None);
     }
 
     #[test]

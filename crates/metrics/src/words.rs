@@ -17,7 +17,7 @@ pub struct Words {
     pub more: &'static str,
     /// The word for a lower value.
     pub less: &'static str,
-    /// Whichever of the two is worse.
+    /// The worse of the two words.
     pub worse: &'static str,
     /// The object; empty if the verb says it all.
     pub what: &'static str,

@@ -33,6 +33,19 @@ impl Plan {
         aim && open && !in_blocks && self.variants.len() > 1
     }
 
+    /// The option of the command line that makes a step twice as long, such as `--rows 400000`.
+    /// `None` if there is none, or if the run itself chooses the seconds of the step.
+    pub fn lengthening(&self, step: &str) -> Option<String> {
+        let all = self.workload.sequences();
+        let mut steps = all.iter().flat_map(|sequence| &sequence.steps);
+        let timed = steps.find(|known| known.key.name == step)?.timed;
+        if timed && self.designs_itself() {
+            return None;
+        }
+        let (name, value) = self.workload.length_option(step, timed)?;
+        Some(format!("--{name} {}", value.saturating_mul(2)))
+    }
+
     /// Loads once per variant what only other steps need, where the run gives its time to what is
     /// undecided, or where servers share the load: then only the steps that the plan names are
     /// judged.
@@ -114,11 +127,31 @@ pub(crate) fn check_adaptive(plan: &Plan, problems: &mut Problems) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Layer;
     use proptest::prelude::*;
 
     fn plan(keys: &str) -> Plan {
         let text = format!("{keys}\n[variants.a]\ndbms = \"postgres@14.3\"\n[workload.insert]\n");
         Plan::parse(&text, None, "test").unwrap()
+    }
+
+    #[test]
+    fn a_step_gets_longer_by_an_option_that_its_workload_has() {
+        let of = |keys: &str, workload: &str, step: &str| {
+            let variants =
+                "[variants.a]\ndbms = 'postgres@14.3'\n[variants.b]\ndbms = 'postgres@15'";
+            let text = format!("{keys}\n{variants}\n[workload.{workload}]\n");
+            Plan::parse(&text, None, "test").unwrap().lengthening(step)
+        };
+        let some = |text: &str| Some(text.to_owned());
+        let insert = "insert";
+        assert_eq!(of("", insert, "l.i0"), some("--rows 400000"));
+        assert_eq!(of("", insert, "l.i1"), some("--indexed-rows 100000"));
+        assert_eq!(of("", insert, "qr100"), some("--seconds 20"));
+        assert_eq!(of("budget = '5m'", insert, "l.i0"), some("--rows 400000"));
+        assert_eq!(of("budget = '5m'", insert, "qr100"), None, "the budget chose its seconds");
+        assert_eq!(of("", "select", "select"), some("--seconds 10"));
+        assert_eq!(of("", insert, "no such step"), None);
     }
 
     #[test]
@@ -156,6 +189,46 @@ mod tests {
         ] {
             assert_eq!(loaded(keys, dbms, steps), None, "{keys} {dbms} {steps}");
         }
+    }
+
+    #[test]
+    fn what_prepares_for_others_is_loaded_once_unless_it_is_named() {
+        let read = |whole: &str, workload: &str| {
+            let text =
+                format!("{whole}\n[variants.a]\ndbms = 'postgres@16'\n[workload.{workload}\n");
+            let plan = Plan::parse(&text, None, "test").unwrap();
+            // What was written says the same.
+            let written = Plan::parse(&plan.to_toml(), None, "written").unwrap();
+            assert_eq!(
+                (&written.added, &written.restore_after),
+                (&plan.added, &plan.restore_after)
+            );
+            plan
+        };
+        let loaded = |workload: &str| read("pairing = 'auto'", workload).restore_after;
+        let script = "script]\nbuiltin = 'tpcb-like'\n";
+        assert_eq!(loaded(script).as_deref(), Some("primary-keys"));
+        assert_eq!(loaded(&format!("{script}init = ''")), None);
+        assert_eq!(loaded(&format!("{script}steps = ['load', 'script']")), None);
+        let keys = format!("{script}steps = ['primary-keys', 'script']");
+        assert_eq!(loaded(&keys).as_deref(), Some("vacuum"));
+        let program = "program]\ninit = 'pgbench -i'\ncommand = 'pgbench'\n";
+        assert_eq!(loaded(program).as_deref(), Some("init"));
+        assert_eq!(loaded("program]\ncommand = 'pgbench'\n"), None);
+        // Where every trial loads, it is measured as all others.
+        assert_eq!(read("pairing = 'blocks'", script).restore_after, None);
+        // Options choose anew.
+        let text = read("pairing = 'auto'", script).to_toml();
+        let options = |name: &str, value: &str| {
+            let mut layer = Layer::default();
+            layer.option(name, value);
+            let plan = Plan::parse_with(&text, None, "test", &layer).unwrap();
+            (plan.restore_after, plan.added)
+        };
+        assert_eq!(options("steps", "load,script"), (None, Vec::new()));
+        let (last, added) = options("init", "dtgp");
+        assert_eq!((last.as_deref(), added.len()), (Some("primary-keys"), 2));
+        assert_eq!(options("init", "dtg").0.as_deref(), Some("load"));
     }
 
     proptest! {

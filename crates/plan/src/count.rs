@@ -195,17 +195,11 @@ pub(crate) fn read_count(p: &mut Problems, table: &DeTable, folder: Option<&Path
 }
 
 fn protocols() -> Kind<Vec<Protocol>> {
-    let Kind { read, schema } = one_or_more(choice(&Protocol::NAMED));
-    Kind::new(schema, move |value| {
-        let found = read(value)?;
-        match found.as_slice() {
-            [] => Err("the list is empty; name \"simple\", \"prepared\" or both".to_owned()),
-            [first, second] if first == second => {
-                Err(format!("\"{}\" appears twice", first.as_str()))
-            }
-            [_, _, _, ..] => Err("name each protocol once".to_owned()),
-            _ => Ok(found),
-        }
+    one_or_more(choice(&Protocol::NAMED)).and_then(|found| match found.as_slice() {
+        [] => Err("the list is empty; name \"simple\", \"prepared\" or both".to_owned()),
+        [first, second] if first == second => Err(format!("\"{}\" appears twice", first.as_str())),
+        [_, _, _, ..] => Err("name each protocol once".to_owned()),
+        _ => Ok(found),
     })
 }
 

@@ -152,6 +152,12 @@ pub(crate) trait Family: Keyed {
         &[]
     }
 
+    /// The first steps of all sequences, as far as they only prepare for others and the plan does
+    /// not name them. For families whose plans have no complete list of steps.
+    fn prepares(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// The sequences to run.
     fn sequences(&self) -> Vec<Sequence>;
 
@@ -170,4 +176,9 @@ pub(crate) trait Family: Keyed {
 
     /// The number of rows to which the duration of a step that ends by its work is in proportion.
     fn rows_of(&self, step: &str) -> u64;
+
+    /// The key of that number, if it is one.
+    fn key_of_rows(&self, _step: &str) -> Option<&'static str> {
+        None
+    }
 }

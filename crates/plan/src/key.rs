@@ -9,7 +9,7 @@ use serde_json::{Value as Json, json};
 use toml::Value as Toml;
 use toml::de::{DeTable, DeValue};
 
-use crate::kind::{Kind, map, size, whole};
+use crate::kind::{self, Kind, map, size, whole};
 use crate::near::nearest;
 use crate::problem::Problems;
 use crate::section::{
@@ -94,8 +94,7 @@ impl<'a> Key<'a> {
                 field.extend(settings(p, table, &path));
             }
         });
-        let value = json!({ "type": ["string", "number", "boolean"] });
-        Key::declared(name, map(&value), None, read)
+        Key::declared(name, map(&kind::setting().schema), None, read)
     }
 
     /// A table that may be left out.

@@ -1,15 +1,11 @@
 //! The keys of a plan, each declared once, in the order in which they are written.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
-
-use serde_json::json;
-use toml::de::DeValue;
 
 use crate::duration::format_duration;
 use crate::key::{Key, Keyed};
-use crate::kind::{self, Kind, boolean, choice, string, strings, text, whole};
-use crate::section::{self, describe};
+use crate::kind::{self, boolean, choice, string, strings, text, whole};
+use crate::share::{any_share, share};
 use crate::types::{
     BuildPlan, BuildSystem, DEFAULT_PROFILE_SECONDS, DEFAULT_REPEATS, DEFAULT_STEAL_LIMIT,
     Durability, Pairing, Plan, Variant,
@@ -29,7 +25,7 @@ impl Keyed for Plan {
         let budget = self.budget.map(format_duration);
         let designs_itself = self.designs_itself();
         let factor = kind::number(0.0..=1.0, "a factor from 0 to 1");
-        let limit = kind::number(0.0..=1.0, "a share from 0 to 1 (1: no trial is polluted)");
+        let chosen = self.workload.tells_preparation() && self.restore_after == self.added_load();
         vec![
             Key::new("name", &mut self.name, string()).usual("name of the workload")
                 .means("name of the experiment"),
@@ -53,10 +49,10 @@ impl Keyed for Plan {
             Key::optional("slice_ms", &mut self.slice_ms, whole(2..10_001))
                 .usual("chosen by measurement").unit("ms").note("length of a slice")
                 .means("length of a slice, 2 to 10000; only with slices"),
-            Key::optional("restore_after", &mut self.restore_after, string())
+            Key::optional("restore_after", &mut self.restore_after, string()).written(!chosen)
                 .note("loaded once; trials start on a copy")
                 .means("last step of the load, such as `\"l.x\"`; see [Loading once](#loading-once)"),
-            Key::new("steal_limit", &mut self.steal_limit, limit).unless(&DEFAULT_STEAL_LIMIT)
+            Key::new("steal_limit", &mut self.steal_limit, any_share()).unless(&DEFAULT_STEAL_LIMIT)
                 .note("CPU share a hypervisor may take in a step")
                 .means("share of CPU time that a hypervisor may take during a step before the trial is run again; 1: no limit; see [Polluted trials](#polluted-trials)"),
             Key::whole("repeats", &mut self.repeats, 0..MAX_REPEATS + 1).unless(&DEFAULT_REPEATS)
@@ -70,7 +66,7 @@ impl Keyed for Plan {
             Key::optional("budget", &mut self.budget, kind::time()).shown(budget)
                 .note("no block ends after it")
                 .means("no block begins that would probably end later: `\"2h\"` or `\"1h30m\"`"),
-            Key::new("renamed", &mut self.renamed, renamed())
+            Key::new("renamed", &mut self.renamed, kind::table(string(), "{ OldName = \"NewName\" }"))
                 .unless(&BTreeMap::<String, String>::new())
                 .note("functions with another name: old = new")
                 .means("functions that only have another name in some versions, for profiles and counts: `{ OldName = \"NewName\" }`; some of PostgreSQL's are known"),
@@ -136,29 +132,6 @@ impl Keyed for Variant {
                 .means("settings of this variant; they override those for all variants"),
         ]
     }
-}
-
-/// Names of functions, and what they are called now.
-fn renamed() -> Kind<BTreeMap<String, String>> {
-    Kind::new(kind::map(&string().schema), |value| {
-        let DeValue::Table(table) = value else {
-            let expected = "expected a table such as { OldName = \"NewName\" }";
-            return Err(format!("{expected}, found {}", describe(value)));
-        };
-        let name = |(old, new): (&toml::Spanned<Cow<'_, str>>, &toml::Spanned<DeValue<'_>>)| {
-            Ok((old.get_ref().to_string(), section::string(new.get_ref())?))
-        };
-        table.iter().map(name).collect()
-    })
-}
-
-/// A share between 0 and 1.
-fn share() -> Kind<f64> {
-    let schema = json!({ "type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1 });
-    Kind::new(schema, |value| {
-        let within = f64::MIN_POSITIVE..=1.0 - f64::EPSILON;
-        section::number(value, within, "a share between 0 and 1, such as 0.02 for 2%")
-    })
 }
 
 /// The memory limit of a variant, or of all.

@@ -1,5 +1,6 @@
 //! What a key of a plan may hold: how it is read, and how the schema says it.
 
+use std::collections::BTreeMap;
 use std::ops::{Range, RangeInclusive};
 
 use serde_json::{Value as Json, json};
@@ -28,9 +29,22 @@ impl<T: 'static> Kind<T> {
         Kind { read: Box::new(read), schema }
     }
 
+    /// The same with another meaning, or a check of its own.
+    pub(crate) fn and_then<U: 'static>(
+        self,
+        next: impl Fn(T) -> Result<U, String> + 'static,
+    ) -> Kind<U> {
+        Kind::new(self.schema, move |value| (self.read)(value).and_then(&next))
+    }
+
     /// The same for a key that may be left out.
     pub(crate) fn optional(self) -> Kind<Option<T>> {
-        Kind::new(self.schema, move |value| (self.read)(value).map(Some))
+        self.and_then(|value| Ok(Some(value)))
+    }
+
+    /// The same with another schema.
+    pub(crate) fn described(self, schema: Json) -> Self {
+        Kind { schema, ..self }
     }
 }
 
@@ -105,19 +119,39 @@ pub(crate) fn time() -> Kind<std::time::Duration> {
 
 /// Numbers of clients: one, or a list without repetition.
 pub(crate) fn dops() -> Kind<Vec<u32>> {
-    let Kind { read, schema } = one_or_more::<u32>(whole(1..10_001));
-    Kind::new(schema, move |value| {
-        let list = read(value)?;
-        if list.is_empty() {
-            return Err("the list is empty; name at least one number of clients".to_owned());
+    one_or_more(whole(1..10_001)).and_then(once)
+}
+
+/// Numbers of clients, if there are any and none is there twice.
+pub(crate) fn once(list: Vec<u32>) -> Result<Vec<u32>, String> {
+    if list.is_empty() {
+        return Err("the list is empty; name at least one number of clients".to_owned());
+    }
+    match list.iter().enumerate().find(|(place, clients)| list[..*place].contains(clients)) {
+        Some((_, twice)) => {
+            Err(format!("{twice} appears twice; to repeat trials, increase `blocks`"))
         }
-        match list.iter().enumerate().find(|(place, dop)| list[..*place].contains(dop)) {
-            Some((_, twice)) => {
-                Err(format!("{twice} appears twice; to repeat trials, increase `blocks`"))
-            }
-            None => Ok(list),
-        }
+        None => Ok(list),
+    }
+}
+
+/// A table with any keys, such as the example.
+pub(crate) fn table<T: 'static>(one: Kind<T>, example: &'static str) -> Kind<BTreeMap<String, T>> {
+    let Kind { read, schema } = one;
+    Kind::new(map(&schema), move |value| {
+        let DeValue::Table(table) = value else {
+            return Err(format!("expected a table such as {example}, found {}", describe(value)));
+        };
+        let entries = table.iter();
+        entries
+            .map(|(key, value)| Ok((key.get_ref().to_string(), read(value.get_ref())?)))
+            .collect()
     })
+}
+
+/// A setting of a server, or a variable.
+pub(crate) fn setting() -> Kind<String> {
+    Kind::new(json!({ "type": ["string", "number", "boolean"] }), section::setting)
 }
 
 /// The schema of words.

@@ -6,8 +6,9 @@ use serde::Serialize;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use crate::owned::owned;
 use crate::problem::Problems;
-use crate::value::{key_text, toml};
+use crate::value::{key_text, quoted, toml};
 use crate::workloads::WorkloadPlan;
 
 /// Keys from the command line. They win over those of the text that they are laid over, and
@@ -29,6 +30,7 @@ use crate::workloads::WorkloadPlan;
 pub struct Layer {
     settings: Vec<Setting>,
     options: Vec<(String, String)>,
+    config: Vec<(String, String)>,
     /// Every variant gets a second name, as by [`crate::Plan::with_twins`].
     pub twins: bool,
 }
@@ -42,6 +44,13 @@ pub(crate) struct Setting {
     pub(crate) value: String,
 }
 
+impl Setting {
+    fn new(option: &str, path: &[&str], value: String) -> Self {
+        let path = path.iter().map(ToString::to_string).collect();
+        Setting { option: option.to_owned(), path, value }
+    }
+}
+
 impl Layer {
     /// True if nothing is set.
     pub fn is_empty(&self) -> bool {
@@ -50,12 +59,7 @@ impl Layer {
 
     /// Sets the key at a path, if there is a value; `option` gave it.
     pub fn set(&mut self, option: &str, path: &[&str], value: &impl Serialize) {
-        let path = path.iter().map(ToString::to_string).collect();
-        let setting = |value: toml::Value| Setting {
-            option: option.to_owned(),
-            path,
-            value: value.to_string(),
-        };
+        let setting = |value: toml::Value| Setting::new(option, path, value.to_string());
         self.settings.extend(toml(value).map(setting));
     }
 
@@ -64,19 +68,35 @@ impl Layer {
         self.options.push((name.to_owned(), value.to_owned()));
     }
 
+    /// Sets a server's setting for all variants of this layer, or, with a variant's name and a dot
+    /// in front, for that one only, in which it wins.
+    pub fn config(&mut self, name: &str, value: &str) {
+        self.config.push((name.to_owned(), value.to_owned()));
+    }
+
     /// The keys over this document.
     pub(crate) fn settings(&self, p: &mut Problems, document: &DeTable) -> Vec<Setting> {
         let mut settings = self.settings.clone();
+        let variants = self.settings.iter().filter_map(|setting| match &setting.path[..] {
+            [table, name, _] if table == "variants" => Some(name.as_str()),
+            _ => None,
+        });
+        let variants: Vec<&str> = variants.collect();
+        for (name, value) in &self.config {
+            match owned(name, &variants) {
+                Ok(path) => settings.push(Setting::new("-c", &path, quoted(value))),
+                Err(message) => p.of("", message),
+            }
+        }
         let Some(workload) = workload_of(document) else { return settings };
         for (name, text) in &self.options {
             let known = workload.options().iter().find(|known| known.name == name);
             let missing = || format!("`--{name}` is not an option of `{}`", workload.name());
             match known.ok_or_else(missing).and_then(|known| Ok((known.key, known.toml(text)?))) {
-                Ok((key, value)) => settings.push(Setting {
-                    option: format!("--{name}"),
-                    path: ["workload", workload.name(), key].map(str::to_owned).to_vec(),
-                    value,
-                }),
+                Ok((key, value)) => {
+                    let path = ["workload", workload.name(), key];
+                    settings.push(Setting::new(&format!("--{name}"), &path, value));
+                }
                 Err(message) => p.of("", message),
             }
         }
@@ -134,7 +154,7 @@ mod tests {
 
     fn short(variants: &[(&str, &str)], options: &[(&str, &str)]) -> Result<Plan, PlanError> {
         let mut layer = Layer::default();
-        layer.set("-c", &["config", "work_mem"], &"1MB");
+        layer.config("work_mem", "1MB");
         for (name, dbms) in variants {
             layer.set("-v", &["variants", name, "dbms"], dbms);
         }

@@ -9,6 +9,8 @@
 //! - [`Tree`]: the CPU time of a process tree whose children come and go; needs no privileges.
 //! - [`CpuMeter`], [`WriteMeter`]: one counter each, cheap enough for hundreds of readings a
 //!   second.
+//! - [`Contention`], [`RunDelay`]: what other programs use of the CPUs, and how long threads wait
+//!   for one.
 //! - [`perf`]: call stacks and event counts of processes, using the program `perf`.
 //! - [`callgrind`]: exact counts of instructions, per function, of a program that runs under
 //!   valgrind.
@@ -30,6 +32,7 @@
 pub mod callgrind;
 mod cgroup;
 mod clock;
+mod contention;
 mod device;
 mod files;
 mod host;
@@ -45,6 +48,7 @@ mod throttle;
 mod topology;
 
 pub use cgroup::{Cgroup, CgroupError, CpuTime, Layout, remove_directories};
+pub use contention::{Contended, Contention, Rivalry, RunDelay};
 pub use device::{Device, block_device_of};
 pub use host::{Fact, chosen, host_facts};
 pub use meter::{CpuMeter, StealMeter, WaitMeter, Waited, WriteMeter};

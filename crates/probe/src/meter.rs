@@ -37,8 +37,8 @@ impl CpuMeter {
     /// CPU time of all processes that are or were in the group; `None` if it cannot be read.
     ///
     /// The kernel charges a running process at every tick and when it is switched out. A difference
-    /// over a few milliseconds is therefore exact for processes that sleep at both ends, and up to
-    /// a tick wrong for one that runs.
+    /// over a few milliseconds is therefore exact if the processes sleep at both ends, and wrong by
+    /// up to a tick if one runs.
     pub fn read(&self) -> Option<Duration> {
         let mut buffer = [0; ROOM];
         let text = read_at_once(&self.file, &mut buffer)?;

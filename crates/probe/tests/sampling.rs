@@ -192,7 +192,7 @@ fn a_server_that_ends_is_noted_and_its_values_stop() {
 }
 
 /// The budget: everything at 1 Hz in at most 0.5% of one core, so at most 5 ms of CPU per sample.
-/// Of a tree of 30 processes, as a server with a dozen clients has.
+/// The tree has 30 processes, like a server with a dozen clients.
 #[test]
 #[ignore = "a bound: make bench"]
 fn a_sample_costs_less_than_five_milliseconds() {

@@ -127,7 +127,8 @@ fn a_storm_of_children_is_counted_within_two_percent() {
     assert!(directories.iter().all(|directory| !directory.exists()));
 }
 
-/// If no group can be created: the kernel's sum for the children that a parent waited for.
+/// Compares with the kernel's sum for the children that a parent waited for, if no group can be
+/// created.
 fn against_getrusage() {
     let children_us = || {
         let usage =

@@ -22,7 +22,7 @@ fn write(path: impl AsRef<Path>, text: &str) {
     std::fs::write(path, format!("{text}\n")).unwrap();
 }
 
-/// What a machine's `/sys` has of one CPU.
+/// The files of one CPU in a machine's `/sys`.
 struct Entry {
     core: usize,
     socket: i32,
@@ -245,7 +245,7 @@ fn any_pinning() -> impl Strategy<Value = Pinning> {
     prop::sample::select(Pinning::ALL.to_vec())
 }
 
-/// Whether the two CPUs of a pair are where the pinning wants them.
+/// True if the two CPUs of a pair are where the pinning wants them.
 fn is_kept(topology: &Topology, pinning: Pinning, pair: Pair) -> bool {
     let of = |number| *topology.cpus().iter().find(|cpu| cpu.number == number).unwrap();
     let (client, server) = (of(pair.client), of(pair.server));
@@ -271,7 +271,7 @@ fn per_core(topology: &Topology, pairs: &[Pair]) -> BTreeMap<Option<usize>, usiz
     counts
 }
 
-/// How often each CPU of a group in which pairs can be is used.
+/// The number of pairs on each CPU of the groups that can have pairs.
 fn per_cpu(topology: &Topology, pinning: Pinning, pairs: &[Pair]) -> BTreeMap<usize, usize> {
     let possible = |cpu: &&Cpu| {
         let peers: Vec<Cpu> = topology

@@ -51,17 +51,23 @@ pub enum ReportError {
     )]
     TooFewTrials,
     /// No step has this metric.
-    #[error("expected a metric such as o/s, found {asked}; available are {}", listed(.known))]
+    #[error(
+        "expected a metric such as o/s, found {asked}{}; available are {}",
+        did_you_mean(.nearest),
+        listed(.known)
+    )]
     UnknownMetric {
         /// The requested value.
         asked: String,
+        /// Known ones that were probably meant.
+        nearest: Vec<String>,
         /// The available ones.
         known: Vec<String>,
     },
     /// A metric that can't be judged.
     #[error(
         "expected a metric that can be judged, found {asked}{}; available are {}",
-        .nearest.as_ref().map_or(String::new(), |nearest| format!(" (did you mean {nearest}?)")),
+        did_you_mean(.nearest.as_slice()),
         listed(.known)
     )]
     NotJudgeable {
@@ -94,11 +100,19 @@ pub enum ReportError {
         /// The variants.
         systems: Vec<String>,
     },
-    /// No trial of this plan's workload is stored.
+    /// No trials that are stored tell how much a plan's steps vary.
     #[error(
-        "expected stored trials with the workload of {0}, found none; run a pilot first: `steelyard run PLAN --blocks 3`"
+        "expected stored trials with the workload and steps of {plan} ({}), found {found}; run a pilot of 3 blocks first",
+        listed(.steps)
     )]
-    NoPilot(String),
+    NoPilot {
+        /// Name of the plan.
+        plan: String,
+        /// Its steps.
+        steps: Vec<String>,
+        /// What is stored instead.
+        found: String,
+    },
     /// Not even two blocks fit.
     #[error(
         "expected a budget of at least {needed} for two blocks, found {budget}; allow more time or use fewer steps, variants or rows"
@@ -174,11 +188,17 @@ pub enum ReportError {
 
 fn why_not(notes: &[String]) -> String {
     if notes.is_empty() {
-        "take them with `steelyard run --profile`; `steelyard compare` warns if that failed"
-            .to_owned()
+        "they are taken by a run with --profile; a step that is named needs none".to_owned()
     } else {
         notes.join("; ")
     }
+}
+
+fn did_you_mean(nearest: &[String]) -> String {
+    if nearest.is_empty() {
+        return String::new();
+    }
+    format!(" (did you mean {}?)", nearest.join(" or "))
 }
 
 fn listed(names: &[String]) -> String {

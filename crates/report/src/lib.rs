@@ -32,6 +32,7 @@ mod page;
 mod profiles;
 mod sweep;
 mod variance;
+mod versions;
 
 pub use advise::{Advice, AdviseDocument, AdviseOptions, AdvisedStep, advise};
 pub use compare::document::{
@@ -68,9 +69,12 @@ pub use load::model::{
 pub use load::plans::ExplainedPlan;
 pub use load::slices::Slices;
 pub use load::used::{covered, looks, time_used};
+pub use output::fit::{shortened, wrapped};
+pub use output::number::half_width;
 pub use output::panels::{Panel, Panels};
 pub use output::sheet::{Format, Printable};
 pub use output::table::{Row, RowKind, Section, Table};
+pub use output::time::rfc3339;
 pub use page::data::Page;
 pub use page::html::{has_page, html, write_html};
 pub use profiles::{ExplainedMove, Folded, draw_flamegraphs, folded_file, profiles_directory};
@@ -82,3 +86,4 @@ pub use variance::{
     ChosenSetup, DEFAULT_LIMIT, Deviation, SetupDocument, SetupStep, Variance, VarianceDocument,
     VarianceOptions, WithinDocument, WorkloadVariance, variance,
 };
+pub use versions::{VersionDocument, VersionsDocument, versions};

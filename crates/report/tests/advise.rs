@@ -154,11 +154,22 @@ fn what_cannot_be_advised_on() {
         advise(&many.sources(), plan, options).map(|_| ()).unwrap_err()
     };
     let pilot_first = error(&empty, &same_plan(), &options(8));
-    assert!(pilot_first.to_string().contains("--blocks 3"), "{pilot_first}");
+    let said =
+        "(l.i0 dop=1, l.x dop=1, qr100 dop=1), found no finished trial; run a pilot of 3 blocks";
+    assert!(pilot_first.to_string().contains(said), "{pilot_first}");
     let many = pilot();
     let other = Request { systems: &SYSTEMS, keys: ("", "partitions = 4"), ..Request::default() };
     let other = error(&many, &wanted(&plan(&other)), &options(8));
-    assert!(matches!(other, ReportError::NoPilot { .. }), "{other}");
+    let said = "found experiment 1 nightly, with other workloads or other settings of it; run";
+    assert!(other.to_string().contains(said), "{other}");
+    let more = Request { systems: &SYSTEMS, dops: &[4], ..Request::default() };
+    let other = error(&many, &wanted(&plan(&more)), &options(8)).to_string();
+    assert!(other.contains("(l.i0 dop=4, l.x dop=4"), "{other}");
+    assert!(other.contains("found only l.i0 dop=1, l.x dop=1, qr100 dop=1; run"), "{other}");
+    let one = Many::new();
+    one.run(&Request { systems: &SYSTEMS, blocks: 1, ..Request::default() }, &|_, _, _, _| 1e4);
+    let single = error(&one, &same_plan(), &options(8)).to_string();
+    assert!(single.contains("no two trials of one variant in experiment 1 nightly"), "{single}");
     let short = AdviseOptions { budget: Duration::from_secs(60), ..options(0) };
     let short = error(&many, &same_plan(), &short).to_string();
     assert!(short.contains("for two blocks, found 1m"), "{short}");
@@ -169,4 +180,33 @@ fn what_cannot_be_advised_on() {
     let tight = found(&many, &same_plan(), &tight).document;
     assert!((2..6).contains(&tight.blocks), "{}", tight.blocks);
     assert!(tight.notes.iter().any(|note| note.contains("too few blocks")), "{:?}", tight.notes);
+}
+
+/// Steps of one name stay apart, and trials of several experiments count together.
+#[test]
+fn every_step_of_several_experiments_has_a_block() {
+    let many = Many::new();
+    for (day, name) in [(0, "monday"), (1, "tuesday")] {
+        let dops = &[1, 4];
+        let request =
+            Request { name, day, systems: &SYSTEMS, dops, blocks: 2, ..Request::default() };
+        many.run(&request, &|_, _, dop, block| 1e4 + f64::from(dop * 100 + block));
+    }
+    let asked = Request { systems: &SYSTEMS, dops: &[1, 4], ..Request::default() };
+    let advice = found(&many, &wanted(&plan(&asked)), &options(8));
+    let text = advice.render(Format::Text).unwrap();
+    assert!(text.contains("experiments 1 monday, 2 tuesday"), "{text}");
+    for dop in [1, 4] {
+        for step in ["l.i0", "l.x", "qr100"] {
+            let heading = format!("\n{step} dop={dop}: decided");
+            let (_, block) = text.split_once(&heading).expect(&heading);
+            let block = block.split("\n\n").next().unwrap();
+            assert!(block.lines().count() == 3 && block.contains("from 8 trials"), "{text}");
+        }
+    }
+    assert!(
+        text.lines()
+            .take_while(|line| *line != "The plan")
+            .all(|line| { line.starts_with("! ") || line.chars().count() <= 100 })
+    );
 }

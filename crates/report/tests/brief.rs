@@ -73,7 +73,7 @@ fn single_values_are_shown_without_intervals_and_said_once() {
         let text = brief(&lab, width);
         let shown = "\
 Throughput relative to a: 1 block
-step  a o/s  version    ratio
+step  a o/s  variant    ratio
 l.i0    100  b        (0.500)
 (…) the ratio of a single block, without an interval";
         assert!(text.starts_with(shown), "{text}");
@@ -120,4 +120,55 @@ fn costs_of_other_programs_have_their_unit() {
     assert!(text.starts_with("Costs relative to a: 1 block\n"), "{text}");
     assert!(text.contains("\nsort in s  "), "{text}");
     assert!(!text.contains("o/s"), "{text}");
+}
+
+/// Long names are cut in the middle, and sentences end between words, at any width.
+#[test]
+fn nothing_is_wider_than_the_terminal() {
+    let variants =
+        ["postgres.18.1.with.patch.one.and.more", "postgres.18.1.with.patch.two.and.more"];
+    let steps = ["l.i0", "qr100"];
+    let lab = Lab::new(&variants, &plan(&variants, &steps, 3, &[1]), 3);
+    lab.run(&steps, 3, 1, &|name, place, block| {
+        record(name, [1000.0, 900.0][place] * (1.0 + 0.01 * f64::from(block)))
+    });
+    for width in [64, 72, 80, 100] {
+        let text = brief(&lab, width);
+        let row = text.lines().find(|line| line.starts_with("l.i0 ")).unwrap();
+        assert!(row.ends_with("inconclusive"), "a line for each comparison at {width}:\n{text}");
+        let words: Vec<&str> = text.split_whitespace().collect();
+        assert!(words.contains(&"too-few-blocks:"), "whole words at {width}:\n{text}");
+    }
+    let text = brief(&lab, 72);
+    let row = text.lines().find(|line| line.starts_with("l.i0 ")).unwrap();
+    assert!(row.contains('…') && row.contains("o.and.more"), "which one is still seen:\n{text}");
+}
+
+#[test]
+fn another_metric_has_a_short_form_too() {
+    let options = CompareOptions {
+        brief: Some(80),
+        metrics: vec!["dbms.cpu/o".to_owned()],
+        ..CompareOptions::default()
+    };
+    let found = compare(&rich_lab().results(), &options).unwrap();
+    let text = found.render(Format::Text).unwrap();
+    assert!(text.starts_with("dbms.cpu/o relative to pg13.7: 95% intervals, 6 blocks"), "{text}");
+    assert!(text.contains("\nl.i0    8.500  pg14.3"), "{text}");
+    assert!(!text.contains("Throughput"), "{text}");
+}
+
+#[test]
+fn identical_variants_show_their_ratio_and_the_noise_floor() {
+    let variants = ["pg17", "pg17.aa"];
+    let text = "name = \"twins\"\nblocks = 6\n[variants.pg17]\ndbms = \"postgres@17\"\n\
+                [variants.\"pg17.aa\"]\ndbms = \"postgres@17\"\ntwin_of = \"pg17\"\n\
+                [workload.insert]\nsteps = [\"l.i0\"]\nsecondary_indexes = 0\n";
+    let lab = Lab::new(&variants, text, 6);
+    lab.run(&["l.i0"], 6, 1, &|name, place, block| {
+        record(name, 1000.0 + 2.0 * f64::from(block * (place as u32 + 1) % 5))
+    });
+    let text = brief(&lab, 80);
+    let line = text.lines().find(|line| line.starts_with("A/A, identical variants: ")).unwrap();
+    assert!(line.contains("l.i0 pg17.aa/pg17 1.00") && line.contains(", noise floor 0."), "{text}");
 }

@@ -22,6 +22,7 @@ fn text_and_markdown_and_csv_stay_as_they_are() {
             [
                 Section::Absolute,
                 Section::Relative,
+                Section::Verdicts,
                 Section::Rates,
                 Section::Latency,
                 Section::Hardware,
@@ -37,7 +38,7 @@ fn text_and_markdown_and_csv_stay_as_they_are() {
     golden("compare.txt", &found.render(Format::Text).unwrap());
     golden("compare.md", &found.render(Format::Markdown).unwrap());
     let short = CompareOptions {
-        sections: Some(vec![Section::Absolute, Section::Relative]),
+        sections: Some(vec![Section::Absolute, Section::Relative, Section::Verdicts]),
         rows: Rows::Steps,
         ..CompareOptions::default()
     };
@@ -189,7 +190,7 @@ fn several_numbers_of_clients_are_told_apart() {
     assert_eq!(order, [("l.i0", 4), ("qr100", 4), ("l.i0", 1), ("qr100", 1)]);
     let found = compare(&results, &CompareOptions::default()).unwrap();
     let text = found.render(Format::Text).unwrap();
-    assert!(text.contains("version  l.i0.4  qr100.4  l.i0.1  qr100.1\n"), "{text}");
+    assert!(text.contains("variant  l.i0.4  qr100.4  l.i0.1  qr100.1\n"), "{text}");
 }
 
 #[test]
@@ -445,9 +446,9 @@ fn what_is_not_known_has_no_column_and_no_table_where_people_read() {
         compare(&lab.results(), &options).unwrap().render(format).unwrap()
     };
     let text = rendered(&[Section::Hardware], Format::Text);
-    assert!(text.contains("\nversion  dbms.cpu/o   o/s\na             8.500  1003\n"), "{text}");
+    assert!(text.contains("\nvariant  dbms.cpu/o   o/s\na             8.500  1003\n"), "{text}");
     let markdown = rendered(&[Section::Hardware], Format::Markdown);
-    assert!(markdown.contains("\n| version | dbms.cpu/o | o/s |\n"), "{markdown}");
+    assert!(markdown.contains("\n| variant | dbms.cpu/o | o/s |\n"), "{markdown}");
     let csv = rendered(&[Section::Hardware], Format::Csv);
     assert!(csv.contains("hardware.l.i0.absolute,l.i0,absolute,a,rKB/o,–\n"), "{csv}");
     for format in [text, markdown, csv] {

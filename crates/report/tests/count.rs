@@ -53,6 +53,37 @@ fn printed_in_the_published_shape() {
 }
 
 #[test]
+fn a_terminal_gets_a_line_for_each_count_and_the_functions_that_moved() {
+    for width in [80, 100] {
+        let report = three().report_with(&CountOptions { brief: Some(width), ..options() });
+        let text = report.render(Format::Text).unwrap();
+        assert!(text.lines().all(|line| line.chars().count() <= width), "{text}");
+        assert!(text.lines().count() <= 22, "{text}");
+        golden(&format!("count-brief-{width}.txt"), &text);
+    }
+    // Of many kinds, those that moved most.
+    let many = Counting::new(&["a", "b"]);
+    for place in 0..40 {
+        let grown = build(|cost| cost.3 += if place % 8 == 0 { 100 + place } else { 0 });
+        let kind = [(&*format!("statement-{place}"), 1)];
+        many.all(&kind, &[Some(BASE.to_vec()), Some(grown)]);
+    }
+    let brief = CountOptions { brief: Some(100), ..options() };
+    let text = many.report_with(&brief).render(Format::Text).unwrap();
+    assert!(text.lines().count() <= 22 && text.contains("31 more counts moved less"), "{text}");
+    for place in [0, 8, 16, 24, 32] {
+        assert!(text.contains(&format!("\nstatement-{place} ")), "{text}");
+    }
+    let alone = Counting::new(&["a"]);
+    alone.all(&KINDS, &[Some(BASE.to_vec())]);
+    let text = alone.report_with(&brief).render(Format::Text).unwrap();
+    let mut lines = text.lines();
+    assert_eq!(lines.next(), Some("Instructions per statement"));
+    let head: Vec<&str> = lines.next().unwrap().split_whitespace().collect();
+    assert_eq!(head, ["kind", "a"], "{text}");
+}
+
+#[test]
 fn an_unfinished_count_and_a_variant_without_one_fail_the_gate() {
     let whole = three().report();
     assert_eq!(whole.gate(), whole.regressions(), "nothing is missing");
@@ -198,7 +229,7 @@ fn what_one_build_alone_has_is_shown_so() {
     );
     assert_eq!(names("point"), [("create_plan".to_owned(), true, false)]);
     let text = report.render(Format::Text).unwrap();
-    assert!(text.contains("– 1 not executed in a\n– 1 not executed in b\n"), "{text}");
+    assert!(text.contains("insert-100, point: – 1 not executed in b\n"), "{text}");
     let said = &report.document.sentences[0].sentence;
     assert_eq!(
         said,

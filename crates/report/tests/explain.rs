@@ -1,7 +1,7 @@
 //! Profiles: shares with known truth, read from the artifacts of finished trials.
 
 use crate::common::documented::assert_is_example;
-use crate::common::{Lab, counter, golden, plan, rich};
+use crate::common::{Lab, counter, golden, plan, record, rich};
 use report::{ExplainOptions, Format};
 
 const VARIANTS: [&str; 2] = ["pg13.7", "pg14.3"];
@@ -203,4 +203,53 @@ fn flamegraphs_are_drawn_beside_the_stacks_and_into_the_page() {
     let html = report::html(&lab.store, &results, None).unwrap();
     assert!(html.contains("\"profiles\":[{\"step\":\"l.i0\""));
     assert!(html.contains("Percentage of samples for children of PostgresMain: l.i0"));
+}
+
+#[test]
+fn counts_are_pointed_to_where_they_would_tell_more() {
+    let command = "steelyard count --plan-of 1".to_owned();
+    let pointed = |grown: f64, lost: f64| {
+        let lab = Lab::new(&VARIANTS, &plan(&VARIANTS, &["l.i0"], 6, &[1]), 6);
+        lab.run(&["l.i0"], 6, 1, &|name, place, block| {
+            let chance = 1.0 + 0.001 * f64::from((block * 7 + place as u32 * 3) % 5);
+            let mut step = record(name, 1e4 * chance * [1.0, lost][place]);
+            step.metrics.push(("dbms.cpu/o".to_owned(), 8.5 * [1.0, grown][place] / chance));
+            step
+        });
+        let options = ExplainOptions {
+            step: Some("l.i0".to_owned()),
+            counting: Some(command.clone()),
+            ..ExplainOptions::default()
+        };
+        explained(&lab, &options).render(Format::Text).unwrap().contains(&command)
+    };
+    assert!(pointed(1.1, 0.9), "what needs more CPU can be found in the code");
+    assert!(pointed(1.0, 1.0), "nothing is certain yet");
+    assert!(!pointed(1.0, 0.9), "what waits has no more instructions");
+}
+
+/// An insert stream at a fixed rate: what it makes is told as that.
+#[test]
+fn a_fixed_rate_is_no_cause_and_no_finding() {
+    let said = |step: &str| {
+        let lab = Lab::new(&VARIANTS, &plan(&VARIANTS, &["l.i0", "l.x", "qr100"], 6, &[1]), 6);
+        lab.run(&["l.i0", "l.x", "qr100"], 6, 1, &|name, place, block| {
+            let chance = 1.0 + 0.001 * f64::from((block * 7 + place as u32 * 3) % 5);
+            let mut step = record(name, 1e4 * chance * [1.0, 0.8][place]);
+            step.metrics.push(("insert.target".to_owned(), 100.0));
+            step.metrics.push(("insert.held".to_owned(), 1.0));
+            step.metrics.push(("wKB/o".to_owned(), 24.0 * [1.0, 1.2][place] * chance));
+            step
+        });
+        let asked = ExplainOptions { step: Some(step.to_owned()), ..ExplainOptions::default() };
+        explained(&lab, &asked).document.steps[0].conclusion["pg14.3"].clone()
+    };
+    let given = said("l.i0");
+    assert!(
+        given.contains("throughput is given, since its inserts come at a fixed rate"),
+        "{given}"
+    );
+    let beside = said("qr100");
+    let effect = "an effect of throughput and no cause, may explain wKB/o";
+    assert!(beside.contains("throughput down") && beside.contains(effect), "{beside}");
 }

@@ -60,6 +60,17 @@ fn versions_in_order_with_the_change_between_them() {
 }
 
 #[test]
+fn a_metric_without_its_class_is_answered_with_those_that_have_one() {
+    let many = versions();
+    let asked = |metric: &str| {
+        let options = HistoryOptions { metric: metric.to_owned(), ..HistoryOptions::default() };
+        history(&many.sources(), &options).unwrap_err().to_string()
+    };
+    let told = asked("o/z");
+    assert!(told.contains("found o/z (did you mean o/s?); available are "), "{told}");
+}
+
+#[test]
 fn only_the_steps_asked_for() {
     let many = versions();
     let options = HistoryOptions { steps: vec!["qr100".to_owned()], ..HistoryOptions::default() };

@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by it")]
 
 mod advise;
+mod asked;
 mod brief;
 mod common;
 mod compare;

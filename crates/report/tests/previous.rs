@@ -26,10 +26,10 @@ fn each_version_is_compared_with_the_one_before() {
     let found = compare("previous").unwrap();
     let ratio = |place: usize| found.judged.of(0, place).map(|it| (it.ratio * 100.0).round());
     assert_eq!([0, 1, 2].map(ratio), [None, Some(90.0), Some(100.0)]);
-    assert_eq!(found.document.base, "the previous version");
+    assert_eq!(found.document.base, "the previous variant");
     let printed = found.render(Format::Text).unwrap();
     for part in [
-        "value of the version / value of the previous version",
+        "value of the variant / value of the previous variant",
         "--- relative to previous\n",
         "16 is 10.0% slower than 15",
         "17 is as fast as 16",

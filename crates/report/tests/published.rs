@@ -23,7 +23,7 @@ fn relative_throughput_of_the_insert_benchmark() {
     let text = lab.compare().render(Format::Text).unwrap();
     let published = "\
 --- relative to first result
-version   l.i0   l.i1  qr100
+variant   l.i0   l.i1  qr100
 14.3     0.934  0.971  0.971
 15b1     0.856  0.946  0.953
 ";
@@ -114,8 +114,8 @@ fn sizes_and_counters() {
     };
     let text = report::compare(&lab.results(), &options).unwrap().render(Format::Text).unwrap();
     for published in [
-        "version  index   rel  total\n13.7      5308  3069   8378\n",
-        "version  index   rel  total\n13.7      8333  3950    12G\n",
+        "variant  index   rel  total\n13.7      5308  3069   8378\n",
+        "variant  index   rel  total\n13.7      8333  3950    12G\n",
         "wal_records     –    1.0B    1.0B\n",
         "wal_fpi         –    3.0M    3.0M\n",
         "wal_bytes       –  109.2B  109.5B\n",

@@ -66,6 +66,22 @@ fn slices_where_a_step_has_them_and_blocks_elsewhere() {
     assert!(steps[0].variants[0].slices.is_none() && steps[1].variants[1].slices.is_none());
 }
 
+/// The first blocks find out how a step runs.
+#[test]
+fn a_step_is_judged_the_way_in_which_most_of_its_blocks_ran() {
+    let judged = |slices: std::ops::RangeInclusive<u32>| {
+        let lab = Lab::new(&VARIANTS, &plan(&VARIANTS, &["l.i0"], 6, &[1]), 6);
+        lab.run(&["l.i0"], 6, 1, &|name, place, block| {
+            let (level, seed) = ([10_000.0, 9_500.0][place], u64::from(block) * 10 + place as u64);
+            if slices.contains(&block) { sliced(name, level, seed) } else { record(name, level) }
+        });
+        let found = lab.compare().judged.of(0, 1).unwrap().clone();
+        (found.method, found.blocks)
+    };
+    assert_eq!(judged(1..=2), (Method::Blocks, 6));
+    assert_eq!(judged(2..=6), (Method::Slices, 5));
+}
+
 /// The operations of whole steps say 0.9, because the machine was slower while the variant had the
 /// load; neighboring slices say 0.95.
 #[test]
@@ -93,7 +109,7 @@ fn one_ratio_wherever_it_is_shown() {
         "{text}"
     );
     assert_eq!(text.matches("outside the interval of the ratio").count(), 1, "{text}");
-    assert!(text.contains("geometric means over 3 restarts\n"), "{text}");
+    assert!(text.contains("geometric means over 3 blocks\n"), "{text}");
     let csv = compared.render(report::Format::Csv).unwrap();
     let of_hardware = csv
         .lines()

@@ -22,7 +22,13 @@ fn a_sweep_is_printed_over_its_clients() {
     golden("sweep.csv", &comparison.summary(Format::Csv).unwrap());
     let options = report::CompareOptions { brief: Some(80), ..Default::default() };
     let brief = report::compare(&lab.results(), &options).unwrap();
-    golden("brief-sweep.txt", &brief.render(Format::Text).unwrap());
+    let brief = brief.render(Format::Text).unwrap();
+    golden("brief-sweep.txt", &brief);
+    let row = brief.lines().find(|line| line.starts_with("22  ")).unwrap();
+    assert!(row.contains(" ±") && brief.contains("± is half the width"), "{brief}");
+    assert!(brief.lines().all(|line| line.chars().count() <= 80), "{brief}");
+    let csv = comparison.render(Format::Csv).unwrap();
+    assert!(!csv.contains('±'), "numbers for programs:\n{csv}");
 }
 
 #[test]
@@ -103,7 +109,7 @@ fn other_steps_stay_where_they_were() {
         let comparison = lab.compare();
         assert_eq!(comparison.document.sweeps.len(), sweeps);
         let text = comparison.render(Format::Text).unwrap();
-        assert!(text.contains("version  l.i0.1  l.i0.4"), "{text}");
+        assert!(text.contains("variant  l.i0.1  l.i0.4"), "{text}");
         assert_eq!(text.matches("over clients: l.i0").count(), sweeps, "{text}");
     }
 }

@@ -5,7 +5,7 @@ pub trait Host {
     /// 64 random bits, different ones each time: draws are repeated until they fit.
     fn bits(&mut self) -> u64;
 
-    /// Takes what `debug()` is called with. pgbench prints it to its standard error.
+    /// Receives the argument of `debug()`. pgbench prints it to its standard error.
     fn debug(&mut self, value: crate::Scalar) {
         let _ = value;
     }

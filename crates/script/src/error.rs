@@ -5,7 +5,7 @@ use thiserror::Error;
 
 use crate::slot::Slot;
 
-/// Where something stands in its file.
+/// A place in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Place {
     /// The line, from 1.
@@ -48,7 +48,7 @@ pub struct ScriptError {
     pub problem: Problem,
 }
 
-/// A mistake in a script. Texts named `found` are those of the script.
+/// A mistake in a script. Fields named `found` have texts of the script.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Problem {
@@ -152,7 +152,7 @@ pub enum Problem {
         /// The deepest that is allowed.
         limit: usize,
     },
-    /// `\elif`, `\else` or `\endif` where none can be, or an `\if` that isn't ended.
+    /// A misplaced `\elif`, `\else` or `\endif`, or an `\if` that isn't ended.
     #[error("{0}")]
     Nesting(&'static str),
     /// `\gset` or `\aset` without a statement.
@@ -203,7 +203,8 @@ pub enum Problem {
         /// How many there are.
         found: usize,
     },
-    /// A pipeline that is started twice, isn't started or isn't ended, or what cannot be in one.
+    /// A pipeline that is started twice, isn't started or isn't ended, or a command that is not
+    /// allowed in one.
     #[error("{0}")]
     Pipeline(&'static str),
     /// A script without commands.

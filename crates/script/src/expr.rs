@@ -15,13 +15,13 @@ pub enum Expr {
     Variable(Slot),
     /// A function of 0 to 16 arguments, or an operator.
     Call(Function, Box<[Expr]>),
-    /// True if all are. The first that is false or `NULL` is the result, and no later one is
-    /// evaluated. (SQL would give false if any is.)
+    /// True if all operands are. The first that is false or `NULL` is the result, and no later one
+    /// is evaluated. (SQL would give false if any is.)
     And(Box<[Expr]>),
-    /// False if all are. The first that is true or `NULL` is the result, and no later one is
-    /// evaluated.
+    /// False if all operands are. The first that is true or `NULL` is the result, and no later one
+    /// is evaluated.
     Or(Box<[Expr]>),
-    /// Conditions, each with its result behind it, and last the result if none holds.
+    /// Conditions, each followed by its result; at the end, the result if none holds.
     Case(Box<[Expr]>),
 }
 

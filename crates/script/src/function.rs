@@ -271,7 +271,7 @@ impl Function {
         Ok(Scalar::Int(drawn))
     }
 
-    /// The smallest or largest of at least one value; a double if one of them is.
+    /// The smallest or largest of one or more values; a double if any of them is.
     pub(crate) fn extreme(self, values: &[Scalar]) -> Result<Scalar, EvalError> {
         if values.contains(&Scalar::Null) {
             return Ok(Scalar::Null);

@@ -133,7 +133,7 @@ impl<'a> Parser<'a, '_> {
         Ok(depth)
     }
 
-    /// An operand and all operators behind it that bind at least as much as `least`.
+    /// An operand and all operators after it that bind at least as tightly as `least`.
     fn operators(&mut self, least: u8) -> Result<Parsed, Fault> {
         if self.depth >= DEEPEST_PARSE {
             return Err(Fault::new(self.at, Problem::TooDeep { limit: DEEPEST_PARSE }));

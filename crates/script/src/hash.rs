@@ -26,8 +26,8 @@ pub(crate) fn murmur2(value: i64, seed: i64) -> i64 {
     (hash ^ (hash >> SHIFT)) as i64
 }
 
-/// Where a pseudorandom permutation of `0..size` that belongs to the seed puts `value` modulo
-/// `size`. As pgbench 15 and later compute it; 14 had another generator.
+/// The image of `value` modulo `size` under a pseudorandom permutation of `0..size`, which the seed
+/// selects. It is computed as in pgbench 15 and later; 14 had another generator.
 ///
 /// Six rounds, each of three bijections. The largest power of two that fits is placed over the
 /// lower end of the range and then over the upper end: there, numbers are multiplied by an odd

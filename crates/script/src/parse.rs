@@ -100,7 +100,7 @@ impl<'a> Parser<'a, '_> {
         self.commands.push(Command { place, number: self.number, action });
     }
 
-    /// References are found in the whole text, whatever they are inside of, as pgbench does.
+    /// References are found in the whole text, even inside quotes and comments, as in pgbench.
     fn sql(&mut self, chunk: &Chunk) {
         self.number += 1;
         self.storable = true;
@@ -222,8 +222,8 @@ impl<'a> Parser<'a, '_> {
         Err(Fault::new(word.at, Problem::UnexpectedArgument { command, found }))
     }
 
-    /// The branch of `\if` or `\elif` goes on behind `\endif`; the following commands are for the
-    /// case that the condition didn't hold.
+    /// The branch of `\if` or `\elif` continues after `\endif`. The following commands run if the
+    /// condition didn't hold.
     fn branch_ends(&mut self, start: usize, is_else: bool) -> Result<(), Fault> {
         let jump = self.commands.len();
         self.conditionals

@@ -34,7 +34,7 @@ struct Segment {
 }
 
 impl Chunk {
-    /// The byte of the script that is at a byte of this text, and what surrounds it.
+    /// The byte of the script at a byte of this text, with its surroundings.
     pub(crate) fn source(&self, at: usize) -> (usize, Inside) {
         let after = self.segments.partition_point(|segment| segment.start <= at);
         let segment = after.checked_sub(1).and_then(|index| self.segments.get(index));
@@ -125,7 +125,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Where the token that starts here ends. Runs of space, quoted texts, comments, names and
-    /// references to variables are tokens, and all other characters alone.
+    /// references to variables are tokens. Every other character is a token by itself.
     fn token(&mut self, start: usize) -> Result<(usize, Inside), Fault> {
         let plain = |end| Ok((end, Inside::Nothing));
         match (self.byte(start), self.byte(start + 1)) {

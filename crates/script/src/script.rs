@@ -9,8 +9,8 @@ use crate::{EvalError, Expr, Place, Problem, Scalar, Slot, Symbols, Value};
 pub struct Script {
     /// The name it was parsed under, for messages.
     pub name: String,
-    /// Its commands, in order. `\if` and its kin are jumps over commands, always forwards; a jump
-    /// to behind the last command ends the script.
+    /// Its commands, in order. `\if` and similar commands are jumps over commands, always forward.
+    /// A jump past the last command ends the script.
     pub commands: Vec<Command>,
     /// The variables that must have a value, except those inside quotes and comments.
     pub(crate) mentions: Vec<(Slot, Place)>,
@@ -65,7 +65,7 @@ pub enum Action {
 pub struct Sleep {
     /// The number, or the variable that holds it.
     pub time: Time,
-    /// Microseconds that one stands for: 1, 1000 or 1,000,000.
+    /// The unit in microseconds: 1, 1000 or 1,000,000.
     pub unit: u64,
 }
 
@@ -147,7 +147,7 @@ pub enum Inside {
 /// `\gset` or `\aset`: results become values of variables, as text ([`Value::given`]).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Store {
-    /// Of which statements.
+    /// The statements whose results it stores.
     pub of: Results,
     /// The prefix of the columns' names. [`Symbols::slot`] finds the variables; it has none for
     /// columns that no script mentions.

@@ -13,7 +13,8 @@ use crate::value::Value;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Symbols {
     symbols: Vec<Symbol>,
-    /// Of `\gset` and `\aset`: any variable that begins with one may get a value.
+    /// The prefixes of `\gset` and `\aset`. Any variable that begins with one of them may get a
+    /// value.
     prefixes: Vec<String>,
 }
 
@@ -31,7 +32,7 @@ impl Symbols {
     pub const CLIENT_ID: Slot = Slot(1);
     /// `:random_seed`, the seed of the run.
     pub const RANDOM_SEED: Slot = Slot(2);
-    /// `:default_seed`, the seed of hash functions and `permute` that are given none.
+    /// `:default_seed`, the seed of hash functions and `permute` without one of their own.
     pub const DEFAULT_SEED: Slot = Slot(3);
 
     /// The variables that pgbench itself sets, in the order of their constants here.

@@ -26,7 +26,7 @@ pub(crate) enum Token<'a> {
     End,
 }
 
-/// The signs; those that others begin with are last.
+/// The signs. One that is the beginning of a longer sign comes after it.
 const SIGNS: [&str; 20] = [
     "<>", "!=", "<=", ">=", "<<", ">>", "<", ">", "=", "+", "-", "*", "/", "%", "(", ")", ",", "&",
     "|", "#",

@@ -139,15 +139,16 @@ pub enum Value {
     Unset,
     /// The result of an expression.
     Scalar(Scalar),
-    /// Text that was given, or that a query returned. It stays as it is in statements; an
-    /// expression takes it for what it looks like.
+    /// Text that was given, or that a query returned. Statements get it unchanged; an expression
+    /// reads it as the type that it looks like.
     Text(String),
 }
 
 impl Value {
     /// The value of a given text, such as that of `-D name=text` or of a column under `\gset`.
     ///
-    /// Text that a number, `true`, `false` or `NULL` would be written as is kept as that.
+    /// Text is kept as a number, `true`, `false` or `NULL` if that value would be written in the
+    /// same way.
     pub fn given(text: &str) -> Value {
         match read(text) {
             Ok(scalar) if scalar.to_string() == text => Value::Scalar(scalar),

@@ -9,20 +9,20 @@ use script::{Action, Host, Scalar, Script, Symbols, Value, parse};
 use crate::server::Server;
 use crate::{distributions, properties};
 
-/// What `:default_seed`, `:scale` and `:random_seed` are, and options that make them so.
+/// Values of `:default_seed`, `:scale` and `:random_seed`, and the options that set them.
 const BUILT_IN: [i64; 4] = [7, 0, 42, 1234];
 const OPTIONS: [&str; 6] = ["-t1", "-s7", "--random-seed=42", "-D", "default_seed=1234", "-c1"];
 
 /// Expressions that have a value.
 const VALUES: &str = include_str!("fixtures/values.txt");
 
-/// Expressions that have none: what pgbench says, and what this crate says.
+/// Expressions without a value, with the messages of pgbench and of this crate.
 const ERRORS: &str = include_str!("fixtures/errors.txt");
 
-/// Scripts whose statements are compared, apart from each other by lines of `=`.
+/// Scripts whose statements are compared, separated by lines of `=`.
 const STATEMENTS: &str = include_str!("fixtures/statements.sql");
 
-/// Texts of variables, with what is said of those that have no value.
+/// Texts of variables, with the messages for those that have no value.
 const TEXTS: [&str; 34] = [
     "0",
     "-0",
@@ -79,7 +79,7 @@ impl Host for Seen {
     }
 }
 
-/// What this crate sees in `debug()`, or the message of the first error.
+/// The values that this crate passes to `debug()`, or the message of the first error.
 fn ours(text: &str, given: &[(&str, &str)]) -> Result<Vec<String>, String> {
     let mut symbols = Symbols::new();
     for (name, _) in given {
@@ -96,7 +96,7 @@ fn ours(text: &str, given: &[(&str, &str)]) -> Result<Vec<String>, String> {
     Ok(seen.0)
 }
 
-/// What pgbench prints in `debug()`, or its messages if it failed.
+/// The values that pgbench prints in `debug()`, or its messages if it failed.
 fn theirs(server: &Server, text: &str, given: &[(&str, &str)]) -> Result<Vec<String>, String> {
     let given: Vec<String> =
         given.iter().flat_map(|(name, text)| ["-D".to_owned(), format!("{name}={text}")]).collect();

@@ -6,7 +6,7 @@ use script::{
     Value, check, parse,
 };
 
-/// What scripts are made of, so that arbitrary text comes close to one.
+/// Parts of scripts, so that arbitrary text comes close to a script.
 const WORDS: [&str; 60] = [
     "\\set",
     "\\if",

@@ -1,4 +1,4 @@
-//! A PostgreSQL server with nothing in it, and the pgbench beside it.
+//! An empty PostgreSQL server, and the pgbench of the same installation.
 
 use std::os::unix::fs::{MetadataExt, chown};
 use std::os::unix::process::CommandExt;
@@ -20,14 +20,14 @@ pub struct Server {
     postgres: Option<Child>,
 }
 
-/// What a program wrote to its standard error, and whether it succeeded.
+/// The standard error of a program, and whether it succeeded.
 pub struct Printed {
     pub text: String,
     pub success: bool,
 }
 
 impl Server {
-    /// `Err` says why there can be none here.
+    /// `Err` says why none can be started here.
     pub fn start() -> Result<Server, String> {
         let programs = programs().ok_or("no PostgreSQL 15 or later in /usr/lib/postgresql")?;
         let directory = tempfile::Builder::new().prefix("script-test-").tempdir().unwrap();

@@ -1,12 +1,12 @@
-//! Which values are taken. They end up in scripts that root runs, so each is limited to the
-//! characters that its kind of name has; [`quote`] quotes it nevertheless.
+//! Checks values. They end up in scripts that root runs, so each may only have the characters of
+//! its kind of name. [`quote`] quotes it nevertheless.
 
 use crate::request::{Cloud, IMAGE_USER, Request};
 
 /// Why a description can't be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
-    /// A value that could not be one of its kind.
+    /// A value that is not valid for its kind.
     #[error("{option}: expected {expected}; found {found:?}")]
     Value {
         /// The option.
@@ -36,8 +36,8 @@ pub enum Error {
 
 /// Sizes of disks in GB that both clouds have.
 const SIZES: std::ops::RangeInclusive<u32> = 10..=65_536;
-/// Doctor expects at least the first. More than the last, which is what systemd allows at most
-/// unless told otherwise, could lock everybody out.
+/// Doctor expects at least the first. The last is systemd's default maximum; more could lock
+/// everybody out.
 const NOFILE: std::ops::RangeInclusive<u32> = 65_536..=524_288;
 
 type Rule = fn(&str) -> bool;

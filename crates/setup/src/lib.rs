@@ -1,5 +1,5 @@
 //! Text that makes a bare server fit to measure on: commands that create it in a cloud, a
-//! cloud-init file, and a script for one that exists. Nothing is run here.
+//! cloud-init file, and a script for an existing server. This crate runs none of it.
 //!
 //! The script is `src/setup.sh`, which runs as it is; [`Setup::script`] fills in its settings. The
 //! cloud-init file carries the same script. `doctor` judges the outcome: the script writes the

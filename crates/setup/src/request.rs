@@ -74,7 +74,7 @@ pub struct Request {
     pub nofile: u32,
     /// Turn off boost.
     pub no_boost: bool,
-    /// Turn off SMT, on a server that exists. Virtual machines of clouds are created without.
+    /// Turn off SMT on an existing server. Virtual machines in clouds are created without it.
     pub no_smt: bool,
     /// Turn off idle states that take longer than 20 µs to leave.
     pub no_deep_idle: bool,
@@ -122,7 +122,7 @@ impl Request {
         self.machine.as_deref().is_some_and(|machine| machine.contains("metal"))
     }
 
-    /// The bucket without what says whose it is.
+    /// The bucket's name without the prefix for its cloud.
     pub(crate) fn bucket_name(&self) -> Option<&str> {
         let bucket = self.bucket.as_deref()?;
         Some(bucket.split_once("://").map_or(bucket, |(_, name)| name))

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use rusqlite::types::Type;
 use rusqlite::{Row, params};
 
-use crate::codec;
 use crate::error::Result;
 use crate::read::{unreadable, unsigned};
 use crate::records::StepId;
+use crate::series;
 use crate::step::{Counter, Failure, Histogram, LogEvent, QueryPlan, Series, Size};
 use crate::store::Store;
 
@@ -124,7 +124,7 @@ impl Store {
 
 fn series(row: &Row) -> rusqlite::Result<Series> {
     let encoding = row.get_ref(4)?.as_str()?;
-    let values = codec::decode(encoding, row.get_ref(5)?.as_blob()?)
+    let values = series::decode(encoding, row.get_ref(5)?.as_blob()?)
         .ok_or_else(|| unreadable(5, Type::Blob, "values of a series"))?;
     Ok(Series {
         name: row.get(0)?,

@@ -11,7 +11,6 @@
 //! Only finished steps of finished trials are results; reading starts from those (see [`Scope`]).
 //! This crate doesn't know what a metric means.
 
-mod codec;
 mod content;
 mod counts;
 mod error;
@@ -20,6 +19,7 @@ mod intern;
 mod read;
 mod records;
 mod schema;
+mod series;
 mod step;
 mod store;
 mod transfer;

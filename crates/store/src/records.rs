@@ -241,8 +241,8 @@ pub struct NewTrial {
     pub block: u32,
     /// Place in the block, from 1.
     pub position: u32,
-    /// Which of the workload's sequences of steps it goes through. Not a number of clients, though
-    /// made from one for insert.
+    /// Number of the workload's sequence of steps that it goes through. For insert, it is computed
+    /// from the number of clients.
     pub sequence: u32,
     /// Now, in milliseconds since 1970 (UTC).
     pub started_ms: i64,
@@ -259,8 +259,8 @@ pub struct Trial {
     pub block: u32,
     /// Place in the block, from 1.
     pub position: u32,
-    /// Which of the workload's sequences of steps it goes through. Not a number of clients, though
-    /// made from one for insert.
+    /// Number of the workload's sequence of steps that it goes through. For insert, it is computed
+    /// from the number of clients.
     pub sequence: u32,
     /// Number of the attempt at this variant, block and sequence, from 1.
     pub attempt: u32,

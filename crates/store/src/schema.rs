@@ -35,7 +35,10 @@ mod tests {
 
     fn tables(connection: &Connection) -> Vec<String> {
         let mut statement = connection
-            .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")
+            .prepare(
+                "SELECT name FROM sqlite_schema WHERE type = 'table' \
+                 AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name",
+            )
             .unwrap();
         let rows = statement.query_map([], |row| row.get(0)).unwrap();
         rows.map(Result::unwrap).collect()

@@ -38,9 +38,10 @@ CREATE TABLE setting (
     PRIMARY KEY (set_id, ordinal)
 ) STRICT, WITHOUT ROWID;
 
--- A run or a count. A purpose that is the default adds nothing to the content hash.
+-- A run or a count. A purpose that is the default adds nothing to the content hash. The id of a
+-- removed one is not used again (in databases made before, that of the last one is).
 CREATE TABLE experiment (
-    id          INTEGER PRIMARY KEY,
+    id          INTEGER PRIMARY KEY AUTOINCREMENT,
     name        TEXT NOT NULL,
     workload    TEXT NOT NULL,
     base        TEXT NOT NULL,

@@ -7,13 +7,13 @@ use plan::{Labels, StepKey};
 use reference::{setting_without_passwords, without_passwords};
 use rusqlite::{Connection, OptionalExtension, params};
 
-use crate::codec;
 use crate::error::{Result, StoreError};
 use crate::intern::{HOST_FACTS, Names, SETTINGS};
 use crate::records::{
     ExperimentId, ExperimentState, HostFact, NewExperiment, NewTrial, NewVariant, Setting, StepId,
     TrialId, TrialState, VariantId,
 };
+use crate::series;
 use crate::step::{Failure, LogEvent, Measure, StepRecord, Warning};
 use crate::store::{Store, now_ms};
 
@@ -428,7 +428,7 @@ fn insert_step(
                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
     let mut insert = connection.prepare_cached(sql)?;
     for s in series {
-        let (encoding, bytes) = codec::encode(&s.values);
+        let (encoding, bytes) = series::encode(&s.values);
         let name = names.id(&s.name)?;
         insert.execute(params![step, name, s.label, s.unit, s.group, encoding, bytes])?;
     }

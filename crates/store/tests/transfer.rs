@@ -70,7 +70,8 @@ fn dump(connection: &Connection) -> Vec<(String, Vec<Value>)> {
 }
 
 fn tables(connection: &Connection) -> Vec<String> {
-    let sql = "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name";
+    let sql = "SELECT name FROM sqlite_schema WHERE type = 'table' \
+               AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name";
     let mut statement = connection.prepare(sql).unwrap();
     statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
 }
@@ -326,6 +327,43 @@ fn a_removed_experiment_leaves_the_others_as_they_were() {
     assert!(artifacts.join("profiles/1/l.x.dop1/pg.svg").is_file());
     let error = store.remove_experiment(removed).unwrap_err();
     assert!(error.is_request(), "{error}");
+}
+
+#[test]
+fn the_number_of_a_removed_experiment_is_not_used_again() {
+    let folders = [(); 2].map(|()| tempfile::tempdir().unwrap());
+    let [store, other] = folders.each_ref().map(open);
+    let (first, last) = (full(&store, "first"), full(&store, "last"));
+    store.remove_experiment(last).unwrap();
+    let next = store.begin_experiment(&new_experiment("next")).unwrap();
+    assert_eq!((first.0, last.0, next.0), (1, 2, 3));
+    store.remove_experiment(next).unwrap();
+    assert_eq!(admit(&store, &other, full(&other, "from elsewhere")).0, 4);
+}
+
+/// Its table of experiments counts in another way.
+#[test]
+fn a_store_made_before_numbers_were_kept_is_used_as_before() {
+    let folders = [(); 2].map(|()| tempfile::tempdir().unwrap());
+    let schema = include_str!("../src/schema.sql");
+    let before = schema.replace(" AUTOINCREMENT", "");
+    assert_ne!(before, schema);
+    let current = raw(&open(&folders[1]));
+    let connection = Connection::open(folders[0].path().join("steelyard.db")).unwrap();
+    connection.execute_batch(&before).unwrap();
+    for name in ["application_id", "user_version"] {
+        let value: i64 = current.pragma_query_value(None, name, |row| row.get(0)).unwrap();
+        connection.pragma_update(None, name, value).unwrap();
+    }
+    drop(connection);
+    let [old, new] = folders.each_ref().map(open);
+    let experiment = full(&old, "this");
+    let copy = admit(&new, &old, experiment);
+    assert_eq!(new.content_hash(copy).unwrap(), old.content_hash(experiment).unwrap());
+    let back = admit(&old, &new, copy);
+    assert_eq!(old.content_hash(back).unwrap(), new.content_hash(copy).unwrap());
+    old.remove_experiment(back).unwrap();
+    assert_eq!(old.experiments().unwrap().len(), 1);
 }
 
 #[test]

@@ -67,9 +67,9 @@ pub fn directory() -> tempfile::TempDir {
 }
 
 /// A command that runs the calling test again in another process, to test what happens when a
-/// process is killed or cannot reach something, or what a process alone needs. There, [`given`] is
-/// `path`. `before` are words to
-/// put before the program, such as `["unshare", "--mount", "--"]`.
+/// process is killed or cannot reach something, or how much a process needs by itself. There,
+/// [`given`] is `path`. `before` are words to put before the program, such as `["unshare",
+/// "--mount", "--"]`.
 ///
 /// # Panics
 /// Outside a test.

@@ -1,9 +1,9 @@
-//! Putting tables between the markers of VALIDATION.md, and seeing whether they are still those.
+//! Puts tables between the markers of VALIDATION.md, and checks that they are still the same.
 //!
-//! The line after a subject's tables carries two digests. One is of the tables, so that a figure
-//! edited by hand is noticed. The other stands for what computed them: the code of the subject, and
-//! what its short form finds, to the last hit. Whatever changes an answer of `judge` shows there,
-//! and `make validate` is due; renaming, moving and commenting code does not.
+//! The line after a subject's tables carries two digests. One is of the tables, so a figure edited
+//! by hand is noticed. The other is of their origin: the code of the subject, and the exact
+//! findings of its short form. It changes whenever an answer of `judge` changes; `make validate` is
+//! then due. Renaming, moving and commenting code doesn't change it.
 
 use textwrap::Options;
 
@@ -22,7 +22,7 @@ pub enum DocumentError {
         /// How the line after them begins.
         end: String,
     },
-    /// The tables are not those that were written.
+    /// The tables were changed after they were written.
     #[error(
         "expected the tables of {name} as `make validate` wrote them, found them edited; run `make validate`"
     )]
@@ -99,8 +99,8 @@ fn wrapped(markdown: &str) -> String {
     markdown.lines().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// Looks whether a document shows the tables of a subject as they were written, by code that does
-/// what today's does.
+/// Checks that a document shows the tables of a subject as they were written, by code that gives
+/// the same results as today's.
 ///
 /// # Errors
 /// When it does not.
@@ -136,7 +136,7 @@ fn code(source: &str) -> String {
     lines.flat_map(str::chars).filter(|c| !c.is_whitespace() && *c != ',').collect()
 }
 
-/// FNV-1a (G. Fowler, L. C. Noll and K.-P. Vo): nobody forges tables here.
+/// FNV-1a (G. Fowler, L. C. Noll and K.-P. Vo), which is enough because nobody forges tables here.
 fn digest(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)

@@ -48,7 +48,7 @@ impl Design {
         found
     }
 
-    /// Base and variant of an experiment whose variant truly has the base's throughput.
+    /// Base and variant of an experiment in which the variant's true throughput is the base's.
     pub fn pair(&self, noise: &Noise, random: &mut Random) -> (Vec<f64>, Vec<f64>) {
         let mut found = self.simulate(noise, random);
         let variant = found.pop().unwrap_or_default();
@@ -76,7 +76,8 @@ pub fn scaled(values: &[f64], ratio: f64) -> Vec<f64> {
     values.iter().map(|value| value * ratio).collect()
 }
 
-/// How many experiments a rate near 5% needs for a standard error of 0.1 percentage points.
+/// The number of experiments with which a rate near 5% has a standard error of 0.1 percentage
+/// points.
 pub fn experiments(size: Size) -> usize {
     size.pick(200, 50_000)
 }

@@ -48,7 +48,7 @@ impl Table {
         self.rows.push([name.to_owned()].into_iter().chain(figures).collect());
     }
 
-    /// The table in Markdown, its columns aligned for those who read the source.
+    /// The table in Markdown, with columns aligned to make the source readable.
     pub fn to_markdown(&self) -> String {
         let lines = || [&self.head].into_iter().chain(&self.rows);
         let width = |column: usize| {
@@ -88,7 +88,7 @@ pub struct Check {
     pub bound: String,
     /// True if it holds.
     pub holds: bool,
-    /// Of a rate: how often it happened, exactly.
+    /// The exact rate, if the figure is one.
     pub rate: Option<Rate>,
 }
 
@@ -127,7 +127,7 @@ impl Findings {
         self.checks.push(Check { what, found, bound, holds, rate: None });
     }
 
-    /// Checks that something happened as often as `bounds` say, but for what the number of
+    /// Checks that something happened as often as `bounds` say, within the error that the number of
     /// experiments explains.
     pub fn rate(&mut self, what: impl Into<String>, rate: Rate, bounds: impl RangeBounds<f64>) {
         let holds = rate.within(&bounds);

@@ -1,16 +1,16 @@
-//! Does [`judge`] say what is true? Experiments are simulated whose truth is known, and the answers
-//! are counted.
+//! Is [`judge`] right? This crate simulates experiments with known truth and counts the right
+//! answers.
 //!
-//! Each file in `subjects/` has one question and gives [`Findings`]: tables to read and [`Check`]s
-//! that hold or do not. The program `validate` (`make validate`) runs them with many experiments
-//! and puts the tables into VALIDATION.md, between the markers of the subject; the tests run them
-//! with few.
+//! Each file in `subjects/` answers one question with [`Findings`]: tables to read, and [`Check`]s
+//! that hold or don't. The program `validate` (`make validate`) runs them with many experiments and
+//! puts the tables into VALIDATION.md, between the markers of the subject; the tests run them with
+//! few.
 //!
 //! To add one: a file in `subjects/` with `pub fn run(size: Size, findings: &mut Findings)`, a line
 //! in [`SUBJECTS`], and the markers in VALIDATION.md.
 //!
-//! All random numbers come from fixed seeds, one per experiment, so that neither the number of
-//! threads nor the machine changes a figure.
+//! All random numbers come from fixed seeds, one per experiment, so figures depend neither on the
+//! number of threads nor on the machine.
 
 pub mod document;
 mod experiment;

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-/// A printed figure: its value, and half a unit of its last digit, within which the unrounded one
-/// lay.
+/// A printed figure: its value, and half a unit of its last digit, which is the most by which it
+/// was rounded.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Printed {
     /// As printed.
@@ -12,8 +12,8 @@ pub struct Printed {
     pub half: f64,
 }
 
-/// A figure computed from printed ones: from what was printed, and the least and the most that it
-/// may have been before they were rounded.
+/// A figure computed from printed ones, and the lowest and highest value that it may have had
+/// before they were rounded.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Computed {
     low: f64,
@@ -25,7 +25,8 @@ pub struct Computed {
 /// The agreement of a printed figure with others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Agreement {
-    /// Computed from the others as printed and rounded, it is the same to the last digit.
+    /// If it is computed from the other printed figures and rounded, it is the same to the last
+    /// digit.
     ToTheDigit,
     /// It is not, but it follows from figures that round to the others.
     WithinRounding,

@@ -186,7 +186,7 @@ pub struct Idle {
 /// The data of one of these files.
 ///
 /// # Panics
-/// When it is not of that shape.
+/// If it doesn't have that shape.
 pub fn read<T: DeserializeOwned>(text: &str) -> T {
     toml::from_str(text).expect("a file of this crate")
 }

@@ -49,7 +49,7 @@ impl Random {
         radius * cosine
     }
 
-    /// What follows `state` in a first-order autoregression with deviation 1.
+    /// The value after `state` in a first-order autoregression with deviation 1.
     pub fn after(&mut self, state: f64, autocorrelation: f64) -> f64 {
         autocorrelation * state + (1.0 - autocorrelation * autocorrelation).sqrt() * self.normal()
     }

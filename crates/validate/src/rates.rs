@@ -36,7 +36,8 @@ impl Rate {
         self.hits as f64 / self.tries as f64
     }
 
-    /// Within `bounds`, but for what the number of experiments explains: three standard errors.
+    /// True if the rate is within `bounds`, give or take three standard errors, which the number of
+    /// experiments explains.
     pub fn within(&self, bounds: &impl RangeBounds<f64>) -> bool {
         let error = |p: f64| 3.0 * (p * (1.0 - p) / self.tries as f64).sqrt();
         let [low, high] = ends(bounds);

@@ -1,4 +1,4 @@
-//! The room in its short form.
+//! All subjects, in their short form.
 //!
 //! One binary for all, so that it is linked once.
 

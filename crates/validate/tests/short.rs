@@ -1,5 +1,5 @@
-//! The short form: every subject with few experiments. All bounds hold, what was counted is exactly
-//! what it was, and the document shows what the code finds.
+//! The short form: every subject with few experiments. All bounds hold, all counts are the same as
+//! before, and the document shows what the code finds.
 #![allow(clippy::unwrap_used, reason = "a test that can't be prepared fails")]
 
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use validate::{Findings, SUBJECTS, Size, Subject, document};
 
-/// What each subject finds.
+/// The findings of each subject.
 static FOUND: LazyLock<Vec<(&'static Subject, Findings)>> = LazyLock::new(|| {
     let found = |subject: &'static Subject| {
         let begin = std::time::Instant::now();
@@ -30,8 +30,8 @@ fn all_bounds_hold() {
     assert!(missed.is_empty(), "{}", missed.join("\n"));
 }
 
-/// Few experiments leave wide bounds. But seeds are fixed, so every count is known; `GOLDEN=update`
-/// writes them anew.
+/// With few experiments, bounds are wide. But seeds are fixed, so every count is known.
+/// `GOLDEN=update` writes the counts anew.
 #[test]
 fn all_counts_are_what_they_were() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/short.txt");

@@ -1,4 +1,5 @@
-//! Another program as the load, such as fio or pgbench: run once, watched from outside.
+//! Another program that is the load, such as fio or pgbench. It runs once and is watched from
+//! outside.
 
 use std::collections::BTreeMap;
 

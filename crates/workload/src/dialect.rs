@@ -95,8 +95,8 @@ impl Sql {
         }
     }
 
-    /// Lets sessions take many of a column's ascending numbers at once, where they would otherwise
-    /// take each alone.
+    /// Lets sessions take many of a column's ascending numbers at once, on systems where they would
+    /// otherwise take them one by one.
     pub(crate) fn cache_serial(self, table: &str, column: &str) -> Option<String> {
         match self {
             Sql::Postgres { .. } => Some(format!("ALTER SEQUENCE {table}_{column}_seq CACHE 1000")),
@@ -129,8 +129,8 @@ impl Sql {
         }
     }
 
-    /// The end of a table's definition for partitions by a column, which end before these values,
-    /// and statements that make them.
+    /// The end of the definition of a table that is partitioned by a column, and the statements
+    /// that make the partitions. Each partition ends before one of these values.
     ///
     /// # Errors
     /// [`Error::TooOld`] if the server's version lacks partitions.
@@ -163,8 +163,8 @@ impl Sql {
         }
     }
 
-    /// Deletes the rows with the lowest values of a key, from a value on, which stands between the
-    /// two texts.
+    /// Deletes the rows with the lowest values of a key, starting at a value, which goes between
+    /// the two texts.
     pub(crate) fn delete_lowest(self, table: &str, key: &str, rows: u32) -> [String; 2] {
         let from = format!("FROM {table} WHERE {key} >= ");
         let first = format!(" ORDER BY {key} LIMIT {rows}");
@@ -177,8 +177,8 @@ impl Sql {
         }
     }
 
-    /// Creates indexes on a table, each with a name and columns: at once where the system reads the
-    /// table only once for all of them.
+    /// Creates indexes on a table, each with a name and columns. All are created at once if the
+    /// system then reads the table only once.
     pub(crate) fn create_indexes(self, table: &str, indexes: &[(String, &str)]) -> Vec<String> {
         if self != (Sql::Mysql { engine: Engine::InnoDb }) {
             let create =
@@ -190,8 +190,7 @@ impl Sql {
         (!add.is_empty()).then(|| format!("ALTER TABLE {table} {add}")).into_iter().collect()
     }
 
-    /// The text after the table in a query that an index is made for. PostgreSQL has nothing like
-    /// it.
+    /// The text after the table in a query that forces the use of an index. PostgreSQL has none.
     pub(crate) fn force_index(self, index: &str) -> String {
         match self {
             Sql::Postgres { .. } => String::new(),

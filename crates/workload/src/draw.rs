@@ -31,16 +31,16 @@ pub enum Skew {
         /// At least 0; sysbench's default is 0.8.
         exponent: f64,
     },
-    /// The lowest `share` of the values is drawn in 1 - `share` of the cases, and so on within it:
-    /// with 0.2, the 80/20 rule.
+    /// The lowest `share` of the values is drawn in 1 - `share` of the cases, and the same holds
+    /// within that share: with 0.2, the 80/20 rule.
     Pareto {
         /// Above 0, up to 0.5.
         share: f64,
     },
     /// The mean of twelve uniform values, so values in the middle are likelier.
     Gaussian,
-    /// Some values in the middle of the range in most of the cases; in the others as
-    /// [`Skew::Gaussian`]. sysbench's `special`.
+    /// sysbench's `special`: in most cases, some values in the middle of the range; otherwise as
+    /// [`Skew::Gaussian`].
     Special {
         /// Their share of all values, 0 to 1.
         ids: f64,
@@ -67,7 +67,7 @@ pub enum Draw {
         low: i64,
         /// One past the last value.
         high: i64,
-        /// Which ones more often.
+        /// The values that are drawn more often.
         by: Skew,
         /// Width on the wire.
         width: Width,

@@ -4,10 +4,10 @@
 //! Rows are counted over all clients. Each client's share is rounded up to whole statements, so a
 //! step may insert a few more rows than requested.
 
-mod kinds;
+mod catalogue;
 mod statements;
 
-pub use kinds::catalogue;
+pub use catalogue::catalogue;
 
 use std::collections::BTreeMap;
 

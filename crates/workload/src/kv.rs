@@ -4,11 +4,11 @@
 //! that write, memory is flushed and compactions finish, so no read runs on a tree whose shape was
 //! left to chance.
 
-mod kinds;
+mod catalogue;
 
 use std::collections::BTreeMap;
 
-pub use kinds::catalogue;
+pub use catalogue::catalogue;
 use plan::{KEY_BYTES, KvMode, KvPlan, kv_test};
 
 use crate::class::{Class, Effect};

@@ -28,7 +28,7 @@ pub enum Phase {
     Program(Program),
     /// Pay off the debt of the previous steps, in all tables.
     Settle {
-        /// Rows in all tables by then; the rest pause grows with them. `None`: there is none.
+        /// Number of rows in all tables by then, with which the pause grows. `None`: no pause.
         rows: Option<u64>,
     },
 }

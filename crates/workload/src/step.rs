@@ -162,9 +162,9 @@ impl Stream {
 pub enum Finds {
     /// At least this many per query on average.
     Mean(f64),
-    /// As many as the rows in the table imply, for queries of ids drawn uniformly between two
-    /// cells. Some ids may be missing from the table: clients that share a sequence each take
-    /// several ids at once, and leave gaps.
+    /// For queries of ids drawn uniformly between two cells: the number that follows from the rows
+    /// in the table. Some ids may be missing from the table: clients that share a sequence each
+    /// take several ids at once, and leave gaps.
     Ids {
         /// Ids that one query asks for.
         ids: u32,

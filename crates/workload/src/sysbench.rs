@@ -5,11 +5,11 @@
 //! `COMMIT` included. Only `scan` counts the rows of its table.
 
 mod builder;
-mod kinds;
+mod catalogue;
 mod round;
 mod statements;
 
-pub use kinds::catalogue;
+pub use catalogue::catalogue;
 
 use std::collections::BTreeMap;
 

@@ -1,6 +1,6 @@
 /** What the parts of the page need to know about its data. */
 
-import type { Page, PageRelative, PageStep } from "#page";
+import type { Page, PageRelative, PageStep, PageSweep } from "#page";
 
 /** Index of the base among the variants; the first where the plan's base is not among them. */
 export function baseIndex(page: Page): number {
@@ -57,11 +57,27 @@ export function stepAnchor(page: Page, step: PageStep): string {
   return `step-${page.steps.indexOf(step) + 1}`;
 }
 
-/** What the intervals of comparisons are called: "95% interval", "98.3% or 99% interval". */
+/** What these steps measure, as a heading: throughput, or a cost in its unit, as "Time in s". */
+export function measureName(steps: Pick<PageStep, "better" | "unit">[]): string {
+  const costs = steps.filter(({ better }) => better === "less");
+  if (costs.length === 0) return "Throughput";
+  const [unit = "", ...others] = new Set(costs.map((step) => step.unit));
+  if (costs.length < steps.length || others.length > 0 || unit === "") return "Result";
+  return /^(h|min|m?s|µs|us|ns|seconds)$/.test(unit) ? `Time in ${unit}` : `Cost in ${unit}`;
+}
+
+/** The steps that are the points of a sweep. */
+export function sweepSteps(page: Page, sweep: PageSweep): PageStep[] {
+  const places = new Set(sweep.lines.flatMap(({ steps }) => steps));
+  return page.steps.filter((_, place) => places.has(place));
+}
+
+/** What the intervals of comparisons are called: "95% interval", "98.3% to 99% interval". */
 export function intervalName(comparisons: Pick<PageRelative, "confidence">[]): string {
   const known = comparisons.flatMap(({ confidence }) => confidence ?? []);
-  const texts = new Set(known.map((one) => `${Number((100 * one).toFixed(1))}%`));
-  return `${[...texts].join(" or ")} interval`.trim();
+  const ends = known.length > 0 ? [Math.min(...known), Math.max(...known)] : [];
+  const texts = new Set(ends.map((one) => `${Number((100 * one).toFixed(1))}%`));
+  return `${[...texts].join(" to ")} interval`.trim();
 }
 
 /** The margin as text: "2%". */

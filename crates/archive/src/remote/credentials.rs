@@ -3,8 +3,8 @@
 //!
 //! `object_store` reads the environment (`AWS_ACCESS_KEY_ID`, web identities, containers) and asks
 //! the machine's metadata service. This module adds the files: `~/.aws/credentials` and
-//! `~/.aws/config`, with the profile `AWS_PROFILE`. Of a profile it reads the keys, the region and
-//! the endpoint; it knows neither roles nor single sign-on.
+//! `~/.aws/config`, with the profile `AWS_PROFILE`. It reads the keys, the region and the endpoint
+//! of a profile; roles and single sign-on are not supported.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -93,8 +93,8 @@ fn section(text: &str, name: &str) -> BTreeMap<String, String> {
     options
 }
 
-/// Removes secrets of the environment and of the files from a text. Nothing puts them there; this
-/// is a second line of defense.
+/// Removes secrets of the environment and of the files from a text. This is a second line of
+/// defense, because texts should have no secrets in the first place.
 pub(super) fn without_secrets(text: &str) -> String {
     let named = |name: &str| {
         ["SECRET", "TOKEN", "PASSWORD", "_KEY", "SIGNATURE"].iter().any(|word| name.contains(word))

@@ -8,11 +8,12 @@
 //! ```
 //!
 //! Nothing is ever changed or shared: a push only adds its own objects, so two pushes at once lose
-//! nothing. An experiment exists once its index entry does; a killed upload leaves nothing that
-//! anybody sees. Two machines may build the same commit at once, with a few different bytes in the
-//! results. Each uploads its own file; only one can write the entry.
+//! nothing. An experiment exists once its index entry does; a killed upload leaves nothing visible.
+//! Two machines may build the same commit at once, with a few different bytes in the results. Each
+//! uploads its own file; only one can write the entry.
 
 mod address;
+mod connect;
 mod credentials;
 mod explain;
 mod http;

@@ -4,19 +4,15 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 use futures_util::{StreamExt, TryStreamExt, stream};
 use object_store::path::Path as Key;
-use object_store::{
-    ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload, RetryConfig, WriteMultipart,
-};
+use object_store::{ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload, WriteMultipart};
 use tokio::runtime::Runtime;
 
-use super::address::{Address, Place};
-use super::credentials;
+use super::address::Address;
+use super::connect::connect;
 use super::explain::{failed, is_missing_object};
-use super::http::Connector;
 use crate::Error;
 use crate::bounded::too_large;
 
@@ -24,9 +20,6 @@ use crate::bounded::too_large;
 pub(super) const PART: usize = 8 << 20;
 /// How many requests are made at once.
 const AT_ONCE: usize = 4;
-/// How often, and how long, a request that may pass is tried again.
-const RETRIES: usize = 4;
-const RETRY_LIMIT: Duration = Duration::from_secs(60);
 
 /// The objects at an address. All functions wait for the result.
 #[derive(Debug)]
@@ -194,33 +187,4 @@ impl Objects {
 fn without_conditions(error: &object_store::Error) -> bool {
     matches!(error, object_store::Error::NotImplemented { .. })
         || error.to_string().contains("<Code>NotImplemented</Code>")
-}
-
-fn connect(address: &Address) -> Result<Arc<dyn ObjectStore>, Error> {
-    use object_store::azure::MicrosoftAzureBuilder;
-    use object_store::gcp::GoogleCloudStorageBuilder;
-    let retry =
-        RetryConfig { max_retries: RETRIES, retry_timeout: RETRY_LIMIT, ..RetryConfig::default() };
-    let wrap = |error| failed(address, "use the credentials")(error);
-    Ok(match &address.place {
-        Place::S3(bucket) => {
-            let builder = credentials::s3(bucket)?.with_http_connector(Connector);
-            Arc::new(builder.with_retry(retry).build().map_err(wrap)?)
-        }
-        Place::Google(bucket) => {
-            let builder = GoogleCloudStorageBuilder::from_env().with_bucket_name(bucket);
-            let builder = builder.with_http_connector(Connector).with_retry(retry);
-            Arc::new(builder.build().map_err(wrap)?)
-        }
-        Place::Azure(container) => {
-            let builder = MicrosoftAzureBuilder::from_env().with_container_name(container);
-            let builder = builder.with_http_connector(Connector).with_retry(retry);
-            Arc::new(builder.build().map_err(wrap)?)
-        }
-        Place::Directory(path) => {
-            std::fs::create_dir_all(path).map_err(Error::io("create", path))?;
-            let store = object_store::local::LocalFileSystem::new_with_prefix(path);
-            Arc::new(store.map_err(wrap)?.with_fsync(true))
-        }
-    })
 }

@@ -14,7 +14,7 @@ use super::recording::{Recording, Trials};
 /// Machine time of each experiment of usual practice.
 pub const BUDGET: Duration = Duration::from_secs(60);
 
-/// How many calls were what.
+/// The numbers of right, wrong and undecided calls.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 struct Tally {
     all: usize,
@@ -122,8 +122,8 @@ fn practice_table(recording: &Recording) -> String {
     )
 }
 
-/// Checks that a recording holds an experiment of every practice and build: the table of one that
-/// does not would say nothing, after hours.
+/// Checks that a recording has an experiment of every practice and build. Otherwise its table would
+/// be empty, after hours of recording.
 pub fn complete(recording: &Recording) -> Result<()> {
     let budget = BUDGET.as_secs_f64();
     for (place, build) in BUILDS.iter().enumerate() {

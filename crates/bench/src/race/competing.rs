@@ -35,8 +35,8 @@ impl Drop for Competing {
     }
 }
 
-/// Has the kernel send the process of a command a signal when this one ends, however it does. Its
-/// process group is its own, so that Ctrl-C does not reach it a second time.
+/// Makes the kernel send the command's process a signal when this process ends, for any reason. The
+/// command gets its own process group, so Ctrl-C doesn't reach it a second time.
 pub fn bound(command: &mut Command, signal: Signal) -> &mut Command {
     command.process_group(0);
     // SAFETY: between fork and exec this makes one system call and allocates nothing.

@@ -5,7 +5,7 @@ use judge::{Comparison, Margin, Verdict, compare};
 use super::builds::Build;
 use super::recording::{Recording, Trials};
 
-/// How people find out without this program.
+/// A way to find differences without this program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Practice {
     /// Its name in the table.

@@ -1,5 +1,4 @@
-//! The race: how soon do this program and what is usual practice find planted differences
-//! (`bench race`)?
+//! The race: how soon do this program and usual practices find planted differences (`bench race`)?
 
 mod board;
 mod builds;

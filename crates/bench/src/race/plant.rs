@@ -110,7 +110,7 @@ mod tests {
     const SOURCE: &str = "static int other;\n\n/*\n * exec_simple_query\n *\n */\nstatic void\n\
         exec_simple_query(void)\n{\n\tTRACE_POSTGRESQL_QUERY_START(query_string);\n\trest();\n}\n";
 
-    /// A source as it is released, as a tarball.
+    /// A source in the form of a released tarball.
     fn sources(directory: &Path) -> PathBuf {
         let file = directory.join("postgresql-15.99").join(FILE);
         fs::create_dir_all(file.parent().unwrap()).unwrap();

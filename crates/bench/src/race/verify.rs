@@ -9,7 +9,7 @@ use super::builds::BUILDS;
 use super::plans;
 use super::steelyard::Steelyard;
 
-/// Of a round: multiply, add, count, jump.
+/// Instructions of a round: multiply, add, count, jump.
 const INSTRUCTIONS: f64 = 4.0;
 
 /// Counts the statement of l.i0 in all builds and prints the cost that each loop adds, alongside

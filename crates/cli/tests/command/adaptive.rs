@@ -161,7 +161,8 @@ fn options_change_a_plan_and_its_short_form() {
     let wrong = |options: &[&str], parts: &[&str]| {
         place.run(&[&[file.as_str()], options].concat()).expect(2, parts);
     };
-    wrong(&["--precision", "2"], &["expected a share such as 2% or 0.02, found `2`"]);
+    wrong(&["--precision", "200"], &["expected a share such as 2% or 2", "found `200`"]);
+    wrong(&["--precision", "0.02"], &["write `2%` or `0.02%`"]);
     wrong(&["--budget", "two hours"], &["`two hours` is not a time", "1h30m"]);
     wrong(
         &["--max-blocks", "5"],

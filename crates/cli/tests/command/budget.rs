@@ -13,13 +13,13 @@ fn nonsense_is_refused_before_anything_is_fetched() {
     let variants: String = (0..1000).map(variant).collect();
     let many = format!("budget = \"1m\"\n{variants}[workload.insert]\nsteps = [\"qr100\"]\n");
     let refused = place.run(&[&place.plan(&many)]);
-    assert!(!refused.stderr.contains("restarts as needed"), "the refusal comes first");
+    assert!(!refused.stderr.contains("blocks as needed"), "the refusal comes first");
     refused.expect(
         2,
         &[
-            "the budget of 1m is too small: a verdict takes 6 restarts, and those of 1000 variants \
+            "the budget of 1m is too small: a verdict takes 6 blocks, and those of 1000 variants \
              with 1 step take more than 50m",
-            "Set a larger budget, or fewer variants, steps or seconds",
+            "Set a larger budget (at least --budget 51m), or fewer variants or steps",
         ],
     );
     // Six blocks of two minutes.
@@ -45,6 +45,9 @@ fn a_run_says_once_what_its_budget_has_room_for() {
     let ran = place.run(&line);
     let lacking = ", but a verdict takes 6: qr100 will probably stay undecided; about ";
     ran.expect(0, &["a budget of 3s will probably decide nothing", lacking, " would do"]);
+    let larger =
+        "A larger budget would probably decide the rest: `steelyard run insert --rows 2000";
+    ran.expect(0, &[larger]);
     let times = ran.stderr.matches("the budget of 3s has room for ").count();
     assert_eq!(times, 1, "{}", ran.stderr);
     place.assert_nothing_left();

@@ -201,7 +201,7 @@ fn versions_differ_and_the_functions_are_named() {
         names.iter().any(|name| name.starts_with("Exec") || name.starts_with("palloc")),
         "{names:?}"
     );
-    let gate = place.steelyard(&["count", "--gate", "--margin", "0.1"]);
+    let gate = place.steelyard(&["count", "--gate", "--margin", "0.1%"]);
     gate.expect(1, &["the gate failed"]);
 }
 
@@ -280,12 +280,22 @@ fn statements_of_ones_own() {
     assert_eq!(kinds, ["all", "one", "update"]);
     let cost = |kind| per_statement(&document, kind, "simple", "a");
     assert!(cost("all") > 3.0 * cost("one"), "{} and {}", cost("all"), cost("one"));
+    // The stored plan is enough to count again.
+    let again = place.count(&["--plan-of", "counted", "--kinds", "one", "--quiet"]);
+    again.expect(0, &[]);
+    let latest = place.steelyard(&["count", "--format", "json"]);
+    let latest: Value = serde_json::from_str(&latest.stdout).unwrap();
+    assert!((per_statement(&latest, "one", "simple", "a") / cost("one") - 1.0).abs() < 0.01);
+    let brief = place.steelyard(&["count", "--brief"]);
+    brief.expect(0, &[]);
+    assert!(brief.stdout.starts_with("Instructions per statement\n"), "{}", brief.stdout);
 }
 
 #[test]
 fn what_can_not_be_counted_is_said() {
     let place = Place::new();
     place.steelyard(&["count"]).expect(2, &["no results"]);
+    place.steelyard(&["count", "--plan-of", "9"]).expect(2, &["no results"]);
     let unknown = place.plan(&plan(&[("a", "postgres@14.3")], "kinds = [\"insert-7\"]"));
     if can_count() {
         place.count(&[&unknown]).expect(2, &["`insert-7` is not a kind", "insert-100"]);

@@ -112,6 +112,8 @@ fn a_server_that_dies_shows_its_last_log_lines() {
             "signal: 9",
             "last lines",
             "ready to accept connections",
+            "the whole log: ",
+            "artifacts/logs/pg13.7.b1.",
             "--resume",
         ],
     );

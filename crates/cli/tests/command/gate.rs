@@ -197,11 +197,11 @@ fn a_count_is_not_taken_for_a_run() {
     let list = place.steelyard(&["list"]);
     list.expect(0, &[]);
     assert!(
-        list.stdout.contains("2\tcounted\tinsert\tinterrupted\t0\t\tcount\n"),
+        list.stdout.contains("2\tcounted\tinsert\tinterrupted\t0\t\tcount\t"),
         "{}",
         list.stdout
     );
-    assert!(list.stdout.contains("1\tgate\tinsert\tfinished\t12\ta b\trun\n"), "{}", list.stdout);
+    assert!(list.stdout.contains("1\tgate\tinsert\tfinished\t12\ta b\trun\t"), "{}", list.stdout);
     let compare = place.steelyard(&["compare"]);
     compare.expect(0, &[]);
     assert!(compare.stdout.contains("Throughput"), "{}", compare.stdout);

@@ -12,12 +12,12 @@ fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../foreign/tests/fixtures").join(name)
 }
 
-fn text(name: &str) -> String {
+pub fn text(name: &str) -> String {
     fs::read_to_string(fixture(name)).unwrap()
 }
 
 /// Writes a file in a directory of the place.
-fn file(place: &Place, name: &str, text: &str) -> String {
+pub fn file(place: &Place, name: &str, text: &str) -> String {
     let path = place.path().join(name);
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(&path, text).unwrap();
@@ -30,7 +30,7 @@ fn json(ended: &Ended) -> Value {
 }
 
 /// Output of pgbench as it was, but with another rate.
-fn pgbench(rate: f64) -> String {
+pub fn pgbench(rate: f64) -> String {
     text("pgbench-15-transactions.txt").replace("338.015981", &format!("{rate:.6}"))
 }
 
@@ -42,7 +42,7 @@ fn an_import_is_listed_as_one_and_removed_when_asked() {
         place.steelyard(&["import", "--name", name, &output]).expect(0, &[]);
     }
     let listed = || place.steelyard(&["list"]).stdout;
-    assert_eq!(listed().matches("\timport\n").count(), 3, "{}", listed());
+    assert_eq!(listed().matches("\timport\t").count(), 3, "{}", listed());
     place.steelyard(&["rm", "one"]).expect(2, &["no terminal", "--yes"]);
     place.steelyard(&["rm", "two", "--yes"]).expect(2, &["called `two` (3, 2)"]);
     place.steelyard(&["rm", "1", "4", "--yes"]).expect(2, &["no experiment `4`"]);
@@ -52,6 +52,27 @@ fn an_import_is_listed_as_one_and_removed_when_asked() {
     assert_eq!(removed.stdout, "removed experiment 3 `two`\nremoved experiment 1 `one`\n");
     let list = listed();
     assert!(list.lines().count() == 2 && list.contains("\n2\ttwo\t"), "{list}");
+    // The number of a removed experiment is not used again.
+    place.steelyard(&["import", "--name", "four", &output]).expect(0, &[]);
+    let list = listed();
+    assert!(list.contains("\n4\tfour\t"), "{list}");
+}
+
+#[test]
+fn experiments_are_listed_with_their_time() {
+    let place = Place::new();
+    place.steelyard(&["import", &file(&place, "x.out", &pgbench(1000.0))]).expect(0, &[]);
+    let database = rusqlite::Connection::open(place.results().join("steelyard.db")).unwrap();
+    let change = |ended: &str| {
+        let sql = format!("UPDATE experiment SET created_ms = 1656432000500, ended_ms = {ended}");
+        database.execute_batch(&sql).unwrap();
+        place.steelyard(&["list"]).stdout
+    };
+    let list = change("1656432000500 + 5400000");
+    assert!(list.lines().next().unwrap().ends_with("\tpurpose\tstarted\ttook"), "{list}");
+    assert!(list.ends_with("\timport\t2022-06-28T16:00:00Z\t1h30m\n"), "{list}");
+    let list = change("NULL");
+    assert!(list.ends_with("\t2022-06-28T16:00:00Z\t–\n"), "{list}");
 }
 
 #[test]
@@ -145,10 +166,13 @@ fn commands_of_hyperfine_are_compared_as_variants() {
     let brief = place.steelyard(&["compare", "--brief"]);
     brief.expect(0, &[]);
     assert!(brief.stdout.contains("\n! imported: "), "{}", brief.stdout);
-    // Single values decide nothing, and one note says so.
+    // Single values decide nothing, and one line says so.
     for absent in ["(…)", "inconclusive"] {
         assert!(!brief.stdout.contains(absent), "{}", brief.stdout);
     }
+    let why = "each ratio is of two single values, without an interval and a verdict";
+    let lines = brief.stdout.lines().filter(|line| line.starts_with(why)).count();
+    assert_eq!(lines, 1, "{}", brief.stdout);
     let other = file(&place, "a.txt", &pgbench(1000.0));
     let refused = place.steelyard(&["import", "--variant-from", "command", &other]);
     refused.expect(2, &["a.txt: --variant-from command is for output of hyperfine, found pgbench"]);

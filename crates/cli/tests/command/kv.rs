@@ -1,5 +1,7 @@
 //! The key-value steps on real versions of RocksDB, each in a process of its own.
 
+use std::process::{Child, Command};
+
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
@@ -99,6 +101,58 @@ fn settings_that_a_version_does_not_know_are_refused() {
             .replace("keys = 20000\nsteps = [\"fillseq\"]", ""),
     );
     place.run(&[&file]).expect(2, &["needs a system that accepts SQL"]);
+}
+
+/// A busy loop for each CPU. Dropping it ends them.
+struct Crowd(Vec<Child>);
+
+impl Crowd {
+    fn gather() -> Crowd {
+        let busy = || Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap();
+        Crowd((0..std::thread::available_parallelism().unwrap().get()).map(|_| busy()).collect())
+    }
+}
+
+impl Drop for Crowd {
+    fn drop(&mut self) {
+        for child in &mut self.0 {
+            child.kill().unwrap();
+            child.wait().unwrap();
+        }
+    }
+}
+
+#[test]
+fn what_other_programs_use_is_not_held_against_a_server() {
+    let place = Place::new();
+    let file = place.plan(&plan(
+        2,
+        "pairing = \"auto\"\nslice_ms = 40",
+        "steps = [\"fillseq\", \"readrandom\"]\nseconds = 2",
+    ));
+    let crowd = Crowd::gather();
+    place.run(&[&file]).expect(0, &["readrandom"]);
+    drop(crowd);
+    let database = Database::of(&place.results());
+    let values = |metric: &str| -> Vec<f64> {
+        let found = database.texts(&format!(
+            "SELECT CAST(v.value AS TEXT) FROM metric v JOIN name n ON n.id = v.name_id \
+             JOIN step s ON s.id = v.step_id JOIN name k ON k.id = s.name_id \
+             WHERE n.text = '{metric}' AND k.text = 'readrandom'"
+        ));
+        found.iter().map(|text| text.parse().unwrap()).collect()
+    };
+    // With a loop on each CPU, whoever wants one has to wait.
+    let (others, wanted) = (values("cpu.others"), values("cpu.wanted"));
+    assert!(others.len() == 4 && others.iter().all(|cpus| *cpus > 0.1), "{others:?}");
+    assert!(wanted.len() == 4 && wanted.iter().all(|share| *share > 0.05), "{wanted:?}");
+    // A step that does nothing but compute is CPU-bound, however little others leave it.
+    assert_eq!(values("slice.ms").len(), 4, "{others:?} {wanted:?}");
+    let said = database.notes_of("readrandom").concat();
+    assert!(!said.contains("not CPU-bound: in the first"), "{said}");
+    let warned = database.texts("SELECT text FROM warning WHERE code = 'others-busy'");
+    assert!(warned.iter().any(|text| text.starts_with("other programs used ")), "{warned:?}");
+    place.assert_nothing_left();
 }
 
 #[test]

@@ -18,6 +18,7 @@ mod doctor;
 mod documents;
 mod failures;
 mod gate;
+mod hints;
 mod import;
 mod interrupted;
 mod kv;

@@ -27,12 +27,13 @@ enum Ends {
 
 /// Parts of a command that are replaced here: names that other results have, and what needs another
 /// machine, another user or the network.
-const HERE: [(&str, &str); 12] = [
+const HERE: [(&str, &str); 13] = [
     ("sudo ", ""),
     ("ssh host ", ""),
     ("systemd-run --user --scope -p Delegate=yes ", ""),
     ("git rev-list --reverse main", "echo 0123456789"),
     ("fetch postgres@13.7 postgres@14", "fetch postgres@13.7 postgres@14.3"),
+    ("--list postgres --online", "--list postgres"),
     ("rm 3 small", "rm --yes 1"),
     ("explain STEP", "explain l.i0"),
     ("explain update-zipf", "explain l.i0"),

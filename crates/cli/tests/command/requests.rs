@@ -84,6 +84,13 @@ fn a_command_that_makes_no_sense_is_told_so() {
     place.run(&[]).expect(2, &["plan", "-v postgres@13.7"]);
     place.run(&["insert"]).expect(2, &["-v postgres@13.7"]);
     place.run(&["insert", "-v", "postgres@13.7", "-c", "work_mem"]).expect(2, &["NAME=VALUE"]);
+    let of_one =
+        |setting| place.run(&["insert", "-v", "pg=postgres@13.7", "-c", setting, "--write-plan"]);
+    of_one("pgg.jit=off").expect(2, &["`-c pgg.jit`", "did you mean `pg`?"]);
+    let planned = of_one("pg.jit=off");
+    planned.expect(0, &[]);
+    assert!(planned.stdout.contains("jit = \"off\""), "{}", planned.stdout);
+    assert!(!planned.stdout.contains("pg.jit"), "{}", planned.stdout);
     place.run(&["insert", "-v", "postgres@13.7", "--rows", "many"]).expect(2, &["many", "200k"]);
     place
         .run(&["insert", "-v", "postgres@13.7", "--steps", "l.i0,qr10"])
@@ -116,6 +123,26 @@ fn a_version_that_does_not_exist_is_answered_with_the_nearest() {
     let file = place.plan(&plan(&[("pg", "path:/nowhere/at/all")], "", QUICK));
     place.run(&[&file]).expect(2, &["variant `pg`", "/nowhere/at/all", "bin/postgres"]);
     assert!(!place.results().exists(), "nothing is begun");
+}
+
+#[test]
+fn known_versions_are_listed() {
+    let place = Place::new();
+    let list = |arguments: &[&str]| {
+        let mut command = place.command(&[&["fetch", "--list"], arguments].concat());
+        command.env("STEELYARD_CACHE", place.path().join("cache"));
+        place.spawn(command).end()
+    };
+    let all = list(&["--format", "json"]);
+    all.expect(0, &[]);
+    let document: serde_json::Value = serde_json::from_str(&all.stdout).unwrap();
+    let pinned = |version: &serde_json::Value| version["pinned"] == true;
+    assert!(document["versions"].as_array().unwrap().iter().all(pinned), "{}", all.stdout);
+    list(&["postgres"]).expect(0, &[]);
+    list(&["oracle"]).expect(2, &["`oracle`", "name one of postgres, mysql"]);
+    list(&["postgres", "mysql"]).expect(2, &["--list takes one system"]);
+    place.steelyard(&["fetch", "--online", "postgres@13.7"]).expect(2, &["--list"]);
+    place.steelyard(&["fetch"]).expect(2, &["DBMS@VERSION"]);
 }
 
 #[test]

@@ -62,6 +62,41 @@ fn a_file_is_enough_to_compare_two_versions() {
 }
 
 #[test]
+fn what_prepares_for_a_script_is_judged_only_where_it_is_named() {
+    let place = Place::new();
+    let file = place.plan(
+        "name = \"named\"\nblocks = 1\nsteal_limit = 1\nsettle_seconds_scale = 0\n\
+         pairing = \"slices\"\nslice_ms = 20\n\
+         [variants.old]\ndbms = \"postgres@13.7\"\n[variants.new]\ndbms = \"postgres@18.1\"\n\
+         [workload.script]\nbuiltin = \"select-only\"\nscale = 1\nseconds = 1\nwarm_seconds = 0\n",
+    );
+    let judged = || -> Vec<(String, bool)> {
+        let compare = place.steelyard(&["compare", "--format", "json"]);
+        compare.expect(0, &[]);
+        let document: serde_json::Value = serde_json::from_str(&compare.stdout).unwrap();
+        let steps = document["steps"].as_array().unwrap().iter();
+        let of = |step: &serde_json::Value| {
+            let once = step["loaded_once"].as_bool().unwrap();
+            (step["name"].as_str().unwrap().to_owned(), !once)
+        };
+        steps.map(of).collect()
+    };
+    let told = "added for the others, loaded once per variant: load, vacuum, primary-keys";
+    place.run(&[&file]).expect(0, &[told]);
+    let of = |judged: [(&str, bool); 4]| judged.map(|(name, it)| (name.to_owned(), it)).to_vec();
+    let prepared = [("load", false), ("vacuum", false), ("primary-keys", false), ("script", true)];
+    assert_eq!(judged(), of(prepared));
+    let loads = Database::of(&place.results()).texts(
+        "SELECT CAST(t.block AS TEXT) FROM step s JOIN trial t ON t.id = s.trial_id \
+         JOIN name n ON n.id = s.name_id WHERE n.text = 'load'",
+    );
+    assert_eq!(loads, ["0", "0"], "once for each version");
+    place.run(&[&file, "--steps", "load,script"]).expect(0, &["script"]);
+    assert_eq!(judged(), of(prepared.map(|(name, _)| (name, true))));
+    place.assert_nothing_left();
+}
+
+#[test]
 fn the_instructions_of_a_script_are_counted() {
     let place = Place::new();
     place.file("deposit.sql", DEPOSIT);

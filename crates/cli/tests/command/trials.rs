@@ -104,7 +104,8 @@ fn requests(place: &Place, file: &str) {
     place.steelyard(&["advise", file, "--budget", "soon"]).expect(2, &["soon", "1h30m"]);
     place.steelyard(&["advise", file, "--budget", "1h", "-o", file]).expect(2, &["-o"]);
     let other = place.file("other.toml", &plan(ONE, "", "partitions = 3"));
-    place.steelyard(&["advise", &other, "--budget", "1h"]).expect(2, &["pilot", "--blocks 3"]);
+    let command = format!("steelyard run {other} --blocks 3 --results ");
+    place.steelyard(&["advise", &other, "--budget", "1h"]).expect(2, &["pilot", &command]);
 }
 
 #[test]

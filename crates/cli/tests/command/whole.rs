@@ -56,7 +56,7 @@ fn check_metrics(place: &Place) {
     let names: Vec<String> = names.iter().filter(judged).cloned().collect();
     assert!(names.len() > 15, "{names:?}");
     let by_all =
-        place.steelyard(&["compare", "--tables", "relative", "--metric", &names.join(",")]);
+        place.steelyard(&["compare", "--tables", "verdicts", "--metric", &names.join(",")]);
     by_all.expect(0, &[]);
     for name in &names {
         let title = format!("Verdicts: {name}\n");

@@ -58,8 +58,8 @@ pub struct SqlCount {
     /// Reads all tables and indexes of the database of this name into the server's memory, before
     /// requests that write are counted.
     pub warm: Option<OnDatabase>,
-    /// How many executions of a request that writes a server needs until later ones cost what they
-    /// cost for good. Requests that write many rows get fewer, so that they end.
+    /// Number of executions after which the cost of a request that writes no longer changes.
+    /// Requests that write many rows are executed fewer times, because they would take too long.
     pub warm_up: u32,
     /// A cheap statement that separates stretches to count.
     pub mark: &'static str,

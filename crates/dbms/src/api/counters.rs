@@ -22,7 +22,7 @@ pub struct Counter {
 pub struct Snapshot {
     /// The figures, in the order of view, object, name.
     pub rows: Vec<Counter>,
-    /// Figures that only say how things are at this time; their changes mean nothing.
+    /// Figures that describe the state at this time; their changes mean nothing.
     #[serde(default)]
     pub state: Vec<Counter>,
     /// Views that this version of the system does not have.

@@ -42,7 +42,7 @@ impl Endpoint {
         self
     }
 
-    /// This address, if `transport` is what leads to it.
+    /// This address, if clients reach it by `transport`.
     ///
     /// # Errors
     /// [`Error::Transport`] if it is another, or none that has a name.

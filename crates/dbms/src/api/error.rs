@@ -106,7 +106,7 @@ pub enum Error {
         asked: String,
         /// Existing versions of that series, closest first.
         near: Vec<String>,
-        /// The newest existing one of each major version.
+        /// The newest existing release of each major version.
         newest: Vec<String>,
     },
     /// Fetching or unpacking from the archive failed.
@@ -425,7 +425,7 @@ impl Error {
         Self::Reserved { variant: variant.to_owned(), setting, reason }
     }
 
-    /// For a setting, with its value if that is known, that a server does not take.
+    /// The error for a setting that a server does not accept, with its value if that is known.
     pub(crate) fn rejected(
         variant: &str,
         setting: Option<String>,

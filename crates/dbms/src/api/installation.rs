@@ -10,7 +10,7 @@ use crate::Error;
 /// A system under test that is ready to start or already running.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Installation {
-    /// Which system: `postgres`.
+    /// The system's name: `postgres`.
     pub dbms: String,
     /// The version, as reported by the system: `13.7`.
     pub version: String,

@@ -27,13 +27,13 @@ pub trait Kind: fmt::Debug + Sync {
         false
     }
 
-    /// How many numbers the version of a release has if the first is `first`: 2 for PostgreSQL
-    /// 13.7.
+    /// The number of parts in the version of a release whose first part is `first`: 2 for
+    /// PostgreSQL 13.7.
     fn numbers(&self, _first: u64) -> usize {
         3
     }
 
-    /// Where to fetch its released versions, if possible: places that are asked in this order.
+    /// Where to fetch its released versions, if possible. The places are tried in this order.
     fn archives(&self) -> Vec<Archive> {
         Vec::new()
     }
@@ -185,7 +185,8 @@ impl Archive {
         Ok(self.named.iter().filter_map(|(version, _)| parse(version)).collect())
     }
 
-    /// The version of the artifact that may have `version` of the system; `None` if none has.
+    /// The version of the artifact that may contain `version` of the system; `None` if there is
+    /// none.
     pub(crate) fn named(&self, version: &str) -> Option<&'static str> {
         self.named.iter().find(|(known, _)| *known == version).map(|(_, there)| *there)
     }
@@ -201,7 +202,7 @@ impl Archive {
 
 /// How to build a system from source.
 pub trait Recipe {
-    /// A text that changes whenever builds come out differently than before.
+    /// A text that changes whenever this recipe gives different builds than before.
     fn form(&self) -> &'static str;
 
     /// Checks that a tree is the system's source; the error is a sentence that says what is

@@ -1,5 +1,5 @@
-//! A running system under test, seen from outside: its address, its counters, its end. [`Sql`] is
-//! what only SQL servers have.
+//! A running system under test, seen from outside: its address, its counters, its end. [`Sql`] has
+//! the operations of SQL servers only.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -19,9 +19,9 @@ pub enum Durability {
     /// A crash of the machine: each commit waits until its log is on the disk, and pages are
     /// protected against being half written.
     Full,
-    /// Nothing that failed within about the last second: a commit waits for no disk. A system that
-    /// hands its log to the operating system at each commit loses it only when the machine fails,
-    /// another one also when the server does.
+    /// No failure, for commits of about the last second: a commit doesn't wait for a disk. A system
+    /// that hands its log to the operating system at each commit loses them only if the machine
+    /// fails; another also loses them if the server fails.
     Relaxed,
 }
 
@@ -56,8 +56,8 @@ pub struct Footprint {
 pub struct Debt {
     /// Versions of rows that nobody needs and that are not removed yet.
     pub dead_rows: Option<f64>,
-    /// Pages that are not known to be visible to all, which index-only scans have to look at. As of
-    /// the last vacuum: those written since then come on top.
+    /// Pages that are not known to be all-visible, which index-only scans have to read. As of the
+    /// last vacuum; pages written since then are not included.
     pub unseen_pages: Option<f64>,
     /// Bytes of all objects and their indexes.
     pub bytes: Option<f64>,
@@ -111,7 +111,7 @@ pub struct Gauge {
 /// A query plan, taken apart.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ParsedPlan {
-    /// The part that two equal plans have in common: everything but the values of the statement.
+    /// The plan without the values of the statement; equal plans have the same shape.
     pub shape: String,
     /// On one line, for people: `Limit, Index Scan using pi1_pdc on pi1`.
     pub outline: String,
@@ -145,8 +145,8 @@ pub trait System: Send {
     /// Where clients connect.
     fn endpoint(&self) -> Endpoint;
 
-    /// Where clients connect by `transport`; for a server that was not started here, only what its
-    /// address is.
+    /// Where clients connect by `transport`. A server that was not started here has only its own
+    /// address.
     ///
     /// # Errors
     /// [`Error::Transport`] if it is not reached by that.
@@ -184,7 +184,7 @@ pub trait System: Send {
         None
     }
 
-    /// The same, for callers that need it.
+    /// Like [`System::sql`], but an error if there is none.
     ///
     /// # Errors
     /// [`Error::Unsupported`] if it has none.
@@ -243,8 +243,8 @@ pub trait System: Send {
     /// writeback and pauses after it.
     fn settle(&mut self, objects: &[String]) -> Result<Settled, Error>;
 
-    /// Makes it write to disk what it holds back in memory, so it doesn't have to soon. Skipped if
-    /// the role has no permission.
+    /// Makes it write the data that it holds back in memory to disk now, so that it need not do so
+    /// soon. Skipped if the role has no permission.
     fn flush(&mut self) -> Result<(), Error>;
 
     /// A handle for another thread to make it abort its work. After that, it can only be stopped.
@@ -264,7 +264,7 @@ pub trait System: Send {
         full.then_some(Diagnosis::DiskFull)
     }
 
-    /// How it ended, if it did. A system that was found running is asked something.
+    /// How it ended, if it did. A system that steelyard did not start is sent a query to find out.
     fn died(&mut self) -> Option<String> {
         if let Some(process) = self.process_mut() {
             return process.died();
@@ -277,7 +277,7 @@ pub trait System: Send {
         self.died().is_none()
     }
 
-    /// Closes its own connections, which the end of the system need not wait for then.
+    /// Closes its own connections, so the end of the system need not wait for them.
     fn close(&mut self) {}
 
     /// Ends it and waits: asks, insists after the limit, kills after another. A system that

@@ -14,7 +14,7 @@ pub enum Transport {
     #[serde(rename = "tcp")]
     Loopback,
     /// TCP through a pair of virtual interfaces (veth(4)). The server is in a network namespace of
-    /// its own, so unlike on loopback, requests go through the layers for an interface.
+    /// its own. Unlike on loopback, requests go through the network layers for an interface.
     #[serde(rename = "veth")]
     Veth,
 }

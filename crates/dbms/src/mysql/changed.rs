@@ -3,8 +3,8 @@
 use super::control::Control;
 use crate::{Error, Sql};
 
-/// Settings and the values that they had. Dropping it puts them back; only a kill of steelyard
-/// leaves them changed.
+/// Settings and the values that they had. Dropping this puts them back. They stay changed only if
+/// steelyard is killed.
 pub(super) struct Changed {
     control: Control,
     before: Vec<(String, String)>,

@@ -1,7 +1,8 @@
 //! Counting instructions of statements.
 //!
-//! A thread of the server serves a session, and others work by the clock. Callgrind collects what
-//! happens in [`STATEMENT`], per thread, so those are not in it; neither is reading the request.
+//! A thread of the server serves a session, and other threads work by the clock. Callgrind collects
+//! costs in [`STATEMENT`] only, per thread. This excludes the other threads, and the reading of the
+//! request.
 
 use super::profile::COUNTED;
 use super::version::Version;

@@ -1,6 +1,7 @@
 //! The server's own counters, from SHOW GLOBAL STATUS and the tables that its version has.
 //!
-//! Of innodb_metrics, only what is enabled is read: to enable more would change what is measured.
+//! Only the enabled rows of innodb_metrics are read, because enabling more would change what is
+//! measured.
 
 use super::control::Control;
 use super::gathered::Gathered;

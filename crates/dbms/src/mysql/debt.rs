@@ -8,7 +8,7 @@ use crate::{Debt, Error};
 
 /// The debt of `tables`, partitions included. `dead_rows` is the length of InnoDB's history list:
 /// undo logs of committed transactions that are not purged yet, each with the old versions of the
-/// rows that one transaction changed. Of dirty pages, see the gauges.
+/// rows that one transaction changed. For dirty pages, see the gauges.
 pub(super) fn debt(control: &mut Control, tables: &[String]) -> Result<Debt, Error> {
     let monitor = Monitor::ask(control)?;
     let mut debt = Debt { dead_rows: monitor.history, ..Debt::default() };

@@ -1,6 +1,5 @@
-//! Things that a server did by itself, from its error log. The log says little: when the server was
-//! late with flushing, short of redo log or of free pages, or waited long for a latch, and when it
-//! truncated undo logs.
+//! Things that a server did by itself, from its error log. The log has only a few of them: late
+//! flushing, a lack of redo log or of free pages, long waits for a latch, and truncated undo logs.
 
 use chrono::{DateTime, NaiveDateTime};
 

@@ -5,8 +5,8 @@
 //! is a plugin that released archives lack; Debian has it: install mariadb-server-core and
 //! mariadb-plugin-rocksdb and name `mariadb@path:/usr`.
 //!
-//! `flavor` is what differs between the two systems. `archive` says where to fetch binaries, and
-//! `attach` connects to a running server. `binaries` describes an installation, with its
+//! `flavor` has the differences between the two systems. `archive` says where to fetch binaries,
+//! and `attach` connects to a running server. `binaries` describes an installation, with its
 //! `libraries`. A start goes through `datadir` (initialized once), `config` (an option file, see
 //! `options`) with the `engine` and its `durability`, `mysqld` and `server`.
 //!

@@ -39,8 +39,8 @@ impl Monitor {
         found
     }
 
-    /// Asks the server; nothing is known if the role may not see it (privilege PROCESS) or InnoDB
-    /// is off.
+    /// Asks the server. The result is empty if the role may not see the output (privilege PROCESS)
+    /// or InnoDB is off.
     pub(super) fn ask(control: &mut Control) -> Result<Self, Error> {
         let rows = permitted(control.query_rows("SHOW ENGINE INNODB STATUS"))?.unwrap_or_default();
         let text = rows.into_iter().flatten().next_back().flatten();

@@ -1,5 +1,5 @@
-//! Counters that have other names in other versions, or in MySQL and MariaDB, under one name: only
-//! what has the same name can be compared.
+//! Gives one name to counters that have different names in different versions, or in MySQL and
+//! MariaDB. Only counters of the same name can be compared.
 
 /// The view of SHOW GLOBAL STATUS.
 pub(super) const STATUS: &str = "global_status";
@@ -52,7 +52,7 @@ pub(super) fn now<'a>(view: &'a str, name: &'a str) -> (&'a str, &'a str) {
     found.map_or((view, name), |(.., view, name)| (view, name))
 }
 
-/// Status variables that say how things are, by how their names begin, in lower case. All others
+/// Prefixes, in lower case, of the names of status variables that describe a state. All others
 /// count up.
 const STATES: [&str; 45] = [
     "acl_",

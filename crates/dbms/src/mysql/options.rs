@@ -54,8 +54,8 @@ fn unquoted(value: &str) -> String {
     value.split('#').next().unwrap_or_default().trim().to_owned()
 }
 
-/// A value in double quotes, in which the characters that mean something are escaped ("Using Option
-/// Files" in MySQL's manual).
+/// A value in double quotes, with special characters escaped ("Using Option Files" in MySQL's
+/// manual).
 pub(super) fn quoted(value: &str) -> String {
     let mut quoted = String::from("\"");
     for c in value.chars() {

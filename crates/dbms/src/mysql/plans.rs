@@ -3,8 +3,8 @@
 use super::control::{Control, Table};
 use crate::{Error, ParsedPlan};
 
-/// Columns of EXPLAIN that belong to a plan; estimates (`rows`, `filtered`) don't, like those of
-/// the costs, and `possible_keys` is what was not chosen.
+/// Columns of EXPLAIN that belong to a plan. Estimates (`rows`, `filtered`, costs) don't, and
+/// neither do the alternatives that were not chosen (`possible_keys`).
 const COLUMNS: [&str; 8] = ["id", "select_type", "table", "type", "key", "key_len", "ref", "Extra"];
 
 /// Asks how a statement would be executed: a line for each table.

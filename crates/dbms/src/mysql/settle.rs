@@ -151,7 +151,8 @@ fn settle_innodb(control: &mut Control, start: Instant, purge: bool) -> Result<S
     ))
 }
 
-/// Has MariaDB purge for about a second. The variable is not changed: setting it means to wait.
+/// Makes MariaDB purge for about a second. The value of the variable stays the same; setting it
+/// makes the server wait.
 fn wait_for_purge(control: &mut Control) -> Result<(), Error> {
     let waited = control
         .execute(&format!("SET STATEMENT max_statement_time = 1 FOR SET GLOBAL {PURGE_WAIT} = 0"));
@@ -181,7 +182,8 @@ fn settle_rocks(control: &mut Control, start: Instant) -> Result<Vec<String>, Er
     Ok(lines)
 }
 
-/// Sets a variable of MyRocks that means to do something now; it keeps its value.
+/// Sets a variable of MyRocks that makes the server do something now. The value of the variable
+/// stays the same.
 fn now(control: &mut Control, name: &str) -> Result<String, Error> {
     let begin = Instant::now();
     Ok(match permitted(control.execute(&format!("SET GLOBAL {name} = 1")))? {

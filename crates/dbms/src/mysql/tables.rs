@@ -22,7 +22,7 @@ const FIRST_PAGES: f64 = 65_536.0;
 const FREE: f64 = 8.0 * 1024.0 * 1024.0;
 
 impl Size {
-    /// True if the parts can't be those of the whole because they were computed when it was much
+    /// True if the sizes of the parts are out of date: they were computed when the table was much
     /// smaller.
     fn is_old(&self) -> bool {
         let parts = self.index + self.rel;
@@ -34,7 +34,7 @@ impl Size {
 ///
 /// InnoDB: `total` is what the files have, including free pages; `rel` (the clustered index) and
 /// `index` are as of the last time InnoDB computed statistics: at ANALYZE, and some seconds after a
-/// tenth of the rows have changed. They are absent while those of a table are evidently old.
+/// tenth of the rows have changed. They are absent if those of a table are evidently out of date.
 /// MyRocks: bytes of files, without what is still in the memtable.
 pub(super) fn footprint(control: &mut Control, tables: &[String]) -> Result<Vec<Footprint>, Error> {
     let engines = engines(control, tables)?;
@@ -54,8 +54,7 @@ pub(super) fn footprint(control: &mut Control, tables: &[String]) -> Result<Vec<
     Ok(footprints(tables, &sizes))
 }
 
-/// With the parts of all tables or of none: a sum over only some of them would not be what it is
-/// called.
+/// Has the parts of all tables, or none of them: a sum over only some tables would be misleading.
 fn footprints(tables: &[String], sizes: &BTreeMap<String, Size>) -> Vec<Footprint> {
     let old = sizes.values().any(Size::is_old);
     let footprint = |table: &String| {

@@ -36,7 +36,7 @@ pub(super) fn mounted_at(path: &Path) -> Option<String> {
 }
 
 /// Another node of the device at `path` in `directory`, which `user` may read and nobody may write:
-/// the kernel then refuses a program that would write to the device, whatever it was told.
+/// the kernel then stops every program from writing to the device, whatever its options.
 pub(super) fn for_reading(
     path: &Path,
     directory: &Path,

@@ -1,8 +1,8 @@
 //! No system at all: a directory, or a block device, for programs that are the load and the system
 //! under test at once, such as fio or db_bench.
 //!
-//! A start still has a process, which sleeps: it holds the control group and the entry in the
-//! ledger, so whatever runs and is left of it is limited, watched and removed like a server.
+//! A start still creates a process, which sleeps. It holds the control group and the entry in the
+//! ledger, so a program is limited and watched like a server, and its leftovers are removed.
 
 mod device;
 

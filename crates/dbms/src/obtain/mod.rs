@@ -1,13 +1,15 @@
 //! Obtaining binaries: from the cache, an archive, a source, or where they are.
 //!
 //! A `release` is fetched (`fetch`), a `source` is built (`build`). The result is `installed` in
-//! the `cache`. `unpack` reads what archives contain, `elf` a binary's facts about its build.
+//! the `cache`; `listed` says which versions there are. `unpack` reads what archives contain, `elf`
+//! a binary's facts about its build.
 
 pub(crate) mod build;
 pub(crate) mod cache;
 pub(crate) mod elf;
 pub(crate) mod fetch;
 pub(crate) mod installed;
+pub(crate) mod listed;
 pub(crate) mod release;
 pub(crate) mod source;
 pub(crate) mod unpack;

@@ -1,5 +1,5 @@
-//! Unpacking archives from elsewhere: nothing is written outside the directory, whatever the
-//! archive says.
+//! Unpacks archives from elsewhere. Nothing is written outside the directory, whatever the archive
+//! contains.
 
 use std::cell::Cell;
 use std::collections::HashSet;
@@ -24,14 +24,15 @@ pub(crate) enum Modes {
     Kept,
 }
 
-/// How many bytes an archive of a server may unpack to: a few kilobytes can unpack to terabytes.
-/// MariaDB 11.4 has 360 MB.
+/// Maximum number of bytes that an archive of a server may unpack to, since a few kilobytes can
+/// unpack to terabytes. MariaDB 11.4 has 360 MB.
 pub(crate) const LARGEST: u64 = 4 << 30;
 
-/// How many bytes the files in it that a server needs may have. RocksDB 10.10 has 70 MB.
+/// Maximum total size in bytes of the files in it that a server needs. RocksDB 10.10 has 70 MB.
 const NEEDED: u64 = 1 << 30;
 
-/// The content of a file in an archive of a server; `before` bytes were read of other files.
+/// The content of a file in an archive of a server; `before` is the number of bytes read from other
+/// files.
 pub(crate) fn content(file: impl Read, before: u64) -> Result<Vec<u8>, String> {
     let left = NEEDED.saturating_sub(before);
     let mut bytes = Vec::new();
@@ -42,7 +43,7 @@ pub(crate) fn content(file: impl Read, before: u64) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-/// What is wrong with an archive that can't be read.
+/// The error for an archive that can't be read.
 pub(crate) fn damaged(error: impl fmt::Display) -> String {
     format!("it is damaged ({error})")
 }
@@ -231,9 +232,9 @@ impl Seen {
     }
 }
 
-/// Checks that a symbolic link at `path` stays inside. The way up from it goes through real
-/// directories, since `path` goes through no link; the way down may go through links, each of which
-/// stays inside. In between there must be no `..`.
+/// Checks that a symbolic link at `path` stays inside. Its target may first lead up, through real
+/// directories, since `path` goes through no link. It may then lead down, through links that each
+/// stay inside, but with no further `..`.
 fn check_target(path: &Path, target: &Path) -> Result<(), String> {
     let leads_out = || Err(format!("is a link to {}, which is outside", target.display()));
     let mut depth = path.components().count().saturating_sub(1);

@@ -32,7 +32,7 @@ use crate::{Endpoint, Error, Host, Server, ServerSpec, Sql, Transport};
 /// anything.
 const PORT: u16 = 5432;
 
-/// Bytes of a password: nobody guesses it.
+/// Bytes of a password, too many to guess.
 const PASSWORD: usize = 24;
 
 /// How many lines of its log to show if it does not answer.
@@ -109,9 +109,9 @@ impl Access {
         Ok(Self { port: PORT, tcp: None })
     }
 
-    /// Writes the file that says who may connect, if TCP is asked for, into the directory of the
-    /// socket, which only the server's user can enter. Each way has its own line, and what has none
-    /// is refused.
+    /// If TCP is asked for, writes the file that says who may connect, into the directory of the
+    /// socket, which only the server's user can enter. Each way to connect has its own line; all
+    /// others are refused.
     pub(super) fn write_hba(&mut self, site: &Site<'_>, sockets: &Path) -> Result<(), Error> {
         let Some(Tcp { clients, method, hba_file, .. }) = &mut self.tcp else { return Ok(()) };
         let text = format!(

@@ -1,7 +1,7 @@
 //! A connection that ends when the server asks for the password in clear text.
 //!
-//! The client library would answer. It has no setting for that, but it lets TLS be anything: this
-//! is "TLS" that changes no byte and reads along, up to the end of the login.
+//! The client library would send the password, and has no setting against that. But it accepts any
+//! implementation of TLS. This one changes no byte; it only reads along until the login is over.
 
 use std::future::{Ready, ready};
 use std::io;

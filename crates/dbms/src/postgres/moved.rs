@@ -1,5 +1,5 @@
-//! Counters that moved between versions, under the names that they have now: only what has the same
-//! name can be compared.
+//! Gives counters that moved between versions their current names. Only counters of the same name
+//! can be compared.
 
 /// Columns of pg_stat_bgwriter that are in pg_stat_checkpointer since 17.
 const CHECKPOINTS: [(&str, &str); 5] = [
@@ -10,8 +10,8 @@ const CHECKPOINTS: [(&str, &str); 5] = [
     ("buffers_checkpoint", "buffers_written"),
 ];
 
-/// Columns of pg_stat_io that count blocks before 18 and requests of any size since: the bytes of
-/// both compare.
+/// Columns of pg_stat_io that count blocks before 18, and requests of any size since. Only their
+/// bytes can be compared.
 const BLOCKS: [(&str, &str); 3] =
     [("reads", "read_bytes"), ("writes", "write_bytes"), ("extends", "extend_bytes")];
 
@@ -21,8 +21,8 @@ pub(super) const IO_OBJECT: &str = "backend_type || '/' || object || '/' || cont
 /// The first version in which pg_stat_io counts WAL, and pg_stat_wal no longer counts its writes.
 pub(super) const WAL_IO_SINCE: u32 = 180_000;
 
-/// The rows of pg_stat_io about WAL, apart from the others, whose sums would not compare with
-/// those of earlier versions.
+/// The rows of pg_stat_io about WAL. They are kept apart so that the sums of the others can be
+/// compared with those of earlier versions.
 pub(super) const WAL_VIEW: &str = "pg_stat_io/wal";
 
 /// The writes in pg_stat_wal before [`WAL_IO_SINCE`].

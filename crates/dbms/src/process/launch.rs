@@ -74,7 +74,7 @@ pub(crate) fn command_in(
     Ok(command)
 }
 
-/// Runs in the new process before it becomes the program, and before it gives up permissions.
+/// Prepares the new process, before it gives up permissions and becomes the program.
 fn prepare(groups: &[File], network: Option<&File>) -> io::Result<()> {
     for group in groups {
         // "0" means the writing process, see Control Group v2, "cgroup.procs".
@@ -205,7 +205,7 @@ pub(crate) fn run(command: Command, what: &str, input: Option<&str>) -> Result<S
     Err(Error::program(program, output.status, &text))
 }
 
-/// What a program wrote.
+/// The output of a program as text.
 pub(crate) fn text(written: &[u8]) -> String {
     String::from_utf8_lossy(written).into_owned()
 }

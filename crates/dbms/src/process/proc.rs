@@ -83,7 +83,7 @@ pub(crate) fn boot_id() -> String {
 }
 
 /// True if all threads of a process sleep in the kernel until something happens. A process that is
-/// gone counts as asleep: whoever waits for it finds out by other means.
+/// gone counts as asleep; callers find out by other means.
 pub fn asleep(pid: u32) -> bool {
     let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else { return true };
     threads.flatten().all(|thread| {

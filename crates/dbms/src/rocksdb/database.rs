@@ -301,7 +301,7 @@ impl Database {
         self.library.take(unsafe { (self.library.property_value)(self.database, name.as_ptr()) })
     }
 
-    /// The same where it is a number.
+    /// The same property as a number.
     pub(super) fn number(&self, name: &str) -> Result<f64, String> {
         let found = self.property(name).and_then(|value| value.trim().parse().ok());
         found.ok_or_else(|| format!("this version has no property {name}"))

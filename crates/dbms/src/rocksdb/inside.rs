@@ -35,8 +35,8 @@ const GAUGES: [(&str, &str, &str, f64); 5] = [
     ("is-write-stopped", "writes stopped", "", 1.0),
 ];
 
-/// In a process that was started for a database: opens it and serves it until the process is told
-/// to end. `load` gets each connection that brings a load.
+/// Runs a process that was started for a database: opens the database and serves it until the
+/// process is told to end. `load` gets each connection that brings a load.
 ///
 /// # Errors
 /// A message for the log, if it cannot be opened or served.

@@ -17,8 +17,8 @@ pub(super) const MARK: &str = "rocksdb_envoptions_create";
 
 macro_rules! functions {
     ($($name:ident($($argument:ty),*) $(-> $result:ty)?;)*) => {
-        /// The functions that are used. Every version from 6.8 on has them; one by one, they have
-        /// the meaning that c.h gives them.
+        /// The functions that are used. Every version from 6.8 on has them. Each has the meaning
+        /// given in c.h.
         #[allow(non_snake_case)]
         pub(super) struct Library {
             $(pub(super) $name: unsafe extern "C" fn($($argument),*) $(-> $result)?,)*

@@ -148,7 +148,7 @@ pub fn wait_for(what: &str, mut done: impl FnMut() -> bool) {
     }
 }
 
-/// Whether any of `objects` still exists.
+/// True if any of `objects` still exists.
 pub fn ipc_exists(objects: &dbms::IpcObjects) -> bool {
     let listed = |path: &str, id: i32| {
         let list = std::fs::read_to_string(path).unwrap();

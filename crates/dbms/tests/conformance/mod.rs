@@ -1,5 +1,5 @@
-//! What every system under test must do, tested on real ones. `subjects` lists them. A new system
-//! adds a line there with the facts that the suite needs; no test names a system.
+//! Tests of the requirements for every system under test, on real systems. `subjects` lists them. A
+//! new system adds a line there with the facts that the suite needs; no test names a system.
 
 mod copies;
 mod failures;

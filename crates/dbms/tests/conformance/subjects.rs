@@ -45,7 +45,7 @@ pub struct Facts {
     pub rejected: (&'static str, &'static str),
     /// A setting that steelyard chooses itself.
     pub reserved: &'static str,
-    /// Whether it prepares data directories in the cache, which take more than 10 MB.
+    /// True if it prepares data directories in the cache, which take more than 10 MB.
     pub prepares: bool,
     /// Log messages after the start, and after a clean stop.
     pub says: (&'static str, &'static str),
@@ -186,7 +186,7 @@ pub fn subjects() -> Vec<Subject> {
         .collect()
 }
 
-/// The first of each system, for what does not depend on its version.
+/// The first of each system, for tests that don't depend on its version.
 pub fn first() -> Vec<Subject> {
     let mut names = Vec::new();
     let mut subjects = subjects();
@@ -199,7 +199,7 @@ pub fn first() -> Vec<Subject> {
 }
 
 impl Subject {
-    /// What starts it in `directory`.
+    /// The specification that starts it in `directory`.
     pub fn spec<'a>(&'a self, place: &'a Place, directory: &'a Path) -> ServerSpec<'a> {
         let own = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
         let config = self.facts.config.iter().map(own).collect();

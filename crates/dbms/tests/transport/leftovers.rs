@@ -1,4 +1,4 @@
-//! What is left of the ways to a server that ended, failed or was killed: nothing.
+//! Nothing is left of the ways to reach a server that ended, failed or was killed.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};

@@ -1,4 +1,4 @@
-//! PostgreSQL over TCP: who is let in, and where it listens.
+//! Tests of PostgreSQL over TCP: who may connect, and where it listens.
 
 mod leftovers;
 

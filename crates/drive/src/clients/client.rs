@@ -137,8 +137,8 @@ impl Context<'_> {
         Ok(ended - start)
     }
 
-    /// The measured time is over. Rounds that were scheduled in it but never began have waited in
-    /// vain. The thread's cost no longer counts.
+    /// The measured time is over. Rounds that were scheduled in it but never began are counted as
+    /// missed. The thread's cost no longer counts.
     fn end_of_time(
         &self,
         lane: &mut Lane,

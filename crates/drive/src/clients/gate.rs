@@ -57,7 +57,8 @@ enum PhaseOfStep {
 }
 
 impl Gate {
-    /// A gate for `streams` threads, `leads` of them leading, with `cells` cells for each target.
+    /// A gate for `streams` threads, of which `leads` are leading, with `cells` cells for each
+    /// target.
     pub fn new(targets: usize, cells: usize, streams: usize, leads: usize) -> Gate {
         let numbers = |count| (0..count).map(|_| Padded::default()).collect();
         Gate {

@@ -290,7 +290,8 @@ impl Player {
     }
 }
 
-/// Parses the statements of a pipeline that begins here: within it nothing can be waited for.
+/// Parses the statements of a pipeline that begins here, because the client can't wait for answers
+/// inside it.
 fn parse_ahead(
     session: &mut dyn Scripted,
     commands: &[Command],

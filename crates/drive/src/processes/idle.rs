@@ -3,10 +3,10 @@
 //! It keeps CPUs from becoming idle, so waking them costs less, while any other process that wants
 //! a CPU gets it at once (sched(7)). Changing to this policy needs no permission.
 //!
-//! They are processes with a session of their own, not threads. The policy counts only within a
-//! scheduling group, and with autogrouping each session is a group: threads of this process would
-//! have this session's share of the CPU, and preempt servers in other sessions (sched(7), "The
-//! autogroup feature").
+//! They are processes in a session of their own. Threads would not do: the policy applies only
+//! within a scheduling group, and with autogrouping each session is a group. Threads of this
+//! process would get this session's share of the CPU, and preempt servers in other sessions
+//! (sched(7), "The autogroup feature").
 
 use std::io;
 use std::thread;
@@ -22,9 +22,9 @@ use nix::unistd::{ForkResult, Pid, fork, getpid};
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Busy processes at idle priority. They end when this is dropped, and when the process that
-/// started them ends, however it does.
+/// started them ends in any way.
 ///
-/// They may run on the CPUs of that thread.
+/// They may run on the CPUs of the thread that started them.
 #[derive(Debug)]
 pub struct IdleLoad {
     processes: Vec<Pid>,

@@ -117,7 +117,7 @@ impl Runner {
         self.ended.notify_all();
     }
 
-    /// Waits until nothing more will run; returns true if that came within `limit`.
+    /// Waits until nothing more will run; returns true if that happened within `limit`.
     pub fn wait(&self, limit: Duration) -> bool {
         let waited = self.ended.wait_timeout_while(self.state(), limit, |state| !state.ended);
         waited.unwrap_or_else(PoisonError::into_inner).0.ended

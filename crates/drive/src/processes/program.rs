@@ -21,7 +21,8 @@ use crate::step::load::{Load, Ready, Running, check};
 use crate::step::outcome::{ClassOutcome, Outcome, Reported};
 
 /// Prepares a program as the load of a step on `target`; `command` is its command, filled in.
-/// `then` runs after it, uncounted, to observe the target under this load at any cost.
+/// `then` runs after it, uncounted, so that observing the target under this load may cost
+/// something.
 pub fn program(
     target: &str,
     command: Command,

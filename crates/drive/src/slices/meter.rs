@@ -318,9 +318,9 @@ mod tests {
         assert_eq!(meter.measured(), Measured { nanos: 80_000_000, operations: 100, held: false });
     }
 
-    /// Three identical targets come out the same, although the first operation after a switch is
-    /// slow and the last ones of a slot end in another slot. With made-up times, this always passes
-    /// or never.
+    /// Three identical targets get the same result, although the first operation after a switch is
+    /// slow and the last ones of a slot end in another slot. Times are made up, so this passes
+    /// either always or never.
     #[test]
     fn no_target_is_favored() {
         let slices = Slices { seed: 9, lengths: vec![MS(10), MS(20)], lead_in: 0.2 };

@@ -27,7 +27,8 @@
 //! target stood still. Their time is kept out of the sums, which already include the operation that
 //! began the stall.
 //!
-//! A slot that a client missed because another target held it says nothing about this one.
+//! If a client missed a slot because another target held it, the slot says nothing about this
+//! target.
 //!
 //! A stream with a rate begins operations by its schedule. For it, the operations that begin in the
 //! counted part of the slot are divided by the length of that part.

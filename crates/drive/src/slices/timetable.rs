@@ -43,9 +43,8 @@ impl Slot {
 
 /// The slots of a step in order of time, without gaps and without end.
 ///
-/// It depends only on its [`Slices`] and the number of targets. Everyone who needs to know whose
-/// turn it is follows their own copy: no thread does the switching, and clients share no state for
-/// it.
+/// It depends only on its [`Slices`] and the number of targets. Each client follows its own copy,
+/// so no thread does the switching, and clients share no state for it.
 ///
 /// ```
 /// use std::time::Duration;
@@ -87,7 +86,7 @@ impl Timetable {
         timetable
     }
 
-    /// The end of the last round that is over by `limit`, or else of the first.
+    /// The end of the last round that is over by `limit`; if none is, the end of the first.
     ///
     /// A step that ends there has given every target the same time.
     pub fn whole_rounds(slices: &Slices, targets: usize, limit: Duration) -> Duration {

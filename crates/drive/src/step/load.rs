@@ -22,16 +22,16 @@ pub struct Load {
     pub seed: u64,
     /// How the load moves between targets; set if and only if there are several.
     pub slices: Option<Slices>,
-    /// How long the load continues, uncounted, after the measured time of a timed step, to observe
-    /// a server under this load at any cost. A step that ends when its work is done has none (see
-    /// [`Running::leave_out`]), nor has a load in slices.
+    /// How long the load continues, uncounted, after the measured time of a timed step. In this
+    /// time, observing the server may cost something. Zero for a step that ends when its work is
+    /// done (see [`Running::leave_out`]), and for a load in slices.
     pub overtime: Duration,
     /// Where each stream's client and the process that serves it run; empty: where the kernel puts
     /// them.
     pub seats: Vec<Seat>,
 }
 
-/// The CPUs of a client and of the process that serves it.
+/// The CPUs for a client and the process that serves it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Seat {
     /// That of the client's thread.
@@ -129,7 +129,7 @@ pub trait Running: Send + Sync {
     /// Breaks all connections, so clients that wait for an answer end too.
     fn break_off(&self);
 
-    /// Adds up the counts of the clients, which have ended or are told to, for each target.
+    /// Adds up the counts of the clients for each target, after they ended or were told to end.
     ///
     /// Waits for running clients; if that might take forever, call [`Running::break_off`] first.
     fn join(self: Box<Self>) -> Vec<Outcome>;

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use hdrhistogram::Histogram;
-use hdrhistogram::serialization::{Serializer, V2Serializer};
 use serde::{Deserialize, Serialize};
 use workload::Class;
 
-use super::tally::{Tally, histogram};
+use super::histogram::{empty, encoded};
+use super::tally::Tally;
 use crate::error::ErrorKind;
 use crate::slices::slice::Slice;
 
@@ -84,7 +84,7 @@ pub struct ClassOutcome {
     /// Longest latency in each second, in microseconds; 0 if nothing ended.
     pub worst_us: Vec<u32>,
     /// Latencies per statement in nanoseconds, of the measured part.
-    #[serde(with = "hdr")]
+    #[serde(with = "super::histogram")]
     pub latency: Histogram<u64>,
 }
 
@@ -104,10 +104,7 @@ impl ClassOutcome {
 
     /// The latencies in HDR histogram's V2 encoding (values in nanoseconds).
     pub fn serialized_latency(&self) -> Vec<u8> {
-        let mut bytes = Vec::new();
-        // Writing to memory can't fail, and the histogram's bounds are set here.
-        let _ = V2Serializer::new().serialize(&self.latency, &mut bytes);
-        bytes
+        encoded(&self.latency)
     }
 }
 
@@ -197,31 +194,6 @@ impl ClassOutcome {
     }
 }
 
-/// Histograms as HDR histogram's V2 encoding.
-mod hdr {
-    use hdrhistogram::Histogram;
-    use hdrhistogram::serialization::{Deserializer, Serializer, V2Serializer};
-    use serde::de::Error as _;
-    use serde::ser::Error as _;
-    use serde::{Deserialize, Serialize};
-
-    pub fn serialize<S: serde::Serializer>(
-        histogram: &Histogram<u64>,
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
-        let mut bytes = Vec::new();
-        V2Serializer::new().serialize(histogram, &mut bytes).map_err(S::Error::custom)?;
-        bytes.serialize(serializer)
-    }
-
-    pub fn deserialize<'d, D: serde::Deserializer<'d>>(
-        deserializer: D,
-    ) -> Result<Histogram<u64>, D::Error> {
-        let bytes = Vec::<u8>::deserialize(deserializer)?;
-        Deserializer::new().deserialize(&mut &bytes[..]).map_err(D::Error::custom)
-    }
-}
-
 /// Adds up the tallies of a class's streams, over `seconds` measured seconds.
 pub fn sum<'a>(
     class: &Class,
@@ -242,7 +214,7 @@ pub fn sum<'a>(
         late: 0,
         per_second: vec![0; length],
         worst_us: vec![0; length],
-        latency: histogram(),
+        latency: empty(),
     };
     for tally in tallies {
         sum.operations += tally.operations;

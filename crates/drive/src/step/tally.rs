@@ -4,21 +4,10 @@ use std::time::Duration;
 
 use hdrhistogram::Histogram;
 
+use super::histogram::{HIGHEST, empty};
 use crate::clock::{SECOND, nanos};
 use crate::error::Error;
 use crate::slices::slice::Measured;
-
-/// Highest latency that a histogram distinguishes, in nanoseconds: an hour.
-const HIGHEST: u64 = 3_600_000_000_000;
-/// Significant decimal digits of a latency: an error of at most 1%. Three would take 100 KB per
-/// client, more than everything else together.
-const DIGITS: u8 = 2;
-
-/// An empty histogram of latencies in nanoseconds. It grows to the highest value seen, which takes
-/// half the memory of one with room for an hour from the start.
-pub fn histogram<C: hdrhistogram::Counter>() -> Histogram<C> {
-    Histogram::new(DIGITS).unwrap_or_else(|_| unreachable!("{DIGITS} is a valid number of digits"))
-}
 
 /// Rows in results, and how many there had to be.
 #[derive(Debug, Clone, Copy, Default)]
@@ -81,7 +70,7 @@ impl Tally {
             found: Found::default(),
             missed: 0,
             seconds: Vec::with_capacity(room),
-            latency: histogram(),
+            latency: empty(),
             slices: Vec::new(),
             retried: Vec::new(),
             failed: Vec::new(),
@@ -179,19 +168,5 @@ mod tests {
         assert_eq!(tally.seconds, [second(50, 500_000), second(100, 40_000)]);
         assert_eq!((tally.operations, tally.rounds, tally.all_rounds), (150, 3, 4));
         assert_eq!(tally.latency.len(), 4);
-    }
-
-    #[test]
-    fn a_histogram_is_small_and_within_a_percent() {
-        let mut histogram = histogram::<u32>();
-
-        for value in [1_000u64, 13_700, 999_999, 123_456_789] {
-            histogram.reset();
-            histogram.record(value).unwrap();
-            let read = histogram.value_at_quantile(1.0) as f64;
-            assert!((read / value as f64 - 1.0).abs() < 0.01, "{value} {read}");
-        }
-        // Four bytes for each, up to a tenth of a second.
-        assert!(histogram.distinct_values() * 4 < 12 * 1024);
     }
 }

@@ -282,7 +282,7 @@ impl Clients {
         slice::slices(Timetable::new(slices, targets), targets, target, measured, &clients)
     }
 
-    /// Without any usable slice there is no rate, and 0 would be wrong.
+    /// An error if there is no usable slice: there is then no rate, and 0 would be wrong.
     fn unmeasured(&self, outcome: &Outcome, measured: Duration) -> Option<String> {
         let says = |slice: &Slice| slice.rate().is_some();
         if self.load.slices.is_none() || self.gate.stopped() || outcome.slices.iter().any(says) {
@@ -291,15 +291,15 @@ impl Clients {
         let seconds = measured.as_secs_f64();
         Some(match outcome.slices.len() {
             0 => format!(
-                "no slice was measured: the step ended after {seconds:.2} s, before every server had the load once, so it has no rate; give it more rows or seconds, or shorter slices"
+                "no slice was measured: the step ended after {seconds:.2} s, before every server had the load once, so it has no rate; set shorter slices (slice_ms in the plan)"
             ),
             rounds => format!(
-                "no slice was measured: in none of {rounds} rounds did every client finish a second operation in its slot, so the step has no rate; make its slices longer"
+                "no slice was measured: in none of {rounds} rounds did every client finish a second operation in its slot, so the step has no rate; set longer ones (slice_ms in the plan)"
             ),
         })
     }
 
-    /// If every transaction failed, their rate is not a result.
+    /// An error if every transaction failed: their rate is then not a result.
     fn all_failed(outcome: &Outcome, counted: &Class) -> Option<String> {
         let class = outcome.class(counted)?;
         let failure = outcome.failures.iter().rev().find(|failure| !failure.retried)?;
@@ -308,7 +308,7 @@ impl Clients {
         })
     }
 
-    /// Queries that found too few rows looked in the wrong place, however fast they were.
+    /// An error if queries found too few rows: they looked in the wrong place.
     fn too_few_rows(outcome: &Outcome) -> Option<String> {
         let lacks = |class: &&ClassOutcome| {
             class.statements >= MEAN_CHECKED_FROM

@@ -40,7 +40,7 @@ pub struct Failed {
 /// The load's record of a client's connection: the process that serves it, and how to break it off.
 pub type Connection = (Option<u32>, Breaker);
 
-/// Ensures that no thread waits in vain for the streams of one that panics.
+/// Ensures that no thread waits forever for the streams of a thread that panics.
 struct Done<'a>(&'a Gate, usize);
 
 impl Drop for Done<'_> {

@@ -1,4 +1,4 @@
-//! The bytes that a server has sent, in one buffer that is walked over in place.
+//! The bytes that a server has sent, in one buffer that is parsed in place.
 
 use crate::error::Error;
 use crate::wire::socket::Socket;

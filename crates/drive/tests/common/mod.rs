@@ -9,8 +9,8 @@ use dbms::{Cache, Endpoint, Host, Ledger, Reference, Server, ServerSpec, ServerU
 use drive::{Address, Load, Outcome, Postgres, Target};
 use workload::{Class, Draw, End, Expect, Pace, Piece, Sent, Statement, Step, Stream, Width};
 
-/// Whatever takes longer hangs, on the slowest machine. Where a test proves that something ends
-/// early, it would go on for longer than this.
+/// Anything that takes longer than this hangs, even on the slowest machine. If a test shows that
+/// something ends early, it would otherwise run for longer than this.
 pub const HANG: Duration = Duration::from_secs(600);
 
 /// A real server with its files, which are removed with it.

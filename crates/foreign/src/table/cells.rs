@@ -1,4 +1,4 @@
-//! How a line of a table is split, and what is in its cells.
+//! Splits lines of tables, and reads their cells.
 
 /// The separator between the cells of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,7 +15,8 @@ pub(super) enum Split {
 }
 
 impl Split {
-    /// Those that a header may have, the first first; `ruled`: a rule of Markdown follows it.
+    /// The separators that a header may have, in order of preference; `ruled`: a rule of Markdown
+    /// follows it.
     pub(super) fn of(header: &str, ruled: bool) -> &'static [Self] {
         match header.trim_start() {
             text if text.starts_with('|') || ruled && text.contains('|') => &[Self::Bars],
@@ -67,8 +68,9 @@ pub(super) enum Cell {
 
 impl Cell {
     pub(super) fn of(text: &str) -> Self {
-        // A mark that a note explains.
+        // A mark that a note explains, and the scatter of a mean.
         let text = text.trim().trim_end_matches('*').trim_end();
+        let text = text.split_once(" ±").map_or(text, |(mean, _)| mean.trim_end());
         if ["", "-", "–", "—", "NA", "N/A", "n/a"].contains(&text) {
             return Self::Missing;
         }

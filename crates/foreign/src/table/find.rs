@@ -16,7 +16,7 @@ pub(super) struct Found {
     pub(super) title: Option<String>,
     pub(super) line: usize,
     pub(super) header: Vec<String>,
-    /// Each as long as the header, or one longer: then the column of names has no header.
+    /// Each row has as many cells as the header, or one more if the column of names has no header.
     pub(super) rows: Vec<Row>,
 }
 
@@ -114,7 +114,7 @@ fn is_rule(text: &str) -> bool {
 
 /// A part of a text, by the tables that it may hold.
 enum Part {
-    /// Tables are absolute, wherever they stand, since the text has no marks.
+    /// All tables are absolute, since the text has no marks.
     Unmarked,
     /// After a mark: the next table is absolute.
     Absolute,

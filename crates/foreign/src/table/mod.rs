@@ -2,8 +2,9 @@
 //!
 //! Three shapes are known: a row per variant with a column per metric, of which one is a rate; a
 //! row per variant with a column per step; and a row per step, or number of clients, with a column
-//! per variant. The column of names says which it is by its header. Tables that stand after a mark
-//! such as `--- relative to first result` are skipped, since they follow from the absolute ones.
+//! per variant. The header of the column of names tells which shape a table has. Tables that stand
+//! after a mark such as `--- relative to first result` are skipped, since they follow from the
+//! absolute ones.
 
 mod cells;
 mod find;
@@ -83,13 +84,13 @@ fn corner(header: &[String], names: &[&str]) -> Option<usize> {
 
 /// The known facts about the rows and columns of a table.
 enum Layout {
-    /// Names of variants in this column; the judged rate in that one, with its unit.
+    /// Columns of the variants' names and of the judged rate, with its unit.
     Metrics { variant: usize, rate: usize, unit: &'static str },
     /// Names of variants in this column, steps in all others.
     Steps { variant: usize },
     /// Names of steps in this column, variants in all others.
     Variants { step: usize },
-    /// Names of steps where the name of no column stands.
+    /// Names of steps in a column without a header.
     Nameless,
     /// Numbers of clients in this column, variants in all others.
     Clients { clients: usize },
@@ -165,7 +166,7 @@ impl Layout {
 #[derive(Default)]
 struct Tests {
     tests: Vec<Test>,
-    /// How many tables had no name of a step though they needed one, and where the last is.
+    /// The number of tables without the name of a step that needed one, and the line of the last.
     unnamed: usize,
     unnamed_at: usize,
 }
@@ -202,8 +203,8 @@ impl Tests {
         Ok(())
     }
 
-    /// A figure that an earlier table has too gets the metrics of both. Within a table, the same
-    /// step and variant are repeats.
+    /// If an earlier table has the same figure, the test gets the metrics of both. Within a table,
+    /// the same step and variant are repeats.
     fn push(&mut self, test: Test, known: usize) -> Result<(), ForeignError> {
         let same = |other: &&mut Test| {
             (&other.name, &other.variant, other.dop) == (&test.name, &test.variant, test.dop)

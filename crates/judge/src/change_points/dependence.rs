@@ -1,9 +1,9 @@
 //! The expected value of a best cut when neighboring values depend on each other.
 //!
-//! Exchanging values at random takes for granted that their order means nothing. Where a slow
-//! machine stays slow for a while (a first-order autoregression), plain noise wanders like a series
-//! of changes. So the cut found is held against simulated series that only wander, as strongly as
-//! this one does.
+//! Exchanging values at random assumes that their order means nothing. If a slow machine stays slow
+//! for a while (a first-order autoregression), plain noise wanders and looks like a series of
+//! changes. So the cut is compared with those of simulated series without changes that wander as
+//! strongly as this one.
 
 use crate::random::Random;
 use crate::{autocorrelation, quantile};
@@ -31,9 +31,10 @@ const WANDERING: usize = 399;
 /// bias: the strength at which simulated series without changes, treated the same way, show less in
 /// [`CAREFUL`] of all cases. At least 0.
 ///
-/// Taking out the best cuts first keeps real changes from passing for dependence; it also eats much
-/// of real dependence, which no formula tells, hence the simulation (indirect inference:
-/// Gouriéroux, Monfort and Renault, *Journal of Applied Econometrics* 8, 1993).
+/// Removing the best cuts first keeps real changes from being mistaken for dependence. It also
+/// removes much of the real dependence. There is no formula for how much, so it is simulated
+/// (indirect inference: Gouriéroux, Monfort and Renault, *Journal of Applied Econometrics* 8,
+/// 1993).
 pub(super) fn persistence(values: &[f64], cuts: &Cuts, splits: usize, seed: u64) -> f64 {
     let seen = residual_autocorrelation(values, cuts, splits);
     let expected = |point: usize| {

@@ -1,8 +1,8 @@
 //! The divergence between the two sides of a cut, for every cut of a segment at once.
 
 /// At most this many ends of the right side are tried, evenly spaced. The paper tries all, which
-/// takes the square of the length; a sixteenth of a segment more or less on one side hardly changes
-/// a divergence.
+/// takes time proportional to the square of the length; a sixteenth of a segment more or less on
+/// one side hardly changes a divergence.
 const ENDS: usize = 16;
 
 /// The values of one segment, prepared for finding the best cut of any order of them.
@@ -44,15 +44,16 @@ impl Energy {
         2.0 * self.inside[count] / (count as f64 * (count as f64 - 1.0))
     }
 
-    /// The cut with the largest divergence when the values stand in `order`; of equals the first.
-    /// `cuts` are the places allowed, `least` the number of values that both sides must have.
+    /// The cut with the largest divergence if the values are in this `order`; among equals, the
+    /// first. `cuts` are the places allowed, `least` the number of values that both sides must
+    /// have.
     ///
     /// `Q = mn/(m+n) · (2 E|X-Y| - E|X-X'| - E|Y-Y'|)`, expectations as means over the pairs
     /// (Matteson and James, *Journal of the American Statistical Association* 109, 2014, equations
     /// 5 to 7, with α = 1). The left side begins where the segment does; the right side begins at
-    /// the cut and may end before the segment does, so that a level which was left and came back is
-    /// seen. Each side's sum of distances grows value by value, read from a tree over ranks: n log
-    /// n for each end.
+    /// the cut and may end before the segment does, so a level that came back is found as well.
+    /// Each side's sum of distances grows value by value, read from a tree over ranks: n log n for
+    /// each end.
     pub(super) fn best_cut(
         &mut self,
         order: &[usize],

@@ -1,11 +1,11 @@
-//! How large the best cut of a segment gets when the order of its values means nothing.
+//! The divergence of a segment's best cut if the order of its values means nothing.
 
 use crate::random::Random;
 
 use super::cuts::MIN_SEGMENT;
 use super::energy::Energy;
 
-/// Up to this many values all orders are gone through: 8! = 40,320.
+/// With up to this many values, all orders are tried: 8! = 40,320.
 const EXACT_UNITS: usize = 8;
 
 /// The divergences of the best cuts over the orders of a segment's values.
@@ -43,8 +43,8 @@ impl Null {
         Self { sorted, exact }
     }
 
-    /// Share of the orders whose best cut reaches `divergence`. Of random orders the one seen
-    /// counts as one more, without which the test would not keep its level (Phipson and Smyth,
+    /// Share of the orders whose best cut reaches `divergence`. With random orders, the observed
+    /// order counts as one more; without it, the test would not keep its level (Phipson and Smyth,
     /// *Statistical Applications in Genetics and Molecular Biology* 9, 2010).
     pub(super) fn p(&self, divergence: f64) -> f64 {
         // Equal sums must count as equal although they were added in another order.

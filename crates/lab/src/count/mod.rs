@@ -34,7 +34,7 @@ use plan::Plan;
 use probe::callgrind::{Profile, Valgrind};
 use report::Spread;
 use store::{CountRecord, ExperimentId, Purpose, Store};
-use workload::Catalogue;
+use workload::{Catalogue, Dialect};
 
 use self::counter::Counter;
 use self::jobs::{Item, jobs};
@@ -109,6 +109,16 @@ pub fn count(
     result.map(|()| {
         on_event(Event::Ended);
         experiment
+    })
+}
+
+/// True if the requests of a plan can be counted: it has some, and steelyard starts its systems.
+pub fn can_count(plan: &Plan) -> bool {
+    plan.variants.iter().all(|variant| {
+        let dialect = |system| Dialect::of(system, u32::MAX, variant.engine.as_deref());
+        dbms::countable(&variant.dbms).is_some_and(|system| {
+            workload::catalogue(&plan.workload, &plan.count, dialect(system)).is_ok()
+        })
     })
 }
 
@@ -194,5 +204,22 @@ impl Counter<'_> {
             phases: phases::phases(nearest, self.method(item.variant)),
             functions: phases::functions(nearest, self.method(item.variant)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plans_that_can_be_counted_are_known() {
+        let can = |dbms: &str, workload: &str| {
+            let text = format!("[variants.a]\ndbms = '{dbms}'\n[workload.{workload}]\n");
+            can_count(&Plan::parse(&text, None, "a test").unwrap())
+        };
+        assert!(can("postgres@14.3", "insert") && can("mysql@8.0.31", "insert"));
+        assert!(can("rocksdb@8.11.4", "kv"));
+        assert!(!can("postgres://me@localhost/db", "insert"));
+        assert!(!can("none", "storage"));
     }
 }

@@ -9,7 +9,6 @@ use crate::error::Error;
 use crate::event::Event;
 use crate::experiment::elsewhere::{Key, elsewhere};
 use crate::joint::lockstep;
-use crate::joint::slicing::Slicing;
 use crate::observe::fitness::Fitness;
 use crate::trial::attempt::Entered;
 use crate::trial::conditions::Conditions;
@@ -38,8 +37,6 @@ pub struct Execution<'c, 'a> {
     elsewhere: BTreeMap<Key, (TrialId, String)>,
     /// Trials that came up so far, finished before or not.
     number: usize,
-    /// The decisions about slicing.
-    slicing: Slicing,
     /// The first death of a system after which the run went on.
     death: Option<Error>,
 }
@@ -52,8 +49,7 @@ impl<'c, 'a> Execution<'c, 'a> {
         store.abandon_running(experiment)?;
         let finished = store.finished_trials(experiment)?;
         let elsewhere = elsewhere(store, experiment)?;
-        let slicing = Slicing::open(conditions.plan(), store, experiment)?;
-        Ok(Execution { conditions, variants, finished, elsewhere, number: 0, slicing, death: None })
+        Ok(Execution { conditions, variants, finished, elsewhere, number: 0, death: None })
     }
 
     /// How many trials are finished in the blocks up to this one.
@@ -137,7 +133,7 @@ impl<'c, 'a> Execution<'c, 'a> {
             }
             let ran = match trials[..] {
                 [alone] => whole::run(conditions, alone),
-                _ => lockstep::run(conditions, &trials, &mut self.slicing),
+                _ => lockstep::run(conditions, &trials),
             };
             let ids: Vec<TrialId> = trials.iter().map(|entered| entered.trial).collect();
             match ran {
@@ -177,7 +173,9 @@ impl<'c, 'a> Execution<'c, 'a> {
         }
         if let Error::Step { variant, block, step, reason, .. } = &error {
             let text = format!("variant `{variant}`, block {block}, step {step}: {reason}");
-            self.conditions.tell(Event::Note(format!("{text}. Going on with the next trial")));
+            let log = error.log_file().map(|file| format!(" (its log: {})", file.display()));
+            let log = log.unwrap_or_default();
+            self.conditions.tell(Event::Note(format!("{text}{log}. Going on with the next trial")));
         }
         self.death.get_or_insert(error);
         Ok(())

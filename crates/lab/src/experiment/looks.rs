@@ -2,21 +2,24 @@
 
 use std::time::Duration;
 
-use judge::Verdict;
+use judge::{ENOUGH_BLOCKS, Verdict};
 use metrics::counted;
-use plan::{Pairing, Plan, Sequence, format_duration};
+use plan::{Pairing, Plan, Sequence};
 use report::{Results, Which};
-use store::Warning;
 
 use crate::error::Error;
 use crate::event::{Event, IntervalRow, Look};
 use crate::experiment::blocks::{Execution, Stint};
 use crate::experiment::budget::{Clock, expected};
 use crate::experiment::course::{Course, Outlook};
+use crate::experiment::end::{End, Time};
 use crate::experiment::extent::Extent;
-use crate::experiment::room::{Room, upward};
-use crate::experiment::standing::{Standing, Tally, list, standings};
-use crate::trial::conditions::Conditions;
+use crate::experiment::room::{Room, round_up, upward};
+use crate::experiment::standing::{Standing, Standings, Tally, list, standings};
+use crate::trial::conditions::{Conditions, Lengths};
+
+/// A budget to suggest for the same run is this many times the last, at least.
+const MORE: f64 = 1.1;
 
 /// Runs the blocks of the plan. An adaptive run looks at its results after planned numbers of
 /// blocks, or when planned parts of its time are used, and ends when all comparisons are decided,
@@ -30,12 +33,18 @@ pub fn conduct(execution: &mut Execution<'_, '_>) -> Result<(), Error> {
     let clock = Clock::start(conditions.store, experiment.id)?;
     let sequences = plan.workload.sequences();
     let measured = |sequence: &Sequence| sequence.steps.len() - plan.loaded_steps(sequence);
-    let course = Course::of(plan).map(|(course, lengths)| {
-        conditions.lengths.replace(lengths);
-        course
-    });
+    let (course, lengths) = Course::of(plan).unzip();
     let planned = if course.is_some() { 0 } else { plan.blocks };
-    let mut run = Run { execution, plan, clock, course, extent: Extent::whole(plan), done: 0 };
+    let mut run = Run {
+        execution,
+        plan,
+        clock,
+        course,
+        lengths: lengths.unwrap_or_default(),
+        extent: Extent::whole(plan),
+        done: 0,
+        lacks_room: false,
+    };
     conditions.tell(Event::Began {
         name: experiment.name.clone(),
         trials: run.stints(1).len() * planned as usize,
@@ -45,8 +54,9 @@ pub fn conduct(execution: &mut Execution<'_, '_>) -> Result<(), Error> {
     });
     loop {
         let stints = run.stints(run.done + 1);
+        run.fit(&stints)?;
         if let Some(time) = run.out_of_time(&stints)? {
-            return run.end(End::Budget(time), &standings(&run.results()?, plan)?.tally());
+            return run.end(End::Budget(time), &standings(&run.results()?, plan)?);
         }
         run.execution.block(&stints)?;
         run.done += 1;
@@ -54,8 +64,8 @@ pub fn conduct(execution: &mut Execution<'_, '_>) -> Result<(), Error> {
             run.tell_room()?;
         }
         if run.course.is_some() || plan.is_adaptive() {
-            if let Some((end, tally)) = run.look()? {
-                return run.end(end, &tally);
+            if let Some((end, found)) = run.look()? {
+                return run.end(end, &found);
             }
         } else if run.done == plan.blocks {
             return run.execution.death();
@@ -70,10 +80,14 @@ struct Run<'e, 'c, 'a> {
     clock: Clock,
     /// Chooses how to go on, if the run designs itself.
     course: Option<Course>,
+    /// The lengths that it chose last.
+    lengths: Lengths,
     /// What the next blocks run.
     extent: Extent,
     /// Blocks so far.
     done: u32,
+    /// True once it was said that the budget has no room for as many blocks as a verdict takes.
+    lacks_room: bool,
 }
 
 impl Run<'_, '_, '_> {
@@ -89,6 +103,22 @@ impl Run<'_, '_, '_> {
         let mut results = report::load(store, Which::Id(experiment.id))?;
         results.keep_blocks(self.done);
         Ok(results)
+    }
+
+    /// Shortens the steps of the next block, if the run chooses their lengths, where as many blocks
+    /// as a verdict takes would otherwise not fit into the budget.
+    fn fit(&self, stints: &[Stint]) -> Result<(), Error> {
+        let Some(course) = &self.course else { return Ok(()) };
+        let Conditions { store, experiment, lengths, .. } = self.execution.conditions;
+        let finished = stints.iter().all(|stint| self.execution.is_finished(&stint.trial));
+        let used = match finished {
+            true => report::time_used(&store.trials(experiment.id)?, self.done),
+            // Also what an interruption has lost.
+            false => self.clock.used(),
+        };
+        let left = self.plan.budget.map(|budget| budget.saturating_sub(used));
+        lengths.replace(course.fitted(&self.lengths, &self.extent, self.done, left));
+        Ok(())
     }
 
     /// Why the run must not start this block: the time it has used, and the time the block would
@@ -116,7 +146,7 @@ impl Run<'_, '_, '_> {
         let Some(budget) = self.plan.budget else { return Ok(()) };
         if let Some(block) = expected(store, experiment.id, self.plan, &self.stints(2))? {
             let used = report::time_used(&store.trials(experiment.id)?, 1);
-            let text = Room { budget, used, block }.text(self.plan);
+            let text = Room { budget, done: 1, used, block }.text(self.plan);
             self.execution.conditions.tell(Event::Note(text));
         }
         Ok(())
@@ -124,7 +154,7 @@ impl Run<'_, '_, '_> {
 
     /// Looks at the results, if that is due, and decides what the next blocks run. Returns why the
     /// run ends, if it does.
-    fn look(&mut self) -> Result<Option<(End, Tally)>, Error> {
+    fn look(&mut self) -> Result<Option<(End, Standings)>, Error> {
         let (conditions, plan, done) = (self.execution.conditions, self.plan, self.done);
         let results = self.results()?;
         let due = results.looks.is_due(done);
@@ -141,41 +171,47 @@ impl Run<'_, '_, '_> {
             let took = used.saturating_sub(report::time_used(&trials, done - 1));
             course.ran(took, &conditions.lengths.borrow(), &self.extent);
             conditions.tell(narrowing(standings, done, self.clock.used()));
+            let lacking = lacking(plan, course, &self.extent, done, used);
             if done == 1 {
                 let outlook = course.outlook(standings, &self.extent, done, left, false);
-                let text = prospects(plan, course, standings, &self.extent, used, &outlook);
+                let text = prospects(course, standings, &self.extent, used, &outlook);
+                conditions.tell(Event::Note(lacking.clone().unwrap_or(text)));
+                self.lengths = outlook.lengths;
+            } else if let Some(text) = lacking.clone().filter(|_| !self.lacks_room) {
                 conditions.tell(Event::Note(text));
-                conditions.lengths.replace(outlook.lengths);
             }
+            self.lacks_room |= lacking.is_some();
             if !due {
                 return Ok(None);
             }
         }
         if tally.open.is_empty() {
-            return Ok(Some((End::Decided, tally)));
+            return Ok(Some((End::Decided, found)));
         }
-        if results.looks.is_over(done) {
+        // Until there are as many restarts as a verdict takes, no comparison is given up.
+        let course = self.course.as_ref();
+        let owes = course.is_some_and(|course| course.owes_restarts(&self.extent, done, left));
+        if results.looks.is_over(done) && !owes {
             let used = self.clock.used();
             let end = match (plan.budget, &self.course) {
                 (Some(budget), Some(_)) => End::Budget(Time { used, next: None, budget }),
                 _ => End::Limit,
             };
-            return Ok(Some((end, tally)));
+            return Ok(Some((end, found)));
         }
-        let course = self.course.as_ref();
         let outlook = course.map(|it| it.outlook(standings, &self.extent, done, left, true));
         let further = |at: &usize| match &outlook {
-            Some(outlook) => outlook.pursued.contains(at),
+            Some(outlook) => owes || outlook.pursued.contains(at),
             None => !standings[*at].settled,
         };
         let pursued = (0..standings.len()).filter(further).map(|at| standings[at].key);
         let pursued: Vec<_> = pursued.collect();
         if pursued.is_empty() {
-            return Ok(Some((End::OutOfReach, tally)));
+            return Ok(Some((End::OutOfReach, found)));
         }
         self.extent = Extent::of(&pursued, plan);
         let (next, trials, steps) = if let Some(outlook) = outlook {
-            conditions.lengths.replace(outlook.lengths);
+            self.lengths = outlook.lengths;
             (outlook.text, 0, 0)
         } else {
             if done == plan.blocks {
@@ -222,29 +258,68 @@ impl Run<'_, '_, '_> {
     }
 
     /// Reports why the run has ended, and stores it with the results, unless a run killed at this
-    /// point has already done so.
-    fn end(&self, end: End, tally: &Tally) -> Result<(), Error> {
-        let warning = end.warning(tally, self.done);
-        self.execution.conditions.tell(Event::Note(warning.text.clone()));
-        Ok(self.execution.conditions.warn_once(&warning)?)
+    /// point has already done so. Then reports which budget would decide the rest.
+    fn end(&self, end: End, found: &Standings) -> Result<(), Error> {
+        let conditions = self.execution.conditions;
+        let warning = end.warning(&found.tally(), self.done);
+        conditions.tell(Event::Note(warning.text.clone()));
+        conditions.warn_once(&warning)?;
+        if let Some(budget) = self.enough(&found.open_to_change)? {
+            conditions.tell(Event::Enough(budget));
+        }
+        Ok(())
+    }
+
+    /// The budget with which the same plan would probably decide what is open; `None` if it has no
+    /// budget, nothing is open, or no budget of a day would do.
+    fn enough(&self, standings: &[Standing]) -> Result<Option<Duration>, Error> {
+        let Some(budget) = self.plan.budget else { return Ok(None) };
+        let mut open = standings.iter().filter(|standing| !standing.settled).peekable();
+        if open.peek().is_none() {
+            return Ok(None);
+        }
+        let Conditions { store, experiment, .. } = self.execution.conditions;
+        let used = report::time_used(&store.trials(experiment.id)?, self.done);
+        let done = self.done;
+        let enough = if let Some(course) = &self.course {
+            let whole = Extent::whole(self.plan);
+            let further = course.outlook(standings, &whole, done, None, true).enough;
+            let block = course.shortest(&whole).filter(|_| done < ENOUGH_BLOCKS as u32);
+            let least = block.map(|block| Room { budget, done, used, block }.enough(self.plan));
+            further.map(|further| used + further).max(least)
+        } else {
+            let further = open.filter_map(|standing| standing.comparison.further_blocks).max();
+            let blocks = done.saturating_add(further.unwrap_or(0)).max(ENOUGH_BLOCKS as u32);
+            let whole = Extent::whole(self.plan).stints(&self.plan.block(experiment.seed, 1));
+            let block = expected(store, experiment.id, self.plan, &whole)?;
+            let room = |block| Room { budget, done, used, block }.until(blocks);
+            block.filter(|_| (done + 1..=self.plan.block_limit()).contains(&blocks)).map(room)
+        };
+        Ok(enough.map(|enough| round_up(enough.max(budget.mul_f64(MORE)))))
     }
 }
 
-/// The prospects of a run that designs itself, as far as its first restart shows: `outlook`, or a
-/// message that there is no room for as many restarts as a verdict takes.
-fn prospects(
+/// A message that the budget of a run that designs itself has no room for as many restarts as a
+/// verdict takes, even with the shortest steps.
+fn lacking(
     plan: &Plan,
+    course: &Course,
+    extent: &Extent,
+    done: u32,
+    used: Duration,
+) -> Option<String> {
+    let (budget, block) = plan.budget.zip(course.shortest(extent))?;
+    Room { budget, done, used, block }.lacking(plan)
+}
+
+/// The prospects of a run that designs itself, as far as its first restart shows.
+fn prospects(
     course: &Course,
     standings: &[Standing],
     extent: &Extent,
     used: Duration,
     outlook: &Outlook,
 ) -> String {
-    let room = plan.budget.zip(course.shortest(extent));
-    let room = room.map(|(budget, block)| Room { budget, used, block });
-    if let Some(lacking) = room.and_then(|room| room.lacking(plan)) {
-        return lacking;
-    }
     let mut open: Vec<String> = Vec::new();
     for (at, standing) in standings.iter().enumerate() {
         if !outlook.pursued.contains(&at) && !open.contains(&standing.step) {
@@ -283,84 +358,6 @@ fn measured_in(plan: &Plan, sequences: &[Sequence], stint: &Stint) -> usize {
     stint.steps.saturating_sub(sequence.map_or(0, |sequence| plan.loaded_steps(sequence)))
 }
 
-/// How a budget was spent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Time {
-    used: Duration,
-    next: Option<Duration>,
-    budget: Duration,
-}
-
-/// Why an adaptive run has ended.
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum End {
-    /// Nothing is left that further blocks could decide.
-    Decided,
-    Limit,
-    Budget(Time),
-    OutOfReach,
-}
-
-impl End {
-    /// The code and text that are stored and shown.
-    fn warning(self, tally: &Tally, blocks: u32) -> Warning {
-        let Tally { all, open, unjudged } = tally;
-        let blocks = counted(blocks as usize, "block");
-        let (code, text) = match self {
-            End::Decided if *all == 0 => (
-                "nothing-to-compare",
-                format!("the run ended after {blocks}: there was nothing to compare"),
-            ),
-            End::Decided if unjudged.is_empty() => {
-                ("all-decided", format!("every comparison was decided after {blocks}"))
-            }
-            End::Decided => (
-                "not-all-judged",
-                format!(
-                    "the run ended after {blocks}, with {} of {all} comparisons decided",
-                    tally.decided()
-                ),
-            ),
-            End::Limit => (
-                "block-limit",
-                format!(
-                    "the run ended at its limit of {blocks} with undecided comparisons: {}",
-                    list(open)
-                ),
-            ),
-            End::OutOfReach => (
-                "out-of-reach",
-                format!(
-                    "the run ended after {blocks}, before its budget was spent: the rest would \
-                     not decide {}",
-                    list(open)
-                ),
-            ),
-            End::Budget(time) => {
-                let next = time.next.map_or(String::new(), |next| {
-                    format!(", and the next block would have taken about {}", rounded(next))
-                });
-                let open = match &open[..] {
-                    [] if unjudged.is_empty() => "nothing was undecided".to_owned(),
-                    [] => format!("{} of {all} comparisons were decided", tally.decided()),
-                    open => format!("undecided: {}", list(open)),
-                };
-                let used = rounded(time.used.min(time.budget));
-                let budget = format_duration(time.budget);
-                let text = format!(
-                    "the run ended after {blocks}: of its budget of {budget} it had used {used}{next}; {open}"
-                );
-                ("budget-spent", text)
-            }
-        };
-        let rest = match &unjudged[..] {
-            [] => String::new(),
-            unjudged => format!("; {} can't be judged: {}", unjudged.len(), list(unjudged)),
-        };
-        Warning::new(code, text + &rest)
-    }
-}
-
 /// Describes the blocks until the next look.
 fn goes_on(plan: &Plan, extent: &Extent, blocks: u32) -> String {
     let more = counted(blocks as usize, "more block");
@@ -377,71 +374,9 @@ fn goes_on(plan: &Plan, extent: &Extent, blocks: u32) -> String {
     text
 }
 
-/// A time for people, with seconds only where they matter.
-fn rounded(time: Duration) -> String {
-    let seconds = time.as_secs_f64();
-    let step = if seconds < 600.0 { 1.0 } else { 60.0 };
-    format_duration(Duration::from_secs_f64((seconds / step).round() * step))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn open(count: usize) -> Vec<String> {
-        (0..count).map(|n| format!("b s{n} ±1.0%")).collect()
-    }
-
-    #[test]
-    fn the_end_is_told_with_its_reason() {
-        let with = |open, unjudged: &[&str]| Tally {
-            all: 5,
-            open,
-            unjudged: unjudged.iter().map(|text| (*text).to_owned()).collect(),
-        };
-        let told = |end: End, open| end.warning(&with(open, &[]), 9).text;
-        assert_eq!(told(End::Decided, vec![]), "every comparison was decided after 9 blocks");
-        assert_eq!(
-            told(End::Limit, open(2)),
-            "the run ended at its limit of 9 blocks with undecided comparisons: b s0 ±1.0%, b s1 ±1.0%"
-        );
-        let minutes = |minutes: u64| Duration::from_secs(60 * minutes);
-        let time = Time { used: minutes(115), next: Some(minutes(12)), budget: minutes(120) };
-        assert_eq!(
-            told(End::Budget(time), open(1)),
-            "the run ended after 9 blocks: of its budget of 2h it had used 1h55m, and the next block would have \
-             taken about 12m; undecided: b s0 ±1.0%"
-        );
-        let over = Time { used: minutes(125), next: None, budget: minutes(120) };
-        assert_eq!(
-            told(End::Budget(over), vec![]),
-            "the run ended after 9 blocks: of its budget of 2h it had used 2h; nothing was undecided"
-        );
-        let idle = &["c l.x (c did nothing in 1 of 9 blocks (2), but a did)"];
-        let some = End::Decided.warning(&with(vec![], idle), 9);
-        assert_eq!(some.code, "not-all-judged");
-        assert_eq!(
-            some.text,
-            format!(
-                "the run ended after 9 blocks, with 4 of 5 comparisons decided; 1 can't be judged: {}",
-                idle[0]
-            )
-        );
-        for end in [End::Limit, End::OutOfReach] {
-            let text = end.warning(&with(open(1), idle), 9).text;
-            assert!(
-                text.ends_with(&format!("b s0 ±1.0%; 1 can't be judged: {}", idle[0])),
-                "{text}"
-            );
-        }
-        let text = End::Budget(over).warning(&with(vec![], idle), 9).text;
-        assert!(
-            text.contains("2h; 4 of 5 comparisons were decided; 1 can't be judged: c"),
-            "{text}"
-        );
-        let nothing = End::Decided.warning(&Tally::default(), 9).text;
-        assert_eq!(nothing, "the run ended after 9 blocks: there was nothing to compare");
-    }
 
     /// A first restart of 10 s, in which qr100 had 2 s on each server and scatters by so much.
     fn first_restart(budget: &str, sd: f64) -> String {
@@ -466,7 +401,8 @@ mod tests {
         let left = plan.budget.map(|budget| budget.saturating_sub(used));
         let standings = [standing];
         let outlook = course.outlook(&standings, &extent, 1, left, false);
-        prospects(&plan, &course, &standings, &extent, used, &outlook)
+        lacking(&plan, &course, &extent, 1, used)
+            .unwrap_or_else(|| prospects(&course, &standings, &extent, used, &outlook))
     }
 
     #[test]
@@ -485,12 +421,5 @@ mod tests {
         let short = first_restart("30s", 0.2);
         assert!(short.contains(", but a verdict takes 6: qr100 will"), "{short}");
         assert!(!short.contains("detects"), "{short}");
-    }
-
-    #[test]
-    fn times_are_rounded() {
-        assert_eq!(rounded(Duration::from_millis(59_600)), "1m");
-        assert_eq!(rounded(Duration::from_secs(7_199)), "2h");
-        assert_eq!(rounded(Duration::from_millis(90)), "0s");
     }
 }

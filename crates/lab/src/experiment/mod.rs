@@ -5,6 +5,7 @@ pub mod budget;
 pub mod course;
 pub mod data_dir;
 pub mod elsewhere;
+pub mod end;
 pub mod exclusive;
 pub mod extent;
 pub mod looks;

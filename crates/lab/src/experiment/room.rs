@@ -15,11 +15,12 @@ use crate::trial::step::LEAD_TIME;
 /// round, and rounds differ in length: of slices of 160, 320 and 640 ms, the longest mix for short
 /// steps, all that fits into the shortest step may be one of 160 ms.
 const SURE_IN_SLICES: f64 = 0.3;
-/// Part of the restarts for a verdict that all comparisons have in any case: a run that designs
-/// itself drops none before its first look, after three restarts ([`judge::Looks::within`]).
+/// Part of the restarts for a verdict that all comparisons have in any case: where there is no room
+/// for six, a run that designs itself drops none before its first look, after three restarts
+/// ([`judge::Looks::within`]).
 const SURE_OF_RESTARTS: f64 = 0.5;
-/// A budget to suggest has room for blocks that take this much longer than the first.
-const RESERVE: f64 = 1.1;
+/// A budget to suggest has room for blocks that take this much longer than those so far.
+const RESERVE: f64 = 1.25;
 
 /// Checks before anything is fetched or started that the plan can come to a verdict within its
 /// budget. Returns what to say if it probably can't.
@@ -35,10 +36,23 @@ pub fn check(plan: &Plan) -> Result<Option<String>, Error> {
     }
     let (needed, sure) = (needed(plan, least), least * sure(plan));
     let budget_text = format_duration(budget);
+    let more = upward(Duration::from_secs_f64(least));
     if budget.as_secs_f64() < sure {
-        return Err(Error::Budget { budget: budget_text, needed });
+        let remedy = remedy(plan, &more);
+        return Err(Error::Budget { budget: budget_text, needed, remedy });
     }
-    Ok(Some(format!("{needed}; a budget of {budget_text} will probably decide nothing")))
+    Ok(Some(format!(
+        "{needed}; a budget of {budget_text} will probably decide nothing (--budget {more} is the \
+         least that can)"
+    )))
+}
+
+/// What to do about a budget that is too small, of which `least` is the smallest that may do.
+fn remedy(plan: &Plan, least: &str) -> String {
+    // A run that designs itself has no seconds to lower.
+    let fewer =
+        if plan.designs_itself() { "variants or steps" } else { "variants, steps or seconds" };
+    format!("Set a larger budget (at least --budget {least}), or fewer {fewer}")
 }
 
 /// Blocks that a verdict takes; one if the plan can't have a verdict, because it compares nothing
@@ -88,17 +102,19 @@ fn needed(plan: &Plan, least: f64) -> String {
         1 => format!("one block of {size} with {steps} takes more than {time}"),
         blocks => format!(
             "a verdict takes {}, and those of {size} with {steps} take more than {time}",
-            of_plan(plan, blocks)
+            so_many(blocks)
         ),
     }
 }
 
-/// The room in a budget after the first block.
+/// The room in a budget after some blocks.
 #[derive(Debug, Clone, Copy)]
 pub struct Room {
     /// The budget.
     pub budget: Duration,
-    /// The time that the first block, and any load before it, has used.
+    /// Blocks so far.
+    pub done: u32,
+    /// The time that these, and any load before them, have used.
     pub used: Duration,
     /// The time that another block takes.
     pub block: Duration,
@@ -110,7 +126,7 @@ impl Room {
         let left = self.budget.saturating_sub(self.used).as_secs_f64();
         // No block takes less than a millisecond.
         let further = left / self.block.as_secs_f64().max(1e-3);
-        (further as u32).saturating_add(1)
+        (further as u32).saturating_add(self.done)
     }
 
     /// How many blocks it has room for, and whether they are enough for a verdict.
@@ -118,7 +134,7 @@ impl Room {
         self.lacking(plan).unwrap_or_else(|| {
             let blocks = self.blocks().min(plan.block_limit());
             let budget = format_duration(self.budget);
-            format!("the budget of {budget} has room for about {}", of_plan(plan, blocks))
+            format!("the budget of {budget} has room for about {}", so_many(blocks))
         })
     }
 
@@ -129,22 +145,37 @@ impl Room {
         if room >= needed {
             return None;
         }
-        let enough = self.used + self.block.mul_f64(RESERVE * f64::from(needed - 1));
         Some(format!(
             "the budget of {} has room for {}, but a verdict takes {needed}: {} will probably stay \
              undecided; about {} would do",
             format_duration(self.budget),
-            of_plan(plan, room),
+            so_many(room),
             list(&judged_steps(plan)),
-            upward(enough)
+            upward(self.until(needed))
         ))
+    }
+
+    /// The budget with room for this many blocks.
+    pub fn until(&self, blocks: u32) -> Duration {
+        let further = blocks.saturating_sub(self.done);
+        self.used + self.block.mul_f64(RESERVE * f64::from(further))
+    }
+
+    /// The budget with room for a verdict.
+    pub fn enough(&self, plan: &Plan) -> Duration {
+        self.until(blocks_needed(plan))
     }
 }
 
 /// A time for people: rounded up to ten seconds, or to a minute from ten minutes on.
 pub fn upward(time: Duration) -> String {
+    format_duration(round_up(time))
+}
+
+/// The time that [`upward`] shows.
+pub fn round_up(time: Duration) -> Duration {
     let seconds = time.as_secs_f64().ceil() as u64;
-    format_duration(Duration::from_secs(seconds.next_multiple_of(step(time))))
+    Duration::from_secs(seconds.next_multiple_of(step(time)))
 }
 
 /// A time for people that something exceeds: rounded down as [`upward`] rounds up.
@@ -173,9 +204,9 @@ fn judged_steps(plan: &Plan) -> Vec<String> {
     names
 }
 
-/// This many blocks, or restarts of a run that designs itself.
-fn of_plan(plan: &Plan, blocks: u32) -> String {
-    counted(blocks as usize, if plan.designs_itself() { "restart" } else { "block" })
+/// `6 blocks`.
+fn so_many(blocks: u32) -> String {
+    counted(blocks as usize, "block")
 }
 
 #[cfg(test)]
@@ -205,16 +236,19 @@ mod tests {
         // 6 · (1000 · 0.5 s + 20 ms).
         let of = |budget: &str| plan(1000, &format!("budget = '{budget}'"), QUERIES);
         let needed =
-            "a verdict takes 6 restarts, and those of 1000 variants with 1 step take more than 50m";
+            "a verdict takes 6 blocks, and those of 1000 variants with 1 step take more than 50m";
         assert_eq!(
             refused(&of("1m")),
             format!(
-                "the budget of 1m is too small: {needed}. Set a larger budget, or fewer variants, \
-                 steps or seconds"
+                "the budget of 1m is too small: {needed}. Set a larger budget (at least --budget \
+                 51m), or fewer variants or steps"
             )
         );
         // Comparisons may be dropped after half of the restarts, and slices end early.
-        let doubt = format!("{needed}; a budget of 8m will probably decide nothing");
+        let doubt = format!(
+            "{needed}; a budget of 8m will probably decide nothing (--budget 51m is the least that \
+             can)"
+        );
         assert_eq!(check(&of("8m")).unwrap(), Some(doubt));
         assert_eq!(check(&of("51m")).unwrap(), None);
     }
@@ -246,22 +280,22 @@ mod tests {
 
     fn room(budget: u64, used: u64, block: u64) -> Room {
         let [budget, used, block] = [budget, used, block].map(Duration::from_secs);
-        Room { budget, used, block }
+        Room { budget, done: 1, used, block }
     }
 
     #[test]
     fn what_is_left_after_the_first_block_tells_how_many_there_will_be() {
         let designed = plan(2, "budget = '2m'", QUERIES);
-        // 30 s + 1.1 · 5 · 25 s.
+        // 30 s + 1.25 · 5 · 25 s.
         assert_eq!(
             room(120, 30, 25).lacking(&designed).as_deref(),
             Some(
-                "the budget of 2m has room for 4 restarts, but a verdict takes 6: qr100 will \
-                 probably stay undecided; about 2m50s would do"
+                "the budget of 2m has room for 4 blocks, but a verdict takes 6: qr100 will \
+                 probably stay undecided; about 3m10s would do"
             )
         );
         let none = room(120, 130, 25).text(&designed);
-        assert!(none.contains("has room for 1 restart, but a verdict takes 6"), "{none}");
+        assert!(none.contains("has room for 1 block, but a verdict takes 6"), "{none}");
         assert_eq!(room(155, 30, 25).lacking(&designed), None);
         let planned = plan(2, "blocks = 6\nbudget = '2h'", MINUTES);
         let text = room(7200, 130, 120).text(&planned);
@@ -275,6 +309,11 @@ mod tests {
         let alone = plan(1, "blocks = 6\nbudget = '5m'", MINUTES);
         let text = room(300, 130, 120).text(&alone);
         assert_eq!(text, "the budget of 5m has room for about 2 blocks");
+        // 90 s + 1.25 · 3 · 25 s.
+        let later = Room { done: 3, ..room(120, 90, 25) }.lacking(&designed);
+        assert!(later.is_some_and(|text| {
+            text.contains("has room for 4 blocks") && text.ends_with("about 3m10s would do")
+        }));
     }
 
     #[test]

@@ -29,12 +29,8 @@ pub struct Standing {
 impl Standing {
     /// For people: `pg14.3 l.i1 ±3.1%`.
     pub fn text(&self) -> String {
-        let half = self.comparison.half_width().map_or(String::new(), |half| {
-            // A long interval is no more readable with decimals.
-            let percent = 100.0 * half;
-            let digits = usize::from(percent < 10.0);
-            format!(" ±{percent:.digits$}%")
-        });
+        let half = self.comparison.half_width();
+        let half = half.map_or(String::new(), |half| format!(" {}", report::half_width(half)));
         format!("{} {}{half}", self.variant, self.step)
     }
 }

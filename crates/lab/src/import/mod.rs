@@ -46,8 +46,8 @@ pub struct Finished {
 /// Trials, ready to be stored.
 #[derive(Debug, Clone)]
 pub struct Arranged {
-    /// The program whose output it is.
-    program: &'static str,
+    /// The programs whose output it is, each with the first of its files; never empty.
+    programs: Vec<(&'static str, String)>,
     /// In the order of the files.
     variants: Vec<Variant>,
     /// By block, then in the order of the files.
@@ -99,7 +99,7 @@ pub struct Imported {
     pub trials: usize,
     /// How many different steps these have.
     pub steps: usize,
-    /// Choices that were made among several, in sentences.
+    /// Choices that were made among several, and a warning about what was mixed, in sentences.
     pub notes: Vec<String>,
 }
 
@@ -113,7 +113,20 @@ const MARGIN: f64 = 0.02;
 impl Arranged {
     /// The default name of the experiment: that of the program.
     pub fn default_name(&self) -> &'static str {
-        self.program
+        self.programs[0].0
+    }
+
+    /// The warning about steps of several programs.
+    fn mixed(&self) -> Option<Warning> {
+        let said = self.programs.iter().map(|(program, file)| format!("{program} in {file}"));
+        let said = said.collect::<Vec<_>>().join(", ");
+        (self.programs.len() > 1).then(|| {
+            let text = format!(
+                "the files are of different programs ({said}), whose steps are not comparable; \
+                 import each program by itself if they have nothing to do with each other"
+            );
+            Warning::new("programs-differ", text)
+        })
     }
 
     /// Stores everything as one experiment: all of it or, if something fails, nothing. `base` is
@@ -144,6 +157,7 @@ impl Arranged {
         steelyard: &str,
     ) -> Result<Imported, ImportError> {
         let blocks = self.trials.iter().map(|trial| trial.block).max().unwrap_or(0);
+        let (program, mixed) = (self.default_name(), self.mixed());
         let experiment = store.begin_experiment(&NewExperiment {
             purpose: Purpose::Run,
             name: name.to_owned(),
@@ -162,7 +176,7 @@ impl Arranged {
                 experiment,
                 &NewVariant {
                     name: name.clone(),
-                    dbms: format!("{IMPORTED}{}", self.program),
+                    dbms: format!("{IMPORTED}{program}"),
                     source: format!("imported from {}", files.join(", ")),
                     version: version.clone(),
                     build: BTreeMap::new(),
@@ -178,13 +192,16 @@ impl Arranged {
             "imported from {} of {}: in which order the variants ran, on which machine and \
              with which configuration is not known, and blocks are paired by their numbers{single}",
             counted(self.files, "file"),
-            self.program
+            self.programs.iter().map(|(program, _)| *program).collect::<Vec<_>>().join(" and ")
         );
         for text in std::iter::once(text).chain(self.merged) {
             store.warn(experiment, None, &Warning::new("imported", text))?;
         }
         for text in self.differences {
             store.warn(experiment, None, &Warning::new("settings-differ", text))?;
+        }
+        if let Some(warning) = &mixed {
+            store.warn(experiment, None, warning)?;
         }
         let (mut positions, mut steps) = (BTreeMap::new(), BTreeSet::new());
         let trials = self.trials.len();
@@ -209,7 +226,8 @@ impl Arranged {
         store.finish_experiment(experiment)?;
         let variants = self.variants.into_iter().map(|variant| variant.name).collect();
         let name = name.to_owned();
-        let (steps, notes) = (steps.len(), self.said);
+        let mixed = mixed.map(|warning| format!("warning: {}", warning.text));
+        let (steps, notes) = (steps.len(), self.said.into_iter().chain(mixed).collect());
         Ok(Imported { experiment, name, variants, blocks, trials, steps, notes })
     }
 }

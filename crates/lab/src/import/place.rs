@@ -21,6 +21,7 @@ use super::{Arranged, Finished, Trial, Variant};
 ///   or the only one in the file, or 1. A test with another number than its run's gets a label.
 /// - Settings that its output names, and that differ within a variant, are labels of the step.
 ///   Those that only differ between variants are refused unless `allowed`, then they are a warning.
+///   The program counts as a setting.
 /// - Its block is the file's, or k for the k-th time that the variant has this step, in the order
 ///   of the files and of the tests in them.
 /// - What a program saw that watches the machine becomes costs per operation of the step with the
@@ -34,10 +35,10 @@ pub fn arrange(
     device: Option<&str>,
     allowed: bool,
 ) -> Result<Arranged, ImportError> {
-    let Some(first) = files.iter().find(|file| !file.reading.tests.is_empty()) else {
+    if files.iter().all(|file| file.reading.tests.is_empty()) {
         let programs = files.first().map_or("", |file| file.reading.program);
         return Err(ImportError::OnlyWatched(programs.to_owned()));
-    };
+    }
     let mut tests = Vec::new();
     for file in files {
         for (test, clients) in file.reading.tests.iter().zip(clients(file)?) {
@@ -49,6 +50,7 @@ pub fn arrange(
         variant: variant_name(file, Some(test)),
         step,
         dop: clients.dop,
+        program: file.reading.program,
         settings: &test.settings,
     });
     let told: Vec<Told<'_>> = told.collect();
@@ -68,7 +70,7 @@ pub fn arrange(
     let mut trials = places.trials;
     trials.sort_by_key(|trial| trial.block);
     Ok(Arranged {
-        program: first.reading.program,
+        programs: programs(files),
         variants: places.variants,
         trials,
         written_ms: files.iter().map(|file| file.written_ms).min().unwrap_or(0),
@@ -78,6 +80,17 @@ pub fn arrange(
         settings,
         differences,
     })
+}
+
+/// The programs with tests, each with the first of its files.
+fn programs(files: &[Finished]) -> Vec<(&'static str, String)> {
+    let mut found: Vec<(&str, String)> = Vec::new();
+    for file in files.iter().filter(|file| !file.reading.tests.is_empty()) {
+        if found.iter().all(|(program, _)| *program != file.reading.program) {
+            found.push((file.reading.program, file.file.clone()));
+        }
+    }
+    found
 }
 
 /// How many clients a test had.

@@ -16,8 +16,22 @@ pub(super) struct Told<'a> {
     pub(super) step: &'a str,
     /// Its number of clients.
     pub(super) dop: u32,
+    /// The program that printed it.
+    pub(super) program: &'a str,
     /// The settings in the output.
     pub(super) settings: &'a BTreeMap<String, String>,
+}
+
+/// The program counts as a setting.
+const PROGRAM: &str = "program";
+
+impl Told<'_> {
+    fn value(&self, setting: &str) -> Option<&str> {
+        match setting {
+            PROGRAM => Some(self.program),
+            setting => self.settings.get(setting).map(String::as_str),
+        }
+    }
 }
 
 /// The labels of each test, which tell apart tests of the same name, and the settings that differ
@@ -40,13 +54,14 @@ pub(super) fn tell_apart(
     }
     for ((step, dop), places) in steps {
         let of_step = || places.iter().map(|place| &tests[*place]);
-        let names: BTreeSet<&String> = of_step().flat_map(|test| test.settings.keys()).collect();
+        let settings = of_step().flat_map(|test| test.settings.keys()).map(String::as_str);
+        let names: BTreeSet<&str> = settings.chain([PROGRAM]).collect();
         for name in names {
-            let mut variants: BTreeMap<&str, BTreeSet<Option<&String>>> = BTreeMap::new();
+            let mut variants: BTreeMap<&str, BTreeSet<Option<&str>>> = BTreeMap::new();
             // The first file with each value.
-            let mut values: Vec<(Option<&String>, &str)> = Vec::new();
+            let mut values: Vec<(Option<&str>, &str)> = Vec::new();
             for test in of_step() {
-                let value = test.settings.get(name);
+                let value = test.value(name);
                 variants.entry(&test.variant).or_default().insert(value);
                 if values.iter().all(|(known, _)| *known != value) {
                     values.push((value, test.file));
@@ -54,14 +69,13 @@ pub(super) fn tell_apart(
             }
             if variants.values().any(|values| values.len() > 1) {
                 for place in &places {
-                    let value = tests[*place].settings.get(name);
-                    labels[*place].extend(value.map(|value| (label(name), value.clone())));
+                    let value = tests[*place].value(name);
+                    labels[*place].extend(value.map(|value| (label(name), value.to_owned())));
                 }
             } else if values.len() > 1 {
-                let said = values.iter().map(|(value, file)| {
-                    let value = value.map_or("not given", String::as_str);
-                    format!("{value} in {file}")
-                });
+                let said = values
+                    .iter()
+                    .map(|(value, file)| format!("{} in {file}", value.unwrap_or("not given")));
                 let said: Vec<String> = said.collect();
                 let of = format!("{step} with {}", counted(dop as usize, "client"));
                 differences.push(format!("{name} of {of}: {}", said.join(", ")));

@@ -8,6 +8,7 @@ use std::cmp::Reverse;
 use std::sync::Arc;
 
 use dbms::Endpoint;
+use store::Warning;
 use workload::{Phase, Program, Rng, stream_seed};
 
 use crate::error::Error;
@@ -25,13 +26,10 @@ use crate::trial::settle::settle;
 
 /// Runs the trials of one block and sequence together. Every finished step is in the store when
 /// this returns, whatever it returns.
-pub fn run(
-    conditions: &Conditions<'_>,
-    trials: &[Entered],
-    slicing: &mut Slicing,
-) -> Result<Fitness, Error> {
+pub fn run(conditions: &Conditions<'_>, trials: &[Entered]) -> Result<Fitness, Error> {
+    let slicing = Slicing::open(conditions.plan(), conditions.store, conditions.experiment.id)?;
     let (mut attempts, started) = begin(conditions, trials);
-    let mut result = started.and_then(|()| lockstep(conditions, &mut attempts, slicing));
+    let mut result = started.and_then(|()| lockstep(conditions, &mut attempts, &slicing));
     let blamed = match &result {
         Err(Error::Step { variant, .. }) => Some(variant.clone()),
         _ => None,
@@ -54,7 +52,7 @@ pub fn run(
 fn lockstep(
     conditions: &Conditions<'_>,
     attempts: &mut [Attempt<'_>],
-    slicing: &mut Slicing,
+    slicing: &Slicing,
 ) -> Result<(), Error> {
     different_servers(attempts)?;
     for attempt in attempts.iter_mut() {
@@ -73,12 +71,14 @@ fn lockstep(
         let going = attempts.partition_point(|a| a.benchmark.phases.len() > ordinal);
         let attempts = &mut attempts[..going];
         let (way, why) = way(attempts, phase, ordinal, slicing);
+        if let Some(text) = phase.step().and_then(|step| slicing.another_way(step)) {
+            conditions.warn_if_new(&Warning::new("another-way", text))?;
+        }
         match (way, phase) {
             (
                 Way::Sliced { lengths, ms },
                 Phase::Step(step) | Phase::Program(Program { step, .. }),
             ) => {
-                let first = slicing.is_new(step);
                 calm::before_slices(conditions, attempts)?;
                 let how = SlicedStep {
                     phase,
@@ -87,10 +87,9 @@ fn lockstep(
                     lengths,
                     ms,
                     why,
-                    on_trial: first && conditions.plan().pairing == plan::Pairing::Auto,
+                    slicing,
                 };
-                let known = sliced(conditions, attempts, how)?;
-                slicing.learn(step.key.clone(), known, first);
+                sliced(conditions, attempts, how)?;
                 conditions.go_on()?;
             }
             (_, Phase::Settle { rows }) if all(attempts, phase, ordinal) => {

@@ -2,6 +2,7 @@
 
 pub mod calm;
 pub mod lockstep;
+pub mod need;
 pub mod pin;
 pub mod sliced;
 pub mod slicing;

@@ -6,15 +6,16 @@ use std::time::Duration;
 
 use drive::{Outcome, Slices};
 use judge::{LengthTrial, choose_length};
-use metrics::{CPU_BOUND, SliceReason};
+use metrics::SliceReason;
 use plan::Clients;
 use store::{Series, StepRecord, StepState, Warning};
 use workload::{Phase, Program, Step, stream_seed};
 
 use crate::error::Error;
 use crate::event::Event;
+use crate::joint::need::Need;
 use crate::joint::pin::Pin;
-use crate::joint::slicing::{Known, LEAD_IN, UNTESTED, cpus_needed, only_reads};
+use crate::joint::slicing::{LEAD_IN, Slicing, UNTESTED, only_reads};
 use crate::observe::disturbance::{self, Reading, Seen};
 use crate::observe::figures::{Locality, expect_declared, free_clients};
 use crate::trial::attempt::{Attempt, at_once};
@@ -43,8 +44,8 @@ pub struct SlicedStep<'a> {
     pub ms: Option<f64>,
     /// Why it is sliced.
     pub why: String,
-    /// True if it runs in turns from the next block on should it turn out not to be CPU-bound.
-    pub on_trial: bool,
+    /// What earlier blocks found.
+    pub slicing: &'a Slicing,
 }
 
 /// The records of one target's slices.
@@ -54,12 +55,12 @@ struct Kept {
     readings: Vec<Reading>,
 }
 
-/// Runs a sliced step and stores it for every variant. Returns its findings about slicing.
+/// Runs a sliced step and stores it for every variant.
 pub fn sliced(
     conditions: &Conditions<'_>,
     attempts: &mut [Attempt<'_>],
     how: SlicedStep<'_>,
-) -> Result<Known, Error> {
+) -> Result<(), Error> {
     let SlicedStep { phase, step, ordinal, .. } = how;
     let block = attempts.first().map_or(0, |attempt| attempt.entered.block);
     let clients = Clients::of(step.key.dop);
@@ -74,7 +75,7 @@ pub fn sliced(
             return Err(told(attempts, step, fault));
         }
     };
-    let (records, known, fault) = records(conditions, attempts, &how, ran);
+    let (records, fault) = records(conditions, attempts, &how, ran);
     for (attempt, record) in attempts.iter().zip(&records) {
         expect_declared(record);
         conditions.store.record_step(attempt.entered.trial, record)?;
@@ -85,7 +86,7 @@ pub fn sliced(
     for (attempt, record) in attempts.iter().zip(&records) {
         conditions.tell(Event::step_ended(record, clients, Some(attempt.name())));
     }
-    Ok(known)
+    Ok(())
 }
 
 /// Runs the step, with servers and clients kept on as many CPUs as it has clients, where every
@@ -147,7 +148,7 @@ fn records(
     attempts: &mut [Attempt<'_>],
     how: &SlicedStep<'_>,
     mut ran: Ran<'_>,
-) -> (Vec<StepRecord>, Known, Option<Fault>) {
+) -> (Vec<StepRecord>, Option<Fault>) {
     let step = how.step;
     let mut fault = ran.fault;
     let mut records = Vec::new();
@@ -173,25 +174,25 @@ fn records(
     let reads = only_reads(step);
     let kept: Vec<Kept> =
         outcomes.iter().enumerate().map(|(at, outcome)| keep(&seen, at, outcome, reads)).collect();
-    let cpu_share = lowest_share(&records, &kept);
-    let mut known = Known { ms: how.ms, settled: true, cpu_share };
-    let waits = how.on_trial && known.cpu_share < CPU_BOUND;
+    let mut length = how.ms.map(|ms| (ms, true));
+    let needed = how.slicing.in_vain(step, records.iter().map(Need::of_record));
     let mut notes = vec![format!("in slices with all variants: {}", how.why)];
     notes.extend(ran.found.notes);
     let mut warnings = Vec::new();
     if fault.is_some() {
         // There is nothing to learn from it.
-    } else if waits {
-        known.ms = None;
+    } else if let Some(needed) = needed {
+        length = None;
         let text = format!(
-            "a server and its clients needed only {}: from the next block on, the step runs in turns \
-             and its slices don't count",
-            cpus_needed(step, known.cpu_share)
+            "a server and its clients needed only {}: the step runs in turns in the next block, \
+             and these slices don't count",
+            needed.text(step)
         );
         warnings.push(Warning::new("not-cpu-bound", text));
     } else if how.ms.is_none() {
-        let (ms, settled, text) = choose(&trials(&outcomes, &kept));
-        (known.ms, known.settled) = (Some(ms), settled);
+        let remedy = conditions.plan().lengthening(&step.key.name);
+        let (ms, settled, text) = choose(&trials(&outcomes, &kept), remedy.as_deref());
+        length = Some((ms, settled));
         conditions.tell(Event::Note(format!("  {}: {text}", step.key.name)));
         notes.push(text);
     }
@@ -200,11 +201,11 @@ fn records(
     for ((record, outcome), kept) in records.iter_mut().zip(&outcomes).zip(&kept) {
         record.notes.extend(notes.iter().chain(&seen.notes).cloned());
         record.warnings.extend(warnings.iter().cloned());
-        if let Some(ms) = known.ms {
-            fill(record, outcome, kept, ms, known.settled, watching);
+        if let Some(length) = length {
+            fill(record, outcome, kept, length, watching);
         }
     }
-    (records, known, fault)
+    (records, fault)
 }
 
 /// The error of a step that failed on one of several servers.
@@ -217,18 +218,6 @@ fn told(attempts: &mut [Attempt<'_>], step: &Step, fault: Fault) -> Error {
 /// Seconds in which a target had the load.
 fn loaded(outcome: &Outcome) -> f64 {
     outcome.slices.iter().map(|slice| slice.length.as_secs_f64()).sum()
-}
-
-/// The lowest share of the time in which a server and its clients ran, or would have run if others
-/// had not had the CPU; NaN if none is known. On a busy machine they run less, although they wait
-/// for nothing but a CPU.
-fn lowest_share(records: &[StepRecord], kept: &[Kept]) -> f64 {
-    let share = |(record, kept): (&StepRecord, &Kept)| {
-        let lost = kept.readings.iter().map(|reading| reading.crowded.max(0.0) + reading.stolen);
-        let lost: Vec<f64> = lost.filter(|share| !share.is_nan()).collect();
-        Some(record.metric(metrics::CPU_SHARE.name)? + judge::mean(&lost).unwrap_or(0.0))
-    };
-    records.iter().zip(kept).filter_map(share).fold(f64::NAN, f64::min)
 }
 
 /// The rates of a target's slices: 0 where it held its clients throughout, NaN where a slice was
@@ -248,8 +237,9 @@ fn keep(seen: &Seen, target: usize, outcome: &Outcome, reads: bool) -> Kept {
     Kept { rates, reasons, readings }
 }
 
-/// Returns the length to use from now on in ms, whether it is settled, and why.
-fn choose(trials: &[LengthTrial]) -> (f64, bool, String) {
+/// Returns the length to use from now on in ms, whether it is settled, and why. `remedy` is the
+/// option that makes the step longer.
+fn choose(trials: &[LengthTrial], remedy: Option<&str>) -> (f64, bool, String) {
     let all = || trials.iter().map(|trial| trial.seconds * 1000.0);
     let (shortest, longest) = (all().fold(f64::INFINITY, f64::min), all().fold(0.0, f64::max));
     let choice = choose_length(trials).filter(|choice| {
@@ -260,7 +250,11 @@ fn choose(trials: &[LengthTrial]) -> (f64, bool, String) {
         let ms = if trials.is_empty() { UNTESTED } else { UNTESTED.min(longest).max(shortest) };
         let text = format!(
             "slices of {ms} ms; the step is too short to compare lengths (each needs at least \
-             {ROUNDS_OF_A_LENGTH} rounds): give it more rows or seconds"
+             {ROUNDS_OF_A_LENGTH} rounds); {}",
+            remedy.map_or_else(
+                || "slice_ms in the plan sets one".to_owned(),
+                |option| format!("{option} would make it longer")
+            )
         );
         return (ms, true, text);
     };
@@ -302,8 +296,7 @@ fn fill(
     record: &mut StepRecord,
     outcome: &Outcome,
     kept: &Kept,
-    ms: f64,
-    settled: bool,
+    (ms, settled): (f64, bool),
     watching: f64,
 ) {
     let rounds = outcome.slices.len() as f64;
@@ -360,22 +353,23 @@ mod tests {
     fn a_step_that_is_too_short_gets_a_usual_length_among_those_tried() {
         let few = |lengths: &[f64]| {
             let lengths: Vec<_> = lengths.iter().map(|seconds| (*seconds, 1000.0)).collect();
-            choose(&trials(5, &lengths))
+            choose(&trials(5, &lengths), Some("--rows 600"))
         };
         let (ms, settled, text) = few(&[0.01, 0.04, 0.16]);
         assert_eq!((ms, settled), (40.0, true));
         assert!(text.contains("too short to compare lengths"), "{text}");
+        assert!(text.ends_with("rounds); --rows 600 would make it longer"), "{text}");
         assert!((few(&[0.01, 0.02]).0 - 20.0).abs() < 1e-9);
-        assert!((choose(&[]).0 - UNTESTED).abs() < 1e-9, "not one round");
+        assert!((choose(&[], None).0 - UNTESTED).abs() < 1e-9, "not one round");
         assert!((few(&[0.16, 0.32]).0 - 160.0).abs() < 1e-9);
     }
 
     #[test]
     fn longer_ones_are_tried_only_where_the_step_has_room_for_them() {
         let rising = [(0.01, 1000.0), (0.02, 1100.0), (0.04, 1200.0), (0.08, 1300.0)];
-        let (ms, settled, _) = choose(&trials(200, &rising));
+        let (ms, settled, _) = choose(&trials(200, &rising), None);
         assert_eq!((ms, settled), (80.0, false));
-        let (ms, settled, text) = choose(&trials(30, &rising));
+        let (ms, settled, text) = choose(&trials(30, &rising), None);
         assert_eq!((ms, settled), (80.0, true));
         assert!(text.contains("may be too short itself"), "{text}");
     }
@@ -383,7 +377,7 @@ mod tests {
     #[test]
     fn a_length_that_agrees_with_the_longest_is_settled() {
         let (_, settled, text) =
-            choose(&trials(60, &[(0.02, 1000.0), (0.04, 1000.0), (0.08, 1000.0)]));
+            choose(&trials(60, &[(0.02, 1000.0), (0.04, 1000.0), (0.08, 1000.0)]), None);
         assert!(settled, "{text}");
     }
 }

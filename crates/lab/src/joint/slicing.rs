@@ -2,24 +2,26 @@
 //!
 //! Some of this follows from the step itself ([`can_slice`], [`grows_alike`]). CPU use is measured
 //! rather than assumed: the first block slices every step that can be sliced, and determines for
-//! each server the share of the time with the load in which it and its clients were on CPU
-//! ([`cpu_share`](crate::observe::figures::cpu_share)). If that is below [`CPU_BOUND`] for one of
-//! them, the time went to waiting (storage, locks), and later blocks run the step in turns.
+//! each server the share of the time with the load in which it and its clients were on CPU, or
+//! wanted to be ([`Need`]). If that is below [`metrics::CPU_BOUND`] for one of them, the time went
+//! to waiting (storage, locks), and the step runs in turns. Each of the first [`DECIDING`] blocks
+//! has a say in it, and the later blocks go by what is typical of these.
 //!
 //! The first block also chooses the length, from rounds of several mixed lengths, unless the plan
-//! sets one. The findings are stored with the steps of finished trials, where a resumed run finds
-//! them.
+//! sets one. All findings are those stored with the steps of finished trials, so a resumed run
+//! decides the same.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use metrics::{CPU_BOUND, counted};
 use plan::{Pairing, Plan, StepKey};
 use store::{ExperimentId, Scope, Store, StoreError};
 use workload::{Effect, End, Pace, Role, Step, Stream};
 
-use crate::observe::figures::client_cpus;
+use crate::joint::need::{self, Need, least, typical};
 
+/// How many blocks decide whether a step is CPU-bound.
+const DECIDING: usize = 3;
 /// Lengths that are mixed in the first block, in ms: from a few times what a process needs to come
 /// back to warm caches to where the machine's own drift begins to show.
 const CANDIDATES: [f64; 5] = [10.0, 20.0, 40.0, 80.0, 160.0];
@@ -48,14 +50,14 @@ pub enum Way {
 }
 
 /// The findings of earlier blocks about a step.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Known {
+#[derive(Debug, Clone, Default, PartialEq)]
+struct Known {
     /// The length of slices in ms; `None` if the step was not sliced.
-    pub ms: Option<f64>,
+    ms: Option<f64>,
     /// True if later blocks use this length; otherwise they try longer ones.
-    pub settled: bool,
-    /// The lowest share of any server; NaN if unknown.
-    pub cpu_share: f64,
+    settled: bool,
+    /// What each server needed, by block.
+    needs: BTreeMap<u32, Vec<Need>>,
 }
 
 /// The decisions about slicing in an experiment.
@@ -87,40 +89,67 @@ impl Slicing {
         if plan.pairing == Pairing::Blocks {
             return Ok(slicing);
         }
-        let mut blocks: BTreeMap<StepKey, u32> = BTreeMap::new();
-        let known = [metrics::SLICE_MS.name, metrics::SLICE_SETTLED.name, metrics::CPU_SHARE.name];
-        for step in store.step_values(experiment, &known, Scope::Results)? {
-            let [ms, settled, share] = step.values[..] else { continue };
-            if ms.is_nan() && share.is_nan() {
-                continue;
+        let lengths = [metrics::SLICE_MS.name, metrics::SLICE_SETTLED.name];
+        let names = [&need::METRICS.map(|metric| metric.name)[..], &lengths].concat();
+        for step in store.step_values(experiment, &names, Scope::Results)? {
+            if let [share, wanted, others, steal, ms, settled] = step.values[..] {
+                let need = Need::of([share, wanted, others, steal]);
+                let length = (!ms.is_nan()).then_some((ms, settled > 0.0));
+                slicing.learn(step.key, step.block, need, length);
             }
-            let found = Known {
-                ms: (!ms.is_nan()).then_some(ms),
-                settled: settled > 0.0,
-                // Where its slices count, it was found CPU-bound, however busy the machine.
-                cpu_share: if ms.is_nan() { share } else { share.max(CPU_BOUND) },
-            };
-            // As in an uninterrupted run: the first block decides whether, a later one how long.
-            let first = *blocks.entry(step.key.clone()).or_insert(step.block);
-            slicing.learn(step.key, found, step.block == first);
         }
         Ok(slicing)
     }
 
-    /// Records the findings of a block; `first` if it was the first to run the step.
-    pub fn learn(&mut self, step: StepKey, found: Known, first: bool) {
-        let known = self.known.entry(step).or_insert(found);
-        if first {
-            known.cpu_share = known.cpu_share.min(found.cpu_share);
+    /// Records the findings of a block on one server; `length`: that of its slices, and whether it
+    /// is settled.
+    fn learn(&mut self, step: StepKey, block: u32, need: Need, length: Option<(f64, bool)>) {
+        if !need.is_known() && length.is_none() {
+            return;
         }
-        if found.ms.is_some() && !known.settled {
-            (known.ms, known.settled) = (found.ms, found.settled);
+        let known = self.known.entry(step).or_default();
+        known.needs.entry(block).or_default().push(need);
+        if let Some((ms, settled)) = length
+            && !known.settled
+        {
+            (known.ms, known.settled) = (Some(ms), settled);
         }
     }
 
-    /// True if nothing is known about a step yet.
-    pub fn is_new(&self, step: &Step) -> bool {
-        !self.known.contains_key(&step.key)
+    /// What the server that needed the least needed, in each block so far.
+    fn needs(&self, step: &Step) -> Vec<Need> {
+        let blocks = self.known.get(&step.key).into_iter().flat_map(|known| known.needs.values());
+        blocks.filter_map(|servers| least(servers.iter().copied(), step)).collect()
+    }
+
+    /// What was needed, if a block that found this has its slices in vain: it is one of those that
+    /// decide, and as far as they go the step is not CPU-bound.
+    pub fn in_vain(&self, step: &Step, found: impl IntoIterator<Item = Need>) -> Option<Need> {
+        let mut needs = self.needs(step);
+        if self.pairing != Pairing::Auto || needs.len() >= DECIDING {
+            return None;
+        }
+        needs.push(least(found, step)?);
+        typical(&needs, step).filter(|need| !need.is_bound(step))
+    }
+
+    /// Says so if all blocks so far would have decided otherwise than the first ones did.
+    pub fn another_way(&self, step: &Step) -> Option<String> {
+        let needs = self.needs(step);
+        let open = can_slice(step).and_then(|()| grows_alike(step)).is_ok();
+        if self.pairing != Pairing::Auto || !open || needs.len() <= DECIDING {
+            return None;
+        }
+        let bound = |needs: &[Need]| typical(needs, step).is_some_and(|need| need.is_bound(step));
+        let (name, was, is) = (&step.key.name, bound(&needs[..DECIDING]), bound(&needs));
+        let found = if was { "CPU-bound" } else { "not CPU-bound" };
+        let runs = if was { "slices" } else { "turns" };
+        (was != is).then(|| {
+            format!(
+                "{name}: the first {DECIDING} blocks found it {found}, so it runs in {runs}; with \
+                 later ones it would have been decided otherwise"
+            )
+        })
     }
 
     /// How a step runs, and why.
@@ -158,18 +187,19 @@ impl Slicing {
         if let Some(why) = self.asked_for() {
             return Ok(why);
         }
-        match self.known.get(&step.key) {
-            Some(known) if known.cpu_share < CPU_BOUND => Err(format!(
-                "it is not CPU-bound: in the first block, a server and its clients needed only {}",
-                cpus_needed(step, known.cpu_share)
-            )),
-            Some(known) if known.cpu_share >= CPU_BOUND => Ok(format!(
-                "it is CPU-bound: in the first block, each server and its clients needed {} or more",
-                cpus_needed(step, known.cpu_share)
-            )),
-            Some(_) => Ok("there is no sign that it is not CPU-bound".to_owned()),
-            None => Ok("this block finds out whether it is CPU-bound".to_owned()),
+        if !self.known.contains_key(&step.key) {
+            return Ok("this block finds out whether it is CPU-bound".to_owned());
         }
+        let mut needs = self.needs(step);
+        needs.truncate(DECIDING);
+        let when = match needs.len() {
+            1 => "the first block".to_owned(),
+            blocks => format!("the first {blocks} blocks"),
+        };
+        typical(&needs, step).map_or_else(
+            || Ok("there is no sign that it is not CPU-bound".to_owned()),
+            |need| need.limit(step, &when),
+        )
     }
 
     fn lengths(&self, known: Option<&Known>) -> Way {
@@ -191,18 +221,6 @@ impl Slicing {
         // A quarter of the rounds twice as long: the check by a second length.
         let (one, two) = (length(chosen), length(2.0 * chosen));
         Way::Sliced { lengths: vec![one, one, one, two], ms: Some(chosen) }
-    }
-}
-
-/// A share in CPUs, and how many CPUs the step's clients can keep busy: `0.93 of 1 CPU`. A server's
-/// background work and time taken by others can add up to more than all of them.
-pub fn cpus_needed(step: &Step, share: f64) -> String {
-    let cpus = client_cpus(step);
-    let all = counted(cpus, "CPU");
-    if share >= 1.0 {
-        format!("all of {all}")
-    } else {
-        format!("{:.2} of {all}", share * cpus as f64)
     }
 }
 
@@ -320,45 +338,63 @@ mod tests {
         (lengths.iter().map(Duration::as_millis).collect(), ms)
     }
 
-    #[test]
-    fn what_the_first_block_finds_decides_for_the_others() {
-        let step = first_step();
-        let mut slicing = slicing(Pairing::Auto, None);
-        assert_eq!(milliseconds(slicing.way(&step).0), (vec![10, 20, 40, 80, 160], None));
-        let found = Known { ms: Some(20.0), settled: true, cpu_share: 0.93 };
-        slicing.learn(step.key.clone(), found, true);
-        assert_eq!(milliseconds(slicing.way(&step).0), (vec![20, 20, 20, 40], Some(20.0)));
-        // What a later block finds changes nothing.
-        let later = Known { ms: Some(80.0), settled: true, cpu_share: 0.4 };
-        slicing.learn(step.key.clone(), later, false);
-        assert_eq!(milliseconds(slicing.way(&step).0), (vec![20, 20, 20, 40], Some(20.0)));
-        // The second server of the first block does.
-        slicing.learn(step.key.clone(), Known { cpu_share: 0.4, ..found }, true);
-        let (way, why) = slicing.way(&step);
-        assert_eq!(way, Way::InTurns);
-        assert!(why.ends_with("needed only 0.40 of 1 CPU"), "{why}");
+    fn need(share: f64) -> Need {
+        Need::of([share, 0.0, 0.0, 0.0])
     }
 
     #[test]
-    fn no_step_needs_more_cpus_than_its_clients_can_use() {
+    fn what_the_first_blocks_find_decides_for_the_others() {
         let step = first_step();
         let mut slicing = slicing(Pairing::Auto, None);
-        for (share, needed) in [(1.37, "all of 1 CPU"), (0.93, "0.93 of 1 CPU")] {
-            let found = Known { ms: None, settled: true, cpu_share: share };
-            slicing.learn(step.key.clone(), found, true);
-            let why = slicing.way(&step).1;
-            assert!(why.ends_with(&format!("needed {needed} or more")), "{why}");
+        assert_eq!(milliseconds(slicing.way(&step).0), (vec![10, 20, 40, 80, 160], None));
+        let learn = |slicing: &mut Slicing, block, share| {
+            slicing.learn(step.key.clone(), block, need(share), Some((20.0, true)));
+        };
+        learn(&mut slicing, 1, 0.93);
+        assert_eq!(milliseconds(slicing.way(&step).0), (vec![20, 20, 20, 40], Some(20.0)));
+        // The second server of the first block.
+        learn(&mut slicing, 1, 0.4);
+        let (way, why) = slicing.way(&step);
+        assert_eq!(way, Way::InTurns);
+        let only = "in the first block, a server and its clients needed only 0.40 of 1 CPU";
+        assert!(why.ends_with(only), "{why}");
+        // Two of three say otherwise.
+        learn(&mut slicing, 2, 0.9);
+        assert_eq!(slicing.way(&step).0, Way::InTurns);
+        learn(&mut slicing, 3, 0.8);
+        let (way, why) = slicing.way(&step);
+        assert_eq!(milliseconds(way), (vec![20, 20, 20, 40], Some(20.0)));
+        assert!(why.contains("in the first 3 blocks") && why.contains("0.80 of 1 CPU"), "{why}");
+        // What later blocks find changes nothing, but is told.
+        assert_eq!(slicing.another_way(&step), None);
+        for block in 4..8 {
+            learn(&mut slicing, block, 0.3);
+            assert!(is_sliced(&slicing, &step));
         }
+        let told = slicing.another_way(&step).unwrap();
+        assert!(told.contains("CPU-bound, so it runs in slices; with later ones"), "{told}");
+    }
+
+    #[test]
+    fn slices_are_in_vain_where_the_blocks_that_decide_do_without() {
+        let step = first_step();
+        let mut auto = slicing(Pairing::Auto, None);
+        assert_eq!(auto.in_vain(&step, [need(0.9), need(0.4)]), Some(need(0.4)));
+        assert_eq!(auto.in_vain(&step, [need(0.9)]), None);
+        assert_eq!(slicing(Pairing::Slices, None).in_vain(&step, [need(0.4)]), None);
+        for block in 1..4 {
+            auto.learn(step.key.clone(), block, need(0.9), None);
+        }
+        assert_eq!(auto.in_vain(&step, [need(0.4)]), None, "it is decided");
     }
 
     #[test]
     fn longer_lengths_are_tried_until_one_is_long_enough() {
         let step = first_step();
         let mut slicing = slicing(Pairing::Slices, None);
-        let found = |ms, settled| Known { ms: Some(ms), settled, cpu_share: 1.0 };
-        slicing.learn(step.key.clone(), found(160.0, false), true);
+        slicing.learn(step.key.clone(), 1, need(1.0), Some((160.0, false)));
         assert_eq!(milliseconds(slicing.way(&step).0), (vec![160, 320, 640], None));
-        slicing.learn(step.key.clone(), found(10_000.0, false), false);
+        slicing.learn(step.key.clone(), 2, need(1.0), Some((10_000.0, false)));
         let way = milliseconds(slicing.way(&step).0);
         assert_eq!(way, (vec![10_000, 10_000, 10_000, 20_000], Some(10_000.0)));
     }

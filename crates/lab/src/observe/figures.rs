@@ -91,13 +91,19 @@ pub fn fill(
     record.notes.extend(recording.notes.iter().cloned());
 }
 
-/// Warns of a step that was too short; `remedy` makes it longer.
-pub fn warn_if_short(record: &mut StepRecord, step: &Step, outcome: &Outcome, remedy: &str) {
+/// Warns of a step that was too short; `remedy`: the option that makes it longer, if there is one.
+pub fn warn_if_short(
+    record: &mut StepRecord,
+    step: &Step,
+    outcome: &Outcome,
+    remedy: Option<String>,
+) {
     // Of a step in slices its rounds are counted, over all restarts.
     let sliced = !outcome.slices.is_empty();
     if outcome.seconds < SHORT_SECONDS && step.counted.is_steady() && !sliced {
         let (name, seconds) = (&step.key.name, outcome.seconds);
-        let text = format!("{name} took only {seconds:.1} s; {remedy} would make it longer");
+        let remedy = remedy.map(|option| format!("; {option} would make it longer"));
+        let text = format!("{name} took only {seconds:.1} s{}", remedy.unwrap_or_default());
         record.warn("short", text);
     }
 }

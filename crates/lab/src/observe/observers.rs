@@ -9,20 +9,21 @@ use workload::Step;
 
 use crate::observe::observer::{Found, Observer, Scene};
 use crate::observe::sampling::Sampling;
-use crate::observe::{gauges, idle, power, profiling, scheduling, waits, watch};
+use crate::observe::{contention, gauges, idle, power, profiling, scheduling, waits, watch};
 
 /// Prepares an observer if a step wants it, and notes what it can't have.
 type Prepare = for<'a> fn(&mut Scene<'a, '_>, &mut Found) -> Option<Box<dyn Observer + 'a>>;
 
 /// All observers, in the order in which they begin, look and end: first those that must cover the
 /// load and nothing else.
-const ALL: [Prepare; 7] = [
+const ALL: [Prepare; 8] = [
     power::observe,
     idle::observe,
     scheduling::observe,
     profiling::observe,
     waits::observe,
     gauges::observe,
+    contention::observe,
     watch::observe,
 ];
 

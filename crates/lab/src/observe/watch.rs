@@ -16,7 +16,7 @@ use crate::observe::observer::{Found, Observer, Scene, Server};
 use crate::observe::sampling::Sampling;
 
 /// Prefix of the names of the threads on which `drive` runs clients.
-const CLIENTS: &str = "client-";
+pub const CLIENTS: &str = "client-";
 
 /// Prepares to watch the servers of a step in slices, the processes that serve the clients of each,
 /// the CPUs they run on, and the device with their data.

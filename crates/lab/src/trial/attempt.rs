@@ -11,7 +11,7 @@ use probe::{Cgroup, Device, Group};
 use store::{StepRecord, TrialId};
 use workload::Benchmark;
 
-use crate::error::Error;
+use crate::error::{Error, ServerLog};
 use crate::observe::fitness::Fitness;
 use crate::subject::Subject;
 
@@ -151,7 +151,8 @@ impl Attempt<'_> {
         let Trouble::Failed { mut reason, diagnosis, unfit } = trouble else {
             return Error::Interrupted;
         };
-        let log = last_lines(self.server.as_ref());
+        let last_lines = last_lines(self.server.as_ref());
+        let log = Box::new(ServerLog { last_lines, file: None });
         if diagnosis == Some(Diagnosis::DiskFull)
             || self.server.diagnose() == Some(Diagnosis::DiskFull)
         {

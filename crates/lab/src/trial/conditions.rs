@@ -59,10 +59,24 @@ impl<'a> Conditions<'a> {
         self.store.warn(self.experiment.id, trial, &Warning::new(code, text))
     }
 
-    /// Stores a warning about the experiment, unless an earlier run or trial has stored it.
+    /// Stores a warning about the experiment, unless an earlier run or trial has stored one of this
+    /// kind.
     pub fn warn_once(&self, warning: &Warning) -> Result<(), StoreError> {
+        self.warn_unless(warning, |known| known.code == warning.code)
+    }
+
+    /// Stores a warning about the experiment, unless the same is stored already.
+    pub fn warn_if_new(&self, warning: &Warning) -> Result<(), StoreError> {
+        self.warn_unless(warning, |known| known == warning)
+    }
+
+    fn warn_unless(
+        &self,
+        warning: &Warning,
+        same: impl Fn(&Warning) -> bool,
+    ) -> Result<(), StoreError> {
         let known = self.store.warnings(self.experiment.id)?;
-        if known.iter().any(|stored| stored.warning.code == warning.code) {
+        if known.iter().any(|stored| same(&stored.warning)) {
             return Ok(());
         }
         self.store.warn(self.experiment.id, None, warning)

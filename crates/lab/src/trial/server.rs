@@ -196,15 +196,15 @@ pub fn stop(
         Data::Removed => server.end(),
     });
     let after = |((entered, subject, _), stopped): ((_, _, _), Result<Stopped, dbms::Error>)| {
-        if let Ok(stopped) = &stopped
-            && let Some(log) = &stopped.log
-        {
-            keep_log(conditions, entered, subject, log);
-        }
-        Ok(stopped?)
+        let log = stopped.as_ref().ok().and_then(|stopped| stopped.log.as_deref());
+        let kept = log.and_then(|log| keep_log(conditions, entered, subject, log));
+        (stopped.map_err(Error::from), kept)
     };
     let stopped = trials.into_iter().zip(stopped).map(after);
-    stopped.zip(results).map(|(stopped, result)| result.and(stopped)).collect()
+    let whole = |((stopped, kept), result): ((_, _), Result<(), Error>)| {
+        result.map_err(|error| error.with_log_file(kept)).and(stopped)
+    };
+    stopped.zip(results).map(whole).collect()
 }
 
 /// A control group for the server: needed for a memory limit, else the better way to count.
@@ -278,18 +278,25 @@ impl Starter<'_> {
     }
 }
 
-/// Keeps the server's log among the artifacts. Failing to keep it does not fail the trial.
-fn keep_log(conditions: &Conditions<'_>, entered: Entered, subject: &Subject, log: &Path) {
+/// Keeps the server's log among the artifacts and returns its place. Failing to keep it does not
+/// fail the trial.
+fn keep_log(
+    conditions: &Conditions<'_>,
+    entered: Entered,
+    subject: &Subject,
+    log: &Path,
+) -> Option<PathBuf> {
     let Entered { trial, block, clients, .. } = entered;
     let directory = conditions.options.results.join("artifacts").join("logs");
     let dop = clients.to_string().replace(" to ", "-").replace(' ', "");
     let name = format!("{}.b{block}.{dop}.t{trial}.log", subject.variant.name);
-    let kept = fs::create_dir_all(&directory)
-        .and_then(|()| fs::copy(log, directory.join(name)).map(|_| ()));
-    if let Err(error) = kept {
+    let place = directory.join(name);
+    if let Err(error) = fs::create_dir_all(&directory).and_then(|()| fs::copy(log, &place)) {
         let text = format!("could not keep the server's log: {error}");
         let _ = conditions.warn(Some(trial), "log-not-kept", text);
+        return None;
     }
+    Some(place)
 }
 
 /// Writes a variant's configuration file, from the text that the plan keeps of it, next to the

@@ -5,9 +5,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use dbms::{Settled, System};
+use plan::Plan;
 use store::{StepKind, StepRecord};
 
 use crate::error::Error;
+use crate::event::Event;
 use crate::trial::attempt::{Attempt, at_once};
 use crate::trial::conditions::Conditions;
 
@@ -34,6 +36,11 @@ pub fn settle(
         let tables = &attempt.benchmark.tables;
         interruptible(attempt.server.as_mut(), interrupted, |server| server.settle(tables))
     });
+    let rest = planned_rest(plan, rows);
+    let at_most = |further: Duration| {
+        conditions.tell(Event::Settling { at_most: begin.elapsed() + further + rest });
+    };
+    at_most(conditions.options.writeback_limit);
     let mut notes = Vec::new();
     let writeback = Instant::now();
     if attempts.iter().any(|attempt| attempt.server.owned()) {
@@ -47,10 +54,7 @@ pub fn settle(
         ),
         None => "could not read the amount of dirty pages; did not wait".to_owned(),
     });
-    let mut rest = rows.map_or(Duration::ZERO, |rows| rest(rows, plan.settle_seconds_scale));
-    if plan.designs_itself() {
-        rest = rest.min(SHORT_REST);
-    }
+    at_most(Duration::ZERO);
     let until = Instant::now() + rest;
     while Instant::now() < until && !interrupted.load(Ordering::Relaxed) {
         std::thread::sleep(LOOK.min(until.saturating_duration_since(Instant::now())));
@@ -68,6 +72,12 @@ pub fn settle(
         Ok(record)
     };
     records.into_iter().zip(settled).map(complete).collect()
+}
+
+/// The rest of a plan after settling.
+fn planned_rest(plan: &Plan, rows: Option<u64>) -> Duration {
+    let rest = rows.map_or(Duration::ZERO, |rows| rest(rows, plan.settle_seconds_scale));
+    if plan.designs_itself() { rest.min(SHORT_REST) } else { rest }
 }
 
 /// The rest after settling: 60 s and a second per million rows, 1200 s at most, times `scale`.

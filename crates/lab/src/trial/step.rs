@@ -324,9 +324,11 @@ pub fn complete(
     let Measured { outcome, recording, before, elapsed } = measured;
     let locality = if attempt.group.is_some() { here } else { Locality::Remote };
     figures::fill(record, step, outcome, recording, locality);
-    let chosen = conditions.plan().designs_itself();
-    let remedy = if chosen { "a larger budget" } else { "more rows or seconds" };
-    figures::warn_if_short(record, step, outcome, remedy);
+    let plan = conditions.plan();
+    // A run that designs itself chose these seconds, and its restarts make up for them.
+    if !(plan.designs_itself() && step.seconds.is_some()) {
+        figures::warn_if_short(record, step, outcome, plan.lengthening(&step.key.name));
+    }
     let apart = !matches!(attempt.server.endpoint(), Endpoint::Process(_));
     let share = figures::cpu_share(step, outcome, recording, apart);
     record.add(metrics::CPU_SHARE.name, share.unwrap_or(f64::NAN));

@@ -49,6 +49,8 @@ struct State {
     version: String,
     /// How long each answer of a server takes, by its variant and how often that was started.
     delay: Box<Delay>,
+    /// How long a server takes to start, by the same.
+    start_delay: Box<Delay>,
     /// The fault at the call of this name with this number, from 1.
     faults: Vec<(&'static str, usize, Fault)>,
     counts: BTreeMap<&'static str, usize>,
@@ -94,6 +96,7 @@ impl World {
             state: Arc::new(Mutex::new(State {
                 version: "14.3".to_owned(),
                 delay: Box::new(|_, _| Duration::ZERO),
+                start_delay: Box::new(|_, _| Duration::ZERO),
                 faults: Vec::new(),
                 counts: BTreeMap::new(),
                 calls: Vec::new(),
@@ -117,6 +120,10 @@ impl World {
 
     pub fn set_delay(&self, delay: impl Fn(&str, usize) -> Duration + Send + 'static) {
         self.lock().delay = Box::new(delay);
+    }
+
+    pub fn set_start_delay(&self, delay: impl Fn(&str, usize) -> Duration + Send + 'static) {
+        self.lock().start_delay = Box::new(delay);
     }
 
     /// Systems obtained from now on are of this version.
@@ -256,6 +263,11 @@ impl Systems for World {
         if matches!(self.call(call, spec.name), Some(Fault::Fail | Fault::Die)) {
             return Err(failed(call));
         }
+        let delay = {
+            let state = self.lock();
+            (state.start_delay)(spec.name, state.started.get(spec.name).copied().unwrap_or(0) + 1)
+        };
+        std::thread::sleep(delay);
         let mut entry = spec.ledger.enter(spec.name)?;
         entry.make_directory(spec.directory, 0o700)?;
         let data = spec.directory.join("data");

@@ -146,7 +146,8 @@ impl WorkloadPlan {
         self.family().rows_of(step)
     }
 
-    /// Adds the steps that others need and the plan lacks, before all others. Returns them.
+    /// Adds the steps that others need and the plan lacks, before all others. Returns them, and
+    /// those that run without being named.
     pub(crate) fn add_needed(&mut self) -> Vec<String> {
         let family = self.family_mut();
         let named = family.steps().cloned().unwrap_or_default();
@@ -160,7 +161,7 @@ impl WorkloadPlan {
             // Also as `fillseq.2`.
             step.strip_prefix(need).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
         };
-        let mut added = Vec::new();
+        let mut added = family.prepares();
         if let Some(steps) = family.steps() {
             for (place, need) in needed.into_iter().enumerate() {
                 if !named.iter().any(|step| runs(need, step)) {
@@ -170,6 +171,11 @@ impl WorkloadPlan {
             }
         }
         added
+    }
+
+    /// True if it says which steps prepare for others each time it is read, however it is written.
+    pub(crate) fn tells_preparation(&self) -> bool {
+        !self.family().prepares().is_empty()
     }
 
     /// Sets all numbers of rows.
@@ -195,6 +201,23 @@ impl WorkloadPlan {
     /// The options of its short form.
     pub fn options(&self) -> &'static [CommandOption] {
         self.family().options()
+    }
+
+    /// The option whose value the duration of a step is in proportion to, and that value.
+    pub(crate) fn length_option(&self, step: &str, timed: bool) -> Option<(&'static str, u64)> {
+        let family = self.family();
+        let key = if timed { self.key_of_seconds()? } else { family.key_of_rows(step)? };
+        let option = family.options().iter().find(|option| option.key == key)?;
+        let value = if timed { u64::from(self.seconds()?) } else { family.rows_of(step) };
+        Some((option.name, value))
+    }
+
+    /// The key of the seconds of timed steps, if there is only one.
+    fn key_of_seconds(&self) -> Option<&'static str> {
+        match self.family().keys_of_seconds() {
+            [key] => Some(key),
+            _ => None,
+        }
     }
 
     /// The present name of a step.

@@ -59,7 +59,7 @@ fn process_of(name: &OsStr, prefix: &OsStr) -> Option<u32> {
     pid.bytes().all(|byte| byte.is_ascii_digit()).then(|| pid.parse().ok()).flatten()
 }
 
-/// Nothing for an empty file: Callgrind creates the file for the last dump at the start, to check
+/// `None` for an empty file: at the start, Callgrind creates the file for the last dump, to check
 /// that it can.
 fn read_header(path: PathBuf, pid: u32) -> Result<Option<Dump>, CallgrindError> {
     let unreadable = |source| CallgrindError::File { action: "read", path: path.clone(), source };

@@ -279,7 +279,8 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Callgrind writes `totals:` last. Without it something is missing, even if only calls.
+    /// Ends the file. Callgrind writes `totals:` last, so without that line something is missing,
+    /// perhaps only calls.
     fn end(self) -> Result<Raw, CallgrindError> {
         if self.complete {
             Ok(self.raw)

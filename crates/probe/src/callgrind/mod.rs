@@ -44,16 +44,17 @@
 //! A mark is deep in the program, so functions such as a server's main loop are entered in one
 //! stretch and left in a later one. At a dump, Callgrind adds to every active call its cost *in
 //! this stretch* and counts on from there. Inclusive costs are therefore those of the stretch, for
-//! such functions too. Only the **calls** count where they began: the stretch in which a call is
-//! entered has it; later ones have a cost with 0 calls. Stretches that begin and end at the same
-//! place in the program have the same remains, and [`Profile::minus`] removes them.
+//! such functions too. Only the **calls** are counted where they began: a call belongs to the
+//! stretch in which it is entered, and later stretches have its cost with 0 calls. Stretches that
+//! begin and end at the same place in the program have the same remains, and [`Profile::minus`]
+//! removes them.
 //!
 //! # What a count depends on
 //!
-//! Not on the load of the machine, nor on addresses. With valgrind 3.19 and single-user Postgres
-//! 15, two runs of the same command had the same cost in each of twelve stretches. It was exactly
-//! 53,527 for a mark alone and 102,286 for a lookup by primary key. Some things change a count
-//! slightly:
+//! A count depends neither on the load of the machine nor on addresses. With valgrind 3.19 and
+//! single-user Postgres 15, two runs of the same command had the same cost in each of twelve
+//! stretches. It was exactly 53,527 for a mark alone and 102,286 for a lookup by primary key. Some
+//! things change a count slightly:
 //!
 //! - **The environment and the command line** move data in memory, and `strlen`, `strncmp` and
 //!   `strncpy` depend on alignment. With 3 kB more in the environment, the mark took 20 more
@@ -61,10 +62,10 @@
 //!   fewer.
 //! - **Turning off address randomization** (`setarch -R`): 2 more and 8 fewer. Left on, as usual,
 //!   it did not matter.
-//! - **What the program does by the clock**, such as flushing statistics once per second. On a
+//! - **Work that the program does by the clock**, such as flushing statistics once per second. On a
 //!   machine loaded to six times its CPUs, single marks cost between 53,475 and 56,989. Stretches
 //!   are therefore repeated, and the minimum or median is used.
-//! - **What the program did before**: the first run of a statement fills caches.
+//! - **Earlier work of the program**: the first run of a statement fills caches.
 //!
 //! # Recursion
 //!

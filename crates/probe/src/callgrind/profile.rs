@@ -8,7 +8,7 @@ use std::path::Path;
 use super::cost::Cost;
 use super::{CallgrindError, fold, format};
 
-/// Where the instructions of a stretch went.
+/// The instructions of a stretch, by function.
 ///
 /// Functions are identified by name. Those without a symbol are named by their address in the
 /// containing file, such as `0x12ab in postgres`, which is the same in every run of a binary.
@@ -46,8 +46,8 @@ impl Profile {
         Ok(Self { instructions: raw.instructions, functions: fold::fold(&raw) })
     }
 
-    /// Subtracts `mark`, function by function. A count smaller than the mark's becomes 0, for
-    /// example if the mark was the first to fill a cache. Functions with nothing left are removed.
+    /// Subtracts `mark`, function by function. A count smaller than the mark's becomes 0; this
+    /// happens if the mark was the first to fill a cache. Functions with nothing left are removed.
     #[must_use]
     pub fn minus(&self, mark: &Self) -> Self {
         let mut functions = BTreeMap::new();

@@ -272,7 +272,7 @@ pub fn remove_directories(directories: &[PathBuf]) {
 }
 
 impl MemoryFiles {
-    /// Of the group in `directory`; the version tells what two of the files are called.
+    /// The files of the group in `directory`; two of them have names that depend on the version.
     fn of(directory: &Path, current: &str, oom: &str) -> MemoryFiles {
         MemoryFiles {
             current: Mutex::new(Held::new(directory.join(current))),

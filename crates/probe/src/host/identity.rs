@@ -1,5 +1,5 @@
-//! Which machine this is, without saying so to anybody else: the kernel's and the cloud's names for
-//! it are private.
+//! Identifies the machine without revealing its names, because those that the kernel and the cloud
+//! have for it are private.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use sha2::Sha256;
 use super::facts::Facts;
 use crate::files::read_trimmed;
 
-/// Stands for steelyard where systemd derives ids of applications; never changes.
+/// The id that stands for steelyard when systemd derives ids for applications. It never changes.
 const APPLICATION: u128 = 0xee10_4908_c6b5_4a23_86d3_4036_3784_5a95;
 
 /// Where the machine's id is (machine-id(5)); the second place is older.
@@ -21,9 +21,9 @@ pub(super) fn add(facts: &mut Facts, root: &Path) {
     facts.add_or("system", "machine id", id, "/etc/machine-id has none, as in many containers");
 }
 
-/// A text that differs between machines and from which their id cannot be found out: what `systemd-
-/// id128 machine-id --app-specific=ee104908c6b54a2386d3403637845a95` prints
-/// (`sd_id128_get_machine_app_specific(3)`). `None` where a machine has no id yet.
+/// A text that differs between machines and doesn't reveal their id: the output of `systemd-id128
+/// machine-id --app-specific=ee104908c6b54a2386d3403637845a95`
+/// (`sd_id128_get_machine_app_specific(3)`). `None` if a machine has no id yet.
 fn of_machine(id: &str) -> Option<String> {
     let well = id.len() == 32 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
     let id = u128::from_str_radix(id, 16).ok().filter(|id| well && *id != 0)?;

@@ -1,5 +1,6 @@
-//! Facts about the machine, recorded with every experiment and trial. No host name, serial numbers
-//! or users, because results are published; what tells two machines of one type apart is a hash.
+//! Facts about the machine, recorded with every experiment and trial. They contain no host name,
+//! serial numbers or users, because results are published. A hash tells two machines of one type
+//! apart.
 
 mod cpu;
 mod facts;

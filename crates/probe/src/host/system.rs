@@ -111,8 +111,8 @@ fn cgroup_version(mountinfo: &str) -> String {
     .to_owned()
 }
 
-/// Boot options that say how the machine runs. Everything else (addresses, names, disk ids, an
-/// installer's options) is private.
+/// Boot options that affect how the machine runs. All others (addresses, names, disk ids, an
+/// installer's options) are private.
 const BOOT_OPTIONS: &[&str] = &[
     "clocksource",
     "cpuidle",

@@ -1,4 +1,5 @@
-//! Which events can be counted here, for whom, and why not.
+//! Events that can be counted on this machine, for processes or for the machine, and reasons why
+//! others can't.
 
 use std::process::Command;
 
@@ -10,15 +11,15 @@ use super::{Perf, PerfError};
 /// Whose events are counted.
 ///
 /// Counting for processes or threads costs more the more often they wait, because the kernel
-/// switches the counters with the tasks. Counting the five events of
-/// [`metrics::SCHEDULER_EVENTS`] for the processes of 4 clients and their backends took 17% of
-/// their throughput and added 14% to the CPU time of a transaction; counting them for the machine
-/// took 1%, within the noise. With one client on the CPU of its backend it was 18% and 0%. (Prepared point selects on 4 virtual CPUs, Linux
-/// 6.18, perf 6.1: medians of 12 pairs of 2 seconds.) Counting for control groups costs as much as
-/// for processes.
+/// switches the counters with the tasks. Counting the five events of [`metrics::SCHEDULER_EVENTS`]
+/// for the processes of 4 clients and their backends took 17% of their throughput and added 14% to
+/// the CPU time of a transaction; counting them for the machine took 1%, within the noise. With one
+/// client on its backend's CPU, the figures were 18% and 0%. (Prepared point selects on 4 virtual
+/// CPUs, Linux 6.18, perf 6.1: medians of 12 pairs of 2 seconds.) Counting for control groups costs
+/// as much as for processes.
 ///
-/// Only counts of the machine include what the idle task does. With one client on several CPUs they
-/// were 3.7 switches and 1.33 timers per transaction, of which its processes had 1.9 and 0.95.
+/// Only counts of the machine include the idle task. With one client on several CPUs, they were 3.7
+/// switches and 1.33 timers per transaction; its processes had 1.9 and 0.95 of these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope<'a> {
     /// Processes with all their threads, and what they start.

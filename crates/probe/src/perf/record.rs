@@ -13,8 +13,8 @@ use super::control::Running;
 use super::program::failed;
 use super::{CallGraph, Perf, PerfError};
 
-/// Samples per second of CPU time. Not a round number, so work at round intervals is not hit always
-/// or never.
+/// Samples per second of CPU time. It is not round, because samples would otherwise hit work at
+/// round intervals always or never.
 pub const FREQUENCY: u32 = 499;
 
 /// How long `perf record` may take to write its data: with copies of stacks, about 10 MB per

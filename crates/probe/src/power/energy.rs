@@ -23,7 +23,7 @@ pub enum NoEnergy {
     /// No counters.
     #[error("found no energy counters in /sys/class/powercap (usual in virtual machines)")]
     Missing,
-    /// Not for this user.
+    /// This user may not read it.
     #[error("energy counters in /sys/class/powercap can be read only by root; run as root")]
     NotPermitted,
 }

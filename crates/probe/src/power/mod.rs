@@ -1,5 +1,5 @@
-//! The power used in an interval: how long CPUs were in which idle state, their clock rate, and the
-//! energy where the processor counts it.
+//! The power used in an interval: the time that CPUs spent in each idle state, their clock rate,
+//! and the energy, if the processor counts it.
 //!
 //! All of it is optional. Virtual machines usually have neither clock rates nor energy, and only
 //! root may read energy.

@@ -6,7 +6,7 @@ mod tree;
 
 use std::io;
 
-pub(crate) use reading::ticks_per_second;
+pub(crate) use reading::{thread_ids, ticks_per_second};
 pub(crate) use single::own_usage;
 pub use single::this_thread_us;
 pub use tree::{Tree, members};

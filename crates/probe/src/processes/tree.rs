@@ -62,7 +62,7 @@ struct Known {
     gone_switches: u64,
 }
 
-/// Usage by members whose counters went to nobody in the tree.
+/// Usage by ended members whose counters no parent in the tree took over.
 #[derive(Debug, Default)]
 struct Departed {
     ns: u64,

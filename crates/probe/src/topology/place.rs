@@ -193,7 +193,7 @@ fn cores(cpus: &[Cpu]) -> Vec<Vec<usize>> {
     cores.into_values().collect()
 }
 
-/// A pair, and how late in its round it comes: pairs on unused cores have rank 0.
+/// A pair and its rank in its round: pairs on unused cores have rank 0 and come first.
 struct Ranked {
     pair: Pair,
     rank: usize,
@@ -220,7 +220,7 @@ impl Group {
         Group { cores, deck: VecDeque::new() }
     }
 
-    /// Pairs until all threads of the group are used, except those that cannot be paired.
+    /// Forms pairs until all threads of the group are used, except those that cannot be paired.
     fn round(&mut self, pinning: Pinning, below: &mut dyn FnMut(u64) -> u64) -> Vec<Ranked> {
         for threads in &mut self.cores {
             shuffle(threads, below);

@@ -52,8 +52,8 @@ fn between_two_marks_every_instruction_is_counted() {
     }
 }
 
-/// Callgrind can itself count a function with everything it calls, if told to count only inside it:
-/// another way to the same figure.
+/// Callgrind can count a function with everything it calls by itself, if told to count only inside
+/// it. Both ways give the same figure.
 #[test]
 fn recursive_functions_cost_the_same_as_counting_inside_them() {
     let Some(program) = Program::compile("recursion", &["-O1", "-fno-optimize-sibling-calls"])

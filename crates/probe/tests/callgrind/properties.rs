@@ -218,8 +218,8 @@ impl Activation {
     }
 }
 
-/// What Callgrind would count, with recursion levels in the names; and the truth, from the tree
-/// itself.
+/// The counts that Callgrind would give, with recursion levels in the names, and the true ones,
+/// from the tree itself.
 #[derive(Default)]
 struct Counted {
     own: BTreeMap<String, u64>,

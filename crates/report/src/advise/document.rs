@@ -1,6 +1,6 @@
 //! The output of `advise --format json`; `docs/trials-json.md` documents its shape.
 
-use plan::Plan;
+use plan::{Labels, Plan, StepKey};
 use serde::{Deserialize, Serialize};
 
 use super::evidence::{Evidence, KnownStep};
@@ -48,6 +48,9 @@ pub struct AdvisedStep {
     pub name: String,
     /// Number of clients.
     pub dop: u32,
+    /// What distinguishes it from other steps of its name.
+    #[serde(default)]
+    pub labels: Labels,
     /// Number of stored trials of the step.
     pub trials: usize,
     /// CV between trials beyond what their seconds explain. Here and below, `null` means not
@@ -77,6 +80,13 @@ pub struct AdvisedStep {
     pub in_slices: Option<f64>,
 }
 
+impl AdvisedStep {
+    /// Its key.
+    pub(super) fn key(&self) -> StepKey {
+        StepKey { name: self.name.clone(), dop: self.dop, labels: self.labels.clone() }
+    }
+}
+
 pub(super) fn document(
     plan: &Plan,
     advised: &Plan,
@@ -95,6 +105,7 @@ pub(super) fn document(
             in_slices: in_slices.and_then(|in_slices| *in_slices.half_widths.get(place)?),
             name: step.key.name.clone(),
             dop: step.key.dop,
+            labels: step.key.labels.clone(),
             trials: step.trials,
             between: step.variance.map(|variance| variance.between),
             second: apart(step).map(|variance| variance.second),

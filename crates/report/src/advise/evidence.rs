@@ -7,8 +7,8 @@ use plan::{Plan, Sequence, SequenceKey, StepKey, WorkloadPlan};
 
 use crate::ReportError;
 use crate::load::chosen::{Chosen, Shape, Source};
-use crate::load::trials::{System, Trials, Value};
-use crate::output::table::place_of;
+use crate::load::trials::{Conducted, System, Trials, Value, named};
+use crate::output::table::{distinct, place_of};
 
 /// With fewer trials than this, a deviation may well be off by a third: with 10 degrees of freedom
 /// its 95% interval reaches from 0.70 to 1.75 times the estimate (chi-squared distribution).
@@ -53,13 +53,20 @@ pub(super) fn gather(
     plan: &Plan,
     chosen: &Chosen,
 ) -> Result<Evidence, ReportError> {
-    let pilot = || ReportError::NoPilot(plan.name.clone());
+    let sequences = plan.workload.sequences();
+    let planned = || sequences.iter().flat_map(|sequence| &sequence.steps);
+    let pilot = |found: String| ReportError::NoPilot {
+        plan: plan.name.clone(),
+        steps: planned().map(|step| titled(&step.key)).collect(),
+        found,
+    };
     let trials = match Trials::read(sources, chosen, metrics::OPS.name) {
-        Err(ReportError::NoExperiment | ReportError::NoTrials) => return Err(pilot()),
+        Err(ReportError::NoExperiment | ReportError::NoTrials) => {
+            return Err(pilot("no finished trial".to_owned()));
+        }
         read => read?,
     };
     let kin = kin(plan, &trials);
-    let sequences = plan.workload.sequences();
     let mut evidence = Evidence::default();
     let used: Vec<&Value> = trials
         .values
@@ -72,7 +79,7 @@ pub(super) fn gather(
         })
         .collect();
     if used.is_empty() {
-        return Err(pilot());
+        return Err(pilot(others(&trials, &kin)));
     }
     for (place, conducted) in trials.experiments.iter().enumerate() {
         if used.iter().any(|value| value.experiment == place) {
@@ -87,7 +94,7 @@ pub(super) fn gather(
                 .to_owned(),
         );
     }
-    let systems = distinct(&trials);
+    let systems = systems(&trials);
     for sequence in &sequences {
         if let Some(overhead) = overhead(&trials, &used, sequence) {
             evidence.overhead.insert(sequence.key, overhead);
@@ -116,15 +123,40 @@ pub(super) fn gather(
             evidence.steps.push(step);
         }
     }
+    if evidence.steps.iter().all(|step| step.load || step.variance.is_none()) {
+        let from = named(&evidence.experiments);
+        return Err(pilot(format!("no two trials of one variant in {from}")));
+    }
     evidence.say_what_is_missing();
     Ok(evidence)
+}
+
+/// The stored trials, none of which fits the plan.
+fn others(trials: &Trials, kin: &[usize]) -> String {
+    let of_kin = |value: &&Value| kin.contains(&trials.step(value).workload);
+    let related: Vec<&Value> = trials.values.iter().filter(of_kin).collect();
+    if related.is_empty() {
+        let names: Vec<String> = trials.experiments.iter().map(Conducted::name).collect();
+        return format!("{}, with other workloads or other settings of it", named(&names));
+    }
+    let steps = distinct(related.iter().map(|value| titled(&trials.step(value).key)));
+    let sliced = related.iter().all(|value| trials.step(value).sliced);
+    format!("only {}{}", steps.join(", "), if sliced { " in slices" } else { "" })
+}
+
+/// A step in a sentence: `qr100 dop=4`.
+pub(super) fn titled(key: &StepKey) -> String {
+    match key.labels.is_empty() {
+        true => format!("{} dop={}", key.name, key.dop),
+        false => key.label(true),
+    }
 }
 
 impl Evidence {
     fn say_what_is_missing(&mut self) {
         let listed = |wanted: &dyn Fn(&KnownStep) -> bool| -> Vec<String> {
             let found = self.steps.iter().filter(|step| !step.load && wanted(step));
-            found.map(|step| format!("{} dop={}", step.key.name, step.key.dop)).collect()
+            found.map(|step| titled(&step.key)).collect()
         };
         let unknown = listed(&|step| step.variance.is_none());
         let together = listed(&|step| step.variance.is_some() && !step.apart);
@@ -177,7 +209,7 @@ fn ran<'t>(trials: &'t Trials, value: &Value) -> Option<&'t WorkloadPlan> {
     }
 }
 
-fn distinct(trials: &Trials) -> Vec<&System> {
+fn systems(trials: &Trials) -> Vec<&System> {
     let mut systems: Vec<&System> = Vec::new();
     for system in trials.experiments.iter().flat_map(|conducted| &conducted.systems) {
         place_of(&mut systems, system, |known, new| known.is(new));

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use judge::{Looks, StepNoise, USUAL_BETWEEN, design, t_quantile};
-use plan::Plan;
+use plan::{Plan, StepKey};
 use store::Store;
 
 use super::evidence::{Evidence, KnownStep};
@@ -39,13 +39,13 @@ pub(super) fn expect(
     if servers < 2.0 {
         return Ok(None);
     }
-    let mut known: BTreeMap<(String, u32), Vec<Scatter>> = BTreeMap::new();
+    let mut known: BTreeMap<StepKey, Vec<Scatter>> = BTreeMap::new();
     for source in sources {
         gather(source.store, plan, &mut known)?;
     }
     let measured = !known.is_empty();
     let noise = |step: &KnownStep| {
-        let of = known.get(&(step.key.name.clone(), step.key.dop));
+        let of = known.get(&step.key);
         let mean = |of_one: fn(&Scatter) -> f64| {
             let found: Vec<f64> = of.into_iter().flatten().map(of_one).collect();
             judge::mean(&found)
@@ -70,9 +70,7 @@ pub(super) fn expect(
     let freedom = f64::from(found.restarts.max(2) - 1);
     let quantile = t_quantile(0.5 + 0.5 * Looks::last_confidence(), freedom);
     // Only stored slices show that a step that ends by work can run in slices.
-    let fit = |step: &KnownStep| {
-        !step.load && (step.timed || known.contains_key(&(step.key.name.clone(), step.key.dop)))
-    };
+    let fit = |step: &KnownStep| !step.load && (step.timed || known.contains_key(&step.key));
     let half_widths = evidence
         .steps
         .iter()
@@ -85,7 +83,7 @@ pub(super) fn expect(
 fn gather(
     store: &Store,
     plan: &Plan,
-    known: &mut BTreeMap<(String, u32), Vec<Scatter>>,
+    known: &mut BTreeMap<StepKey, Vec<Scatter>>,
 ) -> Result<(), ReportError> {
     for experiment in store.experiments()? {
         if experiment.workload != plan.workload.name() {
@@ -98,10 +96,9 @@ fn gather(
             let others = (0..step.variants.len()).filter(|place| *place != base);
             let found = others.filter_map(|place| scatter(of_base, step.variant(place)?, None));
             let several = found.filter(|scatter| scatter.restarts > 2);
-            let key = (step.key.name.clone(), step.key.dop);
             let all: Vec<Scatter> = several.collect();
             if !all.is_empty() {
-                known.entry(key).or_default().extend(all);
+                known.entry(step.key.clone()).or_default().extend(all);
             }
         }
     }

@@ -1,6 +1,9 @@
 //! The table of an advice, and the plan.
 
+use metrics::counted;
+
 use super::document::{AdviseDocument, AdvisedStep};
+use super::evidence::titled;
 use super::search::duration;
 use crate::load::trials::named;
 use crate::output::number::{UNKNOWN, hundredths, or_unknown, tenths, whole};
@@ -9,11 +12,59 @@ use crate::output::table::{RowKind, Section, Table, yes_or_no};
 
 pub(super) fn sheet(document: &AdviseDocument) -> Sheet {
     let mut sheet = Sheet::default();
-    sheet.table(table(document));
+    let table = table(document);
+    let blocks = document.steps.iter().map(|step| block(document, step)).collect();
+    sheet.parts.push(Part::Blocks { title: table.title.clone(), blocks, table });
+    let source = format!("the variance is that of {}", named(&document.experiments));
+    sheet.notes(vec![format!("{source}, which ran this workload"), LENGTHS.to_owned()]);
     sheet.notes(document.notes.clone());
     let text = document.toml.clone();
     sheet.parts.push(Part::Verbatim { title: "The plan", language: "toml", text });
     sheet
+}
+
+/// What the lengths in the blocks mean.
+const LENGTHS: &str = "best: the most efficient length if each step had its own (Kalibera and \
+                       Jones); ±: the expected half width of the 95% interval of a ratio";
+
+/// A step in three lines: whether it is decided, what is to run for that, and how it varies.
+fn block(document: &AdviseDocument, step: &AdvisedStep) -> (String, Vec<String>) {
+    let margin = percent(document.margin);
+    let verdict = match (step.decided, step.detectable, step.between) {
+        (Some(true), Some(effect), _) => {
+            format!("decided: a slowdown of {} is confirmed with 80% probability", percent(effect))
+        }
+        (Some(_), Some(effect), _) => {
+            format!("open at {margin}: it takes a slowdown of {} to be confirmed", percent(effect))
+        }
+        (Some(_), None, _) => format!("open at {margin}: too few blocks for a verdict"),
+        (None, _, Some(_)) => "part of the load, which is not judged".to_owned(),
+        (None, _, None) => "not known: no variant has two stored trials of it".to_owned(),
+    };
+    let best = step.optimal.map(|best| format!(", best {} s", seconds(best)));
+    let width = step.half_width.map(|width| format!(": ±{}", percent(width)));
+    let in_slices = step.in_slices.map(|width| format!("; in slices ±{}", percent(width)));
+    let run = step.seconds.map(|advised| {
+        format!(
+            "{} blocks of {} s (now {} s{}){}{}",
+            document.blocks,
+            seconds(advised),
+            or_unknown(step.seconds_now, seconds),
+            best.unwrap_or_default(),
+            width.unwrap_or_default(),
+            in_slices.unwrap_or_default()
+        )
+    });
+    let second = step.second.map(|second| {
+        let lag = or_unknown(step.autocorrelation, hundredths);
+        format!(", {} between seconds (lag-1 {lag})", percent(second))
+    });
+    let varies = step.between.map(|between| {
+        let (between, trials) = (percent(between), counted(step.trials, "trial"));
+        format!("CV {between} between trials{}, from {trials}", second.unwrap_or_default())
+    });
+    let heading = format!("{}: {verdict}", titled(&step.key()));
+    (heading, run.into_iter().chain(varies).collect())
 }
 
 fn table(document: &AdviseDocument) -> Table {
@@ -31,20 +82,11 @@ fn table(document: &AdviseDocument) -> Table {
         duration(document.budget),
     );
     let undecided = |step: &&AdvisedStep| (step.decided == Some(false)).then_some(RowKind::Marked);
-    Table::new(Section::Other, "advice", title)
-        .explained([
-            &format!("variance of {}, which ran this workload", named(&document.experiments)),
-            "between: CV between trials beyond what their seconds explain; second: CV of the seconds of a trial; lag-1: their \
-             autocorrelation",
-            "now, advised: seconds of the step; best: the most efficient length if each step had its own (Kalibera and Jones)",
-            "±: expected half width of the 95% interval of a ratio; in slices: the same if the budget is spent in slices",
-            &format!(
-                "detects: the smallest slowdown confirmed with 80% probability among all comparisons of the plan, – below 5 blocks; \
-                 decided: this is at most {margin}"
-            ),
-        ])
-        .listing_kinds(&document.steps, undecided, &[
-            ("step", &|step| step.name.clone()),
+    Table::new(Section::Other, "advice", title).listing_kinds(
+        &document.steps,
+        undecided,
+        &[
+            ("step", &|step| step.key().label(false)),
             ("dop", &|step| step.dop.to_string()),
             ("trials", &|step| step.trials.to_string()),
             ("between", &|step| or_unknown(step.between, percent)),
@@ -58,7 +100,8 @@ fn table(document: &AdviseDocument) -> Table {
             ("in slices", &|step| or_unknown(step.in_slices, percent)),
             ("detects", &|step| or_unknown(step.detectable, percent)),
             ("decided", &|step| step.decided.map_or(UNKNOWN.to_owned(), yes_or_no)),
-        ])
+        ],
+    )
 }
 
 fn seconds(value: f64) -> String {

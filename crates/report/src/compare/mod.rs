@@ -117,7 +117,7 @@ impl Comparison {
     /// # Errors
     /// As [`Self::render`].
     pub fn summary(&self, format: Format) -> Result<String, ReportError> {
-        let sections = [Section::Absolute, Section::Relative, Section::Rates];
+        let sections = [Section::Absolute, Section::Relative, Section::Verdicts, Section::Rates];
         let mut tables: Vec<&Table> =
             self.tables.iter().filter(|table| sections.contains(&table.section)).collect();
         tables.sort_by_key(|table| !table.id.starts_with("verdicts"));
@@ -133,7 +133,7 @@ impl Comparison {
     /// columns.
     fn laid_out(&self, table: &Table, format: Format) -> Part {
         Part::Table(match format.is_for_people() {
-            true => table.without_empty_columns(&self.document.variants),
+            true => table.with_spreads().without_empty_columns(&self.document.variants),
             false => table.clone(),
         })
     }

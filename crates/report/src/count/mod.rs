@@ -1,6 +1,7 @@
 //! Exact instruction counts: the cost of a statement in each variant, by phase, and the functions
 //! that moved.
 
+mod brief;
 mod chart;
 pub(crate) mod counted;
 mod document;
@@ -79,7 +80,12 @@ pub fn count(
 ) -> Result<CountReport, ReportError> {
     let counted = Counted::read(store, id, options.base.as_deref(), options.margin)?;
     let document = document::document(&counted, options.functions);
-    let most = counted.moved_most(None).map(|(place, _)| place);
-    let sheet = tables::sheet(&document, most, options);
+    let sheet = match options.brief {
+        Some(width) => brief::sheet(&document, width),
+        None => {
+            let most = counted.moved_most(None).map(|(place, _)| place);
+            tables::sheet(&document, most, options)
+        }
+    };
     Ok(CountReport { document, sheet })
 }

@@ -12,4 +12,6 @@ pub struct CountOptions {
     /// Shows a table of functions for every kind of statement, not only for the one that moved
     /// most.
     pub every_kind: bool,
+    /// Prints only the short output, for a terminal with this many columns, instead of all tables.
+    pub brief: Option<usize>,
 }

@@ -13,8 +13,8 @@ use crate::output::table::{RELATIVE, Row, RowKind, Section, Table, distinct, one
 
 /// A table wider than this has kinds as rows.
 const WIDTH: usize = 100;
-/// Heading of variants, as published tables have it.
-const VERSION: &str = "version";
+/// Heading of variants.
+const VARIANT: &str = "variant";
 
 /// `most`: the kind that moved most, if any did.
 pub(super) fn sheet(
@@ -96,7 +96,7 @@ impl Counts<'_> {
                 "call" => "instructions: everything the library executed in these calls, counted under Callgrind".to_owned(),
                 _ => format!("instructions: everything the session's {place} executed, counted under Callgrind"),
             },
-            format!("relative: value of the version / value of {base}"),
+            format!("relative: value of the variant / value of {base}"),
             format!(
                 "same: within the repeatability of both sides together, at least {}",
                 repeated(LEAST)
@@ -126,7 +126,7 @@ impl Counts<'_> {
             let mut table = part(&self.group, id, "Instructions", name);
             table.legend.clone_from(&legend);
             let kinds = self.kinds.iter().map(|kind| kind.kind.as_str());
-            table.columns = texts([VERSION].into_iter().chain(kinds));
+            table.columns = texts([VARIANT].into_iter().chain(kinds));
             let counted = |name: &&String| self.kinds.iter().any(|kind| kind.of(name).is_some());
             let wanted = |name: &&String| id != "relative" || *name != base;
             for name in self.document.variants.iter().filter(counted).filter(wanted) {
@@ -190,7 +190,7 @@ impl Counts<'_> {
             ])
             .listing_kinds(compared, row, &[
                 ("kind", &|(kind, ..)| kind.kind.clone()),
-                (VERSION, &|(_, one, ..)| one.name.clone()),
+                (VARIANT, &|(_, one, ..)| one.name.clone()),
                 ("relative", &|(_, _, ratio, _)| exact_relative(*ratio)),
                 ("difference", &|(_, _, ratio, _)| exact_change(*ratio)),
                 ("repeatability", &|(.., threshold)| repeated(*threshold)),
@@ -214,7 +214,7 @@ impl Counts<'_> {
         let table = |id: &str, name: &str, cell: PhaseCell| {
             let mut table = part(&self.group, id, "Phases", name)
                 .explained([&legend, "other: the rest, such as reading the statement"]);
-            let headings = ["kind", VERSION].into_iter().chain(names.iter().copied());
+            let headings = ["kind", VARIANT].into_iter().chain(names.iter().copied());
             table.columns = texts(headings.chain(["total"]));
             let wanted = |one: &CountedVariant| id != "moved" || one.name != *base;
             for (kind, one) in self.all().filter(|(_, one)| wanted(one)) {

@@ -13,19 +13,24 @@ pub use shifts::ExplainedShift;
 
 use std::collections::HashMap;
 
-use metrics::Metric;
+use metrics::{DBMS_CPU, Metric};
 use store::{Scope, StepId, Store};
 
 use crate::ReportError;
 use crate::compare::{CompareOptions, compare};
-use crate::judging::judged::Judged;
+use crate::judging::judged::{Finding, Judged};
 use crate::judging::steps::{judge_metric, judge_results};
 use crate::load::model::{Results, StepResults};
 use crate::load::plans;
 use crate::output::sheet::Printable;
 use crate::output::table::Section;
 use crate::profiles::{self, StepProfiles, facts};
+use conclusion::{Pace, differs};
 use shifts::Counted;
+
+/// What counts of instructions have that measured times lack.
+const COUNTS: &str = "exact counts of instructions settle what noise leaves open, and name the \
+                      functions that changed";
 
 /// An explanation, ready to be printed.
 pub type Explanation = Printable<ExplainDocument>;
@@ -65,6 +70,9 @@ pub fn explain(
     let unprofiled = profiles.iter().filter(unprofiled);
     let steps: Vec<_> = unprofiled.filter_map(|it| results.steps.get(it.step).cloned()).collect();
     sheet.notes(why_not(&steps));
+    let mut shown = profiles.iter().map(|profiles| profiles.step);
+    let counting = options.counting.iter().filter(|_| shown.any(|it| explainer.is_for_counts(it)));
+    sheet.notes(counting.map(|command| format!("{COUNTS}: {command}")).collect());
     Ok(Explanation { document, sheet })
 }
 
@@ -129,6 +137,7 @@ impl<'a> Explainer<'a> {
                 &costs,
                 &start,
                 &counters,
+                &Pace::of(step, &self.throughput.not_held(step, place)),
                 self.throughput.margin,
             );
             explained.conclusion.insert(name.to_owned(), said);
@@ -137,6 +146,21 @@ impl<'a> Explainer<'a> {
             explained.plans.insert(name.to_owned(), plans::differing(results, step, base, place));
         }
         Ok(())
+    }
+
+    /// True if counts of instructions would tell more about a step: where throughput is not certain
+    /// to differ, noise doesn't hide from them what the code costs; where CPU differs, they name
+    /// the functions.
+    fn is_for_counts(&self, number: usize) -> bool {
+        let variants = 0..self.results.variants.len();
+        let judged = variants.filter_map(|place| {
+            Some((place, self.throughput.finding(self.results, number, place)?))
+        });
+        let mut cpu = self.costs.iter().filter(|(metric, _)| metric.name == DBMS_CPU.name);
+        let cpu = cpu.next().map(|(_, judged)| judged);
+        let moved = |place| cpu.and_then(|cpu| cpu.of(number, place)).is_some_and(differs);
+        let open = |finding: Finding<'_>| finding.comparison.is_none_or(|it| !it.confirmed());
+        judged.into_iter().any(|(place, finding)| open(finding) || moved(place))
     }
 }
 

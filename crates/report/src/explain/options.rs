@@ -12,10 +12,13 @@ pub struct ExplainOptions {
     pub functions: usize,
     /// Name of the variant to compare with; the plan's base when `None`.
     pub base: Option<String>,
+    /// The command that counts the instructions of this experiment's requests; `None` where they
+    /// can't be counted.
+    pub counting: Option<String>,
 }
 
 impl Default for ExplainOptions {
     fn default() -> Self {
-        Self { step: None, parent: None, functions: 15, base: None }
+        Self { step: None, parent: None, functions: 15, base: None, counting: None }
     }
 }

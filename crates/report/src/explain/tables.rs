@@ -174,7 +174,7 @@ fn phases(step: &ExplainedStep, worker: &ProfileFacts) -> Option<Table> {
         worker.worker, worker.named
     )];
     let names = || worker.phases.iter().map(|(name, _)| *name).chain([OTHER]);
-    table.columns = texts(["version"].into_iter().chain(names()));
+    table.columns = texts(["variant"].into_iter().chain(names()));
     for variant in &step.variants {
         let Some(phases) = &variant.phases else { continue };
         let cells = names().map(|name| or_unknown(phases.get(name).copied(), percent));

@@ -73,9 +73,11 @@ pub(crate) fn unfinished(results: &Results) -> Option<String> {
         0 => String::new(),
         many => format!(", {many} of its trials failed"),
     };
-    Some(format!(
-        "the experiment is not finished{failed}; resume its run, or correct the plan and run it again"
-    ))
+    let next = match results.would_fail_again() {
+        true => "correct the plan and run it again",
+        false => "resume its run, or correct the plan and run it again",
+    };
+    Some(format!("the experiment is not finished{failed}; {next}"))
 }
 
 /// Variants that did not hold a rate that the base held, which made the rest of their work easier.

@@ -11,6 +11,7 @@ use super::sentence::{sentence, too_few};
 use super::sliced;
 use super::unjudged::Unjudged;
 use crate::load::model::{Results, StepResults, VariantStep};
+use crate::output::table::place_of;
 
 /// The base that stands for the variant before each one, in the order of the plan, unless a variant
 /// has this name.
@@ -162,11 +163,11 @@ impl Judged {
         }
     }
 
-    /// The base of the other variants, for people: `pg13.7`, `the previous version`.
+    /// The base of the other variants, for people: `pg13.7`, `the previous variant`.
     pub(crate) fn base_name<'a>(&self, results: &'a Results) -> &'a str {
         match self.bases.iter().all(|base| *base == self.base) {
             true => results.variant_name(self.base),
-            false => "the previous version",
+            false => "the previous variant",
         }
     }
 
@@ -290,10 +291,14 @@ impl Judged {
         })
     }
 
-    /// The gaps, as sentences that begin with the step.
+    /// The gaps, as sentences that begin with the steps.
     pub(crate) fn told_gaps(&self, results: &Results) -> impl Iterator<Item = String> {
-        let label = |gap: &Gap| results.step_label(&results.steps[gap.step]);
-        self.gaps.iter().map(move |gap| format!("{}: {}", label(gap), gap.text))
+        let mut told: Vec<(&str, Vec<String>)> = Vec::new();
+        for gap in &self.gaps {
+            let place = place_of(&mut told, (&gap.text, Vec::new()), |one, new| one.0 == new.0);
+            told[place].1.push(results.step_label(&results.steps[gap.step]));
+        }
+        told.into_iter().map(|(text, steps)| format!("{}: {text}", steps.join(", ")))
     }
 
     /// Indexes of the variants in the order of rows: the base, then the others as in the plan.

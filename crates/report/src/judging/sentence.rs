@@ -124,11 +124,11 @@ pub(crate) fn confidence(fraction: f64) -> String {
     text.replace(".0%", "%")
 }
 
-/// `6 blocks`; with slices `6 restarts in slices`.
+/// `6 blocks`; with slices `6 blocks in slices`.
 pub(crate) fn trials(comparison: &Comparison, count: usize, more: &str) -> String {
     let (one, many) = match comparison.method {
         Method::Blocks => ("block", "blocks"),
-        Method::Slices => ("restart in slices", "restarts in slices"),
+        Method::Slices => ("block in slices", "blocks in slices"),
     };
     format!("{count} {more}{}", if count == 1 { one } else { many })
 }
@@ -213,7 +213,7 @@ mod tests {
         found.method = Method::Slices;
         assert!(
             sentence("a", "b", &found, OPS.words, &[])
-                .contains(", 6 restarts in slices): regression")
+                .contains(", 6 blocks in slices): regression")
         );
     }
 

@@ -43,6 +43,7 @@ pub fn judge_metric(
     if !known.iter().any(|known| known == metric) {
         let nearest = plan::nearest(metric, known.iter().map(String::as_str));
         let (asked, nearest) = (metric.to_owned(), nearest.map(str::to_owned));
+        let known = known.into_iter().filter(|name| results.has(name)).collect();
         return Err(ReportError::NotJudgeable { asked, nearest, known });
     }
     let bases = bases(results, base.unwrap_or(&results.experiment.base))?;

@@ -259,6 +259,11 @@ impl Loader<'_> {
         }
         for figures in self.steps.iter_mut().flat_map(|step| &mut step.variants) {
             figures.samples.sort_by_key(|sample| sample.block);
+            // The first blocks may have run in slices before they decided for turns.
+            let sliced = figures.samples.iter().filter(|sample| sample.slices.is_some()).count();
+            if 2 * sliced < figures.samples.len() {
+                figures.samples.iter_mut().for_each(|sample| sample.slices = None);
+            }
         }
         Ok(())
     }

@@ -167,9 +167,22 @@ impl Results {
         found.collect::<BTreeSet<_>>().into_iter().collect()
     }
 
+    /// True if a metric was measured in any step; a bare `p99` in any class.
+    pub(crate) fn has(&self, metric: &str) -> bool {
+        self.steps.iter().any(|step| {
+            let name = metrics::in_step(metric, &step.class).map_or(metric, |found| found.name);
+            step.variants.iter().any(|variant| variant.metrics.iter().any(|one| one == name))
+        })
+    }
+
     /// True if all trials are finished.
     pub fn is_finished(&self) -> bool {
         self.experiment.state == store::ExperimentState::Finished
+    }
+
+    /// True if the run failed for a reason that resuming it can't change.
+    pub(crate) fn would_fail_again(&self) -> bool {
+        self.warnings.iter().any(|noted| noted.warning.code == store::FAILED)
     }
 
     /// Removes the samples of blocks after `last`, so that judging works as if only the blocks up

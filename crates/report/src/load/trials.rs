@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use metrics::{SLICE_MS, STEAL};
+use metrics::{LATENCIES, SLICE_MS, STEAL};
 use plan::{Plan, Sequence, StepKey};
 use store::{Experiment, Measure, Scope, StepId, StepKind, TrialId, TrialState};
 
@@ -229,8 +229,9 @@ impl Trials {
         Ok(if known.is_empty() || known.contains(&self.metric) {
             ReportError::NoTrials
         } else {
-            let known = known.into_iter().collect();
-            ReportError::UnknownMetric { asked: self.metric.clone(), known }
+            let asked = self.metric.clone();
+            let nearest = nearest(&asked, &known);
+            ReportError::UnknownMetric { asked, nearest, known: known.into_iter().collect() }
         })
     }
 
@@ -376,6 +377,17 @@ impl System {
     }
 }
 
+/// Known metrics that probably were meant: for `p99` those of all classes.
+fn nearest(asked: &str, known: &BTreeSet<String>) -> Vec<String> {
+    let families = || LATENCIES.into_iter().filter(|family| family.short() == asked);
+    let of_class = known.iter().filter(|name| families().any(|it| it.member_in(name).is_some()));
+    let found: Vec<String> = of_class.cloned().collect();
+    if !found.is_empty() {
+        return found;
+    }
+    plan::nearest(asked, known.iter().map(String::as_str)).map(str::to_owned).into_iter().collect()
+}
+
 /// Which DBMS a reference from a plan means: `postgres@13.7` and `postgres://…` say it; `path:…`
 /// does not and stands for the only supported one.
 fn family(dbms: &str) -> String {
@@ -391,5 +403,19 @@ impl WorkloadStep {
     pub(crate) fn label(&self) -> String {
         let name = self.key.label(false);
         if self.sliced { format!("{name} (slices)") } else { name }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bare_percentile_means_that_of_a_class() {
+        let known = ["insert.p99", "o/s", "query.p99", "query.p999"].map(str::to_owned);
+        let found = |asked: &str| nearest(asked, &BTreeSet::from(known.clone()));
+        assert_eq!(found("p99"), ["insert.p99", "query.p99"]);
+        assert_eq!(found("o/z"), ["o/s"]);
+        assert!(found("something").is_empty());
     }
 }

@@ -138,6 +138,17 @@ pub(crate) fn changes(low: f64, high: f64) -> String {
     format!("{} to {}", signed(low - 1.0), signed(high - 1.0))
 }
 
+/// Half the width of an interval as a share of the value: `±3.1%`, `±12%`. More than the value
+/// itself says only that nothing is known: `±>100%`.
+pub fn half_width(fraction: f64) -> String {
+    let percent = fraction * 100.0;
+    match percent {
+        _ if percent > 100.0 => "±>100%".to_owned(),
+        _ if percent < 9.95 => format!("±{percent:.1}%"),
+        _ => format!("±{percent:.0}%"),
+    }
+}
+
 const MB: f64 = 1_048_576.0;
 
 /// Bytes in MB, or in G from 10 GB, as in the published tables: 8378, 12G.
@@ -225,6 +236,12 @@ mod tests {
         );
         let repeated = [0.0, 0.000_003, 0.000_01, 0.000_000_012, 0.012].map(repeated);
         assert_eq!(repeated, ["0%", "0.0003%", "0.001%", "0.000001%", "1.20%"]);
+    }
+
+    #[test]
+    fn a_half_width_is_no_larger_than_the_value() {
+        let said = [0.031, 0.0996, 0.12, 1.0, 1.0001, 3622.14, f64::INFINITY].map(half_width);
+        assert_eq!(said, ["±3.1%", "±10%", "±12%", "±100%", "±>100%", "±>100%", "±>100%"]);
     }
 
     #[test]

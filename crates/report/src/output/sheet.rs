@@ -68,6 +68,12 @@ pub(crate) enum Part {
         language: &'static str,
         text: String,
     },
+    /// A title, and a heading with lines below it for each item. Programs get the table.
+    Blocks {
+        title: String,
+        blocks: Vec<(String, Vec<String>)>,
+        table: Table,
+    },
     /// Notes, a sentence each.
     Notes(Vec<String>),
 }
@@ -76,7 +82,7 @@ impl Part {
     fn table(&self) -> Option<&Table> {
         match self {
             Self::Table(table) => Some(table),
-            Self::List(_) | Self::Verbatim { .. } | Self::Notes(_) => None,
+            _ => None,
         }
     }
 }
@@ -135,7 +141,7 @@ impl Sheet {
 
     fn csv(&self) -> String {
         let of_part = |part: &Part| match part {
-            Part::Table(table) => Some(table.clone()),
+            Part::Table(table) | Part::Blocks { table, .. } => Some(table.clone()),
             Part::List(list) => {
                 let row = |(label, text): &(String, String)| Row::new(label, vec![text.clone()]);
                 let mut table = Table::new(Section::Other, &list.id, &list.title);
@@ -163,6 +169,17 @@ fn other(part: &Part, style: Style) -> String {
             }
             if list.items.is_empty() {
                 out.push_str(&format!("{}\n", list.nothing));
+            }
+            out
+        }
+        Part::Blocks { title, blocks, .. } => {
+            let (bullet, indent) = if plain { ("", "  ") } else { ("* ", "  * ") };
+            let mut out = style.heading(title);
+            for (heading, lines) in blocks {
+                let gap = if plain { "\n" } else { "" };
+                out.push_str(&format!("{gap}{bullet}{}\n", style.escaped(heading)));
+                let line = |line: &String| format!("{indent}{}\n", style.escaped(line));
+                out.extend(lines.iter().map(line));
             }
             out
         }

@@ -10,8 +10,10 @@ use serde::{Deserialize, Serialize};
 pub enum Section {
     /// Measured throughput.
     Absolute,
-    /// Throughput as a fraction of the base's, and verdicts.
+    /// Throughput as a fraction of the base's.
     Relative,
+    /// Intervals and verdicts, and what they rest on.
+    Verdicts,
     /// What an engine with an LSM tree did, in the columns of db_bench.
     Summary,
     /// Target and actual rates of paced streams.
@@ -30,9 +32,10 @@ pub enum Section {
 
 impl Section {
     /// All of them with their names, as options take them.
-    pub const NAMED: [(&str, Section); 9] = [
+    pub const NAMED: [(&str, Section); 10] = [
         ("absolute", Section::Absolute),
         ("relative", Section::Relative),
+        ("verdicts", Section::Verdicts),
         ("summary", Section::Summary),
         ("rates", Section::Rates),
         ("latency", Section::Latency),
@@ -78,6 +81,9 @@ pub struct Row {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, ts(as = "Option<Vec<String>>", optional))]
     pub verdicts: Vec<String>,
+    /// How uncertain each cell is, such as `±0.5%`; shown to people only.
+    #[serde(skip)]
+    pub(crate) spreads: Vec<String>,
     /// How it is highlighted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<RowKind>,
@@ -172,7 +178,8 @@ impl Row {
     /// A row that is not highlighted.
     pub(crate) fn new(label: impl Into<String>, cells: impl IntoIterator<Item = String>) -> Self {
         let cells = cells.into_iter().collect();
-        Self { label: label.into(), cells, verdicts: Vec::new(), kind: None }
+        let (verdicts, spreads) = (Vec::new(), Vec::new());
+        Self { label: label.into(), cells, verdicts, spreads, kind: None }
     }
 
     /// A row with a verdict on some of its cells.
@@ -183,7 +190,7 @@ impl Row {
         let word = |verdict: Option<Verdict>| verdict.map_or("", Verdict::as_str).to_owned();
         let (cells, verdicts) =
             cells.into_iter().map(|(cell, verdict)| (cell, word(verdict))).unzip();
-        Self { label: label.into(), cells, verdicts, kind: None }
+        Self { label: label.into(), cells, verdicts, spreads: Vec::new(), kind: None }
     }
 
     /// The same row, highlighted by its verdicts.
@@ -271,6 +278,17 @@ impl Table {
             ..self.clone()
         };
         [part("absolute", "absolute"), part("relative", RELATIVE)]
+    }
+
+    /// The same table with how uncertain each figure is behind it.
+    pub(crate) fn with_spreads(&self) -> Self {
+        let mut table = self.clone();
+        for row in &mut table.rows {
+            for (cell, spread) in row.cells.iter_mut().zip(std::mem::take(&mut row.spreads)) {
+                *cell = format!("{cell} {spread}").trim_end().to_owned();
+            }
+        }
+        table
     }
 
     /// True if any cell has content.
@@ -394,7 +412,8 @@ impl Table {
                     || cell == crate::output::number::UNKNOWN
                     || cell == "nonzero"
                     || cell == "same"
-                    || (digits.starts_with(|c: char| c.is_ascii_digit()) && !digits.contains(' '))
+                    || (digits.starts_with(|c: char| c.is_ascii_digit())
+                        && !digits.replace(" ±", "").contains(' '))
             })
     }
 }

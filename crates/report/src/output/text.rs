@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use anstyle::AnsiColor;
 
-use super::table::{Row, RowKind, Table};
+use super::table::{Row, RowKind, Table, distinct};
 
 /// The style of everything around the cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub(crate) fn tables(tables: &[&Table], style: Style) -> String {
     let mut before: Option<&Table> = None;
     let mut explained: Vec<&[String]> = Vec::new();
     let escaped = |text: &str| style.escaped(text);
-    for table in tables {
+    for (place, table) in tables.iter().enumerate() {
         let continues = before.is_some_and(|before| table.continues(before));
         if before.is_some() && (style == Style::Markdown || !continues) {
             out.push('\n');
@@ -52,13 +52,31 @@ pub(crate) fn tables(tables: &[&Table], style: Style) -> String {
             Style::Markdown => pipes(&mut out, table),
             _ => aligned(&mut out, table, style == Style::Colored),
         }
-        for note in &table.notes {
+        for note in table.notes.iter().filter_map(|note| told(tables, place, note)) {
             let gap = if style == Style::Markdown { "\n" } else { "" };
-            out.push_str(&format!("{gap}{}\n", escaped(note)));
+            out.push_str(&format!("{gap}{}\n", escaped(&note)));
         }
         before = Some(table);
     }
     out
+}
+
+/// A note as it is printed under the table at `place`. One that tables of several steps have in
+/// common is printed once, with these steps, under the last of them.
+pub(crate) fn told<'a>(
+    tables: &[&'a Table],
+    place: usize,
+    note: &'a String,
+) -> Option<Cow<'a, str>> {
+    let has = |table: &&&'a Table| table.step.is_some() && table.notes.contains(note);
+    let steps = tables.iter().filter(has).filter_map(|table| table.step.as_deref());
+    let steps = distinct(steps);
+    let (own, later) = tables.split_at_checked(place + 1)?;
+    match own.last().is_some_and(|table| table.step.is_some()) && steps.len() > 1 {
+        false => Some(Cow::Borrowed(note)),
+        true if later.iter().any(|table| has(&table)) => None,
+        true => Some(Cow::Owned(format!("{}: {note}", steps.join(", ")))),
+    }
 }
 
 impl Style {
@@ -71,7 +89,7 @@ impl Style {
     }
 
     /// Escapes characters that Markdown would treat as markup.
-    fn escaped(self, text: &str) -> String {
+    pub(crate) fn escaped(self, text: &str) -> String {
         let mut out = String::with_capacity(text.len());
         for c in text.chars() {
             match c {
@@ -160,7 +178,7 @@ mod tests {
         let mut absolute = Table::new(Section::Absolute, "throughput.absolute", "Throughput");
         absolute.part = "absolute".to_owned();
         absolute.legend = vec!["rows or queries per second".to_owned()];
-        absolute.columns = ["version", "l.i0", "qr100"].map(str::to_owned).to_vec();
+        absolute.columns = ["variant", "l.i0", "qr100"].map(str::to_owned).to_vec();
         absolute.rows = vec![
             Row::new("13.7", vec!["100000".to_owned(), "9500".to_owned()]),
             Row::new("14|3", vec!["93400".to_owned(), "–".to_owned()]),
@@ -181,11 +199,11 @@ mod tests {
              Legend:\n\
              * rows or queries per second\n\
              --- absolute\n\
-             version    l.i0  qr100\n\
+             variant    l.i0  qr100\n\
              13.7     100000   9500\n\
              14|3      93400      –\n\
              --- relative to first result\n\
-             version   l.i0  qr100\n\
+             variant   l.i0  qr100\n\
              14|3     0.934      –\n\
              – not known\n"
         );
@@ -206,7 +224,7 @@ mod tests {
     fn markdown_is_escaped() {
         let [absolute, _] = sample();
         let out = tables(&[&absolute], Style::Markdown);
-        assert!(out.contains("| version | l.i0 | qr100 |\n| --- | ---: | ---: |\n"), "{out}");
+        assert!(out.contains("| variant | l.i0 | qr100 |\n| --- | ---: | ---: |\n"), "{out}");
         assert!(out.contains("| 14\\|3 | 93400 | – |"), "{out}");
     }
 
@@ -216,7 +234,7 @@ mod tests {
         let turned = absolute.transposed("step");
         assert_eq!(turned.columns, ["step", "13.7", "14|3"]);
         assert_eq!(turned.rows[1], Row::new("qr100", vec!["9500".to_owned(), "–".to_owned()]));
-        assert_eq!(turned.transposed("version").columns, absolute.columns);
+        assert_eq!(turned.transposed("variant").columns, absolute.columns);
     }
 
     #[test]

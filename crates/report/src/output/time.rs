@@ -3,7 +3,7 @@
 use chrono::{DateTime, SecondsFormat};
 
 /// RFC 3339 in UTC for milliseconds since 1970; empty outside the years that RFC 3339 covers.
-pub(crate) fn rfc3339(milliseconds: i64) -> String {
+pub fn rfc3339(milliseconds: i64) -> String {
     let time = DateTime::from_timestamp_millis(milliseconds);
     time.map(|time| time.to_rfc3339_opts(SecondsFormat::AutoSi, true)).unwrap_or_default()
 }

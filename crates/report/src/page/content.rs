@@ -351,7 +351,8 @@ fn spans(series: &Series, whole: usize) -> Vec<(usize, usize)> {
 
 /// The tables as the page shows them: each part stands alone, so its title names the part.
 fn page_tables(view: View<'_>) -> Vec<Table> {
-    let mut tables = tables::all(view);
+    let all = tables::all(view);
+    let mut tables: Vec<Table> = all.iter().map(Table::with_spreads).collect();
     for table in &mut tables {
         if !table.part.is_empty() {
             table.title = format!("{}: {}", table.title, table.part);

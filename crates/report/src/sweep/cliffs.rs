@@ -23,15 +23,15 @@ pub(super) fn look(results: &Results, sweep: &mut Sweep) {
     sweep.notes.extend(match (until, most) {
         (_, 0) => None,
         (None, _) => Some(format!(
-            "{} is not known for {}: where throughput falls while cores are free was not looked for",
+            "{} is not known for {}, so nothing is said about more clients lowering throughput while cores are free",
             metrics::CORES_FREE.name,
             sweep.name
         )),
         (_, 1) => Some(
-            "one block: a fall of throughput can't be told from chance; run at least 2".to_owned(),
+            "one block: lower throughput with more clients can't be told from chance; run at least 2".to_owned(),
         ),
         (Some(until), _) if !found => Some(format!(
-            "throughput falls nowhere with confidence while cores are free, up to {until} clients"
+            "up to {until} clients, where cores are still free, more clients never lower throughput by more than chance explains"
         )),
         _ => None,
     });

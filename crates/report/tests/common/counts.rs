@@ -116,7 +116,7 @@ impl Counting {
 }
 
 pub fn options() -> report::CountOptions {
-    report::CountOptions { base: None, margin: None, functions: 15, every_kind: false }
+    report::CountOptions { base: None, margin: None, functions: 15, every_kind: false, brief: None }
 }
 
 pub fn begin(store: &Store, base: &str) -> ExperimentId {

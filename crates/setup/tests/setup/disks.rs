@@ -1,4 +1,4 @@
-//! Which disks the script takes, and that it never formats one that holds something.
+//! The disks that the script takes. It never formats one that holds something.
 
 use std::fs::{self, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};

@@ -1,4 +1,4 @@
-//! The generated texts: what checkers say of them, and what the script does to a server.
+//! Tests of the generated texts: they pass checkers, and the script sets up a server.
 
 #![allow(clippy::unwrap_used)] // a test fails by it
 

@@ -1,4 +1,4 @@
-//! What the script makes of a bare server, and that a second run changes nothing.
+//! The script sets up a bare server. A second run changes nothing.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -20,7 +20,7 @@ fn request() -> Request {
     }
 }
 
-/// What doctor finds and the script sets.
+/// Findings of doctor that the script sets.
 const SET: [&str; 17] = [
     "governor",
     "boost",
@@ -123,7 +123,8 @@ fn device() -> String {
     shell("readlink -f /dev/disk/by-id/google-bench-db0").trim().to_owned()
 }
 
-/// The kernel forgets; the disk is mounted by fstab, and the unit's program sets the rest.
+/// Simulates a reboot: the kernel's settings are lost, fstab mounts the disk, and the unit's
+/// program sets the rest.
 fn a_reboot(text: &str) {
     shell("umount /data");
     assert_eq!(shell("stat -c %U /data"), "root\n", "nobody writes below a missing disk");

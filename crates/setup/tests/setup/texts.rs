@@ -1,4 +1,4 @@
-//! What shellcheck, bash and cloud-init say of the texts, whatever is asked for.
+//! The texts for all requests, checked by shellcheck, bash and cloud-init.
 
 use std::fs;
 use std::io::Write;
@@ -292,8 +292,8 @@ fn hostile() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1_000))]
 
-    /// Every value in every place is refused, or nothing of it is seen by the shell but a plain
-    /// word: then what is written has as many lines as with a plain name.
+    /// Every value in every place is refused, or the shell sees it as a plain word: the text then
+    /// has as many lines as with a plain name.
     #[test]
     fn no_value_gets_out_of_its_place(text in hostile(), place in 0..10_usize, aws in any::<bool>()) {
         let plain = requests().swap_remove(if aws { 5 } else { 2 });
@@ -331,7 +331,7 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// What is taken gives scripts that bash can read, and settings that are what was asked for.
+    /// An accepted request gives scripts that bash can read, with the requested settings.
     #[test]
     fn bash_reads_what_is_taken(user in "[a-z_][a-z0-9_.-]{0,9}", dir in "/[a-zA-Z0-9_-]{5,12}(/[a-z.]{0,2}[a-z]{1,9})?",
         device in "/dev/[a-z*?:]{1,9}", package in "[a-z0-9][a-z0-9+.-]{1,12}") {

@@ -73,7 +73,7 @@ pub fn on_a_server(megabytes: &[u64], scenario: fn(&[String])) {
     assert!(ended.status.success() && said.contains(ENDED), "{said}\n{errors}");
 }
 
-/// The script for a request, without packages: they would be installed for real.
+/// The script for a request, without packages, because those would really be installed.
 pub fn script(request: Request) -> String {
     let text = Setup::new(request).unwrap().script();
     let (before, after) = text.split_once("\nPACKAGES='").unwrap();
@@ -81,7 +81,7 @@ pub fn script(request: Request) -> String {
     format!("{before}\nPACKAGES='coreutils'\n{after}")
 }
 
-/// What a script printed and its exit code.
+/// The output of a script, and its exit code.
 pub struct Ran {
     pub code: Option<i32>,
     pub text: String,

@@ -1,7 +1,7 @@
-//! Finds files that import each other in a loop: of a crate, and of the page's TypeScript.
+//! Finds files that import each other in a loop, in crates and in the page's TypeScript.
 //!
-//! Such files can be read, moved and tested only together. What both need belongs in a file below
-//! both.
+//! Such files can only be read, moved and tested together. Code that both need belongs in a file
+//! below both.
 
 mod graph;
 pub mod modules;

@@ -12,7 +12,7 @@ const DECLARING: [&str; 8] = ["const", "enum", "fn", "static", "struct", "trait"
 /// A module.
 #[derive(Default)]
 pub struct Module {
-    /// The file that it stands in.
+    /// The file that contains it.
     pub file: PathBuf,
     /// Where the files of its modules are.
     directory: PathBuf,
@@ -30,7 +30,7 @@ pub struct Module {
 
 /// A name that a `use` item brings.
 pub struct Import {
-    /// The path that it stands for; the last name is `*` for all that is there.
+    /// The path that it means; the last name is `*` if it means everything there.
     pub path: Vec<String>,
     /// The name here, or `*`.
     pub name: String,

@@ -1,12 +1,12 @@
-//! Which file a path leads to.
+//! Finds the file that a path leads to.
 
 use std::path::Path;
 
 use super::graph::Ties;
 use super::modules::{Module, read_crate};
 
-/// More steps than any name takes to its declaration. A name from another crate comes back to
-/// itself: `use libc;`.
+/// More steps than it takes from any name to its declaration. The limit ends loops: a name from
+/// another crate leads back to itself (`use libc;`).
 const STEPS: usize = 16;
 
 /// The item that a path leads to.
@@ -20,7 +20,7 @@ enum Found {
 /// The ties between the files of a crate. Files are named below `above`.
 ///
 /// A re-export leads to where the name is declared. It ties its own file to that one only if the
-/// code there mentions the name, too. A module, declared or imported, ties nothing until a name in
+/// code there mentions the name, too. Declaring or importing a module ties nothing until a name in
 /// it is used.
 pub fn crate_ties(root: &Path, above: &Path) -> Ties {
     let modules = read_crate(root);
@@ -84,7 +84,7 @@ fn find_name(modules: &[Module], at: usize, name: &str, steps: usize) -> Option<
     })
 }
 
-/// A constant or a type that a macro probably declares: its name stands in the module.
+/// A constant or a type that a macro probably declares, because its name is in the module.
 fn by_macro(modules: &[Module], at: usize, name: &str) -> Option<Found> {
     let mentioned = name.starts_with(char::is_uppercase)
         && modules[at].mentioned.contains(&vec![name.to_owned()]);

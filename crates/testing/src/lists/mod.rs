@@ -1,7 +1,7 @@
-//! Holds the lists "To add…" of ARCHITECTURE.md to the code: the files that a new member of each
-//! kind, such as a system or a metric, takes besides its own.
+//! Compares the lists "To add…" of ARCHITECTURE.md with the code: the files, apart from its own,
+//! that a new member of each kind needs, such as a system or a metric.
 //!
-//! A list is right if its files are those whose code names typical members, no more and no fewer.
+//! A list is right if its files are exactly those whose code names typical members.
 
 mod names;
 mod tests;
@@ -16,8 +16,8 @@ use names::{Sources, plain};
 pub struct List {
     /// The words in bold before it.
     title: &'static str,
-    /// The members: how code names each (`steal_worst`, for any case), and what NAME stands for in
-    /// the list.
+    /// The members: the name of each in code (`steal_worst`, for any case), and the text that NAME
+    /// stands for in the list.
     members: &'static [[&'static str; 2]],
     /// Where to look.
     within: &'static str,

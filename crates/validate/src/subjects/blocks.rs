@@ -1,4 +1,4 @@
-//! Paired blocks: false alarms, coverage and power, and what the length of a trial changes.
+//! Paired blocks: false alarms, coverage and power, and the effect of a trial's length.
 
 use judge::Verdict;
 
@@ -125,7 +125,8 @@ fn bounds(findings: &mut Findings, noise: &Noise, k: u32, found: &Counts) {
     }
 }
 
-/// Longer trials average more seconds, but only down to what whole trials differ by.
+/// Longer trials average more seconds, but that doesn't reduce the differences between whole
+/// trials.
 fn lengths(size: Size, findings: &mut Findings) {
     findings.table(
         "**Seconds per trial**, 8 blocks, plain noise. The interval is right at any length; short trials only make it wider. \

@@ -1,5 +1,5 @@
-//! Instruction counts: are identical builds the same, and is half a percent found, whatever the
-//! counts scatter by?
+//! Instruction counts: are identical builds called the same, and is half a percent found, however
+//! much the counts scatter?
 
 use report::Spread;
 

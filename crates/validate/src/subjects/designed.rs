@@ -2,8 +2,8 @@
 //! far, and the run ends when it is decided. Does that raise false alarms?
 
 use judge::{
-    Comparison, Course, Looks, Margin, RestartRatio, Verdict, Watched, compare_at, compare_slices,
-    decided, restart_ratio,
+    Comparison, Course, ENOUGH_BLOCKS, Looks, Margin, RestartRatio, SHORTEST, Verdict, Watched,
+    compare_at, compare_slices, decided, restart_ratio,
 };
 
 use crate::experiment::{Design, called, covers, scaled};
@@ -20,7 +20,7 @@ const ROUND: f64 = 0.1;
 const WORK: f64 = 0.8;
 const FIRST: f64 = 2.0;
 
-/// True differences in the tables, the variant's throughput as a share less 1.
+/// True differences in the tables: the variant's throughput divided by the base's, minus 1.
 const TRUTHS: [f64; 3] = [0.0, -0.02, -0.05];
 
 /// The scatter of restarts as a deviation of the log ratio, and true for heavy tails.
@@ -119,7 +119,7 @@ fn row(findings: &mut Findings, name: &str, found: &[Vec<Ended>; 3]) {
     findings.row(name, figures![missed, regressions, none, edge, clear]);
 }
 
-/// A variant that stalls, and is as fast as the base in between, is not equivalent to it.
+/// A variant that stalls, but is as fast as the base between stalls, is not equivalent to it.
 fn stalls(size: Size, findings: &mut Findings) {
     let between = BETWEEN[1];
     findings.table(
@@ -167,6 +167,8 @@ fn seconds(ended: &[Ended]) -> String {
 struct Step {
     timed: bool,
     seconds: f64,
+    /// The seconds that it would have if there were time enough for a verdict.
+    chosen: f64,
     restarts: Vec<RestartRatio>,
     /// A server did nothing in a whole restart: such a step is not judged.
     refused: bool,
@@ -183,12 +185,14 @@ fn sliced(
 ) -> [Ended; 3] {
     let mut steps = [false, true, true].map(|timed| {
         let seconds = if timed { FIRST } else { WORK };
-        Step { timed, seconds, restarts: Vec::new(), refused: false, ended: Ended::NEW }
+        let chosen = seconds;
+        Step { timed, seconds, chosen, restarts: Vec::new(), refused: false, ended: Ended::NEW }
     });
     let mut course = Course::new(0.02, None, 2);
     let mut used: Vec<f64> = Vec::new();
     let mut now = 0.0;
     loop {
+        shorten(&mut steps, course.allowed(used.len() as u32, BUDGET - now));
         let timed = 2.0 * steps.iter().filter(|s| s.timed).map(|s| s.seconds).sum::<f64>();
         if now + (course.highest_cost().unwrap_or(COST) + timed) > BUDGET {
             break;
@@ -220,23 +224,35 @@ fn sliced(
             .filter_map(|number| watched(&mut steps[number], number, truth, &looks))
             .collect();
         let due = looks.is_due(done);
-        if due && (looks.is_over(done) || watched.iter().all(|step| step.settled)) {
+        let owes = used.len() < ENOUGH_BLOCKS;
+        if due && (looks.is_over(done) && !owes || watched.iter().all(|step| step.settled)) {
             break;
         }
         if due || done == 1 {
             let outlook = course.outlook(&watched, done, Some(BUDGET - now), due);
-            if outlook.pursued.is_empty() {
+            if outlook.pursued.is_empty() && !owes {
                 break;
             }
             for (number, step) in steps.iter_mut().enumerate().filter(|(_, step)| step.timed) {
-                step.seconds = outlook.seconds.get(&number).copied().unwrap_or(judge::SHORTEST);
+                step.chosen = outlook.seconds.get(&number).copied().unwrap_or(SHORTEST);
             }
         }
     }
     steps.map(|step| Ended { used: now, ..step.ended })
 }
 
-/// How a step stands now, of which its end takes note.
+/// Shortens the timed steps, where the restarts of a verdict have no room otherwise.
+fn shorten(steps: &mut [Step], allowed: Option<f64>) {
+    let timed: Vec<&mut Step> = steps.iter_mut().filter(|step| step.timed).collect();
+    let sum = 2.0 * timed.iter().map(|step| step.chosen).sum::<f64>();
+    let least = 2.0 * SHORTEST * timed.len() as f64;
+    let part = allowed.map_or(1.0, |allowed| (allowed - least) / (sum - least).max(1e-9));
+    for step in timed {
+        step.seconds = SHORTEST + part.clamp(0.0, 1.0) * (step.chosen - SHORTEST);
+    }
+}
+
+/// The current state of a step. Its comparison is also noted for the step's end.
 fn watched(step: &mut Step, number: usize, truth: f64, looks: &Looks) -> Option<Watched> {
     if step.refused {
         step.ended.verdicts.push(Verdict::Inconclusive);

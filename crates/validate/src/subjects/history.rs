@@ -1,5 +1,4 @@
-//! Change points: is a change found that is there, and none where there is only noise, plain or
-//! wandering?
+//! Change points: are real changes found, and none in mere noise, plain or wandering?
 
 use judge::{ChangePoint, ChangeSearch, Changes, Exchangeable, change_points, t_cdf};
 
@@ -183,7 +182,8 @@ struct Outcome {
     found: Vec<bool>,
     /// The same by the permutation test alone.
     plain: Vec<bool>,
-    /// For each change found exactly where one was planted, with the neighbors in their places.
+    /// For each change found exactly where it was planted, with its neighbors also in place: true
+    /// if its interval covers the truth.
     covered: Vec<bool>,
     surplus: bool,
 }

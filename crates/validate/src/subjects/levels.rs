@@ -33,8 +33,8 @@ const PILOT: (usize, usize) = (6, 60);
 /// Seconds of a trial in addition to the measured ones: a restart, a restored directory, settling.
 const COST: TrialCost = TrialCost { trial: 45.0, second: 1.0 };
 
-/// The longest step in seconds. Half of the pilots see no scatter between trials where that of
-/// seconds hides it, and would take any number of seconds.
+/// The longest step in seconds. If the scatter of seconds hides that between trials, half of the
+/// pilots see none between trials. Without a limit, they would ask for any number of seconds.
 const LONGEST: u32 = 600;
 
 fn truth(noise: &Noise) -> StepVariance {
@@ -122,8 +122,8 @@ fn pilots(size: Size, findings: &mut Findings) {
     }
 }
 
-/// Half widths and detectable effects as computed from the true variances, alongside those that
-/// experiments have.
+/// Half widths and detectable effects computed from the true variances, next to those of
+/// experiments.
 fn promises(size: Size, findings: &mut Findings) {
     let tries = size.pick(300, 10_000);
     findings.table(

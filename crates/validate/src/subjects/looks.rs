@@ -1,5 +1,5 @@
-//! Experiments that grow until they are decided: what looking several times does to the error rate,
-//! and ways to split it.
+//! Experiments that grow until they are decided: the effect of several looks on the error rate, and
+//! ways to split it.
 
 use judge::{Looks, Margin, Verdict, compare_at, normal_cdf, quantile, t_cdf, t_quantile};
 use plan::Plan;
@@ -94,7 +94,7 @@ fn schemes(planned: &[u32], size: Size) -> [Scheme; 4] {
     ]
 }
 
-/// Those of a plan that asks for a precision and says nothing else.
+/// The looks of a plan that sets only a precision.
 fn planned_looks() -> Vec<u32> {
     let text = "precision = 0.02\n[workload.insert]\n[variants.a]\ndbms = \"postgres@14.3\"\n";
     Plan::parse(text, None, "validate").expect("a plan with a precision").looks()

@@ -1,4 +1,4 @@
-//! How it is usually done, on the same simulated machines: one run of each, or all runs of one and
+//! Usual practice on the same simulated machines: one run of each variant, or all runs of one and
 //! then all of the other.
 
 use judge::t_quantile;

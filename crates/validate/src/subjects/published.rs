@@ -20,10 +20,10 @@ pub fn run(_: Size, findings: &mut Findings) {
     variance(&read(VARIANCE), findings);
 }
 
-/// A figure held against those it comes from: its name, as published, and as computed.
+/// A figure compared with those it comes from: its name, as published, and as computed.
 type Held = (String, String, Computed);
 
-/// The tables of figures held against those they come from.
+/// The tables of figures compared with those they come from.
 struct Arithmetic {
     counts: Table,
     deviations: Table,

@@ -1,8 +1,8 @@
 //! Stalls of a server whose load comes in slices: do the figures contain their cost?
 //!
 //! Clients with operations of random length move between two servers by a real timetable, and
-//! [`drive::Course`] measures them, as in a run. One of the servers stalls. The truth is what its
-//! stalls cost a server that has the load all the time.
+//! [`drive::Course`] measures them, as in a run. One of the servers stalls. The truth is the cost
+//! of its stalls for a server that has the load all the time.
 
 use std::time::Duration;
 
@@ -26,7 +26,7 @@ enum Stalls {
     Never,
     /// Each operation, with this chance.
     ByWork(f64),
-    /// So many seconds after the stall before, in the mean, load or none.
+    /// On average this many seconds after the previous stall, with or without load.
     ByTime(f64),
 }
 
@@ -60,9 +60,9 @@ const SCENARIOS: [Scenario; 9] = [
     by_work("100 ms, by work, 4 clients", 4, 0.1),
 ];
 
-/// The result of one experiment: the part that the variant loses compared with the base, by the
-/// sums of operations and seconds, by the typical slice, by all slices with those that are rare,
-/// and by these without those throughout which the server held a client.
+/// The result of one experiment: the share that the variant loses compared with the base. There are
+/// four figures: by the sums of operations and seconds, by the typical slice, by all slices
+/// including rare ones, and by all except those in which the server held a client throughout.
 type Lost = [f64; 4];
 
 /// See the top of this file.
@@ -203,7 +203,8 @@ impl Scenario {
     }
 }
 
-/// Slices as a run stores them; `held`: with those throughout which the server held a client.
+/// Slices as a run stores them; `held`: including those in which the server held a client
+/// throughout.
 fn stored(slices: &[drive::Slice], held: bool) -> report::Slices {
     let length_ms = SLICE.as_secs_f64() * 1e3;
     let rates = slices.iter().map(|slice| slice.rate().filter(|_| held || slice.held <= 0.0));

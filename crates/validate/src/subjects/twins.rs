@@ -1,5 +1,4 @@
-//! A/A experiments: is the noise floor what identical variants exceed once in a hundred
-//! comparisons?
+//! A/A experiments: do identical variants exceed the noise floor once in a hundred comparisons?
 
 use judge::{Comparison, DEFAULT_MARGIN, NOISE_PERCENTILE, noise_floor, quantile};
 

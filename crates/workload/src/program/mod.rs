@@ -12,8 +12,8 @@ pub const OPERATION: Class = Class::new("op", "operations", "operations", Effect
 /// One whole run, whose time is measured.
 const RUN: Class = Class::new("run", "runs", "s", Effect::Defines);
 
-/// The benchmark of a plan. Every system can run it: what a command needs of one is filled in when
-/// it runs.
+/// The benchmark of a plan. Every system can run it: the parts of a command that depend on the
+/// system are filled in when it runs.
 pub fn benchmark(plan: &ProgramPlan) -> Benchmark {
     let mut phases = Vec::new();
     if plan.init.is_some() {

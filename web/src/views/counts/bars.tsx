@@ -109,7 +109,7 @@ export function Bars({ counts, kinds }: { counts: PageCounts; kinds: PageKind[] 
             <Heads
               of={[
                 ["kind", "kind"],
-                ["version", "variant"],
+                ["variant", "variant"],
               ]}
             />
             <th class="bar-cell" scope="col">

@@ -264,8 +264,8 @@ function Chooser({ counts }: { counts: PageCounts }) {
           }}
         />
         <Select
-          label="version"
-          name="Version"
+          label="variant"
+          name="Variant"
           control="functions-variant"
           value={variant}
           options={offered.map((one) => [one, beside(one)])}

@@ -24,7 +24,7 @@ function asTable(counts: PageCounts, kinds: PageKind[], title: string): Table {
       `instructions per ${counts.noun}, in total and in each phase; relative to the base; ` +
         "repeatability: ± of the mean of all counts, 95%",
     ],
-    columns: ["kind", "version", "instructions", "per row", "relative", "repeatability", ...names],
+    columns: ["kind", "variant", "instructions", "per row", "relative", "repeatability", ...names],
     rows: kinds.flatMap(({ kind, counts: all }) =>
       all.map((count) => ({
         label: kind,

@@ -49,7 +49,7 @@ function Summary() {
             <Heads
               of={[
                 ["Variant", "label"],
-                ["Version", "label"],
+                ["System", "label"],
               ]}
             />
             {VERDICTS.map((verdict) => (
@@ -160,6 +160,7 @@ export function Head() {
   const { experiment } = page;
   const variants = count(page.variants.length, "variant");
   const steps = count(page.steps.length, "step");
+  const lead = verdictSentence(page);
   const facts: [string, ComponentChildren][] = [
     ["Workload", experiment.workload],
     [
@@ -180,7 +181,7 @@ export function Head() {
   return (
     <header class="head">
       <h1>{experiment.name}</h1>
-      <p class="lead">{verdictSentence(page)}</p>
+      {lead !== "" && <p class="lead">{lead}</p>}
       <dl class="facts">
         {facts.map(([name, value]) => (
           <div>
@@ -189,7 +190,7 @@ export function Head() {
           </div>
         ))}
       </dl>
-      {!onlyCounted(page) && <Summary />}
+      {!onlyCounted(page) && page.variants.length > 1 && <Summary />}
       <Warnings />
     </header>
   );

@@ -69,7 +69,7 @@ function sweepSentences({ sweeps = [] }: Page): string {
   return sentences.join(" ");
 }
 
-/** One sentence for a reader in a hurry. */
+/** One sentence for a reader in a hurry; empty for a variant alone. */
 export function verdictSentence(page: Page): string {
   const all = tally(page);
   const base = variantName(page, baseIndex(page));
@@ -80,6 +80,7 @@ export function verdictSentence(page: Page): string {
   }
   const swept = sweepSentences(page);
   if (all.length === 0 && swept !== "") return swept;
+  if (page.variants.length === 1) return "";
   if (all.length === 0 || page.steps.length === 0) return "There is nothing to compare yet.";
   const few =
     page.experiment.blocks === 1

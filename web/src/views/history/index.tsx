@@ -13,7 +13,7 @@ import { TipTable } from "../../shared/tip";
 import { Swatch } from "../../shared/variant";
 import { count, moment, ratio, short } from "../../text/format";
 import { changeWords, headroom, historyOptions } from "./options";
-import { levels, type Panel, panels } from "./panels";
+import { isAlone, levels, type Panel, panels } from "./panels";
 
 const HEIGHT = 236;
 
@@ -128,7 +128,18 @@ function Step({ history, panel, several }: PlotProps & { several: boolean }) {
           </span>
         )}
       </div>
-      <Plot history={history} panel={panel} />
+      {isAlone(panel) ? (
+        <p class="alone">
+          {followed.map(({ line, step, look }) => (
+            <span class="value">
+              <Swatch variant={look} />
+              {line.line} {short(step.points[0]?.median)}
+            </span>
+          ))}
+        </p>
+      ) : (
+        <Plot history={history} panel={panel} />
+      )}
       <div class="changes">
         <Remarks
           lines={changes.map(({ followed: { look }, change }) => (

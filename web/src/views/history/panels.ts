@@ -93,3 +93,10 @@ export function levels(step: HistoryStep): { from: number; to: number; value: nu
     return [{ from: first.run, to: last.run, value: Math.exp(mean) }];
   });
 }
+
+/** True if a plot would be one dot: a single run, with a single trial of each line. */
+export function isAlone({ runs, followed }: Panel): boolean {
+  const single = ({ step }: Followed): boolean =>
+    step.points.every(({ trials }) => trials.length <= 1);
+  return runs.length === 1 && followed.every(single);
+}

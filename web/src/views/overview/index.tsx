@@ -7,6 +7,7 @@ import "./overview.css";
 import type { PageStep } from "#page";
 import {
   baseIndex,
+  measureName,
   onlyCounted,
   ordinarySteps,
   stepAnchor,
@@ -113,8 +114,8 @@ function Overview() {
         <Group key={name} name={name} steps={steps} variants={variants} />
       ))}
       <p class="note">
-        Throughput divided by that of {variantName(page, base)}, with its interval; the color is
-        that of the verdict, not of the ratio. A step’s name opens it.
+        {measureName(judged)} divided by that of {variantName(page, base)}, with its interval; the
+        color is that of the verdict, not of the ratio. A step’s name opens it.
       </p>
     </>
   );
@@ -124,6 +125,7 @@ export const overview: View = {
   id: "overview",
   name: "Overview",
   title: () => "All steps at a glance",
-  applies: (page) => !onlyCounted(page) && ordinarySteps(page).length > MANY_STEPS,
+  applies: (page) =>
+    !onlyCounted(page) && page.variants.length > 1 && ordinarySteps(page).length > MANY_STEPS,
   Body: Overview,
 };

@@ -10,6 +10,7 @@ import {
   baseIndex,
   intervalName,
   marginText,
+  measureName,
   onlyCounted,
   ordinarySteps,
   stepAnchor,
@@ -193,7 +194,9 @@ function Chart({ entries }: { entries: Entry[] }) {
         )}
       </div>
       <table class="relative" onKeyDown={walk}>
-        <caption class="offscreen">Throughput relative to {base}</caption>
+        <caption class="offscreen">
+          {measureName(page.steps)} relative to {base}
+        </caption>
         <thead>
           <tr>
             <Heads
@@ -226,9 +229,9 @@ function Chart({ entries }: { entries: Entry[] }) {
         <p class="note">No comparison has one of the verdicts selected above.</p>
       )}
       <p class="note">
-        Throughput of the variant divided by that of {base}, on a logarithmic axis; right of 1 is
-        more. Whiskers: the interval over blocks. Gray band: ±{marginText(page)}, the margin under
-        which a difference counts as small.
+        {measureName(page.steps)} of the variant divided by that of {base}, on a logarithmic axis;
+        right of 1 is more. Whiskers: the interval over blocks. Gray band: ±{marginText(page)}, the
+        margin under which a difference counts as small.
         {single &&
           " A ring, and parentheses: the ratio of a single block, without an interval and a " +
             "verdict; it may be chance."}
@@ -278,7 +281,7 @@ function Relative() {
 export const relative: View = {
   id: "relative",
   name: "Relative",
-  title: () => "Relative throughput",
-  applies: (page) => !onlyCounted(page),
+  title: (page) => `${measureName(page.steps)} relative to the base`,
+  applies: (page) => !onlyCounted(page) && page.variants.length > 1,
   Body: Relative,
 };

@@ -192,3 +192,8 @@ export function aroundIdle(trials: readonly PageTrial[]): AroundIdle[] {
     };
   });
 }
+
+/** True if there is nothing to see over time: a single second, which is better told as text. */
+export function isAlone(lines: Line[]): boolean {
+  return lines.length > 0 && lines.every(({ values }) => values.length <= 1);
+}

@@ -43,7 +43,8 @@ const throughputOf = (name: string): string => `tp.${name}`;
 /** The series that a step's throughput is counted in. */
 export function throughputFigure(page: Page, step: PageStep): Figure {
   const key = throughputOf(step.class);
-  const { label = step.unit, unit = "/s" } = page.catalog[key] ?? {};
+  const usual = step.better === "less" ? step.unit : "/s";
+  const { label = step.unit, unit = usual } = page.catalog[key] ?? {};
   return { id: THROUGHPUT, label: heading(label), unit, group: THROUGHPUT, keys: [key] };
 }
 

@@ -168,32 +168,34 @@ export function RunningRatio(props: { step: PageStep; slices: PageSlices; view: 
   );
   return (
     <div class="running">
-      <figure class="plot" data-plot="running">
-        <figcaption>
-          <span class="name">Ratio to {base}</span>
-          <span class="unit">after each restart</span>
-        </figcaption>
-        <Chart
-          label={`Ratio to ${base} after each of ${count(restarts.length, "restart")}`}
-          height={HEIGHT + X_AXIS}
-          data={
-            [
-              restarts.map((_, index) => index + 1),
-              ...columns.map((column) => column.map((known) => known?.ratio ?? null)),
-            ] as uPlot.AlignedData
-          }
-          options={() => options(page, slices, () => now.current)}
-          update={(u) => showVariants(u, view, lines)}
-          state={[view.hidden, view.focus]}
-          tip={tip}
-          kind="plots"
-          inspect={(u) => inspection(page, step, "running", u, lines)}
-        />
-        <p class="note">
-          Line and band: the ratio over all restarts so far and its {sure}, from the second restart
-          on. Rings: each restart alone. Dashed: the margin, {interval(...slices.margin)}.
-        </p>
-      </figure>
+      {restarts.length > 1 && (
+        <figure class="plot" data-plot="running">
+          <figcaption>
+            <span class="name">Ratio to {base}</span>
+            <span class="unit">after each restart</span>
+          </figcaption>
+          <Chart
+            label={`Ratio to ${base} after each of ${count(restarts.length, "restart")}`}
+            height={HEIGHT + X_AXIS}
+            data={
+              [
+                restarts.map((_, index) => index + 1),
+                ...columns.map((column) => column.map((known) => known?.ratio ?? null)),
+              ] as uPlot.AlignedData
+            }
+            options={() => options(page, slices, () => now.current)}
+            update={(u) => showVariants(u, view, lines)}
+            state={[view.hidden, view.focus]}
+            tip={tip}
+            kind="plots"
+            inspect={(u) => inspection(page, step, "running", u, lines)}
+          />
+          <p class="note">
+            Line and band: the ratio over all restarts so far and its {sure}, from the second
+            restart on. Rings: each restart alone. Dashed: the margin, {interval(...slices.margin)}.
+          </p>
+        </figure>
+      )}
       <Verdicts step={step} slices={slices} sure={sure} />
     </div>
   );

@@ -10,6 +10,7 @@ import { TipTable } from "../../shared/tip";
 import { Marked, Swatch } from "../../shared/variant";
 import { ZOOM_KEYS, zoomByKey } from "../../shared/zoom";
 import { headingUnit, NOTHING, withUnit } from "../../text/format";
+import { isAlone } from "./align";
 import { type TimePlotProps, timeOptions } from "./timeoptions";
 import { type Inspection, inspection, type PlotView, showVariants } from "./view";
 
@@ -66,14 +67,16 @@ export function TimePlot(props: TimePlotProps) {
       ])}
     />
   );
+  const alone = isAlone(order);
+  const read = alone ? 0 : view.cursor;
   return (
     <figure class="plot" data-plot={figure.id}>
       <figcaption>
         <span class="name">{figure.label}</span>
         <span class="unit">{headingUnit(figure.unit)}</span>
         <span class="readout">
-          {view.cursor !== null &&
-            at(view.cursor).map(([variant, text]) => (
+          {read !== null &&
+            at(read).map(([variant, text]) => (
               <span class="value">
                 <Swatch variant={variant} />
                 {text}
@@ -81,29 +84,31 @@ export function TimePlot(props: TimePlotProps) {
             ))}
         </span>
       </figcaption>
-      <Chart
-        label={`${figure.label} over time. ${ZOOM_KEYS}`}
-        height={props.height + (labelled ? X_AXIS : 6)}
-        data={
-          [
-            Array.from({ length }, (_, second) => second),
-            ...order.map((line) => line.values),
-          ] as uPlot.AlignedData
-        }
-        options={() => timeOptions(page, props, order, () => now.current)}
-        update={(u) => {
-          showVariants(u, view, order);
-          u.setScale("x", { min: view.range[0], max: view.range[1] });
-        }}
-        state={[view.hidden, view.focus, view.fromZero, ...view.range]}
-        cursor={view.cursor}
-        onCursor={view.setCursor}
-        onKey={(event) => keys(view, event)}
-        onReset={view.reset}
-        tip={tip}
-        kind="plots"
-        inspect={inspect}
-      />
+      {!alone && (
+        <Chart
+          label={`${figure.label} over time. ${ZOOM_KEYS}`}
+          height={props.height + (labelled ? X_AXIS : 6)}
+          data={
+            [
+              Array.from({ length }, (_, second) => second),
+              ...order.map((line) => line.values),
+            ] as uPlot.AlignedData
+          }
+          options={() => timeOptions(page, props, order, () => now.current)}
+          update={(u) => {
+            showVariants(u, view, order);
+            u.setScale("x", { min: view.range[0], max: view.range[1] });
+          }}
+          state={[view.hidden, view.focus, view.fromZero, ...view.range]}
+          cursor={view.cursor}
+          onCursor={view.setCursor}
+          onKey={(event) => keys(view, event)}
+          onReset={view.reset}
+          tip={tip}
+          kind="plots"
+          inspect={inspect}
+        />
+      )}
     </figure>
   );
 }

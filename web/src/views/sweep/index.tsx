@@ -3,7 +3,7 @@
 import "./sweep.css";
 import { useState } from "preact/hooks";
 import type { Page, PageSweep, PageSweepMetric } from "#page";
-import { intervalName } from "../../data/page";
+import { intervalName, measureName, sweepSteps } from "../../data/page";
 import { Remarks, Select } from "../../shared/controls";
 import { usePage, type View } from "../../shared/page";
 import { ZoomBar } from "../../shared/zoom";
@@ -121,7 +121,10 @@ function Falls({ sweep, shown }: { sweep: PageSweep; shown: Shown[] }) {
   return (
     <div class="falls">
       {lines.length > 0 && (
-        <p>Throughput falls with confidence although clients were added while cores were free:</p>
+        <p>
+          With more clients, throughput is lower by more than chance explains, although cores were
+          still free:
+        </p>
       )}
       <Remarks lines={lines} strong />
       <Remarks lines={sweep.notes} />
@@ -197,9 +200,9 @@ function Group({ sweep, shown, view, title, wanted, folded = false, id }: GroupP
 }
 
 const TITLES: Record<Measure, [label: string, about: (unit: string) => string]> = {
-  throughput: ["Throughput", (unit) => `${unit}/s`],
-  client: ["Throughput per client", (unit) => `${unit}/s`],
-  relative: ["Throughput relative to the base", () => ""],
+  throughput: ["", (unit) => unit],
+  client: [" per client", (unit) => unit],
+  relative: [" relative to the base", () => ""],
 };
 
 function Sweep({ sweep }: { sweep: PageSweep }) {
@@ -215,7 +218,10 @@ function Sweep({ sweep }: { sweep: PageSweep }) {
     return curve ? [{ shown: one, curve, blocks: mainBlocks(sweep, one.line, measure) }] : [];
   });
   const id = `${JSON.stringify(choice)} ${view.log}`;
-  const [label, about] = TITLES[measure];
+  const [which, about] = TITLES[measure];
+  const steps = sweepSteps(page, sweep);
+  const label = `${measureName(steps)}${which}`;
+  const unit = steps.every(({ better }) => better === "less") ? sweep.unit : `${sweep.unit}/s`;
   const relative = measure === "relative";
   const group = { sweep, shown, view, id };
   const options: [Measure, string][] = [
@@ -276,7 +282,7 @@ function Sweep({ sweep }: { sweep: PageSweep }) {
         marked={!relative}
         level={relative ? 1 : null}
         label={label}
-        about={about(sweep.unit)}
+        about={about(unit)}
         text={relative ? ratio : (value) => withUnit(value, "/s")}
         axis={relative ? ratio : short}
       />

@@ -57,7 +57,7 @@ export function factors(page: Page, sweep: PageSweep): Factor[] {
   );
   const variants: Factor = {
     key: VARIANT,
-    name: "version",
+    name: "variant",
     values: page.variants.map(({ name }) => name),
     of: ({ variant }) => variant,
   };

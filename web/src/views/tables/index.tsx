@@ -14,6 +14,7 @@ import { count } from "../../text/format";
 const TITLES: Record<Section, string> = {
   absolute: "Absolute",
   relative: "Relative",
+  verdicts: "Verdicts",
   summary: "Summary",
   rates: "Rates",
   latency: "Response time",

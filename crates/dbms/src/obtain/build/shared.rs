@@ -1,5 +1,5 @@
-//! Builds that machines share: one builds and pushes, others obtain the result. Where they are kept
-//! is not known here; see [`BuildSource`].
+//! Builds that machines share: one builds and pushes, others obtain the result. [`BuildSource`]
+//! knows where they are kept.
 
 use std::fs::{self, File};
 use std::io::{BufReader, BufWriter, Seek, Write};
@@ -63,13 +63,13 @@ pub enum BuildSourceError {
 /// Where to obtain builds.
 static SOURCE: RwLock<Option<Arc<dyn BuildSource>>> = RwLock::new(None);
 
-/// From now on, whatever has to be built is first looked for there.
+/// From now on, builds are looked for there before they are made.
 pub fn obtain_builds_from(source: Arc<dyn BuildSource>) {
     *SOURCE.write().unwrap_or_else(PoisonError::into_inner) = Some(source);
 }
 
-/// The build for `key` from the shared place, published in the cache; `None`, with the reason told,
-/// if it has to be made here. The caller holds the lock of all builds.
+/// The build for `key` from the shared place, published in the cache. `None` if it has to be made
+/// here; the reason is reported. The caller holds the lock of all builds.
 ///
 /// # Errors
 /// [`Error::SharedBuild`], [`Error::Unpack`]: the build found there is not the expected one.
@@ -140,8 +140,8 @@ pub(super) fn obtain(
     Ok(Some(installation))
 }
 
-/// Fetches the packed build for `key` into `packed`; `None`, with the reason told, if it has to be
-/// made here.
+/// Fetches the packed build for `key` into `packed`. `None` if it has to be made here; the reason
+/// is reported.
 fn fetch(
     source: &dyn BuildSource,
     key: &BuildKey,

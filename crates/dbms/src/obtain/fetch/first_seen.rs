@@ -1,5 +1,5 @@
-//! The digest of each file without a known one, as first fetched. A checksum that comes from the
-//! same place as the file is replaced along with it.
+//! The digests of files that have no known one, from the first time they were fetched. A checksum
+//! from the same place as the file gives no protection: whoever replaces the file replaces it, too.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -7,8 +7,8 @@ use std::path::PathBuf;
 
 use crate::{Cache, Error};
 
-/// The end of its name: lines as sha256sum writes them, each with a digest and the name of its
-/// file.
+/// The end of the name of the file of digests. Its lines have sha256sum's format: a digest and the
+/// name of a file.
 const FILE: &str = "first-seen.sha256";
 
 /// The file of digests. It is next to the cache, so that deleting the cache doesn't delete them.

@@ -110,12 +110,7 @@ fn newest(
         }
         Err(error) => error,
     };
-    let (prefix, suffix) = (format!("{}-", kind.name()), format!("-{}", std::env::consts::ARCH));
-    let version = |name: String| parse(name.strip_prefix(&prefix)?.strip_suffix(&suffix)?);
-    let names = cache.names(&prefix).into_iter();
-    let complete = names.filter(|name| installed::is_complete(cache, name));
-    let cached = complete.filter_map(version).filter(|v| series.matches(v)).max();
-    let Some(cached) = cached else {
+    let Some(cached) = cached(kind, cache).into_iter().filter(|v| series.matches(v)).max() else {
         let doing = format!("ask for the newest {} {series}", kind.name());
         return Err(Error::Archive { doing, detail: error });
     };
@@ -126,8 +121,16 @@ fn newest(
     Ok(cached)
 }
 
+/// The versions in the cache, in no order.
+pub(crate) fn cached(kind: &dyn Kind, cache: &Cache) -> Vec<Version> {
+    let (prefix, suffix) = (format!("{}-", kind.name()), format!("-{}", std::env::consts::ARCH));
+    let version = |name: String| parse(name.strip_prefix(&prefix)?.strip_suffix(&suffix)?);
+    let names = cache.names(&prefix).into_iter();
+    names.filter(|name| installed::is_complete(cache, name)).filter_map(version).collect()
+}
+
 /// The name in the cache: one per version and processor.
-fn cache_name(kind: &dyn Kind, version: &Version) -> String {
+pub(crate) fn cache_name(kind: &dyn Kind, version: &Version) -> String {
     format!("{}-{}-{}", kind.name(), joined(version), std::env::consts::ARCH)
 }
 

@@ -13,7 +13,8 @@ use crate::data::hash;
 pub struct Link {
     /// Its name, at most 15 characters: `sy0123456789ab`.
     pub name: String,
-    /// Its hardware address. An interface of this name with another one is somebody else's.
+    /// Its hardware address. An interface of this name with another address belongs to somebody
+    /// else.
     pub address: String,
 }
 

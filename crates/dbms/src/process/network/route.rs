@@ -8,7 +8,7 @@ const RANGE: Net = Net { address: Ipv4Addr::new(198, 18, 0, 0), length: 15 };
 /// Bits of the network of a pair: two addresses for hosts, one for the net, one for broadcast.
 pub(super) const LENGTH: u8 = 30;
 
-/// Routes to more than this mean the rest of the world, as those of a VPN do: 0.0.0.0/1.
+/// Routes with a shorter prefix than this lead to the rest of the world, like a VPN's 0.0.0.0/1.
 const SHORTEST: u8 = 8;
 
 /// A network, as routes name it.

@@ -9,7 +9,7 @@ use workload::{Class, Draw, End, Expect, Scan, Step, Stream, Width};
 use super::*;
 use crate::{Load, Outcome, Reach, Running, Target, prepare, serve};
 
-/// Whatever takes longer hangs, on the slowest machine.
+/// Anything that takes longer than this hangs, even on the slowest machine.
 const HANG: Duration = Duration::from_secs(600);
 
 #[derive(Debug, Default)]

@@ -151,9 +151,9 @@ impl<'a> Starting<'a> {
         self.target.password.as_ref().map(Password::reveal)
     }
 
-    /// Sends the password itself, because the server doesn't have its hash in memory yet: nobody
-    /// else reads a socket of this machine, and elsewhere the server's public key protects it. A
-    /// key that comes over a network may be anybody's.
+    /// Sends the password itself, because the server doesn't have its hash in memory yet. On this
+    /// machine, nobody else can read the socket; elsewhere, the server's public key protects the
+    /// password. A key that comes over a network may be anybody's.
     fn whole_password(&mut self, nonce: &[u8]) -> Result<(), Error> {
         let mut password = self.password().unwrap_or_default().as_bytes().to_vec();
         password.push(0);

@@ -35,7 +35,7 @@ fn kind_of(draw: &Draw) -> u8 {
     }
 }
 
-/// Bytes of a bound value, if they are always as many.
+/// Bytes of a bound value, if their number is fixed.
 fn length_of(draw: &Draw) -> Option<usize> {
     match kind_of(draw) {
         kind::LONG => Some(4),

@@ -151,4 +151,8 @@ impl Family for InsertPlan {
     fn rows_of(&self, step: &str) -> u64 {
         if matches!(step, "l.i0" | "l.x") { self.rows } else { self.indexed_rows }
     }
+
+    fn key_of_rows(&self, step: &str) -> Option<&'static str> {
+        Some(if matches!(step, "l.i0" | "l.x") { "rows" } else { "indexed_rows" })
+    }
 }

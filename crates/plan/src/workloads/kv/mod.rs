@@ -57,7 +57,7 @@ impl Keyed for KvPlan {
                 .note("read from where a range begins")
                 .means("pairs read from where a range begins"),
             Key::size("write_rate", &mut self.write_rate).note("per second, beside reads")
-                .means("how much is written beside reads, per second"),
+                .means("bytes per second that are written at the same time as reads"),
         ]
     }
 }
@@ -147,6 +147,10 @@ impl Family for KvPlan {
             "overwritesome" => self.overwritten(),
             _ => self.keys,
         }
+    }
+
+    fn key_of_rows(&self, step: &str) -> Option<&'static str> {
+        (kv_test(step) != "overwritesome").then_some("keys")
     }
 }
 

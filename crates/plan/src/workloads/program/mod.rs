@@ -19,7 +19,7 @@ const OPTIONS: [CommandOption; 7] = [
     CommandOption { key: "command", name: "command", value: "COMMAND", form: Form::Name,
         help: "The program and its arguments; {host}, {port}, {dop}, … are filled in" },
     CommandOption { key: "init", name: "init", value: "COMMAND", form: Form::Name,
-        help: "What loads the data, once in each trial" },
+        help: "What loads the data" },
     CommandOption { key: "parse", name: "parse", value: "FORMAT", form: Form::Name,
         help: "What its output is: pgbench, sysbench, fio, … [default: time]" },
     CommandOption { key: "unit", name: "unit", value: "UNIT", form: Form::Name,
@@ -42,11 +42,7 @@ fn command() -> Kind<String> {
 
 /// A string with a check of its own.
 fn checked(check: fn(&str) -> Result<(), String>) -> Kind<String> {
-    let Kind { read, schema } = string();
-    Kind::new(schema, move |value| {
-        let text = read(value)?;
-        check(&text).map(|()| text)
-    })
+    string().and_then(move |text| check(&text).map(|()| text))
 }
 
 /// The name of a format that [`foreign`] reads, or `time`.
@@ -76,7 +72,7 @@ fn name() -> Kind<String> {
 fn run_keys(run: &mut Run) -> Vec<Key<'_>> {
     vec![
         Key::optional("command", &mut run.command, command())
-            .means("| the program and its arguments"),
+            .means("the program and its arguments"),
         Key::optional("parse", &mut run.parse, format()).usual("`\"time\"`")
             .means("what its output is: a [format](import.md#formats), or `time`, its duration in seconds"),
         Key::optional("test", &mut run.test, string()).usual("the step's name")
@@ -180,6 +176,11 @@ impl Family for ProgramPlan {
             steps.extend(run.dops().iter().map(|dop| step(&name, *dop, timed)));
         }
         vec![Sequence { key: SequenceKey::ONLY, steps }]
+    }
+
+    /// To have its time judged, it can be one of the steps.
+    fn prepares(&self) -> Vec<String> {
+        self.init.iter().map(|_| INIT.to_owned()).collect()
     }
 
     fn clear_steps(&mut self) {

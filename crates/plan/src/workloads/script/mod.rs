@@ -2,17 +2,13 @@
 
 mod plan;
 
-use std::collections::BTreeMap;
-
 use script::Weighted;
 use serde_json::json;
-use toml::de::DeValue;
 
 use crate::family::{Family, NamedFile, PlannedStep, Sequence, SequenceKey};
-use crate::key::{CommandOption, Form, Key, Keyed};
-use crate::kind::{Kind, map, number, one_or_more, string, text};
+use crate::key::{CommandOption, Form, Key, Keyed, StepNames};
+use crate::kind::{Kind, number, one_or_more, setting, string, table, text};
 use crate::problem::Problems;
-use crate::section::{self, describe, setting};
 use crate::step::{Labels, StepKey};
 use crate::workloads::select::{PROTOCOLS, clients, several};
 
@@ -26,7 +22,7 @@ const MOST_SCALE: u64 = (1 << 31) / 100_000;
 const INIT: &str = "dtgGvpf";
 
 #[rustfmt::skip] // A table.
-const OPTIONS: [CommandOption; 9] = [
+const OPTIONS: [CommandOption; 10] = [
     CommandOption { key: "file", name: "file", value: "FILE[@W],…", form: Form::Names,
         help: "pgbench scripts, each with a weight" },
     CommandOption { key: "builtin", name: "builtin", value: "NAME[@W],…", form: Form::Names,
@@ -43,9 +39,24 @@ const OPTIONS: [CommandOption; 9] = [
         help: "Scale of pgbench's tables [default: 50]" },
     CommandOption { key: "init", name: "init", value: "STEPS", form: Form::Name,
         help: "Steps of pgbench -i that make its tables, of dtgGvpf [default: dtgvp]" },
+    CommandOption { key: "steps", name: "steps", value: "STEP,…", form: Form::Names,
+        help: "Steps to judge, such as load,script [default: script]" },
     CommandOption { key: "setup_file", name: "setup-file", value: "FILE", form: Form::Name,
         help: "SQL that makes other tables" },
 ];
+
+/// The steps that can be judged.
+const NAMES: StepNames = StepNames {
+    known: &[
+        ScriptPlan::LOAD,
+        ScriptPlan::VACUUM,
+        ScriptPlan::PRIMARY_KEYS,
+        ScriptPlan::FOREIGN_KEYS,
+        ScriptPlan::SCRIPT,
+    ],
+    aliases: &[],
+    suffixes: false,
+};
 
 impl Keyed for ScriptPlan {
     #[rustfmt::skip] // A table.
@@ -89,11 +100,13 @@ impl Keyed for ScriptPlan {
                 .means("tries of a transaction in all; 0: until it succeeds"),
             Key::optional("latency_limit", &mut self.latency_limit, limit).unit("ms")
                 .note("milliseconds")
-                .means("slower transactions are counted, and with a rate those that are later are skipped"),
-            Key::new("define", &mut self.define, define_table()).written(define)
+                .means("milliseconds; slower transactions are counted, and with a rate those that are later are skipped"),
+            Key::new("define", &mut self.define, table(setting(), "{ rows = 10 }")).written(define)
                 .means("variables: `{ rows = 10 }`, as `-D`"),
             Key::new("init", &mut self.init, init()).note("steps of pgbench -i")
                 .means("steps of `pgbench -i` that make its tables; `\"\"` if they exist"),
+            Key::steps(&mut self.steps, NAMES).note("that are judged")
+                .means("the steps to judge; those of `init` before the first of them are only [loaded](#loading-once)"),
             Key::whole("scale", &mut self.scale, 1..MOST_SCALE + 1).note("of pgbench's tables")
                 .means("size of these tables, and `:scale`"),
             Key::optional("setup_file", &mut self.setup_file, string())
@@ -105,31 +118,12 @@ impl Keyed for ScriptPlan {
     }
 }
 
-/// Variables with values, as text.
-fn define_table() -> Kind<BTreeMap<String, String>> {
-    let values = json!({ "type": ["string", "number", "boolean"] });
-    Kind::new(map(&values), |value| {
-        let DeValue::Table(table) = value else {
-            let expected = "expected a table such as { rows = 10 }";
-            return Err(format!("{expected}, found {}", describe(value)));
-        };
-        let entry = |(name, value): (&toml::Spanned<_>, &toml::Spanned<DeValue>)| {
-            let name: &str = AsRef::<str>::as_ref(name.get_ref());
-            Ok((name.to_owned(), setting(value.get_ref())?))
-        };
-        table.iter().map(entry).collect()
-    })
-}
-
 /// Steps of `pgbench -i`.
 fn init() -> Kind<String> {
-    let schema = json!({ "type": "string", "pattern": format!("^[{INIT}]*$") });
-    Kind::new(schema, |value| {
-        let text = section::string(value)?;
-        match text.chars().find(|letter| !INIT.contains(*letter)) {
-            Some(letter) => Err(format!("expected letters of `{INIT}`, found {letter:?}")),
-            None => Ok(text),
-        }
+    let letters = text().described(json!({ "type": "string", "pattern": format!("^[{INIT}]*$") }));
+    letters.and_then(|text| match text.chars().find(|letter| !INIT.contains(*letter)) {
+        Some(letter) => Err(format!("expected letters of `{INIT}`, found {letter:?}")),
+        None => Ok(text),
     })
 }
 
@@ -214,6 +208,19 @@ impl Family for ScriptPlan {
                            \"\" if they exist";
             problems.of("workload.script.init", message);
         }
+        let made = |step: &str| self.init.chars().any(|it| ScriptPlan::init_step(it) == Some(step));
+        for step in self.steps.iter().filter(|step| *step != Self::SCRIPT && !made(step)) {
+            let message = format!("`steps`: `{step}` does not run; add its letter to `init`");
+            problems.of(&format!("steps.{step}"), message);
+        }
+        if !self.steps.iter().any(|step| step == Self::SCRIPT) {
+            problems.of("workload.script.steps", "`steps` without `script`; add it");
+        }
+    }
+
+    fn prepares(&self) -> Vec<String> {
+        let made = self.init.chars().filter_map(ScriptPlan::init_step).map(str::to_owned);
+        made.take_while(|step| !self.steps.contains(step)).collect()
     }
 
     /// One for each number of clients: what scripts change would be there for the next.
@@ -243,7 +250,7 @@ impl Family for ScriptPlan {
 
     fn clear_steps(&mut self) {
         let usual = ScriptPlan::default();
-        (self.clients, self.protocol) = (usual.clients, usual.protocol);
+        (self.clients, self.protocol, self.steps) = (usual.clients, usual.protocol, usual.steps);
     }
 
     fn rows(&mut self) -> Vec<&mut u64> {
@@ -323,6 +330,9 @@ mod tests {
             ),
             ("SELECT 1;\n", "init = \"x\"", "expected letters of `dtgGvpf`"),
             ("SELECT 1;\n", "init = \"gv\"", "add `t` before"),
+            ("SELECT 1;\n", "steps = [\"laod\", \"script\"]", "did you mean `load`?"),
+            ("SELECT 1;\n", "steps = [\"foreign-keys\", \"script\"]", "add its letter to `init`"),
+            ("SELECT 1;\n", "steps = [\"load\"]", "`steps` without `script`"),
             ("SELECT 1;\n", "builtin = \"tpcx\"", "tpcx"),
             ("SELECT 1;\n", "define = 3", "expected a table such as"),
         ] {

@@ -29,6 +29,8 @@ pub struct ScriptPlan {
     pub define: BTreeMap<String, String>,
     /// The steps of `pgbench -i` that make and fill its tables; may be empty.
     pub init: String,
+    /// The steps that are judged, by name. Those that `init` makes run anyway.
+    pub steps: Vec<String>,
     /// The value of `:scale`, and the size of pgbench's tables.
     pub scale: u64,
     /// Name of a file with SQL that makes other tables, as written in the plan.
@@ -73,6 +75,7 @@ impl Default for ScriptPlan {
             latency_limit: None,
             define: BTreeMap::new(),
             init: "dtgvp".to_owned(),
+            steps: vec![ScriptPlan::SCRIPT.to_owned()],
             scale: 50,
             setup_file: None,
             setup_text: None,

@@ -3,7 +3,7 @@
 use serde_json::json;
 use toml::de::DeValue;
 
-use crate::kind::{Kind, listed};
+use crate::kind::{Kind, listed, once};
 use crate::section::{describe, integer};
 
 /// Most clients of a point.
@@ -25,15 +25,7 @@ fn numbers(value: &DeValue) -> Result<Vec<u32>, String> {
         }
         single => all = some(single)?,
     }
-    if all.is_empty() {
-        return Err("the list is empty; name at least one number of clients".to_owned());
-    }
-    match all.iter().enumerate().find(|(place, clients)| all[..*place].contains(clients)) {
-        Some((_, twice)) => {
-            Err(format!("{twice} appears twice; to repeat trials, increase `blocks`"))
-        }
-        None => Ok(all),
-    }
+    once(all)
 }
 
 /// A number or a range.

@@ -88,9 +88,7 @@ impl Keyed for SelectPlan {
 
 /// One value or several, without repetition.
 fn distinct<T: PartialEq + ToString + 'static>(one: Kind<T>) -> Kind<Vec<T>> {
-    let Kind { read, schema } = one_or_more(one);
-    Kind::new(schema, move |value| {
-        let list = read(value)?;
+    one_or_more(one).and_then(|list| {
         if list.is_empty() {
             return Err("the list is empty; name at least one".to_owned());
         }
@@ -103,12 +101,12 @@ fn distinct<T: PartialEq + ToString + 'static>(one: Kind<T>) -> Kind<Vec<T>> {
 
 /// One word or several, each with a meaning, without repetition.
 pub(super) fn several<T: Copy + PartialEq>(named: &'static [(&'static str, T)]) -> Kind<Vec<T>> {
-    let Kind { read, schema } = distinct(Kind::new(words(named), move |one| {
+    let word = Kind::new(words(named), move |one| {
         choice(one, named)?;
         Ok(one.as_str().unwrap_or_default().to_owned())
-    }));
+    });
     let meaning = move |word: &String| named.iter().find(|(name, _)| name == word).map(|it| it.1);
-    Kind::new(schema, move |value| Ok(read(value)?.iter().filter_map(meaning).collect()))
+    distinct(word).and_then(move |words| Ok(words.iter().filter_map(meaning).collect()))
 }
 
 /// A number of idle-priority processes.

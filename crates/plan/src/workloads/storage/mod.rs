@@ -95,9 +95,8 @@ impl Keyed for StoragePlan {
 
 /// A name that needs no quotes.
 fn word() -> Kind<String> {
-    let schema = json!({ "type": "string", "pattern": "^[A-Za-z0-9_-]+$" });
-    Kind::new(schema, |value| {
-        let text = section::string(value)?;
+    let words = string().described(json!({ "type": "string", "pattern": "^[A-Za-z0-9_-]+$" }));
+    words.and_then(|text| {
         match text.chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c)) {
             true => Ok(text),
             false => {

@@ -5,13 +5,10 @@ mod plan;
 
 use std::collections::BTreeMap;
 
-use toml::de::DeValue;
-
 use crate::family::{Family, PlannedStep, Sequence, SequenceKey};
 use crate::key::{CommandOption, Form, Key, Keyed, warms_up};
-use crate::kind::{self, Kind, boolean, choice, dops, whole};
+use crate::kind::{self, Kind, boolean, choice, dops, strings, whole};
 use crate::problem::Problems;
-use crate::section::{describe, strings};
 use crate::step::StepKey;
 use order::{ALIASES, NAMES, group};
 
@@ -51,28 +48,21 @@ const OPTIONS: [CommandOption; 7] = [
         help: "Seconds of the test that inserts [default: 5]" },
 ];
 
+/// The canonical name of a step.
+fn canonical(name: &str) -> Result<String, String> {
+    NAMES.of(name).ok_or_else(|| NAMES.unknown(name))
+}
+
 /// The canonical names of some steps.
 fn names() -> Kind<Vec<String>> {
-    Kind::new(NAMES.schema(), |value| {
-        let known = |name: &String| NAMES.of(name).ok_or_else(|| NAMES.unknown(name));
-        strings(value)?.iter().map(known).collect()
-    })
+    let names = strings().described(NAMES.schema());
+    names.and_then(|names| names.iter().map(|name| canonical(name)).collect())
 }
 
 /// Names of steps for the name of one.
 fn places() -> Kind<BTreeMap<String, Vec<String>>> {
-    let Kind { read, schema } = names();
-    Kind::new(kind::map(&schema), move |value| {
-        let DeValue::Table(table) = value else {
-            let example = "expected a table, such as { \"update-one\" = [\"write-only\"] }";
-            return Err(format!("{example}, found {}", describe(value)));
-        };
-        let entry = |(step, moved): (&toml::Spanned<_>, &toml::Spanned<DeValue>)| {
-            let step: &str = AsRef::<str>::as_ref(step.get_ref());
-            let known = NAMES.of(step).ok_or_else(|| NAMES.unknown(step))?;
-            Ok((known, read(moved.get_ref())?))
-        };
-        table.iter().map(entry).collect()
+    kind::table(names(), "{ \"update-one\" = [\"write-only\"] }").and_then(|places| {
+        places.into_iter().map(|(step, moved)| Ok((canonical(&step)?, moved))).collect()
     })
 }
 
@@ -227,6 +217,10 @@ impl Family for SysbenchPlan {
 
     fn rows_of(&self, _step: &str) -> u64 {
         self.rows
+    }
+
+    fn key_of_rows(&self, _step: &str) -> Option<&'static str> {
+        Some("rows")
     }
 }
 

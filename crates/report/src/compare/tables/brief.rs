@@ -1,23 +1,25 @@
 //! The short output for a terminal: the verdicts, and notes about them.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use judge::Verdict;
 use metrics::OPS;
 use store::Better;
-use textwrap::Options;
 
 use super::sweeps::{SIGNS, sign};
-use super::throughput::{SINGLE, label_with_unit, relative_cell};
+use super::throughput::{SINGLE, SINGLE_VALUES, label_with_unit};
 use super::verdicts::{intervals, kind};
 use super::view::{VARIANT, View};
-use super::{other, sweeps, throughput};
+use super::{other, sweeps, throughput, twins};
 use crate::compare::document::WarningDocument;
-use crate::judging::figures::absolute;
+use crate::judging::figures::{absolute, ratio_cell};
 use crate::judging::gate::unfinished;
 use crate::judging::judged::Finding;
-use crate::output::number::{percent, rate, relative};
-use crate::output::table::{Row, Section, Table, one_line, texts};
+use crate::output::fit::wrapped;
+use crate::output::number::{UNKNOWN, cost, percent, rate, relative};
+use crate::output::table::{Row, Section, Table, distinct, has_content, one_line, texts};
+use crate::output::text::told;
 
 /// Up to this many comparisons get a line each; more get a cell each.
 const LINES: usize = 48;
@@ -26,21 +28,17 @@ const FAILURES: [&str; 2] = ["failures", "trials"];
 /// Id of the table of verdicts.
 const BRIEF: &str = "brief";
 
-/// Verdicts on throughput and throughput over clients; without variants to compare, throughput.
-/// Then warnings, those of one kind together. Nothing is wider than `width` characters, as far as
-/// names allow.
+/// Verdicts on throughput, or on the metrics that were asked for, and throughput over clients;
+/// without variants to compare, throughput. Then warnings, those of one kind together. Nothing is
+/// wider than `width` characters, as far as names can be shortened.
 pub(crate) fn tables(view: View<'_>, warnings: &[WarningDocument], width: usize) -> Vec<Table> {
-    let mut findings = view.judged.findings(view.results);
-    findings.retain(|finding| view.sweep_of(finding.step).is_none());
-    let mut tables = match findings.len() {
-        0 => alone(view),
-        1..=LINES => vec![lines(view, &findings, width)],
-        _ => vec![cells(view, &findings)],
-    };
-    if let Some(table) = tables.first_mut().filter(|_| findings.iter().any(is_single))
-        && !view.results.is_imported()
-    {
-        table.notes.push(SINGLE.to_owned());
+    let of_metric = |judged| verdicts(View { judged, ..view }, width);
+    let mut tables: Vec<Table> = view.verdicts.iter().filter_map(of_metric).collect();
+    if tables.is_empty() {
+        tables = alone(view);
+    }
+    if let Some(table) = tables.last_mut() {
+        table.notes.extend(twins::line(view));
     }
     for mut table in sweeps::tables(view) {
         // The last column of cliffs says in words what the other columns show.
@@ -50,22 +48,64 @@ pub(crate) fn tables(view: View<'_>, warnings: &[WarningDocument], width: usize)
             table.rows.iter_mut().for_each(|row| drop(row.cells.pop()));
         }
         if cliffs || table.id.ends_with(".absolute") {
+            if table.rows.iter().any(|row| !row.spreads.is_empty()) {
+                table.notes.push(sweeps::SPREAD.to_owned());
+            }
             tables.push(table);
         }
     }
-    let tables = tables.iter().map(|table| table.without_empty_columns(&[]));
-    let mut narrow: Vec<Table> = tables.flat_map(|table| table.in_columns(width)).collect();
-    for table in &mut narrow {
-        if table.id != BRIEF {
-            table.legend.clear();
-        }
-        table.part.clear();
-        table.notes = table.notes.iter().flat_map(|note| wrapped(note, width)).collect();
-    }
+    let all: Vec<&Table> = tables.iter().collect();
+    let mut narrow: Vec<Table> =
+        (0..all.len()).flat_map(|place| narrowed(&all, place, width)).collect();
     let mut said = Table::new(Section::Other, "notes", "Notes");
     said.notes = notes(view, warnings, width);
     narrow.extend((!said.notes.is_empty()).then_some(said));
     narrow
+}
+
+/// The parts of the table at `place`, none of them wider than the terminal.
+fn narrowed(tables: &[&Table], place: usize, width: usize) -> Vec<Table> {
+    let mut table = tables[place].clone();
+    table.notes = table
+        .notes
+        .iter()
+        .filter_map(|note| told(tables, place, note))
+        .map(Cow::into_owned)
+        .collect();
+    table.step = None;
+    let mut parts = table.with_spreads().without_empty_columns(&[]).in_columns(width);
+    for part in &mut parts {
+        if part.section != Section::Verdicts {
+            part.legend.clear();
+        }
+        part.part.clear();
+        part.title = wrapped(&part.title, width).join("\n");
+        // In front of each line of a legend is a bullet.
+        let bullet = "* ".len();
+        let fit = |line: &String| wrapped(line, width - bullet).join("\n");
+        part.legend = part.legend.iter().map(fit).collect();
+        part.notes = part.notes.iter().flat_map(|note| wrapped(note, width)).collect();
+        if !part.fits(width) {
+            *part = part.squeezed(width, &[0], "");
+        }
+    }
+    parts
+}
+
+/// The verdicts on one metric; `None` if there is nothing to compare.
+fn verdicts(view: View<'_>, width: usize) -> Option<Table> {
+    let mut findings = view.judged.findings(view.results);
+    findings.retain(|finding| view.sweep_of(finding.step).is_none());
+    let mut table = match findings.len() {
+        0 => return None,
+        1..=LINES => lines(view, &findings, width),
+        _ => cells(view, &findings),
+    };
+    if findings.iter().any(is_single) {
+        let said = if view.results.is_imported() { SINGLE_VALUES } else { SINGLE };
+        table.notes.push(said.to_owned());
+    }
+    Some(table)
 }
 
 /// True if a finding has a ratio but neither an interval nor a verdict.
@@ -89,7 +129,11 @@ fn alone(view: View<'_>) -> Vec<Table> {
 
 fn title(view: View<'_>, findings: &[Finding<'_>]) -> String {
     let blocks = view.counted(findings.iter().map(|finding| finding.blocks));
-    let what = if findings.iter().all(|it| is_cost(view, it)) { "Costs" } else { "Throughput" };
+    let what = match view.judged.metric.as_str() {
+        name if name != OPS.name => name,
+        _ if findings.iter().all(|it| is_cost(view, it)) => "Costs",
+        _ => "Throughput",
+    };
     let base = view.judged.base_name(view.results);
     if findings.iter().all(|finding| finding.comparison.is_none()) {
         return format!("{what} relative to {base}: {blocks}");
@@ -103,45 +147,64 @@ fn is_cost(view: View<'_>, finding: &Finding<'_>) -> bool {
     view.results.steps[finding.step].better == Better::Less
 }
 
+/// The judged figure of a finding's base.
+fn of_base(view: View<'_>, finding: &Finding<'_>) -> String {
+    let (step, base) = (&view.results.steps[finding.step], view.judged.base_of(finding.variant));
+    let metric = view.judged.metric_in(step);
+    let value = metric.and_then(|metric| absolute(step, base, base, metric.name));
+    let shown = if view.judged.metric == OPS.name { rate } else { cost };
+    value.map(shown).unwrap_or_default()
+}
+
+/// The ratio of a finding, marked if a rate was not held.
+fn ratio(view: View<'_>, finding: &Finding<'_>) -> String {
+    let step = &view.results.steps[finding.step];
+    let held = view.judged.not_held(step, finding.variant).is_empty();
+    ratio_cell(view.results, finding.ratio, if held { "" } else { "*" })
+}
+
 fn lines(view: View<'_>, findings: &[Finding<'_>], width: usize) -> Table {
-    // The unit of a cost is with its step.
-    let unit = if findings.iter().any(|it| is_cost(view, it)) { "" } else { OPS.name };
+    // The unit of a cost is with its step, and another metric is in the title.
+    let throughput = view.judged.metric == OPS.name;
+    let costs = findings.iter().any(|it| is_cost(view, it));
+    let unit = if costs || !throughput { "" } else { OPS.name };
     let of = |base: &str| format!("{base} {unit}").trim_end().to_owned();
-    let base_rate = |finding: &Finding<'_>| {
-        let (step, base) =
-            (&view.results.steps[finding.step], view.judged.base_of(finding.variant));
-        absolute(step, base, base, OPS.name).map(rate).unwrap_or_default()
-    };
     let interval = |finding: &Finding<'_>| {
         let ends = finding.comparison.and_then(|found| found.low.zip(found.high));
         ends.map(|(low, high)| format!("{} to {}", relative(low), relative(high)))
     };
     let verdict = |it: &Finding<'_>| it.verdict.filter(|_| !is_single(it));
-    let mut table = Table::new(Section::Relative, BRIEF, title(view, findings)).listing_kinds(
+    let table = Table::new(Section::Verdicts, BRIEF, title(view, findings)).listing_kinds(
         findings,
         |finding| kind(view, view.judged, finding),
         &[
             ("step", &|it| label_with_unit(view, &view.results.steps[it.step])),
-            (&of(view.judged.base_name(view.results)), &|it| base_rate(it)),
+            (&of(view.judged.base_name(view.results)), &|it| of_base(view, it)),
             (VARIANT, &|it| view.results.variant_name(it.variant).to_owned()),
-            ("ratio", &|it| relative_cell(view, it.step, it.variant)),
+            ("ratio", &|it| ratio(view, it)),
             ("interval", &|it| interval(it).unwrap_or_default()),
             ("verdict", &|it| verdict(it).map_or("", Verdict::as_str).to_owned()),
         ],
     );
-    // The title already names the base.
-    if table.without_empty_columns(&[]).in_columns(width).len() > 1
-        && let Some(head) = table.columns.get_mut(1)
-    {
-        *head = of("base");
+    let mut table = table.without_empty_columns(&[]);
+    if table.fits(width) {
+        return table;
     }
-    table
+    // The title already names the base.
+    let base = of(view.judged.base_name(view.results));
+    table.columns.iter_mut().filter(|head| **head == base).for_each(|head| *head = of("base"));
+    let names = table.columns.iter().enumerate();
+    let names: Vec<usize> = names
+        .filter(|(_, head)| ["step", VARIANT].contains(&head.as_str()))
+        .map(|it| it.0)
+        .collect();
+    table.squeezed(width, &names, view.judged.base_name(view.results))
 }
 
 fn cells(view: View<'_>, findings: &[Finding<'_>]) -> Table {
     let variants: BTreeSet<usize> = findings.iter().map(|finding| finding.variant).collect();
     let names = variants.iter().map(|variant| view.results.variant_name(*variant));
-    let mut table = Table::new(Section::Relative, BRIEF, title(view, findings)).explained([SIGNS]);
+    let mut table = Table::new(Section::Verdicts, BRIEF, title(view, findings)).explained([SIGNS]);
     table.columns = texts(std::iter::once("step").chain(names));
     for (number, _, label) in view.steps() {
         let cell = |variant: &usize| {
@@ -150,55 +213,79 @@ fn cells(view: View<'_>, findings: &[Finding<'_>]) -> Table {
             let verdict = of_pair.and_then(|finding| finding.verdict);
             let judged = of_pair.is_some_and(|finding| finding.comparison.is_some());
             let sign = if judged { sign(verdict) } else { "" };
-            (format!("{}{sign}", relative_cell(view, number, *variant)), verdict)
+            let ratio = of_pair.map_or_else(|| UNKNOWN.to_owned(), |finding| ratio(view, finding));
+            (format!("{ratio}{sign}"), verdict)
         };
         let row = Row::judged(label, variants.iter().map(cell));
         table.rows.extend(Some(row).filter(|row| row.verdicts.iter().any(|it| !it.is_empty())));
     }
-    // As in the published tables, versions are rows if there are more of them than steps.
+    // As in the published tables, variants are rows if there are more of them than steps.
     if variants.len() > table.rows.len() { table.transposed(VARIANT) } else { table }
+}
+
+/// Notes: of each kind its code, the first one, and how many more there are.
+#[derive(Default)]
+struct Notes(Vec<(String, String, usize)>);
+
+impl Notes {
+    fn add(&mut self, code: &str, text: String) {
+        match self.0.iter_mut().find(|(known, ..)| known == code) {
+            Some((.., more)) => *more += 1,
+            None => self.0.push((code.to_owned(), text, 0)),
+        }
+    }
+
+    /// True if one of the notes that are shown already says this.
+    fn tell(&self, why: &str) -> bool {
+        has_content(why) && self.0.iter().any(|(_, text, _)| text.contains(why))
+    }
 }
 
 /// Notes about the verdicts: the first warning of each kind, and how many more there are.
 fn notes(view: View<'_>, warnings: &[WarningDocument], width: usize) -> Vec<String> {
-    let mut all: Vec<(String, String)> = Vec::new();
-    for finding in view.judged.findings(view.results) {
-        // For a single block, a warning gives the reason.
-        let unknown = finding.comparison.is_none() && finding.ratio.is_none();
-        if let Some(reason) = finding.reason.as_deref().filter(|_| unknown) {
-            let step = view.results.step_label(&view.results.steps[finding.step]);
-            all.push(("not judged".to_owned(), format!("{step}: {reason}")));
+    let mut notes = Notes::default();
+    for judged in view.verdicts {
+        for finding in judged.findings(view.results) {
+            // For a single block, a warning gives the reason.
+            let unknown = finding.comparison.is_none() && finding.ratio.is_none();
+            if let Some(reason) = finding.reason.as_deref().filter(|_| unknown) {
+                let step = view.results.step_label(&view.results.steps[finding.step]);
+                notes.add("not judged", format!("{step}: {reason}"));
+            }
+        }
+        for (code, text) in judged.told_warnings(view.results) {
+            notes.add(code, text);
         }
     }
-    let told = view.judged.told_warnings(view.results);
-    all.extend(told.map(|(code, text)| (code.to_owned(), text)));
-    all.extend(unfinished(view.results).map(|text| ("not finished".to_owned(), text)));
-    for table in other::tables(view).iter().filter(|table| FAILURES.contains(&table.id.as_str())) {
-        let said = |row| table.line(row).collect::<Vec<_>>().join(", ");
-        all.extend(table.rows.iter().map(|row| (table.title.clone(), said(row))));
+    if let Some(text) = unfinished(view.results) {
+        notes.add("not finished", text);
     }
-    all.extend(view.judged.told_gaps(view.results).map(|text| ("gap".to_owned(), text)));
+    for table in other::tables(view).iter().filter(|table| FAILURES.contains(&table.id.as_str())) {
+        for row in &table.rows {
+            let mut cells: Vec<&str> = table.line(row).collect();
+            if let Some(why) = cells.last_mut().filter(|why| notes.tell(why)) {
+                *why = "as above";
+            }
+            notes.add(&table.title, cells.join(", "));
+        }
+    }
+    let gaps = view.verdicts.iter().flat_map(|judged| judged.told_gaps(view.results));
+    for text in distinct(gaps) {
+        notes.add("gap", text);
+    }
     for warning in warnings {
         let about: Vec<&str> =
             [&warning.step, &warning.variant].into_iter().flatten().map(String::as_str).collect();
         let about = if about.is_empty() { String::new() } else { about.join(" ") + ": " };
-        all.push((warning.code.clone(), format!("{about}{}", one_line(&warning.text))));
-    }
-    let mut kinds: Vec<(String, String, usize)> = Vec::new();
-    for (code, text) in all {
-        match kinds.iter_mut().find(|(known, ..)| *known == code) {
-            Some((.., more)) => *more += 1,
-            None => kinds.push((code, text, 0)),
+        let text = one_line(&warning.text);
+        // The note that it is not finished says that no resumption helps.
+        if warning.code != store::FAILED || !notes.tell(&text) {
+            notes.add(&warning.code, format!("{about}{text}"));
         }
     }
     let said = |(code, text, more): (String, String, usize)| match more {
         0 => format!("{code}: {text}"),
         more => format!("{code}: {text} (and {more} more)"),
     };
-    kinds.into_iter().map(said).flat_map(|text| wrapped(&format!("! {text}"), width)).collect()
-}
-
-fn wrapped(text: &str, width: usize) -> Vec<String> {
-    let options = Options::new(width).subsequent_indent("  ").break_words(false);
-    textwrap::wrap(text, options).into_iter().map(|line| line.into_owned()).collect()
+    notes.0.into_iter().map(said).flat_map(|text| wrapped(&format!("! {text}"), width)).collect()
 }

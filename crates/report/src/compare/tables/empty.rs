@@ -10,7 +10,8 @@ pub(super) fn why(results: &Results, section: Section) -> String {
     if let Some(many) = warned.find(|it| detailed && it.code == "details-left-out") {
         return format!("{}: {}", section.name(), many.text);
     }
-    let measured = !matches!(section, Section::Absolute | Section::Relative | Section::Other);
+    use Section::{Absolute, Other, Relative, Verdicts};
+    let measured = !matches!(section, Absolute | Relative | Verdicts | Other);
     let only = "; imported results have only what the other program printed";
     let only = if results.is_imported() && measured { only } else { "" };
     format!("{}: {}{only}", section.name(), reason(section))
@@ -19,7 +20,7 @@ pub(super) fn why(results: &Results, section: Section) -> String {
 fn reason(section: Section) -> &'static str {
     match section {
         Section::Absolute => "no finished trial has a figure",
-        Section::Relative => "no step has results of two variants to compare",
+        Section::Relative | Section::Verdicts => "no step has results of two variants to compare",
         Section::Summary => "no step has figures of an LSM tree",
         Section::Rates => "no step has a stream with a target rate besides what it counts",
         Section::Latency => "no response times were recorded",

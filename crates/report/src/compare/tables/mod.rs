@@ -43,7 +43,9 @@ pub(crate) fn all(view: View<'_>) -> Vec<Table> {
     tables.extend(counters::tables(view));
     tables.extend(other::tables(view));
     tables.retain(|table| table.rows.is_empty() || table.says_something());
-    let ratios = |it: &&mut Table| it.section == Section::Relative || it.part == RELATIVE;
+    let ratios = |it: &&mut Table| {
+        matches!(it.section, Section::Relative | Section::Verdicts) || it.part == RELATIVE
+    };
     for table in tables.iter_mut().filter(ratios) {
         let single = |cell: &String| {
             cell.strip_prefix('(')

@@ -50,7 +50,7 @@ fn failures(view: View<'_>) -> Option<Table> {
             found,
             &[
                 ("step", &|(label, ..)| label.clone()),
-                ("version", &|(_, name, _)| (*name).to_owned()),
+                (VARIANT, &|(_, name, _)| (*name).to_owned()),
                 ("class", &|(.., failure)| failure.class.clone()),
                 ("state", &|(.., failure)| match failure.code.as_str() {
                     "" => UNKNOWN.to_owned(),
@@ -146,7 +146,7 @@ fn warnings(view: View<'_>) -> Option<Table> {
             &[
                 ("warning", &|one| one.noted.warning.code.clone()),
                 ("step", &about),
-                ("version", &|one| variant(one.noted.variant).to_owned()),
+                (VARIANT, &|one| variant(one.noted.variant).to_owned()),
                 ("blocks", &|one| {
                     let all = blocks_with_results(view, first(one), one.noted.variant);
                     in_blocks(&one.blocks, all)

@@ -1,6 +1,6 @@
 //! Steps whose load moved between the servers in slices: the figures behind their ratios.
 
-use super::view::View;
+use super::view::{VARIANT, View};
 use crate::judging::sliced::slicing_of;
 use crate::output::number::{or_unknown, percent};
 use crate::output::table::{Section, Table};
@@ -12,9 +12,9 @@ pub(super) fn table(view: View<'_>) -> Option<Table> {
     // Slices resolve a tenth of a percent and less; three digits would hide it.
     let ratio = |ratio: f64| format!("{ratio:.4}");
     let share = |share: f64| format!("{:.2}%", 100.0 * share);
-    Table::new(Section::Relative, "slices", "Pairing by slices")
+    Table::new(Section::Verdicts, "slices", "Pairing by slices")
         .explained([
-            "the servers of all versions run at the same time and the load moves between them; each has one slice per round",
+            "the servers of all variants run at the same time and the load moves between them; each has one slice per round",
             "ratio: middle half of the log ratios of all rounds, or all operations where a warning says so; mean over \
              restarts",
             "aside: rounds in which a slice was disturbed or not measured",
@@ -24,7 +24,7 @@ pub(super) fn table(view: View<'_>) -> Option<Table> {
         ])
         .listing(slicing, &[
             ("step", &|(_, at)| at.label.clone()),
-            ("version", &|(_, at)| at.name.to_owned()),
+            (VARIANT, &|(_, at)| at.name.to_owned()),
             ("ms", &|(found, _)| found.length_ms.to_string()),
             ("restarts", &|(found, _)| found.restarts.to_string()),
             ("rounds", &|(found, _)| found.rounds.to_string()),

@@ -1,4 +1,4 @@
-//! The summaries that are published with db_bench, for steps on an LSM tree: one line per version.
+//! The summaries that are published with db_bench, for steps on an LSM tree: one line per variant.
 
 use metrics::{
     DBMS_SYSTEM, DBMS_USER, MEGABYTES, Metric, OPS, READ_KB, READ_SIZE, READS, RESIDENT, SECONDS,

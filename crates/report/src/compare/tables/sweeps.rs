@@ -7,9 +7,9 @@ use super::throughput::relative_cell;
 use super::view::{VARIANT, View};
 use crate::judging::figures::ratio_cell;
 use crate::judging::judged::Judged;
-use crate::output::number::{UNKNOWN, cost, or_unknown, rate, relative, whole};
+use crate::output::number::{UNKNOWN, cost, half_width, or_unknown, rate, relative, whole};
 use crate::output::table::{RELATIVE, Row, Section, Table};
-use crate::sweep::{Line, Subject, Sweep, words};
+use crate::sweep::{Estimate, Line, Subject, Sweep, words};
 
 /// Heading of the numbers of clients.
 const CLIENTS: &str = "clients";
@@ -50,7 +50,7 @@ fn of_sweep(view: View<'_>, sweep: &Sweep) -> Vec<Table> {
         ..whole.clone()
     };
     let mut tables = vec![
-        curves(view, sweep, part("absolute", "absolute"), OPS.name, |mean, _| rate(mean)),
+        with_spreads(view, sweep, part("absolute", "absolute"), OPS.name, rate),
         curves(view, sweep, part("per-client", "per client"), OPS.name, |mean, clients| {
             rate(mean / clients)
         }),
@@ -88,6 +88,35 @@ fn curves(
     };
     let rows = sweep.clients.iter().enumerate().map(row).collect();
     Table { columns: columns(view, sweep, &lines), rows, ..table }
+}
+
+/// The note on what stands behind means.
+pub(super) const SPREAD: &str = "± is half the width of the 95% interval of a mean";
+
+/// Means with what their intervals leave open.
+fn with_spreads(
+    view: View<'_>,
+    sweep: &Sweep,
+    table: Table,
+    metric: &str,
+    cell: fn(f64) -> String,
+) -> Table {
+    let mut table = curves(view, sweep, table, metric, |mean, _| cell(mean));
+    let lines = measured(view, sweep);
+    let curves: Vec<_> = lines.iter().map(|line| line.curve(view.results, metric)).collect();
+    let spread = |estimate: &Estimate| {
+        let (low, high) = estimate.interval?;
+        let half = 0.5 * (high - low);
+        Some(if half == 0.0 { String::new() } else { half_width(half / estimate.mean.abs()) })
+    };
+    for (place, row) in table.rows.iter_mut().enumerate() {
+        let of = |curve: &Vec<Option<Estimate>>| curve.get(place)?.as_ref().and_then(spread);
+        row.spreads = curves.iter().map(|curve| of(curve).unwrap_or_default()).collect();
+    }
+    if table.rows.iter().flat_map(|row| &row.spreads).any(|spread| !spread.is_empty()) {
+        table.legend.push(SPREAD.to_owned());
+    }
+    table
 }
 
 /// The lines that were measured.
@@ -145,7 +174,7 @@ fn of_cost(view: View<'_>, sweep: &Sweep, judged: &Judged) -> Table {
     let base = judged.base_name(view.results);
     let (id, title) =
         (format!("sweep.{step}.verdicts.{name}"), format!("{name} over clients: {step}"));
-    of_step(sweep, id, title, Section::Relative).explained([
+    of_step(sweep, id, title, Section::Verdicts).explained([
         &format!("{name} ({}) as a fraction of that of {base}", judged.meaning()),
         SIGNS,
     ])
@@ -171,7 +200,11 @@ fn relatives(view: View<'_>, sweep: &Sweep, judged: &Judged, table: Table) -> Op
     };
     let rows = sweep.clients.iter().enumerate().map(row).collect();
     let columns = columns(view, sweep, &lines);
-    (!lines.is_empty()).then_some(Table { section: Section::Relative, columns, rows, ..table })
+    let section = match judged.metric == OPS.name {
+        true => Section::Relative,
+        false => Section::Verdicts,
+    };
+    (!lines.is_empty()).then_some(Table { section, columns, rows, ..table })
 }
 
 /// Where throughput falls.
@@ -185,7 +218,7 @@ fn cliffs(view: View<'_>, sweep: &Sweep) -> Option<Table> {
         return Some(table).filter(|table| !table.notes.is_empty());
     }
     let table = table.explained([
-        "throughput falls with confidence although clients were added while cores were free",
+        "with more clients throughput is lower by more than chance explains, although cores were still free",
         "ratio, low, high: throughput at `to` / at `from` clients and its 95% interval",
     ]);
     Some(table.listing(
@@ -212,5 +245,5 @@ fn of_metric(view: View<'_>, sweep: &Sweep, metric: &Metric, section: Section) -
     let table = of_step(sweep, format!("sweep.{step}.{name}"), title, section)
         .explained([&format!("{}{unit}{}; {means}", metric.meaning, metric.unit)]);
     let shown = if section == Section::Latency { rate } else { cost };
-    curves(view, sweep, table, name, |mean, _| shown(mean))
+    with_spreads(view, sweep, table, name, shown)
 }

@@ -17,6 +17,10 @@ pub(crate) const NOT_HELD: &str = "* a rate was not held (under 95% of its targe
 pub(super) const SINGLE: &str =
     "(…) the ratio of a single block, without an interval and a verdict: it may be chance";
 
+/// The same where another program printed the values.
+pub(super) const SINGLE_VALUES: &str =
+    "each ratio is of two single values, without an interval and a verdict: it may be chance";
+
 pub(super) fn tables(view: View<'_>) -> Vec<Table> {
     let groups = distinct(view.steps().map(|(_, step, _)| step.group.as_str()));
     groups.into_iter().flat_map(|group| of_group(view, group)).collect()

@@ -3,7 +3,7 @@
 use judge::{Comparison, Margin, Method, Verdict};
 use metrics::{Better, OPS};
 
-use super::view::View;
+use super::view::{VARIANT, View};
 use crate::judging::figures::{absolute, ratio_cell};
 use crate::judging::judged::{Finding, Judged};
 use crate::judging::sentence::confidence;
@@ -12,8 +12,16 @@ use crate::output::table::{Row, RowKind, Section, Table, distinct, texts};
 
 /// The confidences of the intervals: one, unless an adaptive experiment reached looks that differ.
 pub(super) fn intervals(judged: &Judged) -> String {
-    let found = distinct(judged.comparisons().map(|found| confidence(found.confidence)));
-    if found.is_empty() { confidence(judge::CONFIDENCE) } else { found.join(" or ") }
+    let confidences: Vec<f64> = judged.comparisons().map(|found| found.confidence).collect();
+    range(&confidences)
+}
+
+/// `95%`, or `97.5% to 99.2%`.
+fn range(confidences: &[f64]) -> String {
+    let all = || confidences.iter().copied();
+    let ends = [all().min_by(f64::total_cmp), all().max_by(f64::total_cmp)];
+    let ends = distinct(ends.map(|end| confidence(end.unwrap_or(judge::CONFIDENCE))));
+    ends.join(" to ")
 }
 
 /// How values were paired.
@@ -36,9 +44,9 @@ fn table(view: View<'_>, judged: &Judged) -> Option<Table> {
     let throughput = judged.metric == OPS.name;
     let name = &judged.metric;
     let mut table = match throughput {
-        true => Table::new(Section::Relative, "verdicts", "Verdicts"),
+        true => Table::new(Section::Verdicts, "verdicts", "Verdicts"),
         false => {
-            Table::new(Section::Relative, format!("verdicts.{name}"), format!("Verdicts: {name}"))
+            Table::new(Section::Verdicts, format!("verdicts.{name}"), format!("Verdicts: {name}"))
         }
     };
     let mut findings = judged.findings(view.results);
@@ -51,7 +59,7 @@ fn table(view: View<'_>, judged: &Judged) -> Option<Table> {
             table.legend = legend(view, judged);
             let common = ["ratio", "low", "high", "p", "mde", "verdict", "in words"];
             let values = ["base", "value"].into_iter().filter(|_| !throughput);
-            table.columns = texts(["step", "version"].into_iter().chain(values).chain(common));
+            table.columns = texts(["step", VARIANT].into_iter().chain(values).chain(common));
             table.rows = findings.iter().map(|finding| row(view, judged, finding)).collect();
         }
     }
@@ -73,7 +81,7 @@ fn legend(view: View<'_>, judged: &Judged) -> Vec<String> {
         let meaning = format!("{}{unit}{}", judged.meaning(), metric.unit);
         let means = view.over_blocks("geometric means");
         legend.push(format!("{name} - {meaning}; {} is better", metric.better.as_str()));
-        legend.push(format!("base, value: of {base} and of the version, {means}"));
+        legend.push(format!("base, value: of {base} and of the variant, {means}"));
     }
     legend.push(format!("ratio: {what} relative to {base}"));
     let pairings = pairings(judged);
@@ -140,5 +148,17 @@ pub(super) fn kind(view: View<'_>, judged: &Judged, finding: &Finding<'_>) -> Op
         Some(Verdict::Regression) => Some(RowKind::Regression),
         Some(Verdict::Improvement) => Some(RowKind::Improvement),
         _ => (finding.fails || !held).then_some(RowKind::Marked),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::range;
+
+    #[test]
+    fn confidences_of_several_looks_are_a_range() {
+        assert_eq!(range(&[0.99, 0.975, 0.992]), "97.5% to 99.2%");
+        assert_eq!(range(&[0.95, 0.95]), "95%");
+        assert_eq!(range(&[]), "95%");
     }
 }

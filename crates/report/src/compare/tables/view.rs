@@ -9,7 +9,7 @@ use crate::output::table::{Row, RowKind, Section, Table};
 use crate::sweep::Sweep;
 
 /// Heading of the label column if rows are variants.
-pub(crate) const VARIANT: &str = "version";
+pub(crate) const VARIANT: &str = "variant";
 
 /// The source of the tables.
 #[derive(Debug, Clone, Copy)]
@@ -101,21 +101,13 @@ impl<'a> View<'a> {
         (variant == self.judged.base).then_some(RowKind::Base)
     }
 
-    /// The unit of a variant's results: a block, or a restart if everything was compared in slices.
-    fn unit(&self) -> &'static str {
-        let mut compared = self.judged.comparisons().peekable();
-        let sliced = compared.peek().is_some() && compared.all(|it| it.method == Method::Slices);
-        if sliced { "restart" } else { "block" }
-    }
-
-    /// `1 block`, `6 blocks`, `3 to 6 restarts`.
+    /// `1 block`, `6 blocks`, `3 to 6 blocks`.
     pub(crate) fn counted(&self, counts: impl Iterator<Item = usize>) -> String {
-        let unit = self.unit();
         let counts: Vec<usize> = counts.filter(|count| *count > 0).collect();
         match (counts.iter().min(), counts.iter().max()) {
-            (Some(low), Some(high)) if low == high => counted(*low, unit),
-            (Some(low), Some(high)) => format!("{low} to {high} {unit}s"),
-            _ => format!("no finished {unit}"),
+            (Some(low), Some(high)) if low == high => counted(*low, "block"),
+            (Some(low), Some(high)) => format!("{low} to {high} blocks"),
+            _ => "no finished block".to_owned(),
         }
     }
 
@@ -132,7 +124,7 @@ impl<'a> View<'a> {
     pub(crate) fn relative_legend(&self) -> Vec<String> {
         let base = self.judged.base_name(self.results);
         let mut legend = vec![format!(
-            "relative: value of the version / value of {base}, geometric mean over paired blocks"
+            "relative: value of the variant / value of {base}, geometric mean over paired blocks"
         )];
         let differ = |step: &StepResults| {
             let counts = || step.variants.iter().map(|v| v.samples.len()).filter(|n| *n > 0);
@@ -140,7 +132,7 @@ impl<'a> View<'a> {
         };
         if self.results.variants.len() > 2 && self.results.steps.iter().any(differ) {
             legend.push(format!(
-                "if versions have different blocks in a step: absolute figures of {base} are over the blocks that any other version has"
+                "if variants have different blocks in a step: absolute figures of {base} are over the blocks that any other variant has"
             ));
         }
         if self.judged.comparisons().any(|found| found.method == Method::Slices) {
@@ -156,6 +148,6 @@ impl<'a> View<'a> {
     pub(crate) fn too_few(&self) -> Option<String> {
         let most = self.results.steps.iter().flat_map(|step| &step.variants);
         let one = most.map(|variant| variant.samples.len()).max() == Some(1);
-        one.then(|| format!("1 {}: too few for a verdict", self.unit()))
+        one.then(|| "1 block: too few for a verdict".to_owned())
     }
 }

@@ -89,7 +89,8 @@ fn the_password_itself_goes_nowhere_else_unless_allowed() {
     }
 }
 
-/// Logs in by SCRAM to a server that answers so; `NONCE` stands for the client's.
+/// Logs in by SCRAM to a server that gives these answers, in which `NONCE` is replaced by the
+/// client's nonce.
 fn scram(first: &'static str, last: Vec<u8>) -> Error {
     let (result, got) = logged_in(Password::new("s3cret"), true, |number, message| match number {
         0 => sasl(10, b"SCRAM-SHA-256\0\0"),

@@ -16,7 +16,8 @@ const BATCH: u32 = 100;
 const NEXT: Cell = Cell(0);
 
 /// The calls on a database of `keys` keys, which is flushed and fits in the engine's cache. The
-/// keys that a miss asks for are between the others, so that only a filter can tell.
+/// keys that a miss asks for lie between the others, so only a filter can tell that they don't
+/// exist.
 ///
 /// # Errors
 /// [`Error::Unfit`] if the system speaks SQL.

@@ -1,0 +1,37 @@
+//! Only the tables and metrics that were asked for.
+
+use report::{CompareOptions, Format, Section, compare};
+
+use crate::compare::rich_lab;
+
+#[test]
+fn a_kind_of_table_that_was_asked_for_comes_alone() {
+    let sections = Some(vec![Section::Relative]);
+    let options = CompareOptions { sections, ..CompareOptions::default() };
+    let found = compare(&rich_lab().results(), &options).unwrap();
+    let ids: Vec<&str> = found.shown().iter().map(|table| table.id.as_str()).collect();
+    assert_eq!(ids, ["throughput.relative"]);
+    let text = found.render(Format::Text).unwrap();
+    assert!(!text.contains("Verdicts") && !text.contains("--- absolute"), "{text}");
+}
+
+#[test]
+fn a_note_that_steps_share_is_printed_once_with_all_of_them() {
+    let text = rich_lab().compare().render(Format::Text).unwrap();
+    let lacking: Vec<&str> = text.lines().filter(|line| line.contains("not be measured")).collect();
+    assert_eq!(lacking.len(), 1, "{text}");
+    assert!(lacking[0].starts_with("l.i0, l.i1, qr100: – could not be measured: "), "{lacking:?}");
+}
+
+#[test]
+fn an_unknown_metric_is_answered_with_those_that_were_measured() {
+    let metrics = vec!["list".to_owned()];
+    let options = CompareOptions { metrics, ..CompareOptions::default() };
+    let told = compare(&rich_lab().results(), &options).unwrap_err().to_string();
+    let (_, known) = told.split_once("available are ").unwrap();
+    let known: Vec<&str> = known.split(", ").collect();
+    for name in ["o/s", "dbms.cpu/o", "wKB/o"] {
+        assert!(known.contains(&name), "{name}: {told}");
+    }
+    assert!(!told.contains("perf.") && !known.contains(&"dbms.rss"), "{told}");
+}
