@@ -13,6 +13,7 @@ use report::{Results, Which};
 use store::Experiment;
 
 use crate::changes::Changes;
+use crate::dash::is_dash;
 use crate::exit::{Unfinished, WrongRequest, refuse};
 use crate::machine::{Machine, Ready};
 use crate::pasted::pasted;
