@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use clap::Args;
+use plan::Layer;
 use report::{AdviseOptions, Chosen, ReportError};
 
 use crate::dash::{is_dash, print, read_plan};
@@ -45,7 +46,7 @@ pub struct AdviseArgs {
 
 /// Prints the advice.
 pub fn run(args: &AdviseArgs) -> anyhow::Result<()> {
-    let plan = read_plan(&args.plan)?;
+    let plan = read_plan(&args.plan, &Layer::default())?;
     let opened = args.sources.open()?;
     let options = AdviseOptions {
         // `report::advise` picks those with the plan's workload.

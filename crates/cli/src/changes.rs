@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use plan::{Pairing, Plan, PlanError};
+use plan::{Layer, Pairing};
 
 /// Settings of a plan that the command line can override.
 #[derive(Debug, Clone, Default, PartialEq, Args)]
@@ -64,29 +64,18 @@ impl Changes {
         self.profile
     }
 
-    /// Returns the plan with these changes, checked as a file would be. Errors name `origin`.
-    pub fn apply(&self, plan: Plan, origin: &str) -> Result<Plan, PlanError> {
-        if !self.given() {
-            return Ok(plan);
-        }
-        let mut changed = plan;
-        changed.blocks = self.blocks.unwrap_or(changed.blocks);
-        changed.given.blocks |= self.blocks.is_some();
-        changed.given.pairing |= self.pairing.is_some();
-        changed.seed = self.seed.or(changed.seed);
-        changed.precision = self.precision.or(changed.precision);
-        changed.max_blocks = self.max_blocks.or(changed.max_blocks);
-        changed.budget = self.budget.or(changed.budget);
-        changed.pairing = self.pairing.unwrap_or(changed.pairing);
-        changed.profile |= self.profile;
-        changed.profile_seconds = self.profile_seconds.unwrap_or(changed.profile_seconds);
-        if self.aa {
-            changed = changed.with_twins();
-        }
-        changed.load_added_once();
-        let origin = format!("{origin} with the options given");
-        // Line numbers would refer to text the user has never seen.
-        let read = Plan::parse(&changed.to_toml(), None, &origin);
-        Ok(Plan { added: changed.added, ..read.map_err(PlanError::without_places)? })
+    /// These changes, to be laid over a plan.
+    pub fn layer(&self) -> Layer {
+        let mut layer = Layer::default();
+        layer.set("--blocks", &["blocks"], &self.blocks);
+        layer.set("--seed", &["seed"], &self.seed);
+        layer.set("--precision", &["precision"], &self.precision);
+        layer.set("--max-blocks", &["max_blocks"], &self.max_blocks);
+        layer.set("--budget", &["budget"], &self.budget.map(plan::format_duration));
+        layer.set("--pairing", &["pairing"], &self.pairing);
+        layer.set("--profile", &["profile"], &self.profile.then_some(true));
+        layer.set("--profile-seconds", &["profile_seconds"], &self.profile_seconds);
+        layer.twins = self.aa;
+        layer
     }
 }

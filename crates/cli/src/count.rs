@@ -5,18 +5,16 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow};
 use clap::Args;
-use plan::{Plan, Protocol};
+use plan::{Layer, Plan, Protocol};
 use report::CountOptions;
 use store::{ExperimentId, Store};
 
 use crate::changes::named;
-
-use crate::dash::{is_dash, print};
+use crate::dash::{is_dash, print, read_named};
 use crate::exit::{self, WrongRequest};
 use crate::format::Format;
 use crate::machine::{Machine, Ready};
 use crate::results::{Chosen, find};
-use crate::run::read;
 use crate::terminal::columns;
 
 /// Count the instructions of single statements, exactly, under Callgrind
@@ -99,7 +97,7 @@ pub fn run(args: &CountArgs) -> anyhow::Result<()> {
             return exit::refuse("--experiment names a stored count; leave it out to count a plan");
         }
         (Some(plan), None) => args.count(plan)?,
-        (None, _) if args.changes() => {
+        (None, _) if !args.changes().is_empty() => {
             return exit::refuse("name the plan to count: steelyard count PLAN.toml");
         }
         (None, named) => stored(results, named.as_deref())?,
@@ -169,32 +167,27 @@ impl CountArgs {
 
     /// The plan with the command line's changes.
     fn plan(&self) -> anyhow::Result<Option<Plan>> {
-        let (mut plan, from) = match (&self.plan, &self.plan_of) {
-            (Some(path), _) => (read(path)?, path.display().to_string()),
+        let changes = self.changes();
+        Ok(match (&self.plan, &self.plan_of) {
+            (Some(path), _) => Some(read_named(path, &changes)?),
             (None, Some(named)) => {
                 let store = Store::open_read_only(&self.chosen.directory.results)?;
                 let experiment = find(&store, Some(named))?;
                 let from = format!("the plan of experiment {}", experiment.id);
-                (Plan::parse(&experiment.plan, None, &from)?, from)
+                Some(Plan::parse_with(&experiment.plan, None, &from, &changes)?)
             }
-            (None, None) => return Ok(None),
-        };
-        if !self.changes() {
-            return Ok(Some(plan));
-        }
-        if !self.kinds.is_empty() {
-            plan.count.kinds.clone_from(&self.kinds);
-        }
-        if !self.protocols.is_empty() {
-            let asked = Protocol::NAMED.iter().filter(|known| self.protocols.contains(&known.1));
-            plan.count.protocols = asked.map(|(_, protocol)| *protocol).collect();
-        }
-        plan.count.statements = self.statements.or(plan.count.statements);
-        // The results are stored with the plan as changed.
-        Ok(Some(Plan::parse(&plan.to_toml(), None, &from)?))
+            (None, None) => None,
+        })
     }
 
-    fn changes(&self) -> bool {
-        !self.kinds.is_empty() || !self.protocols.is_empty() || self.statements.is_some()
+    fn changes(&self) -> Layer {
+        let mut layer = Layer::default();
+        let kinds = (!self.kinds.is_empty()).then_some(&self.kinds);
+        layer.set("--kinds", &["count", "kinds"], &kinds);
+        let asked = Protocol::NAMED.iter().filter(|known| self.protocols.contains(&known.1));
+        let asked: Vec<Protocol> = asked.map(|(_, protocol)| *protocol).collect();
+        layer.set("--protocols", &["count", "protocols"], &(!asked.is_empty()).then_some(asked));
+        layer.set("--statements", &["count", "statements"], &self.statements);
+        layer
     }
 }

@@ -4,7 +4,7 @@ use std::io::{IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use plan::Plan;
+use plan::{Layer, Plan, WorkloadPlan};
 use tempfile::TempDir;
 
 use crate::exit::{WrongRequest, refuse};
@@ -50,13 +50,25 @@ pub fn read() -> anyhow::Result<String> {
     Ok(text)
 }
 
-/// The plan in a file, or from standard input; then other files are looked up in the current
-/// directory.
-pub fn read_plan(path: &Path) -> anyhow::Result<Plan> {
+/// The plan in a file, or from standard input, with a layer over it. Other files of a plan from
+/// standard input are looked up in the current directory.
+pub fn read_plan(path: &Path, layer: &Layer) -> anyhow::Result<Plan> {
     if is_dash(path) {
-        return Ok(Plan::parse(&read()?, Some(Path::new(".")), INPUT)?);
+        return Ok(Plan::parse_with(&read()?, Some(Path::new(".")), INPUT, layer)?);
     }
-    Ok(Plan::read(path)?)
+    Ok(Plan::read_with(path, layer)?)
+}
+
+/// The same, where the name of a workload could have been meant.
+pub fn read_named(path: &Path, layer: &Layer) -> anyhow::Result<Plan> {
+    if !is_dash(path) && !path.exists() && path.extension().is_none() {
+        return refuse(format!(
+            "`{}` is neither a plan file nor a workload with a short form ({})",
+            path.display(),
+            WorkloadPlan::names().join(", ")
+        ));
+    }
+    read_plan(path, layer)
 }
 
 /// Files to read. A copy of standard input is kept as long as this lives.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
@@ -13,7 +13,7 @@ use report::{Results, Which};
 use store::Experiment;
 
 use crate::changes::Changes;
-use crate::dash::{is_dash, read_plan};
+use crate::dash::is_dash;
 use crate::exit::{Unfinished, WrongRequest, refuse};
 use crate::machine::{Machine, Ready};
 use crate::pasted::pasted;
@@ -53,9 +53,8 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
         let plan =
             plan.ok_or_else(|| WrongRequest("--write-plan needs a plan or a workload".to_owned()))?;
         // As it would be stored: better to give a password again than to write it to a file.
-        let text = plan.to_toml();
-        let written = plan::plan_without_passwords(&text);
-        if written != text {
+        let written = plan.text_without_passwords();
+        if written != plan.text {
             eprintln!("note: passwords are not written to the plan; add them before you run it");
         }
         std::io::stdout().write_all(written.as_bytes())?;
@@ -233,13 +232,16 @@ fn with_budget(words: Option<&[String]>, budget: Duration) -> String {
     format!("`{}`", shlex::try_join(changed.iter().copied()).unwrap_or_else(|_| changed.join(" ")))
 }
 
+/// True if the plan has a password.
+fn secret(plan: &Plan) -> bool {
+    plan.text_without_passwords() != plan.text
+}
+
 impl RunArgs {
     /// The words of this command, if they name the plan and no password.
     fn again(&self, plan: &Plan) -> Option<Vec<String>> {
         let named = self.what.as_ref().is_some_and(|what| !is_dash(what));
-        let text = plan.to_toml();
-        let secret = plan::plan_without_passwords(&text) != text;
-        (named && !secret).then(|| std::env::args().skip(1).collect())
+        (named && !secret(plan)).then(|| std::env::args().skip(1).collect())
     }
 
     /// How to continue this run: a command that can be pasted, unless the plan is needed again.
@@ -247,9 +249,8 @@ impl RunArgs {
         if self.resume && self.what.is_some() {
             return "the same command".to_owned();
         }
-        let text = plan.to_toml();
         // Passwords are not stored.
-        if plan::plan_without_passwords(&text) != text {
+        if secret(plan) {
             return "the same command and --resume".to_owned();
         }
         let place = [self.directory.words(), self.machine.again()].concat();
@@ -267,27 +268,16 @@ impl RunArgs {
             }
             return Ok(None);
         };
-        if let Some(workload) = what.to_str().and_then(WorkloadPlan::named) {
-            return Ok(Some(self.changes.apply(self.short.plan(workload)?, "the short form")?));
-        }
-        if let Some((workload, option)) = WorkloadPlan::of_file(what) {
-            let plan = self.short.with(option, what).plan(workload)?;
-            return Ok(Some(self.changes.apply(plan, "the short form")?));
-        }
-        let plan = self.short.change(read(what)?, what)?;
-        Ok(Some(self.changes.apply(plan, &what.display().to_string())?))
+        let mut layer = self.changes.layer();
+        Ok(Some(if let Some(workload) = what.to_str().and_then(WorkloadPlan::named) {
+            self.short.plan(&workload, layer)?
+        } else if let Some((workload, option)) = WorkloadPlan::of_file(what) {
+            layer.option(option, &what.display().to_string());
+            self.short.plan(&workload, layer)?
+        } else {
+            self.short.change(what, layer)?
+        }))
     }
-}
-
-pub fn read(path: &Path) -> anyhow::Result<Plan> {
-    if !is_dash(path) && !path.exists() && path.extension().is_none() {
-        return refuse(format!(
-            "`{}` is neither a plan file nor a workload with a short form ({})",
-            path.display(),
-            WorkloadPlan::names().join(", ")
-        ));
-    }
-    read_plan(path)
 }
 
 #[cfg(test)]

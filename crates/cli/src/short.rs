@@ -4,8 +4,9 @@ use std::path::Path;
 
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
-use plan::{CommandOption, Plan, WorkloadPlan};
+use plan::{CommandOption, Layer, Plan, WorkloadPlan};
 
+use crate::dash::read_named;
 use crate::exit::{WrongRequest, refuse};
 
 /// Options that replace a plan file, or what it says of its workload.
@@ -114,41 +115,37 @@ impl ShortForm {
         !self.variants.is_empty() || !self.config.is_empty() || !self.options.0.is_empty()
     }
 
-    /// The same with an option that takes this file.
-    pub fn with(&self, option: &str, file: &Path) -> ShortForm {
-        let mut short = self.clone();
-        short.options.0.push((option.to_owned(), file.display().to_string()));
-        short
-    }
-
-    /// Builds the plan from the options.
-    pub fn plan(&self, workload: WorkloadPlan) -> anyhow::Result<Plan> {
+    /// The plan of this workload, with all that was given.
+    pub fn plan(&self, workload: &WorkloadPlan, mut layer: Layer) -> anyhow::Result<Plan> {
         if self.variants.is_empty() {
             return refuse(
                 "name at least one variant with -v, for example -v postgres@13.7 -v postgres@14.3",
             );
         }
-        Ok(Plan::short(&plan::ShortForm {
-            workload,
-            variants: self.named_variants(),
-            config: self.settings()?,
-            options: self.options.0.clone(),
-        })?)
+        for (name, dbms) in self.named_variants() {
+            layer.set("-v", &["variants", &name, "dbms"], &dbms);
+        }
+        for (name, value) in self.settings()? {
+            layer.config(&name, &value);
+        }
+        Ok(Plan::short(workload, &self.over(layer))?)
     }
 
-    /// A plan from a file with the given options of its workload. Its variants are its own.
-    pub fn change(&self, plan: Plan, file: &Path) -> anyhow::Result<Plan> {
+    /// A plan from a file, with all that was given. Its variants are its own.
+    pub fn change(&self, file: &Path, layer: Layer) -> anyhow::Result<Plan> {
         if !self.variants.is_empty() || !self.config.is_empty() {
             return refuse(format!(
                 "{}: -v and -c can't be used with a plan file; change the plan instead",
                 file.display()
             ));
         }
-        if self.options.0.is_empty() {
-            return Ok(plan);
-        }
-        let origin = format!("{} with the options given", file.display());
-        Ok(plan.with_options(&self.options.0, &origin)?)
+        read_named(file, &self.over(layer))
+    }
+
+    /// The layer with the options of the workload.
+    fn over(&self, mut layer: Layer) -> Layer {
+        self.options.0.iter().for_each(|(name, value)| layer.option(name, value));
+        layer
     }
 
     fn named_variants(&self) -> Vec<(String, String)> {

@@ -127,6 +127,7 @@ pub(crate) fn check_adaptive(plan: &Plan, problems: &mut Problems) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Layer;
     use proptest::prelude::*;
 
     fn plan(keys: &str) -> Plan {
@@ -217,10 +218,11 @@ mod tests {
         // Where every trial loads, it is measured as all others.
         assert_eq!(read("pairing = 'blocks'", script).restore_after, None);
         // Options choose anew.
-        let plan = read("pairing = 'auto'", script);
+        let text = read("pairing = 'auto'", script).to_toml();
         let options = |name: &str, value: &str| {
-            let options = [(name.to_owned(), value.to_owned())];
-            let plan = plan.with_options(&options, "test").unwrap();
+            let mut layer = Layer::default();
+            layer.option(name, value);
+            let plan = Plan::parse_with(&text, None, "test", &layer).unwrap();
             (plan.restore_after, plan.added)
         };
         assert_eq!(options("steps", "load,script"), (None, Vec::new()));

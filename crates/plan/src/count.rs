@@ -3,12 +3,13 @@
 use std::path::Path;
 
 use serde::Serialize;
-use toml::de::{DeTable, DeValue};
+use toml::de::DeTable;
 
 use crate::key::{Key, Keyed, write_keys};
+use crate::kind::{Kind, choice, one_or_more, string, strings, whole};
 use crate::place::read_beside;
 use crate::problem::Problems;
-use crate::section::{Section, choice, integer, join, one_or_more, printable, string, strings};
+use crate::section::{Section, join, printable};
 
 /// Rows in the table when the plan does not say. PostgreSQL's ANALYZE samples 300 rows for each of
 /// the default 100 buckets (`src/backend/commands/analyze.c`, `std_typanalyze`): up to 30,000 rows
@@ -58,16 +59,23 @@ impl CountPlan {
 }
 
 impl Keyed for CountPlan {
+    #[rustfmt::skip] // A table.
     fn keys(&mut self) -> Vec<Key<'_>> {
         vec![
-            Key::whole("rows", &mut self.rows, 1..(1 << 53)).note("in the table at the start"),
-            Key::optional("statements", &mut self.statements, |v| integer(v, 6..1_000_001))
-                .note("executions counted of each kind"),
-            Key::new("protocols", &mut self.protocols, protocols),
-            Key::new("kinds", &mut self.kinds, strings).unless(&[""; 0]),
-            Key::optional("file", &mut self.file, string)
-                .note("its text follows; the file is not read again"),
-            Key::optional("file_text", &mut self.file_text, string),
+            Key::whole("rows", &mut self.rows, 1..1 << 53).note("in the table at the start")
+                .means("rows in the table, or keys, before the first counted execution. Up to 30000, ANALYZE reads them all, so statistics don't depend on chance"),
+            Key::optional("statements", &mut self.statements, whole(6..1_000_001))
+                .usual("10 to 50, by kind; 100 or 2000 calls").note("executions counted of each kind")
+                .means("counted executions of each kind, after the same number of uncounted ones; at least 6, because the server replans a prepared statement five times"),
+            Key::new("protocols", &mut self.protocols, protocols())
+                .means("how statements are sent: as text, or parsed once and then bound; not for calls"),
+            Key::new("kinds", &mut self.kinds, strings()).unless(&[""; 0]).usual("all")
+                .means("which kinds, by name"),
+            Key::optional("file", &mut self.file, string())
+                .note("its text follows; the file is not read again")
+                .means("a file of statements to use instead of the workload's, relative to the plan"),
+            Key::optional("file_text", &mut self.file_text, string()).usual("that of `file`")
+                .means("the statements"),
         ]
     }
 }
@@ -178,6 +186,7 @@ pub(crate) fn read_count(p: &mut Problems, table: &DeTable, folder: Option<&Path
     section.finish(p);
     if let (Some(file), None) = (&count.file, &count.file_text) {
         count.file_text = read_beside(p, folder, file, ("count.file", "file_text"));
+        p.complete(&["count", "file_text"], &count.file_text);
     }
     if let Some(Err(message)) = count.file_text.as_deref().map(OwnStatements::parse) {
         p.of("count.file", format!("`file`: {message}"));
@@ -185,14 +194,13 @@ pub(crate) fn read_count(p: &mut Problems, table: &DeTable, folder: Option<&Path
     count
 }
 
-fn protocols(value: &DeValue) -> Result<Vec<Protocol>, String> {
-    let found = one_or_more(value, |one| choice(one, &Protocol::NAMED))?;
-    match found.as_slice() {
+fn protocols() -> Kind<Vec<Protocol>> {
+    one_or_more(choice(&Protocol::NAMED)).and_then(|found| match found.as_slice() {
         [] => Err("the list is empty; name \"simple\", \"prepared\" or both".to_owned()),
         [first, second] if first == second => Err(format!("\"{}\" appears twice", first.as_str())),
         [_, _, _, ..] => Err("name each protocol once".to_owned()),
         _ => Ok(found),
-    }
+    })
 }
 
 /// Writes `[count]` where it differs from its defaults.

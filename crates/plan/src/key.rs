@@ -1,18 +1,22 @@
 //! A key of a plan's table, declared once: how to read, write and give it on the command line.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::ops::Range;
 
 use serde::Serialize;
+use serde_json::{Value as Json, json};
 use toml::Value as Toml;
-use toml::de::DeValue;
+use toml::de::{DeTable, DeValue};
 
+use crate::kind::{self, Kind, map, size, whole};
 use crate::near::nearest;
 use crate::problem::Problems;
 use crate::section::{
-    Section, Value, as_table, describe, integer, join, one_or_more, printable, string, within,
+    Section, Value, as_table, describe, join, printable, setting, string, within,
 };
-use crate::size::{format_size, parse_size};
+use crate::size::format_size;
+use crate::value::{quoted, toml};
 
 /// Something whose keys a plan can hold.
 pub(crate) trait Keyed {
@@ -28,60 +32,69 @@ pub(crate) struct Key<'a> {
     name: &'static str,
     /// Its comment in a written plan; may be empty.
     note: &'static str,
-    /// The present value; `None`: not written.
+    /// What it means, where that is not its note.
+    meaning: &'static str,
+    /// What holds without it, where that is not the value of a default.
+    usual: &'static str,
+    unit: &'static str,
+    /// What it may hold.
+    schema: Json,
+    /// The present value.
+    present: Option<Toml>,
+    /// The same, if it is written.
     value: Option<Toml>,
     read: Read<'a>,
 }
 
 impl<'a> Key<'a> {
-    /// A key whose value `read` parses, or rejects with a message.
-    pub(crate) fn new<T: Serialize>(
-        name: &'static str,
-        field: &'a mut T,
-        read: impl Fn(&DeValue) -> Result<T, String> + 'a,
-    ) -> Self {
+    fn declared(name: &'static str, schema: Json, value: Option<Toml>, read: Read<'a>) -> Self {
+        let present = value.clone();
+        Key { name, note: "", meaning: "", usual: "", unit: "", schema, present, value, read }
+    }
+
+    /// A key with values of a kind.
+    pub(crate) fn new<T: Serialize>(name: &'static str, field: &'a mut T, kind: Kind<T>) -> Self {
         let value = toml(field);
-        let read: Read<'a> = Box::new(move |p, value, path| match read(value.get_ref()) {
+        let read: Read<'a> = Box::new(move |p, value, path| match (kind.read)(value.get_ref()) {
             Ok(read) => *field = read,
             Err(message) => p.at(value.span(), format!("`{name}`{}: {message}", within(path))),
         });
-        Key { name, note: "", value, read }
+        Key::declared(name, kind.schema, value, read)
     }
 
     /// The same for one that may be left out.
-    pub(crate) fn optional<T: Serialize>(
+    pub(crate) fn optional<T: Serialize + 'static>(
         name: &'static str,
         field: &'a mut Option<T>,
-        read: impl Fn(&DeValue) -> Result<T, String> + 'a,
+        kind: Kind<T>,
     ) -> Self {
-        Self::new(name, field, move |value| read(value).map(Some))
+        Key::new(name, field, kind.optional())
     }
 
     /// A whole number within bounds.
-    pub(crate) fn whole<T: Serialize + TryFrom<u64>>(
+    pub(crate) fn whole<T: Serialize + TryFrom<u64> + 'static>(
         name: &'static str,
         field: &'a mut T,
         bounds: Range<u64>,
     ) -> Self {
-        Self::new(name, field, move |value| integer(value, bounds.clone()))
+        Key::new(name, field, whole(bounds))
     }
 
     /// A size in bytes, above 0, that may be left out.
     pub(crate) fn size(name: &'static str, field: &'a mut Option<u64>) -> Self {
         let shown = field.map(format_size);
-        let read = |value: &DeValue| {
-            let bytes = match value {
-                DeValue::String(text) => parse_size(text).map_err(|e| e.to_string())?,
-                other => integer(other, 1..(1 << 63)).map_err(|_| {
-                    format!("expected a size such as \"512MB\", found {}", describe(other))
-                })?,
-            };
-            if bytes == 0 || bytes > i64::MAX as u64 {
-                return Err("a size must be above 0 and fit in 63 bits".to_owned());
+        Key::optional(name, field, size()).shown(shown)
+    }
+
+    /// Settings of a server, added to those that there are. They are written elsewhere.
+    pub(crate) fn settings(name: &'static str, field: &'a mut BTreeMap<String, String>) -> Self {
+        let read: Read<'a> = Box::new(move |p, value, path| {
+            let path = join(path, name);
+            if let Some(table) = as_table(p, &path, value) {
+                field.extend(settings(p, table, &path));
             }
-            Ok(bytes)
-        };
-        Self::optional(name, field, read).shown(shown)
+        });
+        Key::declared(name, map(&kind::setting().schema), None, read)
     }
 
     /// A table that may be left out.
@@ -97,7 +110,7 @@ impl<'a> Key<'a> {
                 section.finish(p);
             }
         });
-        Key { name, note: "", value, read }
+        Key::declared(name, object(T::default().keys()), value, read)
     }
 
     /// A list of tables that may be left out.
@@ -123,7 +136,8 @@ impl<'a> Key<'a> {
                 }
             }
         });
-        Key { name, note: "", value: value.map(Toml::Array), read }
+        let schema = json!({ "type": "array", "items": object(T::default().keys()) });
+        Key::declared(name, schema, value.map(Toml::Array), read)
     }
 
     /// The steps of a workload, by known names.
@@ -131,12 +145,43 @@ impl<'a> Key<'a> {
         let value = toml(field);
         let note = if field.len() == known.known.len() { "all of them" } else { "" };
         let read: Read<'a> = Box::new(move |p, value, _| *field = steps(p, value, known));
-        Key { name: "steps", note, value, read }
+        Key::declared("steps", known.schema(), value, read).note(note)
     }
 
     /// Sets its comment in a written plan.
     pub(crate) fn note(self, note: &'static str) -> Self {
         Key { note, ..self }
+    }
+
+    /// Sets what the documentation says of it, if that is not its note.
+    pub(crate) fn means(self, meaning: &'static str) -> Self {
+        Key { meaning, ..self }
+    }
+
+    /// Sets what holds without it, in words.
+    pub(crate) fn usual(self, usual: &'static str) -> Self {
+        Key { usual, ..self }
+    }
+
+    /// Sets the unit of its number.
+    pub(crate) fn unit(self, unit: &'static str) -> Self {
+        Key { unit, ..self }
+    }
+
+    /// Its name, with what the schema says of it.
+    fn described(self) -> (String, Json) {
+        let mut schema = self.schema;
+        let mut text = if self.meaning.is_empty() { self.note } else { self.meaning }.to_owned();
+        if !self.usual.is_empty() {
+            let _ = write!(text, "\n\nDefault: {}", self.usual);
+        } else if let Some(value) = self.present {
+            schema["default"] = json!(value);
+        }
+        if !self.unit.is_empty() {
+            schema["x-unit"] = json!(self.unit);
+        }
+        schema["description"] = json!(text);
+        (self.name.to_owned(), schema)
     }
 
     /// Its name where it has another value than the same key elsewhere.
@@ -146,7 +191,8 @@ impl<'a> Key<'a> {
 
     /// Written as this text.
     pub(crate) fn shown(self, text: Option<String>) -> Self {
-        Key { value: text.map(Toml::String), ..self }
+        let value = text.map(Toml::String);
+        Key { present: value.clone(), value, ..self }
     }
 
     /// Leaves it out unless it is `written`.
@@ -200,6 +246,16 @@ impl StepNames {
         canonical(step.split_once('.').map_or(step, |(test, _)| test), self.aliases)
     }
 
+    /// What a list of steps may hold.
+    pub(crate) fn schema(&self) -> Json {
+        let aliases = self.aliases.iter().map(|(alias, _)| alias);
+        let names: Vec<&str> = self.known.iter().chain(aliases).copied().collect();
+        let again = json!({ "type": "string", "pattern": "\\.[A-Za-z0-9-]+$" });
+        let all = json!({ "enum": names });
+        let one = if self.suffixes { json!({ "anyOf": [all, again] }) } else { all };
+        json!({ "type": "array", "items": one, "minItems": 1 })
+    }
+
     /// The message that a name is not known.
     pub(crate) fn unknown(&self, name: &str) -> String {
         let all = self.known.iter().copied();
@@ -241,8 +297,8 @@ pub enum Form {
 }
 
 impl CommandOption {
-    /// The line of the plan that an option with this value stands for.
-    pub(crate) fn line(&self, text: &str) -> Result<String, String> {
+    /// The value, as TOML, that an option with this one stands for.
+    pub(crate) fn toml(&self, text: &str) -> Result<String, String> {
         let counts = || text.split(',').map(|item| Ok(count(item)?.to_string()));
         let value = match self.form {
             Form::Count => count(text).map(|count| count.to_string()),
@@ -251,10 +307,7 @@ impl CommandOption {
             Form::Names => Ok(list(text.split(',').map(quoted).collect())),
             Form::Switch(value) => Ok(value.to_owned()),
         };
-        match value {
-            Ok(value) => Ok(format!("{} = {value}\n", self.key)),
-            Err(message) => Err(format!("`--{}`: {message}", self.name)),
-        }
+        value.map_err(|message| format!("`--{}`: {message}", self.name))
     }
 }
 
@@ -275,20 +328,6 @@ fn count(text: &str) -> Result<u64, String> {
     number.filter(|number| *number > 0).ok_or_else(|| {
         format!("expected a count above 0 such as 200000, 200k or 20m, found `{text}`")
     })
-}
-
-/// Numbers of clients: one, or a list without repetition.
-pub(crate) fn dops(value: &DeValue) -> Result<Vec<u32>, String> {
-    let list: Vec<u32> = one_or_more(value, |one| integer(one, 1..10_001))?;
-    if list.is_empty() {
-        return Err("the list is empty; name at least one number of clients".to_owned());
-    }
-    match list.iter().enumerate().find(|(place, dop)| list[..*place].contains(dop)) {
-        Some((_, twice)) => {
-            Err(format!("{twice} appears twice; to repeat trials, increase `blocks`"))
-        }
-        None => Ok(list),
-    }
 }
 
 /// The list of steps, with the places of its items; without what is not understood.
@@ -337,17 +376,10 @@ pub(crate) fn canonical<'n>(name: &'n str, aliases: &[(&str, &'static str)]) -> 
     meant.map_or(name, |(_, canonical)| *canonical)
 }
 
-/// A value as TOML; `None` where it is none.
-fn toml(value: &impl Serialize) -> Option<Toml> {
-    #[derive(Serialize)]
-    struct Held<'v, T> {
-        value: &'v T,
-    }
-    match toml::Table::try_from(Held { value }) {
-        Ok(mut held) => held.remove("value"),
-        // A value that does not fit in TOML is written as text that the reader rejects.
-        Err(error) => Some(Toml::String(error.to_string())),
-    }
+/// The schema of a table with these keys.
+pub(crate) fn object(keys: Vec<Key<'_>>) -> Json {
+    let properties: serde_json::Map<_, _> = keys.into_iter().map(Key::described).collect();
+    json!({ "type": "object", "properties": properties, "additionalProperties": false })
 }
 
 impl Section<'_, '_> {
@@ -385,9 +417,28 @@ pub(crate) fn line(out: &mut String, key: &str, value: &str, note: &str) {
     };
 }
 
-/// A text as TOML.
-pub(crate) fn quoted(text: &str) -> String {
-    Toml::String(text.to_owned()).to_string()
+/// The settings of a table.
+fn settings(p: &mut Problems, table: &DeTable, path: &str) -> BTreeMap<String, String> {
+    let mut settings = BTreeMap::new();
+    for (key, value) in table {
+        let name = key.get_ref();
+        let fit = |c: char| c.is_ascii_alphanumeric() || "_.-".contains(c);
+        if name.is_empty() || !name.chars().all(fit) {
+            let message = format!(
+                "`{}` in [{path}] is not a valid name of a setting; expected letters, digits, `_`, `-` and `.`",
+                printable(name)
+            );
+            p.at(key.span(), message);
+            continue;
+        }
+        match setting(value.get_ref()) {
+            Ok(text) => {
+                settings.insert(name.to_string(), text);
+            }
+            Err(message) => p.at(value.span(), format!("`{name}` in [{path}]: {message}")),
+        }
+    }
+    settings
 }
 
 #[cfg(test)]

@@ -5,6 +5,10 @@ use std::fmt;
 use std::ops::Range;
 use std::path::PathBuf;
 
+use serde::Serialize;
+
+use crate::value::toml;
+
 /// Why a plan cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum PlanError {
@@ -34,21 +38,6 @@ impl PlanError {
             PlanError::Invalid { problems } => problems,
         }
     }
-
-    /// A problem without a position in a text.
-    pub(crate) fn of(origin: &str, message: String) -> Self {
-        let problem = Problem { origin: origin.to_owned(), place: None, message };
-        PlanError::Invalid { problems: vec![problem] }
-    }
-
-    /// The same without positions, for a text the user has never seen.
-    #[must_use]
-    pub fn without_places(mut self) -> Self {
-        if let PlanError::Invalid { problems } = &mut self {
-            problems.iter_mut().for_each(|problem| problem.place = None);
-        }
-        self
-    }
 }
 
 fn lines(problems: &[Problem]) -> String {
@@ -61,7 +50,8 @@ fn lines(problems: &[Problem]) -> String {
 pub struct Problem {
     /// Where the plan came from: a path or a phrase such as `command line`.
     pub origin: String,
-    /// Line and column (in characters), both from 1; `None` when no text belongs to it.
+    /// Line and column (in characters), both from 1; `None` when no text belongs to it. The message
+    /// about an option begins with the option.
     pub place: Option<(usize, usize)>,
     /// The message: what was found, what was expected, what to do.
     pub message: String,
@@ -79,8 +69,14 @@ impl fmt::Display for Problem {
 
 /// Collects problems while a plan is read and checked.
 pub(crate) struct Problems<'t> {
-    text: &'t str,
+    pub(crate) text: &'t str,
     origin: &'t str,
+    /// True if nobody has written the text, so that places in it mean nothing.
+    pub(crate) generated: bool,
+    /// Where the keys of each option end; they are behind the text.
+    pub(crate) options: Vec<(usize, String)>,
+    /// Paths of keys with the values, as TOML, that make the plan complete without its folder.
+    pub(crate) found_beside: Vec<(Vec<String>, String)>,
     /// Position of a key's value, by its path, such as `workload.insert.rows`.
     places: HashMap<String, Range<usize>>,
     found: Vec<(Option<usize>, Problem)>,
@@ -91,7 +87,16 @@ pub(crate) struct Problems<'t> {
 
 impl<'t> Problems<'t> {
     pub(crate) fn new(text: &'t str, origin: &'t str) -> Self {
-        Problems { text, origin, places: HashMap::new(), found: Vec::new(), unread: HashSet::new() }
+        Problems {
+            text,
+            origin,
+            generated: false,
+            options: Vec::new(),
+            found_beside: Vec::new(),
+            places: HashMap::new(),
+            found: Vec::new(),
+            unread: HashSet::new(),
+        }
     }
 
     /// Remembers that the value of this key could not be understood, which is already reported.
@@ -114,10 +119,32 @@ impl<'t> Problems<'t> {
         self.places.contains_key(&format!("steps.{name}"))
     }
 
-    /// Adds a problem at a span of the text.
+    /// True if the key at this path comes from an option.
+    pub(crate) fn is_option(&self, path: &str) -> bool {
+        self.places.get(path).is_some_and(|span| span.start > self.text.len())
+    }
+
+    /// Remembers a value, if there is one, that makes the plan complete without its folder.
+    pub(crate) fn complete(&mut self, path: &[&str], value: &impl Serialize) {
+        let path = path.iter().map(ToString::to_string).collect();
+        self.found_beside.extend(toml(value).map(|value| (path, value.to_string())));
+    }
+
+    /// Adds a problem at a span of the text, or of an option.
     pub(crate) fn at(&mut self, span: Range<usize>, message: impl Into<String>) {
-        let place = line_and_column(self.text, span.start);
-        self.push(Some(span.start), Some(place), message.into());
+        let message = message.into();
+        let of_option = |(end, _): &&(usize, String)| span.start < *end;
+        if span.start > self.text.len()
+            && let Some((_, option)) = self.options.iter().find(of_option)
+        {
+            let message = format!("`{option}`: {message}");
+            self.push(Some(span.start), None, message);
+        } else if self.generated {
+            self.push(None, None, message);
+        } else {
+            let place = line_and_column(self.text, span.start);
+            self.push(Some(span.start), Some(place), message);
+        }
     }
 
     /// Adds a problem of a key, by its path; when the text lacks the key, the nearest table around
@@ -143,12 +170,14 @@ impl<'t> Problems<'t> {
     }
 
     /// `Ok` when nothing was found.
-    pub(crate) fn finish(mut self) -> Result<(), PlanError> {
-        if self.found.is_empty() {
-            return Ok(());
-        }
+    pub(crate) fn finish(self) -> Result<(), PlanError> {
+        if self.found.is_empty() { Ok(()) } else { Err(self.error()) }
+    }
+
+    /// What was found, as an error.
+    pub(crate) fn error(mut self) -> PlanError {
         self.found.sort_by_key(|(start, _)| start.unwrap_or(usize::MAX));
-        Err(PlanError::Invalid { problems: self.found.into_iter().map(|(_, p)| p).collect() })
+        PlanError::Invalid { problems: self.found.into_iter().map(|(_, p)| p).collect() }
     }
 }
 

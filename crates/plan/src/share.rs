@@ -2,8 +2,10 @@
 
 use std::ops::RangeInclusive;
 
+use serde_json::{Value as Json, json};
 use toml::de::DeValue;
 
+use crate::kind::Kind;
 use crate::section::{describe, number};
 
 /// Above nothing and below the whole.
@@ -28,14 +30,22 @@ pub fn parse_share(text: &str) -> Result<f64, String> {
     percent(text, &SOME, || format!("{expected}, found `{text}`"))
 }
 
-/// Reads a share above 0 and below 100% from a plan.
-pub(crate) fn share(value: &DeValue) -> Result<f64, String> {
-    read(value, &SOME, "a share above 0 and below 100%, such as 0.02 or \"2%\"")
+/// A share above 0 and below 100%.
+pub(crate) fn share() -> Kind<f64> {
+    let schema = json!({ "exclusiveMinimum": 0, "exclusiveMaximum": 100 });
+    kind(schema, SOME, "a share above 0 and below 100%, such as 0.02 or \"2%\"")
 }
 
-/// Reads a share from 0 to 100% from a plan.
-pub(crate) fn any_share(value: &DeValue) -> Result<f64, String> {
-    read(value, &ANY, "a share from 0 to 100%, such as 0.05 or \"5%\"")
+/// A share from 0 to 100%.
+pub(crate) fn any_share() -> Kind<f64> {
+    let schema = json!({ "minimum": 0, "maximum": 100 });
+    kind(schema, ANY, "a share from 0 to 100%, such as 0.05 or \"5%\"")
+}
+
+fn kind(mut schema: Json, within: RangeInclusive<f64>, expected: &'static str) -> Kind<f64> {
+    schema["type"] = json!(["number", "string"]);
+    schema["examples"] = json!(["2%"]);
+    Kind::new(schema, move |value| read(value, &within, expected))
 }
 
 /// A text is in percent; a number up to 1 is a fraction, a greater one in percent.
@@ -91,10 +101,10 @@ mod tests {
 
     #[test]
     fn plans_have_fractions_and_percent() {
-        let read = |value: &str, read: fn(&DeValue) -> Result<f64, String>| {
+        let read = |value: &str, kind: fn() -> Kind<f64>| {
             let text = format!("x = {value}");
             let table = DeTable::parse(&text).unwrap();
-            read(table.get_ref().get("x").unwrap().get_ref())
+            (kind().read)(table.get_ref().get("x").unwrap().get_ref())
         };
         for (value, expected) in [
             ("0.02", 0.02),

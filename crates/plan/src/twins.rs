@@ -13,23 +13,29 @@ impl Plan {
     /// system under a second name. Variants that are twins or have one stay as they are, so that
     /// doubling twice changes nothing.
     ///
-    /// A name that is too long or taken is found when the result is read again:
-    /// `Plan::parse(&plan.with_twins().text, …)`.
+    /// A name that is too long or taken is found by [`Plan::parse_with`], for which this is
+    /// [`crate::Layer::twins`].
     pub fn with_twins(&self) -> Plan {
         let mut plan = self.clone();
-        plan.variants = Vec::with_capacity(2 * self.variants.len());
+        plan.double();
+        plan.text = plan.to_toml();
+        plan
+    }
+
+    /// Doubles the variants.
+    pub(crate) fn double(&mut self) {
+        let mut all = Vec::with_capacity(2 * self.variants.len());
         for variant in &self.variants {
-            plan.variants.push(variant.clone());
+            all.push(variant.clone());
             if variant.twin_of.is_none() && self.twin(&variant.name).is_none() {
-                plan.variants.push(Variant {
+                all.push(Variant {
                     name: format!("{}{SUFFIX}", variant.name),
                     twin_of: Some(variant.name.clone()),
                     ..variant.clone()
                 });
             }
         }
-        plan.text = plan.to_toml();
-        plan
+        self.variants = all;
     }
 
     /// The (first) variant that is a twin of the one with this name.

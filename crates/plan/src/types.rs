@@ -27,8 +27,7 @@ pub const DEFAULT_PROFILE_SECONDS: u32 = 5;
 /// An experiment as its author describes it: variants, workload, repetitions.
 ///
 /// The fields hold what the plan *means*: defaults are filled in, settings given for all variants
-/// are copied to each variant, and the text of a configuration file replaces its name. The original
-/// text is in [`Plan::text`].
+/// are copied to each variant, and the text of a configuration file replaces its name.
 ///
 /// `==` compares [`Plan::text`] too: plans that mean the same may be written in other words.
 #[derive(Debug, Clone, PartialEq)]
@@ -89,8 +88,10 @@ pub struct Plan {
     pub added: Vec<String>,
     /// The input of `steelyard count`; a run does not use it.
     pub count: CountPlan,
-    /// The plan as it was written (or, for [`Plan::short`], as [`Plan::to_toml`] writes it).
-    /// It may hold a password, see [`crate::plan_without_passwords`].
+    /// The plan as text, complete: the text that it was read from, with what was laid over it and
+    /// what was found beside it. As [`Plan::to_toml`] writes it where nobody has written it
+    /// ([`Plan::short`], twins) or where it can't be completed in place. It may hold a password,
+    /// see [`Plan::text_without_passwords`].
     pub text: String,
 }
 

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use crate::count::write_count;
-use crate::key::{line, quoted, write_keys};
+use crate::key::{line, write_keys};
 use crate::types::{Plan, Variant};
+use crate::value::{key_text, quoted};
 
 impl Plan {
     /// The plan as TOML, complete (configuration files become `config_text`) and lightly commented.
@@ -55,13 +56,6 @@ fn write_variant(out: &mut String, variant: &Variant, common: &BTreeMap<String, 
 /// Writes the settings that are not among the common ones.
 fn settings(out: &mut String, all: &BTreeMap<String, String>, common: &BTreeMap<String, String>) {
     for (key, value) in all.iter().filter(|(key, _)| !common.contains_key(*key)) {
-        line(out, &quoted_key(key), &quoted(value), "");
+        line(out, &key_text(key), &quoted(value), "");
     }
-}
-
-/// A key of a setting: `work_mem` bare, `auto_explain.log_min_duration` in quotes, since a dot
-/// would nest.
-fn quoted_key(key: &str) -> String {
-    let bare = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-    if key.chars().all(bare) { key.to_owned() } else { quoted(key) }
 }

@@ -6,3 +6,4 @@
 
 mod fixtures;
 mod properties;
+mod schema;

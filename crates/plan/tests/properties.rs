@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use crate::fixtures::meaning;
 use plan::{
-    BuildPlan, BuildSystem, CountPlan, Durability, Given, InsertPlan, Pairing, Plan, Protocol,
-    ShortForm, Tables, WorkloadPlan,
+    BuildPlan, BuildSystem, CountPlan, Durability, Given, InsertPlan, Layer, Pairing, Plan,
+    Protocol, Tables, WorkloadPlan,
 };
 use proptest::collection::{btree_map, hash_set, vec};
 use proptest::prelude::*;
@@ -198,10 +198,12 @@ prop_compose! {
         twins in any::<bool>(),
         count in count(),
     ) -> Plan {
-        let variants: Vec<_> = names.into_iter().map(|n| (n, dbms.clone())).collect();
         let workload = WorkloadPlan::Insert(insert);
-        let short = ShortForm { workload: workload.clone(), variants, config: vec![], options: vec![] };
-        let mut plan = Plan::short(&short).unwrap();
+        let mut layer = Layer::default();
+        for name in names {
+            layer.set("-v", &["variants", &name, "dbms"], &dbms);
+        }
+        let mut plan = Plan::short(&workload, &layer).unwrap();
         (plan.name, plan.workload, plan.blocks, plan.seed) = (name, workload, blocks, seed);
         plan.count = count;
         plan.margin = margin;
@@ -247,6 +249,15 @@ proptest! {
                 // Whatever is accepted can be written and scheduled.
                 let again = Plan::parse(&plan.to_toml(), None, "written").map_err(|e| TestCaseError::fail(e.to_string()))?;
                 prop_assert_eq!(meaning(&plan), meaning(&again));
+                // What is laid over it is in the text, and says the same there.
+                let mut layer = Layer::default();
+                layer.set("--seed", &["seed"], &7);
+                layer.option("steps", "l.i0,l.x");
+                if let Ok(plan) = Plan::parse_with(&text, None, "changed", &layer) {
+                    prop_assert_eq!(plan.seed, Some(7));
+                    let again = Plan::parse(&plan.text, None, "laid over").map_err(|e| TestCaseError::fail(e.to_string()))?;
+                    prop_assert_eq!(&plan, &Plan { added: plan.added.clone(), given: plan.given, ..again });
+                }
                 prop_assert_eq!(plan.schedule(1).len(), plan.blocks as usize);
             }
             Err(error) => prop_assert!(!error.problems().is_empty()),

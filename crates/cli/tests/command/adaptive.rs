@@ -166,7 +166,7 @@ fn options_change_a_plan_and_its_short_form() {
     wrong(&["--budget", "two hours"], &["`two hours` is not a time", "1h30m"]);
     wrong(
         &["--max-blocks", "5"],
-        &["with the options given: `max_blocks` = 5 is less than `blocks` = 6"],
+        &["plan.toml: `--max-blocks`: `max_blocks` = 5 is less than `blocks` = 6"],
     );
     wrong(&["--pairing", "stripes"], &["blocks, slices, frozen, auto"]);
     place.run(&["--resume", "--blocks", "9"]).expect(2, &["keeps its plan"]);

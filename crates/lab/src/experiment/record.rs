@@ -1,6 +1,5 @@
 //! Records an experiment before its first trial.
 
-use plan::Plan;
 use store::{
     Experiment, ExperimentId, HostFact, NewExperiment, NewVariant, Purpose, Store, Warning, now_ms,
 };
@@ -9,13 +8,6 @@ use crate::error::Error;
 use crate::lineup::level;
 use crate::options::Options;
 use crate::subject::{Lineup, Subject};
-
-/// The plan's text, complete without other files and without the folder that paths in it are
-/// relative to.
-pub fn complete_text(plan: &Plan) -> String {
-    let alone = Plan::parse(&plan.text, None, "the plan's text");
-    if alone.is_ok_and(|alone| alone == *plan) { plan.text.clone() } else { plan.to_toml() }
-}
 
 /// The machine as it is now.
 pub fn host(options: &Options) -> Vec<HostFact> {
@@ -48,7 +40,7 @@ pub fn begin(
         seed,
         blocks: plan.blocks,
         margin: plan.margin,
-        plan: plan::plan_without_passwords(&complete_text(plan)),
+        plan: plan.text_without_passwords(),
         steelyard: options.version.clone(),
         created_ms: now_ms(),
     })?;

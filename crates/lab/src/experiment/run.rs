@@ -15,7 +15,7 @@ use crate::experiment::blocks::Execution;
 use crate::experiment::data_dir::make_data_dir;
 use crate::experiment::exclusive::Exclusive;
 use crate::experiment::looks::conduct;
-use crate::experiment::record::{begin, complete_text, host};
+use crate::experiment::record::{begin, host};
 use crate::experiment::room;
 use crate::lineup::line_up;
 use crate::observe::profile::Profiler;
@@ -167,7 +167,7 @@ pub fn sweep(ledger: &Ledger, on_event: &mut dyn FnMut(Event)) -> Result<(), Err
 pub fn latest_unfinished(results: &Path, plan: Option<Box<Plan>>) -> Result<Resume, Error> {
     let store = Store::open_existing(results)?;
     // The stored plans have no passwords in them; the given one may.
-    let given = plan.as_ref().map(|plan| plan::plan_without_passwords(&complete_text(plan)));
+    let given = plan.as_ref().map(|plan| plan.text_without_passwords());
     let unfinished = store.experiments()?.into_iter().filter(|experiment| {
         experiment.state != ExperimentState::Finished
             && given.as_ref().is_none_or(|text| *text == experiment.plan)

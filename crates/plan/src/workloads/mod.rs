@@ -12,6 +12,7 @@ mod tests;
 #[cfg(any(test, feature = "toys"))]
 pub(crate) mod toy;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use toml::de::DeTable;
@@ -231,11 +232,15 @@ impl WorkloadPlan {
         write_keys_but(out, self.clone().family_mut(), left_out);
     }
 
+    /// Its section of `[workload]`.
+    pub(crate) fn section<'w, 'i>(&self, all: Option<&'w DeTable<'i>>) -> Option<&'w DeTable<'i>> {
+        all?.get(self.name())?.get_ref().as_table()
+    }
+
     /// True if its section says how long steps last.
-    pub(crate) fn says_seconds(&self, workload: Option<&DeTable>) -> bool {
-        let section = workload.and_then(|table| table.get(self.name())?.get_ref().as_table());
+    pub(crate) fn says_seconds(&self, all: Option<&DeTable>) -> bool {
         let keys = self.family().keys_of_seconds();
-        section.is_some_and(|section| keys.iter().any(|key| section.contains_key(*key)))
+        self.section(all).is_some_and(|section| keys.iter().any(|key| section.contains_key(*key)))
     }
 
     /// Reads `[workload]`, and the files that it names from `folder`. Without a workload, problems
@@ -270,12 +275,7 @@ impl WorkloadPlan {
                 section.keys(p, workload.family_mut().keys());
                 section.finish(p);
                 workload.family_mut().complete(&|key| table.contains_key(key));
-                for NamedFile { keys: (key, text_key), file, text } in workload.family_mut().files()
-                {
-                    if let (Some(file), None) = (file, &text) {
-                        *text = read_beside(p, folder, file, (&join(&path, key), text_key));
-                    }
-                }
+                read_files(p, &mut workload, folder);
             }
             found = Some(workload);
         }
@@ -284,5 +284,31 @@ impl WorkloadPlan {
             p.of("workload", format!("no workload; add [workload.{}]", names[0]));
         }
         found.unwrap_or_default()
+    }
+}
+
+/// Reads the files that the keys of a workload name.
+fn read_files(p: &mut Problems, workload: &mut WorkloadPlan, folder: Option<&Path>) {
+    let name = workload.name();
+    let mut found: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    let mut read = BTreeSet::new();
+    for NamedFile { keys: (key, text_key), file, text } in workload.family_mut().files() {
+        let path = format!("workload.{name}.{key}");
+        // A text belongs to the file of its layer.
+        if let Some(file) = file
+            && (text.is_none() || p.is_option(&path))
+        {
+            let folder = if p.is_option(&path) { Some(Path::new(".")) } else { folder };
+            *text = read_beside(p, folder, file, (&path, text_key));
+            read.insert(text_key);
+        }
+        found.entry(text_key).or_default().extend(text.clone());
+    }
+    for (text_key, texts) in found.into_iter().filter(|(key, _)| read.contains(key)) {
+        let path = ["workload", name, text_key];
+        match &texts[..] {
+            [text] => p.complete(&path, text),
+            texts => p.complete(&path, &texts),
+        }
     }
 }

@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use super::toy::ToyPlan;
-use crate::{Plan, ShortForm, WorkloadPlan};
+use crate::{Layer, Plan, WorkloadPlan};
 
 const PLAN: &str = "restore_after = \"fill\"\n[variants.a]\ndbms = \"postgres@14.3\"\n\
     [variants.b]\ndbms = \"postgres@15.1\"\n[workload.toy]\ndop = [1, 8]\n";
@@ -116,15 +116,13 @@ fn lengths_and_rows_can_be_changed_from_outside() {
 
 #[test]
 fn the_short_form_has_its_options() {
-    let short = ShortForm {
-        workload: WorkloadPlan::named("toy").unwrap(),
-        variants: vec![("a".to_owned(), "postgres@14.3".to_owned())],
-        config: vec![],
-        options: vec![("seconds".to_owned(), "7".to_owned())],
-    };
-    let plan = Plan::short(&short).unwrap();
+    let toy = WorkloadPlan::named("toy").unwrap();
+    let mut layer = Layer::default();
+    layer.set("-v", &["variants", "a", "dbms"], &"postgres@14.3");
+    layer.option("seconds", "7");
+    let plan = Plan::short(&toy, &layer).unwrap();
     assert_eq!((plan.workload.name(), plan.workload.seconds()), ("toy", Some(7)));
-    let rows = ShortForm { options: vec![("rows".to_owned(), "7".to_owned())], ..short };
-    let error = Plan::short(&rows).unwrap_err().to_string();
+    layer.option("rows", "7");
+    let error = Plan::short(&toy, &layer).unwrap_err().to_string();
     assert_eq!(error, "the short form: `--rows` is not an option of `toy`");
 }

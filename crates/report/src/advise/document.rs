@@ -131,7 +131,7 @@ pub(super) fn document(
         rows: advised.workload.rows().first().copied().unwrap_or(0),
         notes: notes(plan, evidence, found, wanted, in_slices),
         steps,
-        toml: plan::plan_without_passwords(&advised.to_toml()),
+        toml: advised.text_without_passwords(),
     }
 }
 

@@ -4,9 +4,9 @@ mod check;
 mod plan;
 
 use crate::family::{Family, PlannedStep, Sequence, SequenceKey};
-use crate::key::{CommandOption, Form, Key, Keyed, StepNames, dops};
+use crate::key::{CommandOption, Form, Key, Keyed, StepNames};
+use crate::kind::{boolean, choice, dops};
 use crate::problem::Problems;
-use crate::section::{boolean, choice};
 use crate::step::StepKey;
 use check::check;
 use plan::{ALIASES, is_read_write, needs_index};
@@ -43,30 +43,36 @@ const OPTIONS: [CommandOption; 7] = [
 ];
 
 impl Keyed for InsertPlan {
+    #[rustfmt::skip] // A table.
     fn keys(&mut self) -> Vec<Key<'_>> {
         vec![
-            Key::whole("rows", &mut self.rows, 1..TOO_MANY_ROWS)
-                .note("rows of l.i0, over all clients"),
+            Key::whole("rows", &mut self.rows, 1..TOO_MANY_ROWS).note("rows of l.i0, over all clients"),
             Key::whole("indexed_rows", &mut self.indexed_rows, 0..TOO_MANY_ROWS)
-                .note("rows of l.i1 (4/5) and l.i2 (1/5), over all clients"),
-            Key::steps(&mut self.steps, NAMES),
-            Key::new("dop", &mut self.dop, dops).note("clients"),
-            Key::whole("read_write_seconds", &mut self.read_write_seconds, 1..10_000_001)
-                .note("per qr… and qp… step"),
-            Key::new("tables", &mut self.tables, |v| choice(v, &TABLES))
-                .note("per-client or shared"),
-            Key::new("delete_per_insert", &mut self.delete_per_insert, boolean)
-                .note("delete the oldest rows at the rate of the inserts"),
-            Key::new("prepared_queries", &mut self.prepared_queries, boolean),
-            Key::new("prepared_inserts", &mut self.prepared_inserts, boolean),
-            Key::whole("secondary_indexes", &mut self.secondary_indexes, 0..4).note("0 to 3"),
-            Key::whole("partitions", &mut self.partitions, 0..1001).note("per table, 0 = none"),
-            Key::whole(
-                "hold_transaction_seconds",
-                &mut self.hold_transaction_seconds,
-                0..1_000_001,
-            )
-            .note("each transaction is held open this long, 0 = none"),
+                .note("rows of l.i1 (4/5) and l.i2 (1/5), over all clients")
+                .means("rows of l.i1 (4/5) and l.i2 (1/5) together, over all clients"),
+            Key::steps(&mut self.steps, NAMES).usual("all ten")
+                .means("in the order in which they run: l.i0, l.x, l.i1, l.i2, qr100, qp100, qr500, qp500, qr1000, qp1000 (the older names q100.1, q500.1, q1000.1 also work); l.i0 and l.x are added if other steps need them"),
+            Key::new("dop", &mut self.dop, dops()).note("clients")
+                .means("numbers of clients; with several, every variant goes through the steps once per block and number"),
+            Key::whole("read_write_seconds", &mut self.read_write_seconds, 1..10_000_001).unit("s")
+                .note("per qr… and qp… step")
+                .means("duration of each read+write step"),
+            Key::new("tables", &mut self.tables, choice(&TABLES)).note("per-client or shared")
+                .means("`\"per-client\"`: one table per client; `\"shared\"`: one for all"),
+            Key::new("delete_per_insert", &mut self.delete_per_insert, boolean())
+                .note("delete the oldest rows at the rate of the inserts")
+                .means("from l.i1 on, delete the oldest rows at the rate of the inserts; only with tables per client"),
+            Key::new("prepared_queries", &mut self.prepared_queries, boolean())
+                .means("queries use prepared statements"),
+            Key::new("prepared_inserts", &mut self.prepared_inserts, boolean())
+                .means("inserts use prepared statements"),
+            Key::whole("secondary_indexes", &mut self.secondary_indexes, 0..4).note("0 to 3")
+                .means("number of secondary indexes, 0 to 3; with 0, leave out l.x"),
+            Key::whole("partitions", &mut self.partitions, 0..1001).note("per table, 0 = none")
+                .means("range partitions per table; 0: a plain table"),
+            Key::whole("hold_transaction_seconds", &mut self.hold_transaction_seconds, 0..1_000_001)
+                .unit("s").note("each transaction is held open this long, 0 = none")
+                .means("hold a transaction open during the steps, for this long at a time"),
         ]
     }
 }

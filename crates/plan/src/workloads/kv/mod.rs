@@ -3,9 +3,9 @@
 mod plan;
 
 use crate::family::{Family, PlannedStep, Sequence, SequenceKey};
-use crate::key::{CommandOption, Form, Key, Keyed, dops, warms_up};
+use crate::key::{CommandOption, Form, Key, Keyed, warms_up};
+use crate::kind::{choice, dops};
 use crate::problem::Problems;
-use crate::section::choice;
 use crate::step::StepKey;
 use plan::NAMES;
 
@@ -28,26 +28,36 @@ const OPTIONS: [CommandOption; 6] = [
 ];
 
 impl Keyed for KvPlan {
+    #[rustfmt::skip] // A table.
     fn keys(&mut self) -> Vec<Key<'_>> {
         vec![
-            Key::whole("keys", &mut self.keys, 1..1 << 40),
-            Key::whole("value_bytes", &mut self.value_bytes, 12..1 << 24),
-            Key::new("dop", &mut self.dop, dops).note("clients"),
-            Key::new("mode", &mut self.mode, |v| choice(v, &KvMode::NAMED))
-                .note("byrx, byos, iobuf, iodir or mmap"),
-            Key::size("cache", &mut self.cache).note("of the engine"),
+            Key::whole("keys", &mut self.keys, 1..1 << 40).means("keys of 20 bytes that `fillseq` writes"),
+            Key::whole("value_bytes", &mut self.value_bytes, 12..1 << 24).unit("bytes")
+                .means("size of a value, at least 12; half of each is easily compressed"),
+            Key::new("dop", &mut self.dop, dops()).note("clients")
+                .means("numbers of clients; each step but `fillseq` and `overwritesome` runs with all of them"),
+            Key::new("mode", &mut self.mode, choice(&KvMode::NAMED))
+                .note("byrx, byos, iobuf, iodir or mmap")
+                .means("where the data is when it is read, below"),
+            Key::size("cache", &mut self.cache).usual("by the mode").note("of the engine")
+                .means("size of the engine's cache"),
             Key::whole("background_jobs", &mut self.background_jobs, 1..1001)
                 .note("threads for flushes and compactions"),
-            Key::steps(&mut self.steps, NAMES),
-            Key::whole("seconds", &mut self.seconds, 1..10_000_001)
-                .note("per step that ends by time"),
-            Key::whole("overwrite_percent", &mut self.overwrite_percent, 1..1001)
-                .note("of the keys, in overwritesome"),
+            Key::steps(&mut self.steps, NAMES).usual("all").means("`fillseq` is the first, and added if missing"),
+            Key::whole("seconds", &mut self.seconds, 1..10_000_001).unit("s")
+                .note("per step that ends by time")
+                .means("duration of each step that ends by time"),
+            Key::whole("overwrite_percent", &mut self.overwrite_percent, 1..1001).unit("%")
+                .note("of the keys, in overwritesome")
+                .means("of the keys, in `overwritesome`"),
             Key::whole("multiget_keys", &mut self.multiget_keys, 1..10_001)
-                .note("per call, in multireadrandom"),
+                .note("per call, in multireadrandom")
+                .means("keys of one MultiGet"),
             Key::whole("range_pairs", &mut self.range_pairs, 1..1_000_001)
-                .note("read from where a range begins"),
-            Key::size("write_rate", &mut self.write_rate).note("per second, beside reads"),
+                .note("read from where a range begins")
+                .means("pairs read from where a range begins"),
+            Key::size("write_rate", &mut self.write_rate).note("per second, beside reads")
+                .means("bytes per second that are written at the same time as reads"),
         ]
     }
 }

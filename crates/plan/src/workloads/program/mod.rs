@@ -5,12 +5,11 @@ mod plan;
 
 use std::collections::BTreeSet;
 
-use toml::de::DeValue;
-
 use crate::family::{Family, PlannedStep, Sequence, SequenceKey};
-use crate::key::{CommandOption, Form, Key, Keyed, dops};
+use crate::key::{CommandOption, Form, Key, Keyed};
+use crate::kind::{Kind, boolean, dops, string, whole};
 use crate::problem::Problems;
-use crate::section::{boolean, integer, printable, string};
+use crate::section::printable;
 use crate::step::StepKey;
 
 pub use plan::{INIT, ProgramPlan, ProgramStep, Run};
@@ -34,55 +33,67 @@ const OPTIONS: [CommandOption; 7] = [
 ];
 
 /// A command line: something in it, no control characters.
-fn command(value: &DeValue) -> Result<String, String> {
-    let text = string(value)?;
-    match plan::words(&text) {
-        Ok(words) if words.is_empty() => Err("expected a program and its arguments".to_owned()),
-        Ok(_) => Ok(text),
-        Err(message) => Err(message),
-    }
+fn command() -> Kind<String> {
+    checked(|text| match plan::words(text)? {
+        words if words.is_empty() => Err("expected a program and its arguments".to_owned()),
+        _ => Ok(()),
+    })
+}
+
+/// A string with a check of its own.
+fn checked(check: fn(&str) -> Result<(), String>) -> Kind<String> {
+    string().and_then(move |text| check(&text).map(|()| text))
 }
 
 /// The name of a format that [`foreign`] reads, or `time`.
-fn format(value: &DeValue) -> Result<String, String> {
-    let text = string(value)?;
-    if text != plan::TIME {
-        text.parse::<foreign::Format>().map_err(|error| error.to_string())?;
-    }
-    Ok(text)
+fn format() -> Kind<String> {
+    checked(|text| match text {
+        plan::TIME => Ok(()),
+        _ => text.parse::<foreign::Format>().map(|_| ()).map_err(|error| error.to_string()),
+    })
 }
 
 /// A name, as it appears in tables.
-fn name(value: &DeValue) -> Result<String, String> {
-    let text = string(value)?;
-    let plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
-    match !text.is_empty() && text.len() <= 64 && text.chars().all(plain) {
-        true => Ok(text),
-        false => Err(format!(
-            "expected a name of letters, digits, `.`, `_` and `-`, found `{}`",
-            printable(&text)
-        )),
-    }
+fn name() -> Kind<String> {
+    checked(|text| {
+        let plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+        match text.len() <= 64 && text.chars().all(plain) {
+            true => Ok(()),
+            false => Err(format!(
+                "expected a name of letters, digits, `.`, `_` and `-`, found `{}`",
+                printable(text)
+            )),
+        }
+    })
 }
 
 /// The keys of a step; at the top of the section, they apply to all steps.
+#[rustfmt::skip] // A table.
 fn run_keys(run: &mut Run) -> Vec<Key<'_>> {
     vec![
-        Key::optional("command", &mut run.command, command),
-        Key::optional("parse", &mut run.parse, format),
-        Key::optional("test", &mut run.test, string).note("which one of several in its output"),
-        Key::optional("unit", &mut run.unit, string),
-        Key::optional("less_is_better", &mut run.less_is_better, boolean),
-        Key::optional("dop", &mut run.dop, dops).note("clients"),
-        Key::optional("seconds", &mut run.seconds, |v| integer(v, 1..10_000_001)),
-        Key::optional("slice_seconds", &mut run.slice_seconds, |v| integer(v, 1..3601))
-            .note("at a time, if all servers share the load"),
+        Key::optional("command", &mut run.command, command())
+            .means("the program and its arguments"),
+        Key::optional("parse", &mut run.parse, format()).usual("`\"time\"`")
+            .means("what its output is: a [format](import.md#formats), or `time`, its duration in seconds"),
+        Key::optional("test", &mut run.test, string()).usual("the step's name")
+            .note("which one of several in its output")
+                .means("which one to take if the output has several"),
+        Key::optional("unit", &mut run.unit, string()).usual("from the format")
+            .means("what an operation is, or the unit of a cost"),
+        Key::optional("less_is_better", &mut run.less_is_better, boolean()).usual("from the format")
+            .means("the figure is a cost, in this unit"),
+        Key::optional("dop", &mut run.dop, dops()).usual("`[1]`").note("clients")
+            .means("numbers of clients; the step runs with all of them"),
+        Key::optional("seconds", &mut run.seconds, whole(1..10_000_001)).unit("s").usual("10")
+            .means("what `{seconds}` stands for"),
+        Key::optional("slice_seconds", &mut run.slice_seconds, whole(1..3601)).unit("s")
+            .note("at a time, if all servers share the load").means("with [slices](#slices), run it for so many seconds at a time, on one server after another"),
     ]
 }
 
 impl Keyed for ProgramStep {
     fn keys(&mut self) -> Vec<Key<'_>> {
-        let mut keys = vec![Key::new("name", &mut self.name, name)];
+        let mut keys = vec![Key::new("name", &mut self.name, name()).means("in results")];
         keys.extend(run_keys(&mut self.run));
         keys
     }
@@ -90,9 +101,15 @@ impl Keyed for ProgramStep {
 
 impl Keyed for ProgramPlan {
     fn keys(&mut self) -> Vec<Key<'_>> {
-        let mut keys = vec![Key::optional("init", &mut self.init, command).note("loads the data")];
+        let init = Key::optional("init", &mut self.init, command()).note("loads the data");
+        let mut keys = vec![init.means(
+            "loads the data; the step `init`, whose figure is its time, then the server settles",
+        )];
         keys.extend(run_keys(&mut self.all));
-        keys.push(Key::tables("steps", &mut self.steps));
+        let steps = Key::tables("steps", &mut self.steps).usual("one");
+        keys.push(steps.means(
+            "tables with a `name` and any of the other keys, which then hold for that step alone",
+        ));
         keys
     }
 }

@@ -2,15 +2,13 @@
 
 mod plan;
 
-use std::collections::BTreeMap;
-
 use script::Weighted;
-use toml::de::DeValue;
+use serde_json::json;
 
 use crate::family::{Family, NamedFile, PlannedStep, Sequence, SequenceKey};
 use crate::key::{CommandOption, Form, Key, Keyed, StepNames};
+use crate::kind::{Kind, number, one_or_more, setting, string, table, text};
 use crate::problem::Problems;
-use crate::section::{describe, number, one_or_more, setting, string, text};
 use crate::step::{Labels, StepKey};
 use crate::workloads::select::{PROTOCOLS, clients, several};
 
@@ -61,6 +59,7 @@ const NAMES: StepNames = StepNames {
 };
 
 impl Keyed for ScriptPlan {
+    #[rustfmt::skip] // A table.
     fn keys(&mut self) -> Vec<Key<'_>> {
         // As they are written again.
         for source in &self.sources {
@@ -76,56 +75,56 @@ impl Keyed for ScriptPlan {
         let files = !self.files.is_empty();
         let builtin = !self.builtin.is_empty();
         let define = !self.define.is_empty();
+        let rate = number(1e-3..=1e9, "a rate above 0");
+        let limit = number(1e-3..=1e9, "milliseconds above 0");
         vec![
-            Key::new("file", &mut self.files, |v| one_or_more(v, string))
+            Key::new("file", &mut self.files, one_or_more(string())).written(files)
                 .note("scripts and weights; their texts follow, and are not read again")
-                .written(files),
-            Key::new("texts", &mut self.texts, |v| one_or_more(v, text)).written(files),
-            Key::new("builtin", &mut self.builtin, |v| one_or_more(v, string)).written(builtin),
-            Key::new("clients", &mut self.clients, clients),
-            Key::new("protocol", &mut self.protocol, |v| several(v, &PROTOCOLS))
-                .note("simple, extended or prepared"),
-            Key::whole("seconds", &mut self.seconds, 1..10_000_001),
-            Key::whole("warm_seconds", &mut self.warm_seconds, 0..10_000_001)
-                .note("before they count"),
-            Key::optional("rate", &mut self.rate, |v| number(v, 1e-3..=1e9, "a rate above 0"))
-                .note("transactions per second of all clients"),
+                .means("scripts, each with a weight behind `@` (1); the paths are relative to the plan"),
+            Key::new("texts", &mut self.texts, one_or_more(text())).written(files)
+                .usual("those of `file`").means("the texts of the scripts"),
+            Key::new("builtin", &mut self.builtin, one_or_more(string())).written(builtin)
+                .means("`tpcb-like`, `simple-update`, `select-only`, each with a weight"),
+            Key::new("clients", &mut self.clients, clients())
+                .means("numbers of clients, each on a server of its own in every block"),
+            Key::new("protocol", &mut self.protocol, several(&PROTOCOLS))
+                .note("simple, extended or prepared").means("`simple`, `extended`, `prepared`; several run one after another"),
+            Key::whole("seconds", &mut self.seconds, 1..10_000_001).unit("s")
+                .means("duration of each step"),
+            Key::whole("warm_seconds", &mut self.warm_seconds, 0..10_000_001).unit("s")
+                .note("before they count").means("duration of `script.warm`, before them"),
+            Key::optional("rate", &mut self.rate, rate).note("transactions per second of all clients")
+                .means("transactions per second of all clients together"),
             Key::whole("max_tries", &mut self.max_tries, 0..1_000_001)
-                .note("of a transaction; 0: until it succeeds"),
-            Key::optional("latency_limit", &mut self.latency_limit, |v| {
-                number(v, 1e-3..=1e9, "milliseconds above 0")
-            })
-            .note("milliseconds"),
-            Key::new("define", &mut self.define, define_table).written(define),
-            Key::new("init", &mut self.init, init).note("steps of pgbench -i"),
-            Key::steps(&mut self.steps, NAMES).note("that are judged"),
-            Key::whole("scale", &mut self.scale, 1..MOST_SCALE + 1).note("of pgbench's tables"),
-            Key::optional("setup_file", &mut self.setup_file, string)
-                .note("its text follows; the file is not read again"),
-            Key::optional("setup_text", &mut self.setup_text, text),
+                .note("of a transaction; 0: until it succeeds")
+                .means("tries of a transaction in all; 0: until it succeeds"),
+            Key::optional("latency_limit", &mut self.latency_limit, limit).unit("ms")
+                .note("milliseconds")
+                .means("milliseconds; slower transactions are counted, and with a rate those that are later are skipped"),
+            Key::new("define", &mut self.define, table(setting(), "{ rows = 10 }")).written(define)
+                .means("variables: `{ rows = 10 }`, as `-D`"),
+            Key::new("init", &mut self.init, init()).note("steps of pgbench -i")
+                .means("steps of `pgbench -i` that make its tables; `\"\"` if they exist"),
+            Key::steps(&mut self.steps, NAMES).note("that are judged")
+                .means("the steps to judge; those of `init` before the first of them are only [loaded](#loading-once)"),
+            Key::whole("scale", &mut self.scale, 1..MOST_SCALE + 1).note("of pgbench's tables")
+                .means("size of these tables, and `:scale`"),
+            Key::optional("setup_file", &mut self.setup_file, string())
+                .note("its text follows; the file is not read again")
+                .means("SQL that makes other tables; `init` is then `\"\"` unless given"),
+            Key::optional("setup_text", &mut self.setup_text, text()).usual("that of `setup_file`")
+                .means("the SQL"),
         ]
     }
 }
 
-/// Variables with values, as text.
-fn define_table(value: &DeValue) -> Result<BTreeMap<String, String>, String> {
-    let DeValue::Table(table) = value else {
-        return Err(format!("expected a table such as {{ rows = 10 }}, found {}", describe(value)));
-    };
-    let entry = |(name, value): (&toml::Spanned<_>, &toml::Spanned<DeValue>)| {
-        let name: &str = AsRef::<str>::as_ref(name.get_ref());
-        Ok((name.to_owned(), setting(value.get_ref())?))
-    };
-    table.iter().map(entry).collect()
-}
-
 /// Steps of `pgbench -i`.
-fn init(value: &DeValue) -> Result<String, String> {
-    let text = text(value)?;
-    match text.chars().find(|letter| !INIT.contains(*letter)) {
+fn init() -> Kind<String> {
+    let letters = text().described(json!({ "type": "string", "pattern": format!("^[{INIT}]*$") }));
+    letters.and_then(|text| match text.chars().find(|letter| !INIT.contains(*letter)) {
         Some(letter) => Err(format!("expected letters of `{INIT}`, found {letter:?}")),
         None => Ok(text),
-    }
+    })
 }
 
 impl Family for ScriptPlan {

@@ -1,14 +1,21 @@
 //! Numbers of clients in a plan: `[1, 2, 4]`, `"1..176"`, `"1..176 step 4"`, or several of these.
 
+use serde_json::json;
 use toml::de::DeValue;
 
+use crate::kind::{Kind, listed, once};
 use crate::section::{describe, integer};
 
 /// Most clients of a point.
 const MOST: u32 = 10_000;
 
 /// Reads numbers of clients, without repetition, in the order given.
-pub(in crate::workloads) fn clients(value: &DeValue) -> Result<Vec<u32>, String> {
+pub(in crate::workloads) fn clients() -> Kind<Vec<u32>> {
+    let one = json!({ "type": ["integer", "string"], "minimum": 1, "examples": ["1..176 step 4"] });
+    Kind::new(listed(&one), numbers)
+}
+
+fn numbers(value: &DeValue) -> Result<Vec<u32>, String> {
     let mut all = Vec::new();
     match value {
         DeValue::Array(array) => {
@@ -18,15 +25,7 @@ pub(in crate::workloads) fn clients(value: &DeValue) -> Result<Vec<u32>, String>
         }
         single => all = some(single)?,
     }
-    if all.is_empty() {
-        return Err("the list is empty; name at least one number of clients".to_owned());
-    }
-    match all.iter().enumerate().find(|(place, clients)| all[..*place].contains(clients)) {
-        Some((_, twice)) => {
-            Err(format!("{twice} appears twice; to repeat trials, increase `blocks`"))
-        }
-        None => Ok(all),
-    }
+    once(all)
 }
 
 /// A number or a range.

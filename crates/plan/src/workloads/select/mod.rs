@@ -3,13 +3,15 @@
 mod clients;
 mod plan;
 
+use serde_json::json;
 use toml::de::DeValue;
 
 use crate::count::Protocol;
 use crate::family::{Family, PlannedStep, Sequence, SequenceKey};
 use crate::key::{CommandOption, Form, Key, Keyed};
+use crate::kind::{Kind, one_or_more, whole, words};
 use crate::problem::Problems;
-use crate::section::{choice, integer, one_or_more};
+use crate::section::{choice, integer};
 use crate::step::{Labels, StepKey};
 pub(super) use clients::clients;
 
@@ -46,71 +48,74 @@ const OPTIONS: [CommandOption; 7] = [
 ];
 
 impl Keyed for SelectPlan {
+    #[rustfmt::skip] // A table.
     fn keys(&mut self) -> Vec<Key<'_>> {
         let usual = SelectPlan::default();
         vec![
             Key::whole("scale", &mut self.scale, 1..MOST_SCALE + 1).note("100,000 rows each"),
             Key::whole("load_dop", &mut self.load_dop, 1..1001).note("clients that load"),
-            Key::new("clients", &mut self.clients, clients),
-            Key::new("protocol", &mut self.protocol, |v| several(v, &PROTOCOLS))
-                .note("simple, extended or prepared"),
-            Key::new("pinning", &mut self.pinning, |v| several(v, &Pinning::NAMED))
-                .note("none, colocated, random, smt, ccx or node"),
-            Key::new("transport", &mut self.transport, |v| several(v, &Transport::NAMED))
-                .note("unix, tcp or veth"),
-            Key::new("pipeline", &mut self.pipeline, |v| distinct(v, |one| integer(one, 1..1001)))
-                .note("queries sent before an answer is awaited"),
-            Key::new("idle", &mut self.idle, |v| distinct(v, idle))
+            Key::new("clients", &mut self.clients, clients())
+                .means("numbers of clients: numbers, and ranges such as `\"1..176\"` or `\"1..176 step 4\"`"),
+            Key::new("protocol", &mut self.protocol, several(&PROTOCOLS))
+                .note("simple, extended or prepared").means("`simple`, `extended` (parsed anew each time), `prepared`"),
+            Key::new("pinning", &mut self.pinning, several(&Pinning::NAMED))
+                .note("none, colocated, random, smt, ccx or node")
+                .means("where clients and their servers run, below"),
+            Key::new("transport", &mut self.transport, several(&Transport::NAMED))
+                .note("unix, tcp or veth")
+                .means("`unix`; `tcp` over loopback; `veth` between two network namespaces, as root. One server can't have both `tcp` and `veth`"),
+            Key::new("pipeline", &mut self.pipeline, distinct(whole(1..1001)))
+                .note("queries sent before an answer is awaited").means("queries sent before an answer is awaited; each counts, latency is that of all"),
+            Key::new("idle", &mut self.idle, distinct(idle())).unless(&usual.idle)
                 .note("idle-priority processes: a number, \"cpus\" or \"2*cpus\"")
-                .unless(&usual.idle),
-            Key::optional("idle_from", &mut self.idle_from, |v| integer(v, 1..10_000_001))
-                .note("second from which they run"),
-            Key::optional("idle_to", &mut self.idle_to, |v| integer(v, 1..10_000_001))
-                .note("second until which they run"),
-            Key::whole("seconds", &mut self.seconds, 1..10_000_001).note("per point"),
-            Key::whole("warm_seconds", &mut self.warm_seconds, 0..10_000_001)
-                .note("before the first point"),
-            Key::optional("counter_seconds", &mut self.counter_seconds, |v| integer(v, 0..3601))
+                .means("busy processes of idle priority (`SCHED_IDLE`): a number, `\"cpus\"`, `\"2*cpus\"`"),
+            Key::optional("idle_from", &mut self.idle_from, whole(1..10_000_001)).unit("s")
+                .usual("the start of a point").note("second from which they run")
+                .means("second of a point from which these processes run"),
+            Key::optional("idle_to", &mut self.idle_to, whole(1..10_000_001)).unit("s")
+                .usual("the end of a point").note("second until which they run")
+                .means("second of a point until which they run"),
+            Key::whole("seconds", &mut self.seconds, 1..10_000_001).unit("s").note("per point")
+                .means("duration of each point"),
+            Key::whole("warm_seconds", &mut self.warm_seconds, 0..10_000_001).unit("s")
+                .note("before the first point").means("duration of `select.warm`, before the first point"),
+            Key::optional("counter_seconds", &mut self.counter_seconds, whole(0..3601)).unit("s")
+                .usual("1, where they can be counted")
                 .note("after each point, to count the scheduler's events; 0: not counted"),
         ]
     }
 }
 
 /// One value or several, without repetition.
-fn distinct<T: PartialEq + ToString>(
-    value: &DeValue,
-    one: impl Fn(&DeValue) -> Result<T, String>,
-) -> Result<Vec<T>, String> {
-    let list = one_or_more(value, one)?;
-    if list.is_empty() {
-        return Err("the list is empty; name at least one".to_owned());
-    }
-    match list.iter().enumerate().find(|(place, value)| list[..*place].contains(value)) {
-        Some((_, twice)) => Err(format!("{} appears twice; remove one", twice.to_string())),
-        None => Ok(list),
-    }
+fn distinct<T: PartialEq + ToString + 'static>(one: Kind<T>) -> Kind<Vec<T>> {
+    one_or_more(one).and_then(|list| {
+        if list.is_empty() {
+            return Err("the list is empty; name at least one".to_owned());
+        }
+        match list.iter().enumerate().find(|(place, value)| list[..*place].contains(value)) {
+            Some((_, twice)) => Err(format!("{} appears twice; remove one", twice.to_string())),
+            None => Ok(list),
+        }
+    })
 }
 
 /// One word or several, each with a meaning, without repetition.
-pub(super) fn several<T: Copy + PartialEq>(
-    value: &DeValue,
-    named: &'static [(&'static str, T)],
-) -> Result<Vec<T>, String> {
-    let word = |one: &DeValue| {
+pub(super) fn several<T: Copy + PartialEq>(named: &'static [(&'static str, T)]) -> Kind<Vec<T>> {
+    let word = Kind::new(words(named), move |one| {
         choice(one, named)?;
         Ok(one.as_str().unwrap_or_default().to_owned())
-    };
-    let words = distinct(value, word)?;
-    let meaning = |word: &String| named.iter().find(|(name, _)| name == word).map(|it| it.1);
-    Ok(words.iter().filter_map(meaning).collect())
+    });
+    let meaning = move |word: &String| named.iter().find(|(name, _)| name == word).map(|it| it.1);
+    distinct(word).and_then(move |words| Ok(words.iter().filter_map(meaning).collect()))
 }
 
 /// A number of idle-priority processes.
-fn idle(value: &DeValue) -> Result<IdleThreads, String> {
-    match value {
+fn idle() -> Kind<IdleThreads> {
+    let schema = json!({ "type": ["integer", "string"], "minimum": 0, "examples": ["cpus"] });
+    Kind::new(schema, |value| match value {
         DeValue::String(text) => IdleThreads::try_from(text.to_string()),
         number => integer(number, 0..u64::from(plan::MOST_IDLE) + 1).map(IdleThreads::Number),
-    }
+    })
 }
 
 impl Family for SelectPlan {

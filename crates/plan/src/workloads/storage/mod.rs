@@ -1,9 +1,12 @@
 //! Storage measured with fio (workloads.md §5) in a plan: `[workload.storage]`.
 
+use serde_json::json;
+
 use crate::family::{Family, NamedFile, PlannedStep, Sequence, SequenceKey};
-use crate::key::{CommandOption, Form, Key, Keyed, StepNames, dops};
+use crate::key::{CommandOption, Form, Key, Keyed, StepNames};
+use crate::kind::{Kind, dops, string};
 use crate::problem::Problems;
-use crate::section::string;
+use crate::section;
 use crate::step::StepKey;
 
 /// The step that runs a job file.
@@ -67,31 +70,40 @@ impl Default for StoragePlan {
 }
 
 impl Keyed for StoragePlan {
+    #[rustfmt::skip] // A table.
     fn keys(&mut self) -> Vec<Key<'_>> {
         vec![
-            Key::size("size", &mut self.size).note("of each job's file"),
-            Key::new("dop", &mut self.dop, dops).note("jobs"),
-            Key::steps(&mut self.steps, NAMES),
-            Key::whole("seconds", &mut self.seconds, 1..10_000_001).note("per step"),
+            Key::size("size", &mut self.size).note("of each job's file")
+                .means("size of each job's file; they are written before the first step"),
+            Key::new("dop", &mut self.dop, dops()).note("jobs")
+                .means("numbers of jobs"),
+            Key::steps(&mut self.steps, NAMES).usual("all five").means("below, and `job`"),
+            Key::whole("seconds", &mut self.seconds, 1..10_000_001).unit("s").note("per step")
+                .means("duration of each step"),
             Key::whole("iodepth", &mut self.iodepth, 1..65_536)
-                .note("requests under way per job, in steps with blocks of 4 KB"),
-            Key::new("ioengine", &mut self.ioengine, word).note("fio's engine"),
-            Key::optional("job_file", &mut self.job_file, string)
-                .note("its text follows; the file is not read again"),
-            Key::optional("job_text", &mut self.job_text, string),
+                .note("requests under way per job, in steps with blocks of 4 KB")
+                .means("requests of each job that are under way at a time, in the steps marked *"),
+            Key::new("ioengine", &mut self.ioengine, word()).note("fio's engine"),
+            Key::optional("job_file", &mut self.job_file, string())
+                .note("its text follows; the file is not read again")
+                .means("a job file of fio, relative to the plan, run by the step `job`"),
+            Key::optional("job_text", &mut self.job_text, string()).usual("that of `job_file`")
+                .means("a job file of fio"),
         ]
     }
 }
 
 /// A name that needs no quotes.
-fn word(value: &toml::de::DeValue) -> Result<String, String> {
-    let text = string(value)?;
-    match !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c)) {
-        true => Ok(text),
-        false => {
-            Err(format!("expected a name such as \"libaio\", found `{}`", text.escape_debug()))
+fn word() -> Kind<String> {
+    let words = string().described(json!({ "type": "string", "pattern": "^[A-Za-z0-9_-]+$" }));
+    words.and_then(|text| {
+        match text.chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c)) {
+            true => Ok(text),
+            false => {
+                Err(format!("expected a name such as \"libaio\", found `{}`", text.escape_debug()))
+            }
         }
-    }
+    })
 }
 
 impl Family for StoragePlan {

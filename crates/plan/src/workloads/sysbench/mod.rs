@@ -5,12 +5,10 @@ mod plan;
 
 use std::collections::BTreeMap;
 
-use toml::de::DeValue;
-
 use crate::family::{Family, PlannedStep, Sequence, SequenceKey};
-use crate::key::{CommandOption, Form, Key, Keyed, dops, warms_up};
+use crate::key::{CommandOption, Form, Key, Keyed, warms_up};
+use crate::kind::{self, Kind, boolean, choice, dops, strings, whole};
 use crate::problem::Problems;
-use crate::section::{boolean, choice, describe, integer, strings};
 use crate::step::StepKey;
 use order::{ALIASES, NAMES, group};
 
@@ -50,51 +48,64 @@ const OPTIONS: [CommandOption; 7] = [
         help: "Seconds of the test that inserts [default: 5]" },
 ];
 
+/// The canonical name of a step.
+fn canonical(name: &str) -> Result<String, String> {
+    NAMES.of(name).ok_or_else(|| NAMES.unknown(name))
+}
+
 /// The canonical names of some steps.
-fn names(value: &DeValue) -> Result<Vec<String>, String> {
-    let known = |name: &String| NAMES.of(name).ok_or_else(|| NAMES.unknown(name));
-    strings(value)?.iter().map(known).collect()
+fn names() -> Kind<Vec<String>> {
+    let names = strings().described(NAMES.schema());
+    names.and_then(|names| names.iter().map(|name| canonical(name)).collect())
 }
 
 /// Names of steps for the name of one.
-fn places(value: &DeValue) -> Result<BTreeMap<String, Vec<String>>, String> {
-    let DeValue::Table(table) = value else {
-        let example = "expected a table, such as { \"update-one\" = [\"write-only\"] }";
-        return Err(format!("{example}, found {}", describe(value)));
-    };
-    let entry = |(step, moved): (&toml::Spanned<_>, &toml::Spanned<DeValue>)| {
-        let step: &str = AsRef::<str>::as_ref(step.get_ref());
-        let known = NAMES.of(step).ok_or_else(|| NAMES.unknown(step))?;
-        Ok((known, names(moved.get_ref())?))
-    };
-    table.iter().map(entry).collect()
+fn places() -> Kind<BTreeMap<String, Vec<String>>> {
+    kind::table(names(), "{ \"update-one\" = [\"write-only\"] }").and_then(|places| {
+        places.into_iter().map(|(step, moved)| Ok((canonical(&step)?, moved))).collect()
+    })
 }
 
 impl Keyed for SysbenchPlan {
+    #[rustfmt::skip] // A table.
     fn keys(&mut self) -> Vec<Key<'_>> {
         vec![
-            Key::whole("tables", &mut self.tables, 1..100_001),
-            Key::whole("rows", &mut self.rows, 1..TOO_MANY_ROWS).note("of each table"),
-            Key::new("dop", &mut self.dop, dops).note("clients"),
-            Key::whole("load_dop", &mut self.load_dop, 1..1001).note("clients that load"),
-            Key::new("sequence", &mut self.sequence, |v| choice(v, &ORDERS)).written(false),
-            Key::steps(&mut self.steps, NAMES),
-            Key::new("drop", &mut self.drop, names).written(false),
-            Key::new("before", &mut self.before, places).written(false),
-            Key::new("after", &mut self.after, places).written(false),
-            Key::whole("read_seconds", &mut self.read_seconds, 1..10_000_001)
-                .note("per test that only reads"),
-            Key::whole("write_seconds", &mut self.write_seconds, 1..10_000_001)
-                .note("per test that updates or deletes"),
-            Key::whole("insert_seconds", &mut self.insert_seconds, 1..10_000_001),
-            Key::new("distribution", &mut self.distribution, |v| choice(v, &DISTRIBUTIONS))
-                .note("of ids: uniform, zipfian or special"),
-            Key::new("prepared", &mut self.prepared, boolean),
-            Key::new("transactions", &mut self.transactions, boolean),
-            Key::new("secondary", &mut self.secondary, boolean)
-                .note("an index on id that is no primary key"),
-            Key::optional("reconnect", &mut self.reconnect, |v| integer(v, 1..1_000_000_001))
-                .note("statements or transactions after which a client reconnects"),
+            Key::whole("tables", &mut self.tables, 1..100_001).means("tables `sbtest1`, `sbtest2`, …"),
+            Key::whole("rows", &mut self.rows, 1..TOO_MANY_ROWS).note("of each table")
+                .means("rows of each table"),
+            Key::new("dop", &mut self.dop, dops()).note("clients")
+                .means("numbers of clients; each test runs with all of them, one after another, before the next test"),
+            Key::whole("load_dop", &mut self.load_dop, 1..1001).note("clients that load")
+                .means("clients that load and index, at most one per table"),
+            Key::new("sequence", &mut self.sequence, choice(&ORDERS)).written(false)
+                .means("the order of steps, below; `\"full\"` runs all that reads before what writes as well"),
+            Key::steps(&mut self.steps, NAMES).usual("those of `sequence`")
+                .means("your own list; `load` and `index` are added if missing"),
+            Key::new("drop", &mut self.drop, names()).written(false).means("steps to leave out"),
+            Key::new("before", &mut self.before, places()).written(false)
+                .means("moves or adds steps before others: `{ \"update-one\" = [\"write-only\"] }`"),
+            Key::new("after", &mut self.after, places()).written(false).means("moves or adds steps after others"),
+            Key::whole("read_seconds", &mut self.read_seconds, 1..10_000_001).unit("s")
+                .note("per test that only reads")
+                .means("duration of each test that only reads"),
+            Key::whole("write_seconds", &mut self.write_seconds, 1..10_000_001).unit("s")
+                .note("per test that updates or deletes")
+                .means("duration of each test that updates or deletes"),
+            Key::whole("insert_seconds", &mut self.insert_seconds, 1..10_000_001).unit("s")
+                .means("duration of `insert`"),
+            Key::new("distribution", &mut self.distribution, choice(&DISTRIBUTIONS))
+                .note("of ids: uniform, zipfian or special")
+                .means("how ids are drawn: `\"uniform\"`, `\"zipfian\"` (exponent 0.8), `\"special\"` (1% of them in 75% of the draws)"),
+            Key::new("prepared", &mut self.prepared, boolean())
+                .means("statements are prepared, except in `insert`; as by sysbench, their values are sent as text, and the server describes each result"),
+            Key::new("transactions", &mut self.transactions, boolean())
+                .means("`BEGIN` and `COMMIT` around the tests that have several statements"),
+            Key::new("secondary", &mut self.secondary, boolean())
+                .note("an index on id that is no primary key")
+                .means("a secondary index on `id` instead of the primary key"),
+            Key::optional("reconnect", &mut self.reconnect, whole(1..1_000_000_001)).usual("never")
+                .note("statements or transactions after which a client reconnects")
+                .means("after how many statements or transactions a client reconnects"),
         ]
     }
 }

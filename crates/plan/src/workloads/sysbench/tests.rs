@@ -72,7 +72,7 @@ fn mistakes_are_told() {
         ("steps = [\"update-zip\"]", "did you mean `update-zipf`?"),
         ("drop = [\"update-zip\"]", "did you mean `update-zipf`?"),
         ("drop = [\"scan.2\"]", "`scan.2` is in `drop`, `before` or `after`"),
-        ("before = [\"scan\"]", "expected a table, such as"),
+        ("before = [\"scan\"]", "expected a table such as"),
         ("steps = [\"scan\", \"load\", \"index\"]", "`load` comes after `scan`"),
         ("steps = [\"load\", \"index\", \"load.2\"]", "`load.2` would load twice"),
         ("distribution = \"even\"", "expected \"uniform\", \"zipfian\" or \"special\""),

@@ -2,9 +2,9 @@
 //! clients, all on one system. It shows what a workload takes, and is in tests only.
 
 use crate::family::{Family, PlannedStep, Sequence, SequenceKey};
-use crate::key::{CommandOption, Form, Key, Keyed, dops};
+use crate::key::{CommandOption, Form, Key, Keyed};
+use crate::kind::{boolean, dops};
 use crate::problem::Problems;
-use crate::section::boolean;
 use crate::step::StepKey;
 
 /// The toy as a plan has it.
@@ -31,8 +31,8 @@ impl Keyed for ToyPlan {
         vec![
             Key::whole("rows", &mut self.rows, 1..1_000_001),
             Key::whole("seconds", &mut self.seconds, 1..3601),
-            Key::new("dop", &mut self.dop, dops),
-            Key::new("program", &mut self.program, boolean),
+            Key::new("dop", &mut self.dop, dops()),
+            Key::new("program", &mut self.program, boolean()),
         ]
     }
 }
