@@ -6,7 +6,6 @@ use crate::family::{Family, NamedFile, PlannedStep, Sequence, SequenceKey};
 use crate::key::{CommandOption, Form, Key, Keyed, StepNames};
 use crate::kind::{Kind, dops, string};
 use crate::problem::Problems;
-use crate::section;
 use crate::step::StepKey;
 
 /// The step that runs a job file.
