@@ -77,7 +77,7 @@ fn ctrl_c_thaws_what_is_frozen() {
     let place = Place::new();
     let file = place.plan(&updates(60));
     let mut run = place.start_run(&[&file]);
-    run.wait_for("trial 2/2", "  primary-keys");
+    run.wait_for("trial 2/2", "  restore");
     place.wait_for_load("b");
     run.signal(Signal::SIGINT);
     run.end().expect(3, &["interrupted"]);
@@ -92,14 +92,13 @@ fn a_killed_run_leaves_nothing_frozen_after_the_next_start() {
     let next = place.file("next.toml", &updates(1).replace("postgres@14.3", "path:/nowhere"));
     for moment in [0, 37, 113] {
         let mut run = place.start_run(&[&file]);
-        run.wait_for("trial 2/2", "  primary-keys");
+        run.wait_for("trial 2/2", "  restore");
         place.wait_for_load("a");
         std::thread::sleep(Duration::from_millis(moment));
         run.signal(Signal::SIGKILL);
         assert_eq!(run.end().code, None, "killed");
         // One is frozen before the other goes on.
         assert!(is_frozen(&place), "nothing to thaw");
-        assert_eq!(place.ledger().records().unwrap().len(), 2);
         place.run(&[&next]).expect(2, &["cleaned up what a killed run left of"]);
         place.assert_nothing_left();
     }
