@@ -1,7 +1,7 @@
 //! Blocks whose servers are frozen but for the one that has the load.
 
 use std::fs;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
 
@@ -36,6 +36,20 @@ fn is_frozen(place: &Place) -> bool {
         record.cgroups.iter().any(frozen)
             || record.process.as_ref().is_some_and(|process| stopped(process.pid))
     })
+}
+
+/// Waits until the server of a variant is started, and then until it has the load.
+fn wait_for_load(place: &Place, variant: &str) {
+    let begin = Instant::now();
+    let started = || {
+        let records = place.ledger().records().unwrap();
+        records.iter().any(|record| record.name == variant && record.process.is_some())
+    };
+    while !started() {
+        assert!(begin.elapsed() < Duration::from_secs(900), "{variant} is not started");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    place.wait_for_load(variant);
 }
 
 #[test]
@@ -80,7 +94,7 @@ fn ctrl_c_thaws_what_is_frozen() {
     let file = place.plan(&updates(60));
     let mut run = place.start_run(&[&file]);
     run.wait_for("trial 2/2", "  restore");
-    place.wait_for_load("b");
+    wait_for_load(&place, "b");
     run.signal(Signal::SIGINT);
     run.end().expect(3, &["interrupted"]);
     place.assert_nothing_left();
@@ -95,7 +109,7 @@ fn a_killed_run_leaves_nothing_frozen_after_the_next_start() {
     for moment in [0, 37, 113] {
         let mut run = place.start_run(&[&file]);
         run.wait_for("trial 2/2", "  restore");
-        place.wait_for_load("a");
+        wait_for_load(&place, "a");
         std::thread::sleep(Duration::from_millis(moment));
         run.signal(Signal::SIGKILL);
         assert_eq!(run.end().code, None, "killed");
