@@ -57,6 +57,15 @@ fn many_comparisons_get_a_cell_each() {
     assert_eq!(text.matches("equivalent\n").count(), 9 * 4, "{text}");
 }
 
+#[test]
+fn signs_of_verdicts_are_explained_where_there_are_verdicts() {
+    let names: Vec<String> = (0..50).map(|number| format!("v{number}")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let lab = single(&names, &["l.i0"], &|name, place, _| record(name, 100.0 + place as f64));
+    let text = brief(&lab, 80);
+    assert!(text.contains("v49") && !text.contains('▼'), "{text}");
+}
+
 /// A lab of single values, as imports are.
 fn single(variants: &[&str], steps: &[&str], measure: &crate::common::Measure<'_>) -> Lab {
     let lab = Lab::new(variants, "# There is no plan.\n", 1);

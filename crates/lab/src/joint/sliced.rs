@@ -16,8 +16,8 @@ use crate::event::Event;
 use crate::joint::need::Need;
 use crate::joint::pin::Pin;
 use crate::joint::slicing::{LEAD_IN, Slicing, UNTESTED, only_reads};
-use crate::observe::disturbance::{self, Reading, Seen};
 use crate::observe::figures::{Locality, expect_declared, free_clients};
+use crate::observe::set_aside::{self, Reading, Seen};
 use crate::trial::attempt::{Attempt, Trouble, at_once};
 use crate::trial::conditions::Conditions;
 use crate::trial::phase::{new_record, record_failed};
@@ -270,8 +270,8 @@ fn loaded(outcome: &Outcome) -> f64 {
 /// The rates of a target's slices: 0 where it held its clients throughout, NaN where a slice was
 /// set aside or its clients never came.
 fn keep(seen: &Seen, target: usize, outcome: &Outcome, reads: bool) -> Kept {
-    let readings = disturbance::of_target(seen, target, &outcome.slices);
-    let reasons = disturbance::reasons(&readings, &outcome.slices, reads);
+    let readings = set_aside::of_target(seen, target, &outcome.slices);
+    let reasons = set_aside::reasons(&readings, &outcome.slices, reads);
     let rates = outcome
         .slices
         .iter()

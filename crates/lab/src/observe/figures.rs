@@ -5,7 +5,7 @@ use probe::Recording;
 use store::{Better, Histogram, Measure, Series, StepRecord};
 use workload::{Class, Effect, Pace, Role, Step, Stream};
 
-use crate::observe::noise;
+use crate::observe::disturbances;
 use crate::printed::stored;
 
 /// An insert stream that reached less than this share of its target has not held its rate
@@ -78,7 +78,7 @@ pub fn fill(
     }
     series(record, step, outcome, recording, locality);
     let here = (locality != Locality::Remote).then_some(recording);
-    noise::describe(record, step, outcome, here);
+    disturbances::describe(record, step, outcome, here);
     for failure in &outcome.failures {
         record.failures.push(store::Failure {
             class: failure.class.to_string(),

@@ -3,12 +3,11 @@
 //! trial.
 
 pub mod contention;
-pub mod disturbance;
+pub mod disturbances;
 pub mod figures;
 pub mod fitness;
 pub mod gauges;
 pub mod idle;
-pub mod noise;
 pub mod observer;
 pub mod observers;
 pub mod poll;
@@ -18,5 +17,6 @@ pub mod profiling;
 pub mod sampling;
 pub mod scheduler;
 pub mod scheduling;
+pub mod set_aside;
 pub mod waits;
 pub mod watch;

@@ -11,10 +11,10 @@ use probe::{Device, Group};
 use store::{StepRecord, TrialId};
 use workload::Step;
 
-use crate::observe::disturbance::Seen;
 use crate::observe::profile::Profiler;
 use crate::observe::sampling::Sampling;
 use crate::observe::scheduler::Scheduler;
+use crate::observe::set_aside::Seen;
 
 /// Watches a step, or runs something alongside its load. Dropping it ends that.
 pub trait Observer {

@@ -11,9 +11,9 @@ use std::time::{Duration, Instant};
 use drive::{Slot, Timetable};
 use probe::{CpuMeter, Group, StealMeter, WaitMeter, Waited, WriteMeter, this_thread_us};
 
-use crate::observe::disturbance::{Reading, Seen};
 use crate::observe::observer::{Found, Observer, Scene, Server};
 use crate::observe::sampling::Sampling;
+use crate::observe::set_aside::{Reading, Seen};
 
 /// Prefix of the names of the threads on which `drive` runs clients.
 pub const CLIENTS: &str = "client-";

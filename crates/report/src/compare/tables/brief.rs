@@ -204,7 +204,10 @@ fn lines(view: View<'_>, findings: &[Finding<'_>], width: usize) -> Table {
 fn cells(view: View<'_>, findings: &[Finding<'_>]) -> Table {
     let variants: BTreeSet<usize> = findings.iter().map(|finding| finding.variant).collect();
     let names = variants.iter().map(|variant| view.results.variant_name(*variant));
-    let mut table = Table::new(Section::Verdicts, BRIEF, title(view, findings)).explained([SIGNS]);
+    let mut table = Table::new(Section::Verdicts, BRIEF, title(view, findings));
+    if findings.iter().any(|finding| finding.comparison.is_some()) {
+        table = table.explained([SIGNS]);
+    }
     table.columns = texts(std::iter::once("step").chain(names));
     for (number, _, label) in view.steps() {
         let cell = |variant: &usize| {
