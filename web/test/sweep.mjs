@@ -57,7 +57,7 @@ export async function checkSweep(page) {
   );
   assert.equal(await section.locator(".fall").count(), sweep.cliffs, "and told in words");
   if (sweep.variants > 1 && sweep.dimension !== undefined) {
-    await section.locator('[data-control="sweep-version"]').selectOption("1");
+    await section.locator('[data-control="sweep-variant"]').selectOption("1");
     await page.waitForFunction(
       (lines) =>
         window.steelyard.sweeps.find(({ plot }) => plot === "main")?.lines.length === lines,

@@ -274,8 +274,7 @@ impl Switcher {
         place.gate.wait_for_end_or_stop(slot.length.saturating_sub(Moment::now() - thawed));
         self.switches.since = Some(Moment::now());
         place.freezer.freeze()?;
-        let frozen = Moment::now();
-        place.clock.stop(frozen);
+        let frozen = place.clock.stop();
         if measured {
             place.record(slot, thawed - start, frozen - thawed);
         } else {
