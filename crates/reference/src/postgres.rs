@@ -5,10 +5,9 @@ use std::net::IpAddr;
 use std::ops::Range;
 use std::path::Path;
 
-use crate::hide::HIDDEN;
 use crate::server::Found;
 use crate::url::{Url, decoded, number};
-use crate::{Disclosure, Host, Password, Server};
+use crate::{Disclosure, HIDDEN, Host, Password, Server};
 
 /// The port if none is named.
 const PORT: u16 = 5432;
