@@ -188,7 +188,7 @@ pub enum ReportError {
 
 fn why_not(notes: &[String]) -> String {
     if notes.is_empty() {
-        "they are taken by a run with --profile; a step that is named needs none".to_owned()
+        "run with --profile to take them; a step that is named can be explained without".to_owned()
     } else {
         notes.join("; ")
     }

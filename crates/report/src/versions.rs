@@ -4,7 +4,7 @@
 use dbms::ListedVersion;
 use serde::{Deserialize, Serialize};
 
-use crate::output::number::{UNKNOWN, tenths};
+use crate::output::number::{UNKNOWN, or_unknown, tenths};
 use crate::output::sheet::{Printable, Sheet};
 use crate::output::table::{Section, Table, texts};
 
@@ -57,7 +57,7 @@ fn table(versions: &[VersionDocument]) -> Table {
     let place = |it: &VersionDocument| {
         let places = [(it.cached_bytes.is_some(), "cached"), (it.offered == Some(true), "offered")];
         let there: Vec<&str> = places.iter().filter(|(is, _)| *is).map(|(_, name)| *name).collect();
-        or_none(there.join(", "))
+        if there.is_empty() { UNKNOWN.to_owned() } else { there.join(", ") }
     };
     Table::new(Section::Other, "versions", "Known versions")
         .explained([
@@ -69,8 +69,8 @@ fn table(versions: &[VersionDocument]) -> Table {
             &[
                 ("version", &|it| name(it)),
                 ("place", &|it| place(it)),
-                ("MB", &|it| it.cached_bytes.map_or_else(none, |it| tenths(it as f64 / 1e6))),
-                ("digest", &|it| if it.pinned { "pinned".to_owned() } else { none() }),
+                ("MB", &|it| or_unknown(it.cached_bytes.map(|it| it as f64 / 1e6), tenths)),
+                ("digest", &|it| if it.pinned { "pinned" } else { UNKNOWN }.to_owned()),
             ],
         )
         .without_empty_columns(&texts(["place"]))
@@ -83,14 +83,6 @@ fn name(version: &VersionDocument) -> String {
         Some(from) => format!("{system} {version} ({from})"),
         None => format!("{system}@{version}"),
     }
-}
-
-fn none() -> String {
-    UNKNOWN.to_owned()
-}
-
-fn or_none(text: String) -> String {
-    if text.is_empty() { none() } else { text }
 }
 
 #[cfg(test)]

@@ -70,10 +70,20 @@ fn a_terminal_gets_a_line_for_each_count_and_the_functions_that_moved() {
     }
     let brief = CountOptions { brief: Some(100), ..options() };
     let text = many.report_with(&brief).render(Format::Text).unwrap();
-    assert!(text.lines().count() <= 22 && text.contains("31 more counts moved less"), "{text}");
+    assert!(text.lines().count() <= 22 && text.contains("31 more counts; all counts"), "{text}");
     for place in [0, 8, 16, 24, 32] {
         assert!(text.contains(&format!("\nstatement-{place} ")), "{text}");
     }
+    // A regression is among them, however many improvements are larger.
+    let worse = Counting::new(&["a", "b", "c"]);
+    for place in 0..12 {
+        let moved = build(|cost| cost.3 = if place == 11 { cost.3 * 11 / 10 } else { cost.3 / 2 });
+        worse.all(&[(&*format!("statement-{place}"), 1)], &[Some(BASE.to_vec()), Some(moved)]);
+    }
+    let text = worse.report_with(&brief).render(Format::Text).unwrap();
+    let line = text.lines().find(|line| line.starts_with("statement-11 ")).unwrap();
+    assert!(line.ends_with("regression"), "{text}");
+    assert!(text.contains("c has no count"), "{text}");
     let alone = Counting::new(&["a"]);
     alone.all(&KINDS, &[Some(BASE.to_vec())]);
     let text = alone.report_with(&brief).render(Format::Text).unwrap();

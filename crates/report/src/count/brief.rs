@@ -2,10 +2,10 @@
 
 use super::document::{CountDocument, CountedVariant, KindDocument};
 use super::functions::FunctionDocument;
-use crate::output::fit::wrapped;
+use crate::output::fit::{shortened, wrapped};
 use crate::output::number::{UNKNOWN, exact_relative, or_unknown, percent, signed_work, work};
 use crate::output::sheet::{Part, Sheet};
-use crate::output::table::{RowKind, Section, Table, distinct};
+use crate::output::table::{RowKind, Section, Table, VARIANT, distinct};
 
 /// Up to this many counts get a line: with the functions, about as many lines as a terminal has.
 const COUNTS: usize = 9;
@@ -18,8 +18,7 @@ const LONGEST: usize = 48;
 type Count<'a> = (&'a KindDocument, &'a CountedVariant);
 
 /// A line for each count that is compared with the base's, and the functions that moved most; of a
-/// single variant, its counts and the functions that cost most. Nothing is wider than `width`
-/// characters, as far as names allow.
+/// single variant, its counts. Nothing is wider than `width` characters, as far as names allow.
 pub(super) fn sheet(document: &CountDocument, width: usize) -> Sheet {
     let all = || {
         let kinds = document.counts.iter();
@@ -34,7 +33,7 @@ pub(super) fn sheet(document: &CountDocument, width: usize) -> Sheet {
         let titled = |part| Table { title: wrapped(&table.title, width).join("\n"), ..part };
         table.in_columns(width).into_iter().for_each(|part| sheet.table(titled(part)));
     }
-    let notes = notes(document, counts.len());
+    let notes = notes(document, &counts);
     sheet.parts.push(Part::Notes(notes.iter().flat_map(|note| wrapped(note, width - 2)).collect()));
     sheet
 }
@@ -45,19 +44,22 @@ fn moved((_, one): &Count<'_>) -> f64 {
     certain.map_or(0.0, |ratio| ratio.ln().abs())
 }
 
-/// The counts that moved most, in their order.
+fn is_regression((_, one): &Count<'_>) -> bool {
+    one.verdict.as_deref() == Some("regression")
+}
+
+/// The counts that moved most, regressions before others, in their order.
 fn lines(document: &CountDocument, counts: &[Count<'_>], alone: bool, width: usize) -> Table {
     let mut shown: Vec<usize> = (0..counts.len()).collect();
-    shown.sort_by(|a, b| moved(&counts[*b]).total_cmp(&moved(&counts[*a])));
+    let rank = |place: &usize| (is_regression(&counts[*place]), moved(&counts[*place]));
+    shown.sort_by(|a, b| {
+        let ((a_worse, a), (b_worse, b)) = (rank(a), rank(b));
+        b_worse.cmp(&a_worse).then(b.total_cmp(&a))
+    });
     shown.truncate(COUNTS);
     shown.sort_unstable();
     let groups = distinct(document.counts.iter().map(KindDocument::group));
-    let places = distinct(groups.iter().map(|group| group.place.as_str())).len();
-    let label = |kind: &KindDocument| match (groups.len(), places) {
-        (0 | 1, _) => kind.kind.clone(),
-        (_, 1) => format!("{} ({})", kind.kind, kind.protocol),
-        _ => format!("{} ({}, {})", kind.kind, kind.protocol, kind.place),
-    };
+    let all: Vec<_> = groups.iter().collect();
     let protocols = groups.iter().map(|group| group.protocol.as_str());
     let noun = super::counted::noun(protocols);
     let base = document.base.as_str();
@@ -76,8 +78,8 @@ fn lines(document: &CountDocument, counts: &[Count<'_>], alone: bool, width: usi
     let of_base =
         |(kind, _): &Count<'_>| or_unknown(kind.of(base).map(|one| one.per_statement), work);
     let of_one = |(_, one): &Count<'_>| work(one.per_statement);
-    let kind = |(kind, _): &Count<'_>| label(kind);
-    let version = |(_, one): &Count<'_>| one.name.clone();
+    let kind = |(kind, _): &Count<'_>| kind.group().named(&kind.kind, &all);
+    let variant = |(_, one): &Count<'_>| one.name.clone();
     let ratio = |(_, one): &Count<'_>| or_unknown(one.relative, exact_relative);
     let shown = || shown.iter().map(|place| counts[*place]);
     let table = |head: &str| {
@@ -92,7 +94,7 @@ fn lines(document: &CountDocument, counts: &[Count<'_>], alone: bool, width: usi
             &[
                 ("kind", &kind),
                 (head, &of_base),
-                ("version", &version),
+                (VARIANT, &variant),
                 ("instructions", &of_one),
                 ("ratio", &ratio),
                 ("verdict", &verdict),
@@ -101,7 +103,7 @@ fn lines(document: &CountDocument, counts: &[Count<'_>], alone: bool, width: usi
     };
     // The title already names the base.
     let named = table(base);
-    if named.in_columns(width).len() > 1 { table("base") } else { named }
+    if named.fits(width) { named } else { table("base") }
 }
 
 /// The functions that moved most in the count that moved most; without a difference, none.
@@ -111,10 +113,6 @@ fn functions(document: &CountDocument, counts: &[Count<'_>]) -> Option<Table> {
     let (kind, one) = most.filter(|count| moved(count) > 0.0)?;
     let own =
         |side: Option<super::functions::WorkDocument>| or_unknown(side.map(|it| it.own), work);
-    let name = |function: &&FunctionDocument| match function.name.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{}…", &function.name[..end]),
-        None => function.name.clone(),
-    };
     let has_moved = |function: &&FunctionDocument| {
         function.difference.is_some_and(|it| signed_work(it.own) != "0")
     };
@@ -123,32 +121,37 @@ fn functions(document: &CountDocument, counts: &[Count<'_>]) -> Option<Table> {
         kind.kind, one.name, document.base
     );
     let id = format!("count.brief.functions.{}.{}", kind.kind, one.name);
+    let functions: Vec<_> = one.functions.iter().filter(has_moved).take(FUNCTIONS).collect();
+    let names: Vec<String> = functions.iter().map(|function| function.name.clone()).collect();
     Table::new(Section::Other, id, title)
         .listing(
-            one.functions.iter().filter(has_moved).take(FUNCTIONS),
+            shortened(&names, LONGEST).into_iter().zip(functions),
             &[
-                ("function", &name),
-                ("base", &|function| own(function.base)),
-                ("version", &|function| own(function.variant)),
-                ("+/-", &|function| or_unknown(function.difference.map(|it| it.own), signed_work)),
+                ("function", &|(name, _)| name.clone()),
+                ("base", &|(_, function)| own(function.base)),
+                (VARIANT, &|(_, function)| own(function.variant)),
+                ("+/-", &|(_, function)| {
+                    or_unknown(function.difference.map(|it| it.own), signed_work)
+                }),
             ],
         )
         .filled()
 }
 
 /// What is left out, and warnings.
-fn notes(document: &CountDocument, counts: usize) -> Vec<String> {
-    let mut notes = Vec::new();
-    if !document.finished {
-        notes.push("the count is not finished: run it again".to_owned());
-    }
+fn notes(document: &CountDocument, counts: &[Count<'_>]) -> Vec<String> {
+    let mut notes = document.missing();
     let codes = distinct(document.warnings.iter().map(|warning| warning.code.as_str()));
     if !codes.is_empty() {
         notes.push(format!("warnings: {}", codes.join(", ")));
     }
-    let more = match counts.saturating_sub(COUNTS) {
+    let regressions = counts.iter().filter(|count| is_regression(count)).count();
+    if regressions > COUNTS {
+        notes.push(format!("{regressions} regressions in all"));
+    }
+    let more = match counts.len().saturating_sub(COUNTS) {
         0 => String::new(),
-        more => format!("{more} more counts moved less; "),
+        more => format!("{more} more counts; "),
     };
     notes.push(format!("{more}all counts, phases, functions and warnings: --full"));
     notes

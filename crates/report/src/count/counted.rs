@@ -43,6 +43,18 @@ pub(crate) struct Group {
     pub(crate) place: String,
 }
 
+impl Group {
+    /// A kind of this group, with its protocol (and place) if there are several among `groups`.
+    pub(super) fn named(&self, kind: &str, groups: &[&Group]) -> String {
+        if groups.len() < 2 {
+            return kind.to_owned();
+        }
+        let namesakes = groups.iter().filter(|group| group.protocol == self.protocol).count();
+        let place = if namesakes > 1 { format!(", {}", self.place) } else { String::new() };
+        format!("{kind} ({}{place})", self.protocol)
+    }
+}
+
 /// A variant compared with the base.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Difference {

@@ -98,6 +98,18 @@ pub struct PhaseDocument {
     pub difference: Option<f64>,
 }
 
+impl CountDocument {
+    /// What was not counted, a sentence each.
+    pub(super) fn missing(&self) -> Vec<String> {
+        let unfinished = "the count is not finished: run it again";
+        let mut missing = Vec::from_iter((!self.finished).then(|| unfinished.to_owned()));
+        let counted = |name: &&String| self.counts.iter().any(|kind| kind.of(name).is_some());
+        let lacking = self.variants.iter().filter(|name| !counted(name));
+        missing.extend(lacking.map(|name| format!("{name} has no count")));
+        missing
+    }
+}
+
 impl KindDocument {
     /// The count of the variant with this name.
     pub(super) fn of(&self, name: &str) -> Option<&CountedVariant> {

@@ -32,15 +32,7 @@ impl CountReport {
     /// any.
     pub fn gate(&self) -> Vec<String> {
         let mut reasons = self.regressions();
-        if !self.document.finished {
-            reasons.push("the count is not finished: run it again".to_owned());
-        }
-        let counted = |name: &String| {
-            let mut variants = self.document.counts.iter().flat_map(|kind| &kind.variants);
-            variants.any(|variant| variant.name == *name)
-        };
-        let lacking = self.document.variants.iter().filter(|name| !counted(name));
-        reasons.extend(lacking.map(|name| format!("{name} has no count")));
+        reasons.extend(self.document.missing());
         reasons
     }
 

@@ -9,12 +9,12 @@ use crate::output::number::{
     UNKNOWN, exact_change, exact_relative, or_unknown, percent, repeated, signed_work, tenths, work,
 };
 use crate::output::sheet::{List, Part, Sheet};
-use crate::output::table::{RELATIVE, Row, RowKind, Section, Table, distinct, one_line, texts};
+use crate::output::table::{
+    RELATIVE, Row, RowKind, Section, Table, VARIANT, distinct, one_line, texts,
+};
 
 /// A table wider than this has kinds as rows.
 const WIDTH: usize = 100;
-/// Heading of variants.
-const VARIANT: &str = "variant";
 
 /// `most`: the kind that moved most, if any did.
 pub(super) fn sheet(

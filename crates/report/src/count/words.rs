@@ -89,12 +89,7 @@ fn has_rows(kind: &CountedKind, base: usize, variant: usize) -> bool {
 /// The kind, with its protocol (and place) if there are several.
 fn named(counted: &Counted, kind: &CountedKind) -> String {
     let groups: Vec<&Group> = counted.groups().map(|(group, _)| group).collect();
-    if groups.len() < 2 {
-        return kind.kind.clone();
-    }
-    let namesakes = groups.iter().filter(|group| group.protocol == kind.group.protocol).count();
-    let place = if namesakes > 1 { format!(", {}", kind.group.place) } else { String::new() };
-    format!("{} ({}{place})", kind.kind, kind.group.protocol)
+    kind.group.named(&kind.kind, &groups)
 }
 
 /// `7.3% more`, `6.6% fewer`, `2.4 times as many`.

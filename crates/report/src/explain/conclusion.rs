@@ -45,12 +45,12 @@ impl Pace {
         let (class, paced) = (step.class.as_str(), step.paced());
         let others: Vec<String> =
             paced.iter().filter(|it| **it != class).map(|it| (*it).to_owned()).collect();
-        match others.is_empty() {
-            _ if paced.contains(class) && !not_held.contains(&class) => {
-                Self::Given(class.to_owned())
-            }
-            true => Self::Free,
-            false => Self::Beside(others),
+        if paced.contains(class) && !not_held.contains(&class) {
+            Self::Given(class.to_owned())
+        } else if others.is_empty() {
+            Self::Free
+        } else {
+            Self::Beside(others)
         }
     }
 

@@ -11,7 +11,7 @@ use super::shifts::ExplainedShift;
 use crate::load::plans::ExplainedPlan;
 use crate::output::number::{UNKNOWN, cost, digits, or_unknown, relative};
 use crate::output::sheet::{Part, Sheet};
-use crate::output::table::{Row, Section, Table, texts};
+use crate::output::table::{Row, Section, Table, VARIANT, texts};
 use crate::profiles::{ExplainedMove, OTHER};
 
 /// All tables, step by step; `costs` are the tables of costs and events of all steps. Lists of
@@ -174,7 +174,7 @@ fn phases(step: &ExplainedStep, worker: &ProfileFacts) -> Option<Table> {
         worker.worker, worker.named
     )];
     let names = || worker.phases.iter().map(|(name, _)| *name).chain([OTHER]);
-    table.columns = texts(["variant"].into_iter().chain(names()));
+    table.columns = texts([VARIANT].into_iter().chain(names()));
     for variant in &step.variants {
         let Some(phases) = &variant.phases else { continue };
         let cells = names().map(|name| or_unknown(phases.get(name).copied(), percent));

@@ -257,14 +257,7 @@ impl Loader<'_> {
         for ((step, variant), gathered) in gathered {
             settle(&mut self.steps[step].variants[variant], gathered);
         }
-        for figures in self.steps.iter_mut().flat_map(|step| &mut step.variants) {
-            figures.samples.sort_by_key(|sample| sample.block);
-            // The first blocks may have run in slices before they decided for turns.
-            let sliced = figures.samples.iter().filter(|sample| sample.slices.is_some()).count();
-            if 2 * sliced < figures.samples.len() {
-                figures.samples.iter_mut().for_each(|sample| sample.slices = None);
-            }
-        }
+        self.steps.iter_mut().for_each(settle_pairing);
         Ok(())
     }
 
@@ -295,6 +288,18 @@ impl Loader<'_> {
             });
         }
         Ok(noted)
+    }
+}
+
+/// Puts the samples in order of their blocks. The first blocks of a step may have run in slices
+/// before they decided for turns: then none is of slices.
+fn settle_pairing(step: &mut StepResults) {
+    let samples = || step.variants.iter().flat_map(|variant| &variant.samples);
+    let sliced = samples().filter(|sample| sample.slices.is_some()).count();
+    let few = 2 * sliced < samples().count();
+    for samples in step.variants.iter_mut().map(|variant| &mut variant.samples) {
+        samples.sort_by_key(|sample| sample.block);
+        samples.iter_mut().filter(|_| few).for_each(|sample| sample.slices = None);
     }
 }
 

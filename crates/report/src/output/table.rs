@@ -3,6 +3,9 @@
 use judge::Verdict;
 use serde::{Deserialize, Serialize};
 
+/// Heading of the label column if rows are variants.
+pub(crate) const VARIANT: &str = "variant";
+
 /// The subject of a table; the page groups by it, and `compare` can print selected ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]

@@ -8,8 +8,7 @@ use crate::load::model::{Results, StepResults, VariantStep};
 use crate::output::table::{Row, RowKind, Section, Table};
 use crate::sweep::Sweep;
 
-/// Heading of the label column if rows are variants.
-pub(crate) const VARIANT: &str = "variant";
+pub(crate) use crate::output::table::VARIANT;
 
 /// The source of the tables.
 #[derive(Debug, Clone, Copy)]
