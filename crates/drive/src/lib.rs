@@ -13,7 +13,7 @@
 //! [`Slice`].
 //!
 //! With [`prepare_frozen`], each target has clients of its own, and all targets but the one whose
-//! slot it is are frozen. Every target then has a time of its own.
+//! slot it is are frozen. Every target then has its own time.
 //!
 //! [`IdleLoad`] keeps CPUs from becoming idle, with busy threads that take only idle time.
 //!

@@ -2,8 +2,8 @@
 //!
 //! A control group of its own is frozen by the kernel: `cgroup.freeze` of version 2, or
 //! `freezer.state` of version 1. Without one, every process of the server's tree gets SIGSTOP.
-//! Either way this waits until the kernel says that none of them runs. One that waits for a device
-//! first comes back from that.
+//! Either way this waits until the kernel says that none of them runs. A process that waits for a
+//! device stops only when the device has answered.
 //!
 //! A frozen server does not notice signals to end, so whoever ends it thaws it.
 
@@ -158,7 +158,7 @@ fn wait_until(mut stopped: impl FnMut() -> Result<(bool, String), String>) -> Re
         }
         if begin.elapsed() > PATIENCE {
             return Err(format!(
-                "expected that all processes of the server stop within {} s, found {}; look at \
+                "expected all processes of the server to stop within {} s, found {}; look at \
                  them with `ps` (state D: waiting for the disk), or set another `pairing`",
                 PATIENCE.as_secs(),
                 found.trim().replace('\n', ", ")

@@ -85,22 +85,21 @@ pub(crate) fn boot_id() -> String {
 /// True if all threads of a process sleep in the kernel until something happens. A process that is
 /// gone counts as asleep; callers find out by other means.
 pub fn asleep(pid: u32) -> bool {
-    let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else { return true };
-    threads.flatten().all(|thread| {
-        let stat = fs::read_to_string(thread.path().join("stat"));
-        let stat = stat.ok().and_then(|stat| state(&stat));
-        stat.is_none_or(|stat| stat.starts_with("S "))
-    })
+    states(pid).is_none_or(|mut all| all.all(|state| state == b'S'))
 }
 
 /// True if a thread of this process could run: it is neither stopped nor gone.
 pub(crate) fn runs(pid: u32) -> bool {
-    let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else { return false };
-    threads.flatten().any(|thread| {
-        let stat = fs::read_to_string(thread.path().join("stat"));
-        let stat = stat.ok().and_then(|stat| state(&stat));
-        stat.is_some_and(|stat| !stat.starts_with(['T', 't', 'Z', 'X', 'x']))
-    })
+    states(pid).is_some_and(|mut all| all.any(|state| !b"TtZXx".contains(&state)))
+}
+
+/// The state of each thread that is still there; `None` if the process is gone.
+fn states(pid: u32) -> Option<impl Iterator<Item = u8>> {
+    let threads = fs::read_dir(format!("/proc/{pid}/task")).ok()?;
+    Some(threads.flatten().filter_map(|thread| {
+        let stat = fs::read_to_string(thread.path().join("stat")).ok()?;
+        state(&stat)?.bytes().next()
+    }))
 }
 
 /// A process and all below it.

@@ -54,7 +54,7 @@ impl OwnClock {
         self.0.store(STANDS | nanos(time - Moment::ZERO), Ordering::Release);
     }
 
-    /// Lets it stand from now on. Returns when that was.
+    /// Stops it now. Returns the machine's time at that moment.
     pub fn stop(&self) -> Moment {
         self.stop_by(Moment::now)
     }

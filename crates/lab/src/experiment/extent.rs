@@ -56,6 +56,11 @@ impl Extent {
         Extent { steps }
     }
 
+    /// True if the trials of a variant in a sequence come to the step at this place.
+    pub fn runs(&self, (variant, sequence, place): (usize, SequenceKey, usize)) -> bool {
+        self.steps.get(&(variant, sequence)).is_some_and(|steps| *steps > place)
+    }
+
     /// True if any trial of a sequence comes to the step at this place.
     pub fn has(&self, sequence: SequenceKey, place: usize) -> bool {
         self.steps.iter().any(|((_, key), steps)| *key == sequence && *steps > place)

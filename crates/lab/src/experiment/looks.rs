@@ -174,8 +174,8 @@ impl Run<'_, '_, '_> {
             let lacking = lacking(plan, course, &self.extent, done, used);
             if done == 1 {
                 let outlook = course.outlook(standings, &self.extent, done, left, false);
-                let text = prospects(course, standings, &self.extent, used, &outlook);
-                conditions.tell(Event::Note(lacking.clone().unwrap_or(text)));
+                let text = || prospects(course, standings, &self.extent, used, &outlook);
+                conditions.tell(Event::Note(lacking.clone().unwrap_or_else(text)));
                 self.lengths = outlook.lengths;
             } else if let Some(text) = lacking.clone().filter(|_| !self.lacks_room) {
                 conditions.tell(Event::Note(text));
@@ -201,7 +201,10 @@ impl Run<'_, '_, '_> {
         }
         let outlook = course.map(|it| it.outlook(standings, &self.extent, done, left, true));
         let further = |at: &usize| match &outlook {
-            Some(outlook) => owes || outlook.pursued.contains(at),
+            // What was given up has gaps, and stays so.
+            Some(outlook) => {
+                outlook.pursued.contains(at) || owes && self.extent.runs(standings[*at].key)
+            }
             None => !standings[*at].settled,
         };
         let pursued = (0..standings.len()).filter(further).map(|at| standings[at].key);

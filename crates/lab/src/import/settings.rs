@@ -27,10 +27,9 @@ const PROGRAM: &str = "program";
 
 impl Told<'_> {
     fn value(&self, setting: &str) -> Option<&str> {
-        match setting {
-            PROGRAM => Some(self.program),
-            setting => self.settings.get(setting).map(String::as_str),
-        }
+        // A parameter of a benchmark may have this name, too.
+        let told = self.settings.get(setting).map(String::as_str);
+        told.or((setting == PROGRAM).then_some(self.program))
     }
 }
 

@@ -1,5 +1,5 @@
-//! How much of the CPUs a server and its clients needed in a step, whatever other programs left
-//! them.
+//! The CPU time that a server and its clients needed in a step, regardless of what other programs
+//! left them.
 
 use metrics::{CPU_BOUND, CPU_OTHERS, CPU_SHARE, CPU_WANTED, Metric, STEAL, counted};
 use store::StepRecord;

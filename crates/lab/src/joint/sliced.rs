@@ -189,7 +189,7 @@ fn records(
     how: &SlicedStep<'_>,
     mut ran: Ran<'_>,
 ) -> (Vec<StepRecord>, Option<Fault>) {
-    let step = how.step;
+    let (step, servers) = (how.step, attempts.len());
     let mut fault = ran.fault;
     let mut records = Vec::new();
     let afters = if fault.is_none() { at_once(attempts.iter_mut(), after) } else { Vec::new() };
@@ -209,7 +209,7 @@ fn records(
         ran.observers.record(&mut record, step, &measured.outcome);
         if measured.outcome.is_frozen() {
             let config = attempt.subject.config(&attempt.benchmark);
-            let own = timers::settings(conditions.plan(), attempt.subject, &config);
+            let own = timers::settings(conditions.plan(), servers, attempt.subject, &config);
             record.notes.extend(timers::note(&own));
         }
         records.push(record);

@@ -179,7 +179,10 @@ impl Slicing {
     /// How a program runs that may run for `slice` seconds at a time, and why.
     pub fn way_of_program(&self, step: &Step, slice: u32) -> (Way, String) {
         if self.pairing == Pairing::Frozen {
-            return (Way::InTurns, "programs have no slices of their servers' own time".to_owned());
+            return (
+                Way::InTurns,
+                "a program can't run in slices of its server's own time".to_owned(),
+            );
         }
         let length = Duration::from_secs(slice.into());
         match self.bound(step) {

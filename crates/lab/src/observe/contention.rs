@@ -22,8 +22,8 @@ const BUSY: f64 = 0.1;
 const TICK: f64 = 0.01;
 /// Readings of waits are at least this far apart,
 const APART: Duration = Duration::from_millis(200);
-/// and at least so many times as far as one takes.
-const SPARING: u32 = 50;
+/// and at least this many times as long as a reading takes: half a percent of a CPU.
+const SPARING: u32 = 200;
 
 /// Prepares to watch servers on this machine. The first readings take milliseconds where there are
 /// many processes, so they are taken here, before the start is announced.

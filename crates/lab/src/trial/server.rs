@@ -38,7 +38,8 @@ pub fn begin<'a>(
     };
     let Conditions { lineup, options, systems, ledger, user, interrupted, .. } = conditions;
     let (plan, cache) = (&lineup.plan, &lineup.cache);
-    let starter = Starter { plan, cache, options, systems: *systems, ledger, user };
+    let servers = places.len();
+    let starter = Starter { plan, servers, cache, options, systems: *systems, ledger, user };
     let started = at_once(&places, |place| starter.start(place, interrupted));
     let (mut attempts, mut result) = (Vec::new(), Ok(()));
     for (place, started) in places.into_iter().zip(started) {
@@ -222,7 +223,7 @@ fn cgroup(
         Ok(mut cgroup) => {
             if conditions.plan().pairing == Pairing::Frozen {
                 // Where it can't, its processes are stopped by signals.
-                cgroup.can_freeze();
+                cgroup.make_freezable();
             }
             Ok(Some(cgroup))
         }
@@ -243,6 +244,8 @@ fn cgroup(
 /// The parts of an experiment that starting a server needs.
 struct Starter<'c> {
     plan: &'c Plan,
+    /// How many start together.
+    servers: usize,
     cache: &'c Cache,
     options: &'c Options,
     systems: &'c dyn Systems,
@@ -269,7 +272,7 @@ impl Starter<'_> {
         let config_file = text.map(|text| write_config(text, directory)).transpose()?;
         let transports = terms::transports(&place.benchmark);
         let mut config = subject.config(&place.benchmark);
-        config.extend(timers::settings(self.plan, subject, &config));
+        config.extend(timers::settings(self.plan, self.servers, subject, &config));
         let spec = ServerSpec {
             config,
             config_file: config_file.clone(),

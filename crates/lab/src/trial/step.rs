@@ -454,15 +454,18 @@ fn failure(attempts: &mut [Attempt<'_>], outcomes: &[Outcome]) -> Option<Fault> 
     let cut_off = outcomes.iter().any(cut_off);
     let died = cut_off.then(|| death(attempts, DEATH)).flatten();
     died.or_else(|| {
-        outcomes.iter().enumerate().find_map(|(at, outcome)| {
-            let reason = outcome.fatal.clone()?;
-            let last = outcome.failures.last().map_or(ErrorKind::Other, |failure| failure.kind);
-            let trouble = match outcome.unfit {
-                true => Trouble::unfit(reason),
-                false => Trouble::met(reason, last),
-            };
-            Some(Fault { at, trouble })
-        })
+        // Servers that share the load share the end, too, but one of them met the error.
+        let met = |outcome: &Outcome| outcome.failures.last().is_some_and(|last| !last.retried);
+        let mut ended = outcomes.iter().enumerate().filter(|(_, it)| it.fatal.is_some());
+        let first = ended.clone().next();
+        let (at, outcome) = ended.find(|(_, outcome)| met(outcome)).or(first)?;
+        let reason = outcome.fatal.clone()?;
+        let last = outcome.failures.last().map_or(ErrorKind::Other, |failure| failure.kind);
+        let trouble = match outcome.unfit {
+            true => Trouble::unfit(reason),
+            false => Trouble::met(reason, last),
+        };
+        Some(Fault { at, trouble })
     })
 }
 

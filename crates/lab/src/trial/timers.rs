@@ -9,14 +9,15 @@ use plan::{Pairing, Plan};
 
 use crate::subject::Subject;
 
-/// The settings to add to `config` for a variant's server: those periods that nobody has set. Empty
-/// unless servers are frozen.
+/// The settings to add to `config` for a variant's server, one of so many that are up together:
+/// those periods that nobody has set. Empty unless servers are frozen.
 pub fn settings(
     plan: &Plan,
+    servers: usize,
     subject: &Subject,
     config: &BTreeMap<String, String>,
 ) -> BTreeMap<String, String> {
-    if plan.pairing != Pairing::Frozen {
+    if plan.pairing != Pairing::Frozen || servers < 2 {
         return BTreeMap::new();
     }
     let text = subject.variant.config_text.as_deref().unwrap_or_default();
@@ -25,7 +26,7 @@ pub fn settings(
         config.keys().any(|name| same(name, timer))
             || text.lines().any(|line| same(reference::setting_of(line), timer))
     };
-    let parts = u32::try_from(plan.variants.len()).unwrap_or(u32::MAX);
+    let parts = u32::try_from(servers).unwrap_or(u32::MAX);
     let timers = dbms::timers(&subject.installation).unwrap_or_default().iter();
     let own = timers.filter(|timer| !is_set(timer.name));
     own.map(|timer| (timer.name.to_owned(), timer.times(parts))).collect()
@@ -38,7 +39,7 @@ pub fn note(settings: &BTreeMap<String, String>) -> Option<String> {
     (!all.is_empty()).then(|| {
         format!(
             "the clock goes on while a server is frozen, so these periods are multiplied by the \
-             number of variants: {}",
+             number of servers that share the load: {}",
             all.join(", ")
         )
     })

@@ -142,17 +142,17 @@ impl Cgroup {
         })
     }
 
-    /// Gives the group a directory in a hierarchy that can freeze its processes, unless it has one:
-    /// in v2, otherwise in v1's freezer. False if neither is possible here. Call it before
-    /// processes join the group.
-    pub fn can_freeze(&mut self) -> bool {
+    /// Gives the group a directory in a hierarchy that can freeze its processes, unless it has one
+    /// or neither is possible here: in v2, otherwise in v1's freezer. Call it before processes join
+    /// the group.
+    pub fn make_freezable(&mut self) {
         const FILES: [&str; 2] = ["cgroup.freeze", "freezer.state"];
         let freezes = |directory: &Path| FILES.iter().any(|file| directory.join(file).exists());
         if self.directories.iter().any(|directory| freezes(directory)) {
-            return true;
+            return;
         }
         let name = self.directories.first().and_then(|directory| directory.file_name());
-        let (Some(name), Ok(layout)) = (name, Layout::of_this_process()) else { return false };
+        let (Some(name), Ok(layout)) = (name, Layout::of_this_process()) else { return };
         let v2 = layout.v2.iter().flat_map(layout::Hierarchy::candidates);
         let v1 = layout.v1_with("freezer").map(|hierarchy| hierarchy.own.clone());
         for directory in v2.chain(v1).map(|parent| parent.join(name)) {
@@ -161,11 +161,10 @@ impl Cgroup {
             }
             if freezes(&directory) {
                 self.directories.push(directory);
-                return true;
+                return;
             }
             let _ = std::fs::remove_dir(&directory);
         }
-        false
     }
 
     /// The files into which a process writes `0` to join the group: one per v1 hierarchy, one for
