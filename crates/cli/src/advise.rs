@@ -83,9 +83,11 @@ impl AdviseArgs {
         if !matches!(error, ReportError::NoPilot { .. }) {
             return error.into();
         }
-        let (plan, place) = (self.plan.display().to_string(), self.sources.words());
-        let words = ["run", &plan, "--blocks", "3"].into_iter();
-        let command = pasted(words.chain(place.iter().map(String::as_str)));
+        let (plan, results) = (self.plan.display().to_string(), self.sources.first());
+        if is_dash(&self.plan) || results.writable().is_err() {
+            return error.into();
+        }
+        let command = pasted(&["run", &plan, "--blocks", "3"], &results.words());
         WrongRequest(format!("{error}: {command}")).into()
     }
 }

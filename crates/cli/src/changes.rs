@@ -7,7 +7,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use plan::{Layer, Pairing};
 
 /// Settings of a plan that the command line can override.
-#[derive(Debug, Clone, Default, PartialEq, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Override the plan")]
 pub struct Changes {
     /// Trials per variant; with --precision, --max-blocks or --budget, trials before the first
@@ -18,7 +18,7 @@ pub struct Changes {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     seed: Option<u64>,
     /// Run until every step is decided or its interval is within ± this share, such as 2%; without
-    /// --blocks and --seconds, the run chooses restarts and lengths
+    /// --blocks and --seconds, the run chooses the number of blocks and the length of steps
     #[arg(long, value_name = "PERCENT", value_parser = plan::parse_share)]
     precision: Option<f64>,
     /// Add blocks for undecided steps, up to this many [default with --precision or --budget: 4 ×
@@ -26,11 +26,11 @@ pub struct Changes {
     #[arg(long, value_name = "N")]
     max_blocks: Option<u32>,
     /// Run until every step is decided or this time is up, such as 2h or 1h30m; without --blocks
-    /// and --seconds, the run chooses restarts and lengths
+    /// and --seconds, the run chooses the number of blocks and the length of steps
     #[arg(long, value_name = "TIME", value_parser = plan::parse_duration)]
     budget: Option<Duration>,
-    /// How to pair variants: by whole trials (blocks), by fractions of a second (slices), the same
-    /// with the other servers frozen (frozen), or by what suits each step (auto)
+    /// How to pair variants: by whole trials (blocks), by fractions of a second (slices), by slices
+    /// with all other servers frozen (frozen), or by the method that suits each step (auto)
     #[arg(long, value_parser = named(&Pairing::NAMED))]
     pairing: Option<Pairing>,
     /// Run every variant under two names (A/A), to see how much identical systems differ here
@@ -54,11 +54,6 @@ pub fn named<T: Copy + Send + Sync>(
 }
 
 impl Changes {
-    /// True if any was given.
-    pub fn given(&self) -> bool {
-        *self != Changes::default()
-    }
-
     /// True if profiles were requested.
     pub fn profile(&self) -> bool {
         self.profile

@@ -35,10 +35,10 @@ pub struct CompareArgs {
     /// r/o, or a response time such as p99 or query.p99; repeat for several
     #[arg(long, value_name = "METRIC", value_delimiter = ',')]
     metric: Vec<String>,
-    /// Print all tables with their legends, as files and pipes get them, also on a terminal
+    /// Print all tables with their legends, as files and pipes get them, even on a terminal
     #[arg(long)]
     full: bool,
-    /// Print only verdicts and warnings, as on a terminal, also to files and pipes, and with
+    /// Print only verdicts and warnings, as on a terminal, even to files and pipes, and with
     /// --metric
     #[arg(long, conflicts_with_all = ["full", "tables", "format", "rows"])]
     brief: bool,
@@ -111,8 +111,8 @@ pub fn print_after_run(directory: &Path, results: &report::Results) -> anyhow::R
     let mut out = std::io::stdout();
     let (place, experiment) = (directory.display().to_string(), results.experiment.id);
     writeln!(out, "\nResults are in {place} (experiment {experiment}).")?;
-    writeln!(out, "All tables: {}", pasted(["compare", "--full", "--results", &place]))?;
-    let page = pasted(["report", "--results", &place, "-o", "report.html"]);
+    writeln!(out, "All tables: {}", pasted(&["compare", "--full", "--results", &place], &[]))?;
+    let page = pasted(&["report", "--results", &place, "-o", "report.html"], &[]);
     writeln!(out, "As a page: {page}")?;
     Ok(())
 }

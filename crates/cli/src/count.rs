@@ -47,10 +47,10 @@ pub struct CountArgs {
     /// Print a table of functions for every kind of statement (instead of the one that moved most)
     #[arg(long)]
     every_kind: bool,
-    /// Print all tables with their legends, as files and pipes get them, also on a terminal
+    /// Print all tables with their legends, as files and pipes get them, even on a terminal
     #[arg(long)]
     full: bool,
-    /// Print only a line per kind and the functions that moved most, as on a terminal, also to
+    /// Print only the counts that moved most, and their functions, as on a terminal, even to
     /// files and pipes
     #[arg(long, conflicts_with_all = ["full", "functions", "every_kind", "format", "chart"])]
     brief: bool,

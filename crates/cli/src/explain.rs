@@ -64,11 +64,10 @@ impl ExplainArgs {
         let experiment = &results.experiment;
         let plan = Plan::parse(&experiment.plan, None, "the stored plan").ok();
         plan.filter(lab::can_count)?;
-        let place = self.chosen.directory.words();
-        let id = experiment.id.to_string();
-        Some(pasted(
-            ["count", "--plan-of", &id].into_iter().chain(place.iter().map(String::as_str)),
-        ))
+        let directory = &self.chosen.directory;
+        // `count` writes into it.
+        directory.writable().ok()?;
+        Some(pasted(&["count", "--plan-of", &experiment.id.to_string()], &directory.words()))
     }
 }
 
@@ -80,8 +79,7 @@ fn with_commands(error: ReportError, results: &Results, place: &[String]) -> any
     let mut lines: Vec<String> = Vec::new();
     for step in &results.steps {
         let label = results.step_label(step);
-        let place = place.iter().map(String::as_str);
-        let line = format!("  {}", pasted(["explain", &label].into_iter().chain(place)));
+        let line = format!("  {}", pasted(&["explain", &label], place));
         if !lines.contains(&line) {
             lines.push(line);
         }

@@ -14,8 +14,8 @@ pub struct FetchArgs {
     /// postgres
     #[arg(required_unless_present = "list", value_name = "DBMS@VERSION")]
     references: Vec<String>,
-    /// List the known versions of a system, or of all: which are in the cache, and whose digest is
-    /// known
+    /// List the known versions of one system or of all, and say which are cached and which have a
+    /// known digest
     #[arg(long)]
     list: bool,
     /// Also list what the package registries offer now

@@ -15,7 +15,7 @@ pub enum Format {
     Markdown,
     /// One line per cell
     Csv,
-    /// One document; docs/compare-json.md describes its shape
+    /// One document; docs/*-json.md describe the shapes
     Json,
 }
 

@@ -24,7 +24,7 @@ use crate::results::ResultsDir;
 /// become trials of one new experiment, so name the files of all variants in one call. Without
 /// --variant or --pattern, each file is a variant and is called like it. Without a block, the k-th
 /// time that a variant has a test, it is of block k. Settings that the outputs name tell steps
-/// apart; variants that were run with different ones, or by different programs, are refused. What
+/// apart; variants that ran a step with different ones, or by different programs, are refused. What
 /// vmstat or iostat saw becomes costs per operation of the test with the same variant, block and
 /// step. If one file is not the whole output of a run without failures, nothing is imported.
 #[derive(Debug, Args)]
@@ -168,15 +168,13 @@ fn commands(args: &ImportArgs, files: &[Finished]) -> Option<String> {
     if names.len() < 2 || args.variant.is_some() || args.variant_from.is_some() {
         return None;
     }
-    let given: Vec<String> =
-        std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
-    let added = ["--variant-from", "command"];
+    let words = std::env::args_os().skip(1).map(|word| word.into_string().ok());
+    let given: Vec<String> = words.collect::<Option<_>>()?;
     let (first, rest) = given.split_first()?;
-    let words = [first.as_str()].into_iter().chain(added).chain(rest.iter().map(String::as_str));
     Some(format!(
-        "its {} commands are steps, which are not compared with each other; to compare them: {}",
+        "the {} commands became steps, which are not compared with each other; to compare them: {}",
         names.len(),
-        pasted(words)
+        pasted(&[first, "--variant-from", "command"], rest)
     ))
 }
 

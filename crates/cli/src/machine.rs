@@ -82,7 +82,7 @@ impl Machine {
 }
 
 /// Set by the first SIGINT, SIGTERM or SIGHUP, which ends the run cleanly. A second one ends the
-/// process immediately; the kernel then kills its server, and the next run cleans up.
+/// process immediately; the kernel then ends its servers. Frozen ones are ended by the next run.
 fn interrupt_flag() -> std::io::Result<Arc<AtomicBool>> {
     let flag = Arc::new(AtomicBool::new(false));
     for signal in

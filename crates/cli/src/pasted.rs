@@ -1,8 +1,9 @@
 //! Commands in messages, so that they can be pasted into a shell.
 
-/// A command of steelyard with these words, each quoted where a shell needs that.
-pub fn pasted<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
-    let words: Vec<&str> = std::iter::once("steelyard").chain(words).collect();
+/// A command of steelyard with these words and `more`, each quoted where a shell needs that.
+pub fn pasted(words: &[&str], more: &[String]) -> String {
+    let more = more.iter().map(String::as_str);
+    let words: Vec<&str> = ["steelyard"].iter().chain(words).copied().chain(more).collect();
     // Only a NUL can't be quoted, and no argument has one.
     shlex::try_join(words.iter().copied()).unwrap_or_else(|_| words.join(" "))
 }
@@ -14,8 +15,8 @@ mod tests {
     #[test]
     fn a_shell_reads_the_words_back() {
         let words = ["explain", "probe{dop=4, pinning=colocated}", "--results", "it's here"];
-        let read = shlex::split(&pasted(words)).unwrap();
+        let read = shlex::split(&pasted(&words, &[])).unwrap();
         assert_eq!(read, [&["steelyard"][..], &words].concat());
-        assert_eq!(pasted(["explain", "l.i0"]), "steelyard explain l.i0");
+        assert_eq!(pasted(&["explain"], &["l.i0".to_owned()]), "steelyard explain l.i0");
     }
 }

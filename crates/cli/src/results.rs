@@ -74,9 +74,10 @@ impl Chosen {
 }
 
 impl ResultsDir {
-    /// The words that name it in a command; none for the directory that is meant anyway.
+    /// The words that name it in a command; none for the default directory.
     pub fn words(&self) -> Vec<String> {
-        match self.results == Path::new(RESULTS) {
+        let usual = std::env::var_os("STEELYARD_RESULTS").is_none();
+        match usual && self.results == Path::new(RESULTS) {
             true => Vec::new(),
             false => vec!["--results".to_owned(), self.results.display().to_string()],
         }

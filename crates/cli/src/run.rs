@@ -216,7 +216,7 @@ fn often(plan: &Plan) -> String {
 fn with_budget(words: Option<&[String]>, budget: Duration) -> String {
     let budget = plan::format_duration(budget);
     let Some(words) = words else { return format!("run the same plan with --budget {budget}") };
-    let mut changed: Vec<&str> = vec!["steelyard"];
+    let mut changed = Vec::new();
     let mut words = words.iter().map(String::as_str);
     while let Some(word) = words.next() {
         match word {
@@ -229,7 +229,7 @@ fn with_budget(words: Option<&[String]>, budget: Duration) -> String {
         }
     }
     changed.extend(["--budget", &budget]);
-    format!("`{}`", shlex::try_join(changed.iter().copied()).unwrap_or_else(|_| changed.join(" ")))
+    format!("`{}`", pasted(&changed, &[]))
 }
 
 /// True if the plan has a password.
@@ -240,8 +240,10 @@ fn secret(plan: &Plan) -> bool {
 impl RunArgs {
     /// The words of this command, if they name the plan and no password.
     fn again(&self, plan: &Plan) -> Option<Vec<String>> {
-        let named = self.what.as_ref().is_some_and(|what| !is_dash(what));
-        (named && !secret(plan)).then(|| std::env::args().skip(1).collect())
+        if self.what.as_ref().is_none_or(|what| is_dash(what)) || secret(plan) {
+            return None;
+        }
+        std::env::args_os().skip(1).map(|word| word.into_string().ok()).collect()
     }
 
     /// How to continue this run: a command that can be pasted, unless the plan is needed again.
@@ -254,8 +256,7 @@ impl RunArgs {
             return "the same command and --resume".to_owned();
         }
         let place = [self.directory.words(), self.machine.again()].concat();
-        let place = place.iter().map(String::as_str);
-        format!("`{}`", pasted(["run", "--resume"].into_iter().chain(place)))
+        format!("`{}`", pasted(&["run", "--resume"], &place))
     }
 
     fn plan(&self) -> anyhow::Result<Option<Plan>> {
@@ -263,7 +264,7 @@ impl RunArgs {
             if self.short.given() {
                 return refuse("name the workload to run, as in: steelyard run insert -v …");
             }
-            if self.resume && self.changes.given() {
+            if self.resume && !self.changes.layer().is_empty() {
                 return refuse("a resumed run keeps its plan; to change the plan, start a new run");
             }
             return Ok(None);

@@ -40,10 +40,9 @@ pub struct Opened {
 }
 
 impl Sources {
-    /// The words that name the first directory in a command; none if it is meant anyway.
-    pub fn words(&self) -> Vec<String> {
-        let first = self.results.first().cloned().unwrap_or_default();
-        ResultsDir { results: first }.words()
+    /// The first directory.
+    pub fn first(&self) -> ResultsDir {
+        ResultsDir { results: self.results.first().cloned().unwrap_or_default() }
     }
 
     /// Opens the results directories.

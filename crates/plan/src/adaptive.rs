@@ -46,16 +46,9 @@ impl Plan {
         Some(format!("--{name} {}", value.saturating_mul(2)))
     }
 
-    /// Loads once per variant what only other steps need, where the run gives its time to what is
-    /// undecided, or where servers share the load: then only the steps that the plan names are
-    /// judged.
-    pub fn load_added_once(&mut self) {
-        if self.restore_after.is_none() {
-            self.restore_after = self.added_load();
-        }
-    }
-
-    /// The last of the added steps, if [`Plan::load_added_once`] applies to them.
+    /// The last of the added steps, if they are loaded once per variant. That holds where the run
+    /// gives its time to what is undecided, or where servers share the load: then only the steps
+    /// that the plan names are judged.
     pub(crate) fn added_load(&self) -> Option<String> {
         let running = |variant: &Variant| {
             let reference = variant.dbms.parse::<Reference>();

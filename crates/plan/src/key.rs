@@ -41,15 +41,20 @@ pub(crate) struct Key<'a> {
     schema: Json,
     /// The present value.
     present: Option<Toml>,
-    /// The same, if it is written.
-    value: Option<Toml>,
+    /// True if the present value is written.
+    written: bool,
     read: Read<'a>,
 }
 
 impl<'a> Key<'a> {
-    fn declared(name: &'static str, schema: Json, value: Option<Toml>, read: Read<'a>) -> Self {
-        let present = value.clone();
-        Key { name, note: "", meaning: "", usual: "", unit: "", schema, present, value, read }
+    fn declared(name: &'static str, schema: Json, present: Option<Toml>, read: Read<'a>) -> Self {
+        let (note, meaning, usual, unit) = ("", "", "", "");
+        Key { name, note, meaning, usual, unit, schema, present, written: true, read }
+    }
+
+    /// The value to write, if any.
+    fn value(&self) -> Option<&Toml> {
+        self.present.as_ref().filter(|_| self.written)
     }
 
     /// A key with values of a kind.
@@ -100,8 +105,7 @@ impl<'a> Key<'a> {
     /// A table that may be left out.
     pub(crate) fn table<T: Keyed + Default>(name: &'static str, field: &'a mut Option<T>) -> Self {
         let keys = field.as_mut().map(|field| field.keys());
-        let entry = |key: Key<'_>| Some((key.name.to_owned(), key.value?));
-        let value = keys.map(|keys| Toml::Table(keys.into_iter().filter_map(entry).collect()));
+        let value = keys.map(written);
         let read: Read<'a> = Box::new(move |p, value, path| {
             let path = join(path, name);
             if let Some(table) = as_table(p, &path, value) {
@@ -115,8 +119,7 @@ impl<'a> Key<'a> {
 
     /// A list of tables that may be left out.
     pub(crate) fn tables<T: Keyed + Default>(name: &'static str, field: &'a mut Vec<T>) -> Self {
-        let entry = |key: Key<'_>| Some((key.name.to_owned(), key.value?));
-        let table = |one: &mut T| Toml::Table(one.keys().into_iter().filter_map(entry).collect());
+        let table = |one: &mut T| written(one.keys());
         let value = (!field.is_empty()).then(|| field.iter_mut().map(table).collect());
         let read: Read<'a> = Box::new(move |p, value, path| {
             let path = join(path, name);
@@ -186,25 +189,30 @@ impl<'a> Key<'a> {
 
     /// Its name where it has another value than the same key elsewhere.
     pub(crate) fn differs(&self, other: &Key<'_>) -> Option<&'static str> {
-        (self.value != other.value).then_some(self.name)
+        (self.value() != other.value()).then_some(self.name)
     }
 
     /// Written as this text.
     pub(crate) fn shown(self, text: Option<String>) -> Self {
-        let value = text.map(Toml::String);
-        Key { present: value.clone(), value, ..self }
+        Key { present: text.map(Toml::String), ..self }
     }
 
     /// Leaves it out unless it is `written`.
     pub(crate) fn written(self, written: bool) -> Self {
-        Key { value: self.value.filter(|_| written), ..self }
+        Key { written: self.written && written, ..self }
     }
 
     /// Not written where it has this value.
     pub(crate) fn unless(mut self, default: &impl Serialize) -> Self {
-        self.value = self.value.filter(|value| Some(value) != toml(default).as_ref());
+        self.written &= self.present != toml(default);
         self
     }
+}
+
+/// The table of what is written of these keys.
+fn written(keys: Vec<Key<'_>>) -> Toml {
+    let entry = |key: Key<'_>| Some((key.name.to_owned(), key.value()?.clone()));
+    Toml::Table(keys.into_iter().filter_map(entry).collect())
 }
 
 /// The suffix of a step that only warms up.
@@ -271,7 +279,7 @@ impl StepNames {
 pub struct CommandOption {
     /// The key that it stands for.
     pub key: &'static str,
-    /// Its name, behind `--`.
+    /// Its name, after `--`.
     pub name: &'static str,
     /// The name of its value; empty for a switch.
     pub value: &'static str,
@@ -401,7 +409,7 @@ pub(crate) fn write_keys(out: &mut String, keyed: &mut dyn Keyed) {
 /// Writes the keys that have a value, without those of these names.
 pub(crate) fn write_keys_but(out: &mut String, keyed: &mut dyn Keyed, left_out: &[&str]) {
     for key in keyed.keys().into_iter().filter(|key| !left_out.contains(&key.name)) {
-        if let Some(value) = &key.value {
+        if let Some(value) = key.value() {
             line(out, key.name, &value.to_string(), key.note);
         }
     }

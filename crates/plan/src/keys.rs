@@ -49,7 +49,7 @@ impl Keyed for Plan {
                 .means("how variants are paired: `\"blocks\"`, `\"slices\"`, `\"frozen\"` or `\"auto\"`; see [Slices](#slices)"),
             Key::optional("slice_ms", &mut self.slice_ms, whole(2..10_001))
                 .usual("chosen by measurement").unit("ms").note("length of a slice")
-                .means("length of a slice, 2 to 10000; only with slices"),
+                .means("length of a slice in milliseconds, 2 to 10000; not with pairing `\"blocks\"`"),
             Key::optional("restore_after", &mut self.restore_after, string()).written(!chosen)
                 .note("loaded once; trials start on a copy")
                 .means("last step of the load, such as `\"l.x\"`; see [Loading once](#loading-once)"),
@@ -76,7 +76,7 @@ impl Keyed for Plan {
                 .means("before each step, write out the data directory's files and drop them from the page cache, except what the server has mapped"),
             Key::new("wait_events", &mut self.wait_events, boolean()).unless(&true)
                 .note("look ten times a second at what sessions wait for")
-                .means("look ten times a second at what sessions wait for, from a connection of its own; not in slices; takes the server 0.3% of a core"),
+                .means("look ten times a second at what sessions wait for, from a connection of its own; not in slices; costs the server 0.3% of a core"),
             Key::new("profile", &mut self.profile, boolean()).unless(&false)
                 .note("perf profiles each step, outside the measured time")
                 .means("profile each step's server with perf, outside the measured time, and count its events; see [Profiles](#profiles)"),
@@ -147,7 +147,7 @@ fn memory_limit(limit: &mut Option<u64>) -> Key<'_> {
 fn durability(durability: &mut Option<Durability>) -> Key<'_> {
     Key::optional("durability", durability, choice(&Durability::NAMED))
         .note("of commits: full or relaxed")
-        .means("what a commit waits for, on any system: `\"full\"`: for the disk; `\"relaxed\"`: not for the disk, so a crash of the machine loses about the last second of commits, and one of a PostgreSQL server, too")
+        .means("what a commit waits for, on any system: `\"full\"`: for the disk; `\"relaxed\"`: not for the disk, so a crash of the machine (or, with PostgreSQL, of the server) loses about the last second of commits")
 }
 
 impl Keyed for BuildPlan {

@@ -119,18 +119,25 @@ pub(crate) fn time() -> Kind<std::time::Duration> {
 
 /// Numbers of clients: one, or a list without repetition.
 pub(crate) fn dops() -> Kind<Vec<u32>> {
-    one_or_more(whole(1..10_001)).and_then(once)
+    one_or_more(whole(1..10_001)).and_then(clients)
 }
 
 /// Numbers of clients, if there are any and none is there twice.
-pub(crate) fn once(list: Vec<u32>) -> Result<Vec<u32>, String> {
+pub(crate) fn clients(list: Vec<u32>) -> Result<Vec<u32>, String> {
+    once(list, "one number of clients", "to repeat trials, increase `blocks`")
+}
+
+/// A list with at least `one`, if nothing is there twice; otherwise there is a `remedy`.
+pub(crate) fn once<T: PartialEq + ToString>(
+    list: Vec<T>,
+    one: &str,
+    remedy: &str,
+) -> Result<Vec<T>, String> {
     if list.is_empty() {
-        return Err("the list is empty; name at least one number of clients".to_owned());
+        return Err(format!("the list is empty; name at least {one}"));
     }
-    match list.iter().enumerate().find(|(place, clients)| list[..*place].contains(clients)) {
-        Some((_, twice)) => {
-            Err(format!("{twice} appears twice; to repeat trials, increase `blocks`"))
-        }
+    match list.iter().enumerate().find(|(place, item)| list[..*place].contains(item)) {
+        Some((_, twice)) => Err(format!("{} appears twice; {remedy}", twice.to_string())),
         None => Ok(list),
     }
 }

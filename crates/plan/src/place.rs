@@ -18,13 +18,18 @@ pub(crate) fn read_beside(
     (path, text_key): (&str, &str),
 ) -> Option<String> {
     let key = path.rsplit('.').next().unwrap_or_default();
+    // The files of options are those of the shell.
+    let (folder, base) = match p.is_option(path) {
+        true => (Some(Path::new(".")), "the current directory"),
+        false => (folder, "the plan's folder"),
+    };
     let read = |folder: &Path| {
         let path = folder.join(file);
         // "./" only makes messages harder to read.
         let shown: PathBuf = path.components().filter(|c| *c != Component::CurDir).collect();
         let shown = printable(&shown.display().to_string());
         let cannot = |error: std::io::Error| {
-            format!("cannot read {shown}: {error}; the path is relative to the plan's folder")
+            format!("cannot read {shown}: {error}; the path is relative to {base}")
         };
         let meta = fs::metadata(&path).map_err(cannot)?;
         if !meta.is_file() || meta.len() > MAX_FILE {

@@ -73,7 +73,7 @@ pub(crate) struct Problems<'t> {
     origin: &'t str,
     /// True if nobody has written the text, so that places in it mean nothing.
     pub(crate) generated: bool,
-    /// Where the keys of each option end; they are behind the text.
+    /// Where the keys of each option end; they come after the text.
     pub(crate) options: Vec<(usize, String)>,
     /// Paths of keys with the values, as TOML, that make the plan complete without its folder.
     pub(crate) found_beside: Vec<(Vec<String>, String)>,

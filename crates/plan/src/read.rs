@@ -165,7 +165,7 @@ fn read_plan(p: &mut Problems, table: &DeTable, folder: Option<&Path>, twins: bo
     if let Some(step) = &mut plan.restore_after {
         *step = plan.workload.canonical(step).to_owned();
     }
-    plan.load_added_once();
+    plan.restore_after = plan.restore_after.take().or_else(|| plan.added_load());
     plan
 }
 

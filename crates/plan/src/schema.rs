@@ -9,7 +9,7 @@ use crate::types::{Plan, Variant};
 use crate::workloads::WorkloadPlan;
 
 /// The JSON schema of plans (draft 7), with which editors complete and check them. A key's
-/// `description` is its meaning, and behind an empty line its default where that is no value;
+/// `description` is its meaning, and after an empty line its default where that is no value;
 /// `x-unit` is the unit of numbers.
 pub fn schema() -> Json {
     let section = |workload: &mut WorkloadPlan| {

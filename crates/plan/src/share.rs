@@ -12,7 +12,7 @@ use crate::section::{describe, number};
 const SOME: RangeInclusive<f64> = f64::MIN_POSITIVE..=1.0 - f64::EPSILON;
 /// From nothing to the whole.
 const ANY: RangeInclusive<f64> = 0.0..=1.0;
-/// Fewer percent need their sign: `0.02` is as likely to mean 2%.
+/// Smaller percentages need the `%` sign: `0.02` is as likely to mean 2%.
 const LEAST_PLAIN: f64 = 0.1;
 
 /// Parses an option's share above 0 and below 100%, in percent with or without the sign: `2%`, `2`.
@@ -32,13 +32,13 @@ pub fn parse_share(text: &str) -> Result<f64, String> {
 
 /// A share above 0 and below 100%.
 pub(crate) fn share() -> Kind<f64> {
-    let schema = json!({ "exclusiveMinimum": 0, "exclusiveMaximum": 100 });
+    let schema = json!({ "exclusiveMinimum": 0, "exclusiveMaximum": 1 });
     kind(schema, SOME, "a share above 0 and below 100%, such as 0.02 or \"2%\"")
 }
 
 /// A share from 0 to 100%.
 pub(crate) fn any_share() -> Kind<f64> {
-    let schema = json!({ "minimum": 0, "maximum": 100 });
+    let schema = json!({ "minimum": 0, "maximum": 1 });
     kind(schema, ANY, "a share from 0 to 100%, such as 0.05 or \"5%\"")
 }
 
@@ -48,15 +48,10 @@ fn kind(mut schema: Json, within: RangeInclusive<f64>, expected: &'static str) -
     Kind::new(schema, move |value| read(value, &within, expected))
 }
 
-/// A text is in percent; a number up to 1 is a fraction, a greater one in percent.
+/// A text is in percent, a number is a fraction.
 fn read(value: &DeValue, within: &RangeInclusive<f64>, expected: &str) -> Result<f64, String> {
     if let DeValue::String(text) = value {
         return percent(text, within, || format!("expected {expected}, found {}", describe(value)));
-    }
-    if let Ok(percent) = number(value, 1.0 + f64::EPSILON..=100.0, expected)
-        && within.contains(&(percent / 100.0))
-    {
-        return Ok(percent / 100.0);
     }
     number(value, within.clone(), expected)
 }
@@ -106,24 +101,19 @@ mod tests {
             let table = DeTable::parse(&text).unwrap();
             (kind().read)(table.get_ref().get("x").unwrap().get_ref())
         };
-        for (value, expected) in [
-            ("0.02", 0.02),
-            ("2", 0.02),
-            ("2.5", 0.025),
-            ("\"2%\"", 0.02),
-            ("\"2\"", 0.02),
-            ("\"0.5%\"", 0.005),
-        ] {
+        for (value, expected) in
+            [("0.02", 0.02), ("0.5", 0.5), ("\"2%\"", 0.02), ("\"2\"", 0.02), ("\"0.5%\"", 0.005)]
+        {
             for found in [read(value, share), read(value, any_share)] {
                 assert!(found.is_ok_and(|it| (it - expected).abs() < 1e-12), "{value}");
             }
         }
-        for whole in ["1", "1.0", "100", "\"100%\""] {
+        for whole in ["1", "1.0", "\"100%\""] {
             assert_eq!(read(whole, any_share), Ok(1.0), "{whole}");
             assert!(read(whole, share).is_err(), "{whole}");
         }
         assert_eq!(read("0", any_share), Ok(0.0));
-        for wrong in ["-1", "101", "\"a\"", "\"0.02\"", "true", "[2]"] {
+        for wrong in ["-1", "1.5", "2", "100", "\"a\"", "\"0.02\"", "true", "[2]"] {
             assert!(read(wrong, any_share).is_err() && read(wrong, share).is_err(), "{wrong}");
         }
         assert!(read("0", share).is_err());

@@ -194,7 +194,7 @@ pub enum Pairing {
     /// background falls into their own slices. So steps that change rows can be sliced, too.
     Frozen,
     /// Slices for steps that are CPU-bound and leave the data as they found it or grow it alike,
-    /// blocks for the others.
+    /// turns for the others.
     Auto,
 }
 

@@ -76,8 +76,8 @@ impl Database {
         )
     }
 
-    /// A metric of a step, in the first trial that has it.
-    pub fn metric(&self, step: &str, metric: &str) -> Option<f64> {
+    /// A metric of a step, in each trial that has it.
+    pub fn metrics(&self, step: &str, metric: &str) -> Vec<f64> {
         self.list(
             &format!(
                 "SELECT m.value FROM metric m JOIN name mn ON mn.id = m.name_id JOIN step s ON s.id = m.step_id \
@@ -85,8 +85,11 @@ impl Database {
             ),
             |row| row.get(0),
         )
-        .first()
-        .copied()
+    }
+
+    /// A metric of a step, in the first trial that has it.
+    pub fn metric(&self, step: &str, metric: &str) -> Option<f64> {
+        self.metrics(step, metric).first().copied()
     }
 
     /// The notes of a step as they are stored, in each trial that has it.

@@ -65,23 +65,14 @@ fn transactions_in_frozen_slices() {
     let trials = database.finished();
     let (loads, trials) = trials.split_at(2);
     assert_eq!((loads.len(), trials.len()), (2, 2));
-    let of = |trial: i64, what: &str| {
-        format!(
-            "SELECT m.value FROM metric m JOIN name n ON n.id = m.name_id \
-             JOIN step s ON s.id = m.step_id JOIN name k ON k.id = s.name_id \
-             WHERE s.trial_id = {trial} AND n.text = '{what}' AND k.text = 'script'"
-        )
-    };
     for trial in trials {
-        let metric = |what: &str| database.list(&of(trial.id, what), |row| row.get::<_, f64>(0));
+        let metric = |what: &str| database.metric_of(trial.id, "script", what);
         for what in ["o/s", "dbms.cpu/o", "cpu.share", "slice.switch_ms"] {
-            assert!(metric(what).first().is_some_and(|value| *value > 0.0), "{what}");
+            assert!(metric(what).is_some_and(|value| value > 0.0), "{what}");
         }
-        let seconds = metric("seconds")[0];
+        let seconds = metric("seconds").unwrap();
         assert!(seconds >= 1.8, "{seconds} s of its own");
-        let notes =
-            database.texts(&format!("SELECT notes FROM step WHERE trial_id = {}", trial.id));
-        let notes = notes.concat();
+        let notes = database.notes(trial.id, "script");
         assert!(notes.contains("in frozen slices with all variants"), "{notes}");
         // Twice as long by the clock, except for what the plan sets.
         assert!(notes.contains("checkpoint_timeout = 600s, wal_writer_delay = 400ms"), "{notes}");

@@ -134,14 +134,7 @@ fn what_other_programs_use_is_not_held_against_a_server() {
     place.run(&[&file]).expect(0, &["readrandom"]);
     drop(crowd);
     let database = Database::of(&place.results());
-    let values = |metric: &str| -> Vec<f64> {
-        let found = database.texts(&format!(
-            "SELECT CAST(v.value AS TEXT) FROM metric v JOIN name n ON n.id = v.name_id \
-             JOIN step s ON s.id = v.step_id JOIN name k ON k.id = s.name_id \
-             WHERE n.text = '{metric}' AND k.text = 'readrandom'"
-        ));
-        found.iter().map(|text| text.parse().unwrap()).collect()
-    };
+    let values = |metric: &str| database.metrics("readrandom", metric);
     // With a loop on each CPU, whoever wants one has to wait.
     let (others, wanted) = (values("cpu.others"), values("cpu.wanted"));
     assert!(others.len() == 4 && others.iter().all(|cpus| *cpus > 0.1), "{others:?}");

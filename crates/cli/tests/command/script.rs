@@ -5,16 +5,6 @@ use std::fs;
 use crate::database::Database;
 use crate::place::Place;
 
-/// The value of a metric of the step `script`, in each trial.
-fn values(database: &Database, metric: &str) -> Vec<f64> {
-    let found = database.texts(&format!(
-        "SELECT CAST(v.value AS TEXT) FROM metric v JOIN name n ON n.id = v.name_id \
-         JOIN step s ON s.id = v.step_id JOIN name k ON k.id = s.name_id \
-         WHERE n.text = '{metric}' AND k.text = 'script'"
-    ));
-    found.iter().map(|text| text.parse().unwrap()).collect()
-}
-
 const DEPOSIT: &str = "\\set aid random(1, 100000 * :scale)\n\\set delta random(-5000, 5000)\n\
     BEGIN;\nUPDATE pgbench_accounts SET abalance = abalance + :delta WHERE aid = :aid;\n\
     SELECT abalance FROM pgbench_accounts WHERE aid = :aid \\gset\n\
@@ -47,10 +37,10 @@ fn a_file_is_enough_to_compare_two_versions() {
     let database = Database::of(&place.results());
     database.assert_sound();
     for metric in ["o/s", "dbms.cpu/o", "client.cpu/o", "transaction.p95"] {
-        let found = values(&database, metric);
+        let found = database.metrics("script", metric);
         assert!(found.len() == 2 && found.iter().all(|value| *value > 0.0), "{metric}: {found:?}");
     }
-    assert_eq!(values(&database, "transaction.failed"), [0.0, 0.0]);
+    assert_eq!(database.metrics("script", "transaction.failed"), [0.0, 0.0]);
     // The stored plan is enough to run it again.
     fs::remove_file(place.path().join("deposit.sql")).unwrap();
     let plan = database.texts("SELECT plan FROM experiment");
@@ -143,8 +133,8 @@ fn scripts_of_a_plan_are_mixed_and_make_their_own_tables() {
     // late, or waited in vain; all but the skipped have a response time. Random times of 500 per
     // second scatter by 22.
     let database = Database::of(&place.results());
-    let [done, failed, skipped] =
-        ["o/s", "transaction.failed", "transaction.skipped"].map(|name| values(&database, name));
+    let [done, failed, skipped] = ["o/s", "transaction.failed", "transaction.skipped"]
+        .map(|name| database.metrics("script", name));
     let timed = database.texts(
         "SELECT CAST(h.count AS TEXT) FROM histogram h JOIN step s ON s.id = h.step_id \
          JOIN name n ON n.id = s.name_id WHERE h.class = 'transaction' AND n.text = 'script'",
@@ -170,7 +160,9 @@ fn mistakes_are_told_with_their_place_before_anything_starts() {
         place.file("bad.sql", text);
         place.run(&["bad.sql", "-v", "postgres@16"]).expect(2, parts);
     }
-    place.run(&["none.sql", "-v", "postgres@16"]).expect(2, &["none.sql", "cannot read"]);
+    place
+        .run(&["none.sql", "-v", "postgres@16"])
+        .expect(2, &["none.sql", "cannot read", "relative to the current directory"]);
     assert!(!place.results().exists() && !place.data().exists(), "nothing is begun");
     // An error that shows only while it runs ends the run, and is not a result.
     place.file("late.sql", "SELECT 1 / (:client_id::int - :client_id::int);\n");
@@ -180,5 +172,5 @@ fn mistakes_are_told_with_their_place_before_anything_starts() {
     place.run(&["--resume"]).expect(2, &["would fail again", "division by zero"]);
     let list = place.steelyard(&["list"]).stdout;
     assert!(list.contains("\tfailed\t0\t"), "{list}");
-    assert!(values(&Database::of(&place.results()), "o/s").is_empty());
+    assert!(Database::of(&place.results()).metrics("script", "o/s").is_empty());
 }

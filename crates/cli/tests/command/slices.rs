@@ -28,7 +28,7 @@ impl Database {
     }
 
     /// A metric of a step in one trial.
-    fn metric_of(&self, trial: i64, step: &str, metric: &str) -> Option<f64> {
+    pub fn metric_of(&self, trial: i64, step: &str, metric: &str) -> Option<f64> {
         let sql = format!(
             "SELECT m.value FROM metric m JOIN name mn ON mn.id = m.name_id \
              JOIN step s ON s.id = m.step_id JOIN name sn ON sn.id = s.name_id \
@@ -37,7 +37,8 @@ impl Database {
         self.list(&sql, |row| row.get(0)).first().copied()
     }
 
-    fn notes(&self, trial: i64, step: &str) -> String {
+    /// The notes of a step in one trial.
+    pub fn notes(&self, trial: i64, step: &str) -> String {
         let sql = format!(
             "SELECT s.notes FROM step s JOIN name n ON n.id = s.name_id \
              WHERE s.trial_id = {trial} AND n.text = '{step}'"

@@ -206,18 +206,13 @@ impl WorkloadPlan {
     /// The option whose value the duration of a step is in proportion to, and that value.
     pub(crate) fn length_option(&self, step: &str, timed: bool) -> Option<(&'static str, u64)> {
         let family = self.family();
-        let key = if timed { self.key_of_seconds()? } else { family.key_of_rows(step)? };
+        let (key, value) = match (timed, family.keys_of_seconds()) {
+            (true, [key]) => (*key, u64::from(self.seconds()?)),
+            (true, _) => return None,
+            (false, _) => (family.key_of_rows(step)?, family.rows_of(step)),
+        };
         let option = family.options().iter().find(|option| option.key == key)?;
-        let value = if timed { u64::from(self.seconds()?) } else { family.rows_of(step) };
         Some((option.name, value))
-    }
-
-    /// The key of the seconds of timed steps, if there is only one.
-    fn key_of_seconds(&self) -> Option<&'static str> {
-        match self.family().keys_of_seconds() {
-            [key] => Some(key),
-            _ => None,
-        }
     }
 
     /// The present name of a step.
@@ -298,7 +293,6 @@ fn read_files(p: &mut Problems, workload: &mut WorkloadPlan, folder: Option<&Pat
         if let Some(file) = file
             && (text.is_none() || p.is_option(&path))
         {
-            let folder = if p.is_option(&path) { Some(Path::new(".")) } else { folder };
             *text = read_beside(p, folder, file, (&path, text_key));
             read.insert(text_key);
         }

@@ -57,7 +57,7 @@ impl Keyed for KvPlan {
                 .note("read from where a range begins")
                 .means("pairs read from where a range begins"),
             Key::size("write_rate", &mut self.write_rate).note("per second, beside reads")
-                .means("bytes per second that are written at the same time as reads"),
+                .means("bytes written per second during reads"),
         ]
     }
 }

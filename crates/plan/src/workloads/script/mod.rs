@@ -80,7 +80,7 @@ impl Keyed for ScriptPlan {
         vec![
             Key::new("file", &mut self.files, one_or_more(string())).written(files)
                 .note("scripts and weights; their texts follow, and are not read again")
-                .means("scripts, each with a weight behind `@` (1); the paths are relative to the plan"),
+                .means("scripts, each with a weight after `@` (1); the paths are relative to the plan"),
             Key::new("texts", &mut self.texts, one_or_more(text())).written(files)
                 .usual("those of `file`").means("the texts of the scripts"),
             Key::new("builtin", &mut self.builtin, one_or_more(string())).written(builtin)

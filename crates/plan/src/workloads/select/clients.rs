@@ -3,7 +3,7 @@
 use serde_json::json;
 use toml::de::DeValue;
 
-use crate::kind::{Kind, listed, once};
+use crate::kind::{self, Kind, listed};
 use crate::section::{describe, integer};
 
 /// Most clients of a point.
@@ -25,7 +25,7 @@ fn numbers(value: &DeValue) -> Result<Vec<u32>, String> {
         }
         single => all = some(single)?,
     }
-    once(all)
+    kind::clients(all)
 }
 
 /// A number or a range.

@@ -9,7 +9,7 @@ use toml::de::DeValue;
 use crate::count::Protocol;
 use crate::family::{Family, PlannedStep, Sequence, SequenceKey};
 use crate::key::{CommandOption, Form, Key, Keyed};
-use crate::kind::{Kind, one_or_more, whole, words};
+use crate::kind::{Kind, once, one_or_more, whole, words};
 use crate::problem::Problems;
 use crate::section::{choice, integer};
 use crate::step::{Labels, StepKey};
@@ -88,15 +88,7 @@ impl Keyed for SelectPlan {
 
 /// One value or several, without repetition.
 fn distinct<T: PartialEq + ToString + 'static>(one: Kind<T>) -> Kind<Vec<T>> {
-    one_or_more(one).and_then(|list| {
-        if list.is_empty() {
-            return Err("the list is empty; name at least one".to_owned());
-        }
-        match list.iter().enumerate().find(|(place, value)| list[..*place].contains(value)) {
-            Some((_, twice)) => Err(format!("{} appears twice; remove one", twice.to_string())),
-            None => Ok(list),
-        }
-    })
+    one_or_more(one).and_then(|list| once(list, "one", "remove one"))
 }
 
 /// One word or several, each with a meaning, without repetition.

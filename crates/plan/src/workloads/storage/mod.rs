@@ -81,7 +81,7 @@ impl Keyed for StoragePlan {
                 .means("duration of each step"),
             Key::whole("iodepth", &mut self.iodepth, 1..65_536)
                 .note("requests under way per job, in steps with blocks of 4 KB")
-                .means("requests of each job that are under way at a time, in the steps marked *"),
+                .means("requests that each job keeps in flight, in the steps marked *"),
             Key::new("ioengine", &mut self.ioengine, word()).note("fio's engine"),
             Key::optional("job_file", &mut self.job_file, string())
                 .note("its text follows; the file is not read again")
