@@ -24,14 +24,14 @@ pub struct ExportArgs {
     #[arg(long, short, value_name = "FILE")]
     output: PathBuf,
     /// What to write
-    #[arg(long, value_enum, default_value_t = Kind::Steelyard)]
-    format: Kind,
+    #[arg(long, value_enum, default_value_t = ExportFormat::Steelyard)]
+    format: ExportFormat,
     #[command(flatten)]
     directory: ResultsDir,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Kind {
+enum ExportFormat {
     /// Everything, for `steelyard import`
     Steelyard,
     /// A long table for notebooks: a line for each metric of each step of each finished trial
@@ -62,7 +62,7 @@ pub fn run(args: &ExportArgs) -> anyhow::Result<()> {
     let (id, name, output) = (experiment.id, &experiment.name, args.output.display());
     let figures = || report::load(&store, Which::Id(id));
     let text = match args.format {
-        Kind::Steelyard => {
+        ExportFormat::Steelyard => {
             let version = env!("CARGO_PKG_VERSION");
             if is_dash(&args.output) {
                 print_file(true, |file| Ok(archive::export(&store, id, file, version)?))?;
@@ -72,9 +72,9 @@ pub fn run(args: &ExportArgs) -> anyhow::Result<()> {
             println!("exported experiment {id} `{name}` to {output}; content hash {content}");
             return Ok(());
         }
-        Kind::Csv => report::long_csv(&figures()?),
-        Kind::Benchstat => report::benchstat(&figures()?),
-        Kind::Bmf => report::bmf(&figures()?),
+        ExportFormat::Csv => report::long_csv(&figures()?),
+        ExportFormat::Benchstat => report::benchstat(&figures()?),
+        ExportFormat::Bmf => report::bmf(&figures()?),
     };
     if is_dash(&args.output) {
         return print(text.as_bytes());

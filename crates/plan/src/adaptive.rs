@@ -3,8 +3,8 @@
 use reference::{Form, Reference};
 
 use crate::family::Sequence;
+use crate::plan::{Given, Pairing, Plan, Variant};
 use crate::problem::Problems;
-use crate::types::{Given, Pairing, Plan, Variant};
 
 /// An adaptive run without a limit gives up at this multiple of its planned blocks: an interval is
 /// then half as wide.

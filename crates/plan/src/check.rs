@@ -6,10 +6,10 @@ use crate::adaptive::check_adaptive;
 use crate::count::{CountPlan, check_count};
 use crate::family::Sequence;
 use crate::near::nearest;
+use crate::plan::{Pairing, Plan};
 use crate::problem::Problems;
 use crate::section::printable;
 use crate::twins::check_twins;
-use crate::types::{Pairing, Plan};
 
 /// Names of files on Linux have at most 255 bytes; a variant's name is one part of several.
 const MAX_VARIANT_NAME: usize = 64;

@@ -5,7 +5,7 @@ use reference::{
 };
 
 use crate::count::OwnStatements;
-use crate::types::Plan;
+use crate::plan::Plan;
 use crate::workloads::WorkloadPlan;
 
 impl Plan {

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use crate::duration::format_duration;
 use crate::key::{Key, Keyed};
 use crate::kind::{self, boolean, choice, string, strings, text, whole};
-use crate::share::{any_share, share};
-use crate::types::{
+use crate::plan::{
     BuildPlan, BuildSystem, DEFAULT_PROFILE_SECONDS, DEFAULT_REPEATS, DEFAULT_STEAL_LIMIT,
     Durability, Pairing, Plan, Variant,
 };
+use crate::share::{any_share, share};
 
 /// More blocks than anyone can run; keeps a typo from filling memory.
 const MAX_BLOCKS: u64 = 10_000;

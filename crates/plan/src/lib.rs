@@ -50,6 +50,7 @@ mod layer;
 mod near;
 mod owned;
 mod place;
+mod plan;
 mod problem;
 mod read;
 mod schedule;
@@ -59,7 +60,6 @@ mod share;
 mod size;
 mod step;
 mod twins;
-mod types;
 mod value;
 mod workloads;
 mod write;
@@ -70,16 +70,16 @@ pub use family::{Clients, PlannedStep, Sequence, SequenceKey};
 pub use key::{CommandOption, Form};
 pub use layer::Layer;
 pub use near::nearest;
+pub use plan::{
+    BuildPlan, BuildSystem, DEFAULT_BLOCKS, DEFAULT_MARGIN, DEFAULT_PROFILE_SECONDS,
+    DEFAULT_REPEATS, DEFAULT_STEAL_LIMIT, Durability, Given, Pairing, Plan, Variant,
+};
 pub use problem::{PlanError, Problem};
 pub use schedule::{Block, Trial};
 pub use schema::schema;
 pub use share::parse_share;
 pub use size::{SizeError, parse_size};
 pub use step::{Labels, StepKey};
-pub use types::{
-    BuildPlan, BuildSystem, DEFAULT_BLOCKS, DEFAULT_MARGIN, DEFAULT_PROFILE_SECONDS,
-    DEFAULT_REPEATS, DEFAULT_STEAL_LIMIT, Durability, Given, Pairing, Plan, Variant,
-};
 pub use workloads::WorkloadPlan;
 pub use workloads::insert::{INSERT_STEPS, InsertPlan, Tables};
 pub use workloads::kv::{KEY_BYTES, KV_STEPS, KvMode, KvPlan, kv_test};

@@ -12,9 +12,9 @@ use crate::key::Keyed;
 use crate::keys::Shared;
 use crate::layer::{Layer, document, lay};
 use crate::place::read_beside;
+use crate::plan::{Given, Pairing, Plan, Variant};
 use crate::problem::{PlanError, Problems};
 use crate::section::{Section, as_table, join, printable};
-use crate::types::{Given, Pairing, Plan, Variant};
 use crate::workloads::WorkloadPlan;
 
 impl Plan {

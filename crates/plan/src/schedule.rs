@@ -4,7 +4,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 use crate::family::SequenceKey;
-use crate::types::Plan;
+use crate::plan::Plan;
 
 /// Every variant once through every sequence, in random order.
 #[derive(Debug, Clone, PartialEq, Eq)]

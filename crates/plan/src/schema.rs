@@ -5,7 +5,7 @@ use serde_json::{Map, Value as Json, json};
 use crate::count::CountPlan;
 use crate::key::{Keyed, object};
 use crate::keys::Shared;
-use crate::types::{Plan, Variant};
+use crate::plan::{Plan, Variant};
 use crate::workloads::WorkloadPlan;
 
 /// The JSON schema of plans (draft 7), with which editors complete and check them. A key's

@@ -1,9 +1,9 @@
 //! Duplicated variants, for an A/A experiment: how much do identical systems differ?
 
 use crate::key::Keyed;
+use crate::plan::{Plan, Variant};
 use crate::problem::Problems;
 use crate::section::printable;
-use crate::types::{Plan, Variant};
 
 /// Suffix of a variant's second name.
 const SUFFIX: &str = ".aa";

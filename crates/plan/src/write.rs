@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use crate::count::write_count;
 use crate::key::{line, write_keys};
-use crate::types::{Plan, Variant};
+use crate::plan::{Plan, Variant};
 use crate::value::{key_text, quoted};
 
 impl Plan {

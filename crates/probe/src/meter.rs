@@ -17,12 +17,12 @@ const ROOM: usize = 1024;
 #[derive(Debug)]
 pub struct CpuMeter {
     file: File,
-    kind: Kind,
+    kind: CpuFormat,
 }
 
 /// The format of a group's CPU time file.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Kind {
+pub(crate) enum CpuFormat {
     /// v1, `cpuacct.usage`: nanoseconds.
     Nanoseconds,
     /// v2, `cpu.stat`: its first line is `usage_usec N`.
@@ -30,7 +30,7 @@ pub(crate) enum Kind {
 }
 
 impl CpuMeter {
-    pub(crate) fn open(path: &Path, kind: Kind) -> io::Result<CpuMeter> {
+    pub(crate) fn open(path: &Path, kind: CpuFormat) -> io::Result<CpuMeter> {
         Ok(CpuMeter { file: File::open(path)?, kind })
     }
 
@@ -43,8 +43,8 @@ impl CpuMeter {
         let mut buffer = [0; ROOM];
         let text = read_at_once(&self.file, &mut buffer)?;
         match self.kind {
-            Kind::Nanoseconds => text.trim().parse().ok().map(Duration::from_nanos),
-            Kind::UsageLine => {
+            CpuFormat::Nanoseconds => text.trim().parse().ok().map(Duration::from_nanos),
+            CpuFormat::UsageLine => {
                 let usage = text.lines().next()?.strip_prefix("usage_usec ")?;
                 usage.trim().parse().ok().map(Duration::from_micros)
             }
@@ -183,7 +183,7 @@ fn read_at_once<'a>(file: &File, buffer: &'a mut [u8; ROOM]) -> Option<&'a str> 
 mod tests {
     use super::*;
 
-    fn meter(text: &str, kind: Kind) -> Option<Duration> {
+    fn meter(text: &str, kind: CpuFormat) -> Option<Duration> {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), text).unwrap();
         CpuMeter::open(file.path(), kind).unwrap().read()
@@ -191,11 +191,14 @@ mod tests {
 
     #[test]
     fn both_versions_of_control_groups_are_read() {
-        assert_eq!(meter("1234567\n", Kind::Nanoseconds), Some(Duration::from_nanos(1_234_567)));
+        assert_eq!(
+            meter("1234567\n", CpuFormat::Nanoseconds),
+            Some(Duration::from_nanos(1_234_567))
+        );
         let v2 = "usage_usec 52\nuser_usec 40\nsystem_usec 12\nnr_periods 0\n";
-        assert_eq!(meter(v2, Kind::UsageLine), Some(Duration::from_micros(52)));
-        assert_eq!(meter("user_usec 40\n", Kind::UsageLine), None);
-        assert_eq!(meter("", Kind::Nanoseconds), None);
+        assert_eq!(meter(v2, CpuFormat::UsageLine), Some(Duration::from_micros(52)));
+        assert_eq!(meter("user_usec 40\n", CpuFormat::UsageLine), None);
+        assert_eq!(meter("", CpuFormat::Nanoseconds), None);
     }
 
     #[test]

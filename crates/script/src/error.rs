@@ -7,7 +7,7 @@ use crate::slot::Slot;
 
 /// A place in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Place {
+pub struct Position {
     /// The line, from 1.
     pub line: u32,
     /// The character in the line, from 1.
@@ -28,11 +28,11 @@ impl<'a> Lines<'a> {
     }
 
     /// The place of a byte of the text.
-    pub(crate) fn place(&self, at: usize) -> Place {
+    pub(crate) fn place(&self, at: usize) -> Position {
         let line = self.starts.partition_point(|start| *start <= at);
         let start = self.starts.get(line - 1).copied().unwrap_or(0);
         let before = self.text.get(start..at).unwrap_or_default();
-        Place { line: line as u32, column: before.chars().count() as u32 + 1 }
+        Position { line: line as u32, column: before.chars().count() as u32 + 1 }
     }
 }
 
@@ -43,7 +43,7 @@ pub struct ScriptError {
     /// The script's name.
     pub file: String,
     /// Where the mistake is.
-    pub place: Place,
+    pub place: Position,
     /// The problem.
     pub problem: Problem,
 }
@@ -317,9 +317,9 @@ mod tests {
         let text = "a\nöäx\n";
         let at = text.find('x').unwrap();
         let lines = Lines::new(text);
-        assert_eq!(lines.place(at), Place { line: 2, column: 3 });
-        assert_eq!(lines.place(text.len()), Place { line: 3, column: 1 });
-        assert_eq!(lines.place(0), Place { line: 1, column: 1 });
+        assert_eq!(lines.place(at), Position { line: 2, column: 3 });
+        assert_eq!(lines.place(text.len()), Position { line: 3, column: 1 });
+        assert_eq!(lines.place(0), Position { line: 1, column: 1 });
     }
 
     #[test]

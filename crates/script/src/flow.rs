@@ -1,7 +1,7 @@
 //! Checks that commands are in an order that makes sense: nesting of `\if`, pipelines, variables.
 
 use crate::error::nearest;
-use crate::{Action, Command, Place, Problem, Script, ScriptError, Symbols};
+use crate::{Action, Command, Position, Problem, Script, ScriptError, Symbols};
 
 /// How statements are sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,7 +95,7 @@ pub(crate) fn check_pipelines(script: &Script) -> Result<(), ScriptError> {
     let commands = &script.commands;
     let mut before = vec![Pipeline::default(); commands.len() + 1];
     before[0].closed = true;
-    let mut started = Place { line: 1, column: 1 };
+    let mut started = Position { line: 1, column: 1 };
     for (index, command) in commands.iter().enumerate() {
         let state = before[index];
         let surely_open = state.open && !state.closed;
@@ -141,7 +141,7 @@ pub(crate) fn check_pipelines(script: &Script) -> Result<(), ScriptError> {
     }
 }
 
-fn error(script: &Script, place: Place, problem: Problem) -> ScriptError {
+fn error(script: &Script, place: Position, problem: Problem) -> ScriptError {
     ScriptError { file: script.name.clone(), place, problem }
 }
 

@@ -146,13 +146,13 @@ impl<'a> Parser<'a, '_> {
             }
             self.advance()?;
             left = match operator.kind {
-                Kind::Is => self.is(left)?,
-                Kind::Null(negated) => self.same(left, Scalar::Null, negated)?,
-                Kind::Chain(end) => {
+                Operation::Is => self.is(left)?,
+                Operation::Null(negated) => self.same(left, Scalar::Null, negated)?,
+                Operation::Chain(end) => {
                     let right = self.operators(operator.level + 1)?;
                     self.chain(end, left, right)?
                 }
-                Kind::Call { function, swapped } => {
+                Operation::Call { function, swapped } => {
                     let right = self.operators(operator.level + 1)?;
                     if operator.level == level::COMPARE
                         && self.operator().is_some_and(|next| next.level == level::COMPARE)
@@ -339,10 +339,10 @@ impl<'a> Parser<'a, '_> {
     /// The operator that is next behind an operand.
     fn operator(&self) -> Option<Operator> {
         let call = |level, function| {
-            Some(Operator { level, kind: Kind::Call { function, swapped: false } })
+            Some(Operator { level, kind: Operation::Call { function, swapped: false } })
         };
         let swapped = |function| {
-            let kind = Kind::Call { function, swapped: true };
+            let kind = Operation::Call { function, swapped: true };
             Some(Operator { level: level::COMPARE, kind })
         };
         let other = |level, kind| Some(Operator { level, kind });
@@ -367,11 +367,11 @@ impl<'a> Parser<'a, '_> {
                 _ => None,
             },
             Token::Name(name) => match &*name.to_ascii_lowercase() {
-                "and" => other(level::AND, Kind::Chain(false)),
-                "or" => other(level::OR, Kind::Chain(true)),
-                "is" => other(level::IS, Kind::Is),
-                "isnull" => other(level::IS, Kind::Null(false)),
-                "notnull" => other(level::IS, Kind::Null(true)),
+                "and" => other(level::AND, Operation::Chain(false)),
+                "or" => other(level::OR, Operation::Chain(true)),
+                "is" => other(level::IS, Operation::Is),
+                "isnull" => other(level::IS, Operation::Null(false)),
+                "notnull" => other(level::IS, Operation::Null(true)),
                 _ => None,
             },
             _ => None,
@@ -381,10 +381,10 @@ impl<'a> Parser<'a, '_> {
 
 struct Operator {
     level: u8,
-    kind: Kind,
+    kind: Operation,
 }
 
-enum Kind {
+enum Operation {
     Call {
         function: Function,
         swapped: bool,

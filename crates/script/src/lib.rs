@@ -74,7 +74,7 @@ mod value;
 
 pub use builtin::{BUILT_IN, BuiltIn, ChoiceError, Weighted, built_in};
 pub use draw::Host;
-pub use error::{EvalError, Place, Problem, ScriptError};
+pub use error::{EvalError, Position, Problem, ScriptError};
 pub use expr::Expr;
 pub use flow::{Protocol, check};
 pub use function::Function;

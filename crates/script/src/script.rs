@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{EvalError, Expr, Place, Problem, Scalar, Slot, Symbols, Value};
+use crate::{EvalError, Expr, Position, Problem, Scalar, Slot, Symbols, Value};
 
 /// A script that can run: its commands, parsed once.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -13,14 +13,14 @@ pub struct Script {
     /// A jump past the last command ends the script.
     pub commands: Vec<Command>,
     /// The variables that must have a value, except those inside quotes and comments.
-    pub(crate) mentions: Vec<(Slot, Place)>,
+    pub(crate) mentions: Vec<(Slot, Position)>,
 }
 
 /// A step of a script.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Command {
     /// Where it starts.
-    pub place: Place,
+    pub place: Position,
     /// Its number in the script, from 1, as pgbench counts commands in `debug()` and messages. All
     /// commands of one `\elif` have the same number.
     pub number: u32,

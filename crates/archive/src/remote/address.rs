@@ -10,7 +10,7 @@ use crate::Error;
 
 /// Which kind of storage.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum Storage {
     /// Amazon S3, or a service that speaks like it: the bucket.
     S3(String),
     /// Google Cloud Storage: the bucket.
@@ -24,7 +24,7 @@ pub(crate) enum Place {
 /// Where experiments are kept, such as `s3://bucket/prefix`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Address {
-    pub(crate) place: Place,
+    pub(crate) place: Storage,
     pub(crate) prefix: Key,
 }
 
@@ -37,7 +37,7 @@ impl Address {
     /// The directory, if it is one.
     pub(crate) fn directory(&self) -> Option<&Path> {
         match &self.place {
-            Place::Directory(path) => Some(path),
+            Storage::Directory(path) => Some(path),
             _ => None,
         }
     }
@@ -55,7 +55,7 @@ impl FromStr for Address {
         };
         let directory = |path: &str| {
             let path = std::path::absolute(path).map_err(Error::io("find", Path::new(path)))?;
-            Ok(Self { place: Place::Directory(path), prefix: Key::default() })
+            Ok(Self { place: Storage::Directory(path), prefix: Key::default() })
         };
         let Some((scheme, rest)) = text.split_once("://") else {
             return match text {
@@ -85,9 +85,9 @@ impl FromStr for Address {
         }
         let bucket = bucket.to_owned();
         let place = match scheme {
-            "s3" => Place::S3(bucket),
-            "gs" => Place::Google(bucket),
-            "az" | "azure" => Place::Azure(bucket),
+            "s3" => Storage::S3(bucket),
+            "gs" => Storage::Google(bucket),
+            "az" | "azure" => Storage::Azure(bucket),
             _ => {
                 return refuse(
                     &shown,
@@ -105,10 +105,10 @@ impl FromStr for Address {
 impl fmt::Display for Address {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (scheme, bucket) = match &self.place {
-            Place::S3(bucket) => ("s3", bucket),
-            Place::Google(bucket) => ("gs", bucket),
-            Place::Azure(container) => ("az", container),
-            Place::Directory(path) => return write!(formatter, "file://{}", path.display()),
+            Storage::S3(bucket) => ("s3", bucket),
+            Storage::Google(bucket) => ("gs", bucket),
+            Storage::Azure(container) => ("az", container),
+            Storage::Directory(path) => return write!(formatter, "file://{}", path.display()),
         };
         write!(formatter, "{scheme}://{bucket}")?;
         if self.prefix.as_ref().is_empty() { Ok(()) } else { write!(formatter, "/{}", self.prefix) }

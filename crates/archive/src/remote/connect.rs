@@ -8,7 +8,7 @@ use object_store::gcp::GoogleCloudStorageBuilder;
 use object_store::local::LocalFileSystem;
 use object_store::{ObjectStore, RetryConfig};
 
-use super::address::{Address, Place};
+use super::address::{Address, Storage};
 use super::credentials;
 use super::explain::failed;
 use super::http::Connector;
@@ -27,21 +27,21 @@ pub(super) fn connect(address: &Address) -> Result<Arc<dyn ObjectStore>, Error> 
         RetryConfig { max_retries: RETRIES, retry_timeout: RETRY_LIMIT, ..RetryConfig::default() };
     let wrap = |error| failed(address, "use the credentials")(error);
     Ok(match &address.place {
-        Place::S3(bucket) => {
+        Storage::S3(bucket) => {
             let builder = credentials::s3(bucket)?.with_http_connector(Connector);
             Arc::new(builder.with_retry(retry).build().map_err(wrap)?)
         }
-        Place::Google(bucket) => {
+        Storage::Google(bucket) => {
             let builder = GoogleCloudStorageBuilder::from_env().with_bucket_name(bucket);
             let builder = builder.with_http_connector(Connector).with_retry(retry);
             Arc::new(builder.build().map_err(wrap)?)
         }
-        Place::Azure(container) => {
+        Storage::Azure(container) => {
             let builder = MicrosoftAzureBuilder::from_env().with_container_name(container);
             let builder = builder.with_http_connector(Connector).with_retry(retry);
             Arc::new(builder.build().map_err(wrap)?)
         }
-        Place::Directory(path) => {
+        Storage::Directory(path) => {
             std::fs::create_dir_all(path).map_err(Error::io("create", path))?;
             let store = LocalFileSystem::new_with_prefix(path);
             Arc::new(store.map_err(wrap)?.with_fsync(true))

@@ -8,7 +8,7 @@ use judge::{CONFIDENCE, Verdict, binomial_interval, t_quantile};
 
 use super::builds::{BUILDS, Build};
 use super::contenders::{Call, Practice, Score, score};
-use super::live::{Kind, Run};
+use super::live::{Case, Run};
 use super::recording::{Recording, Trials};
 
 /// Machine time of each experiment of usual practice.
@@ -53,10 +53,10 @@ impl Tally {
 
 /// Runs of the same kind, with the median and the largest of their minutes.
 fn live_table(live: &[Run]) -> String {
-    let mut kinds: Vec<Kind> = live.iter().map(|run| run.kind).collect();
+    let mut kinds: Vec<Case> = live.iter().map(|run| run.kind).collect();
     kinds.sort_unstable();
     kinds.dedup();
-    let row = |kind: Kind| {
+    let row = |kind: Case| {
         let runs = || live.iter().filter(|run| run.kind == kind);
         let build = &BUILDS[kind.build];
         let count = |of: &dyn Fn(&Call) -> bool| runs().filter(|run| of(&run.call)).count();
@@ -218,7 +218,7 @@ mod tests {
     #[test]
     fn live_runs_are_counted_by_kind() {
         let run = |condition, verdict, seconds| Run {
-            kind: Kind { condition, build: 2, budget: Duration::from_secs(120) },
+            kind: Case { condition, build: 2, budget: Duration::from_secs(120) },
             call: Call { verdict, ratio: 0.95, confirmed: true, seconds },
             low: 0.94,
             high: 0.96,

@@ -19,7 +19,7 @@ use super::steelyard::Steelyard;
 
 /// The machine's condition, the build and the budget of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Kind {
+pub struct Case {
     pub condition: Condition,
     /// Place in [`BUILDS`].
     pub build: usize,
@@ -29,7 +29,7 @@ pub struct Kind {
 /// The outcome of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Run {
-    pub kind: Kind,
+    pub kind: Case,
     pub call: Call,
     /// The interval of its ratio; NaN where there is none.
     pub low: f64,
@@ -41,7 +41,7 @@ const HEADER: &str =
     "condition\tbuild\tbudget\tverdict\tratio\tlow\thigh\texcludes 1\trestarts\tseconds";
 
 /// Runs until `live.tsv` has this many lines of this kind.
-pub fn live(directory: &Path, steelyard: &Steelyard, kind: Kind, runs: usize) -> Result<()> {
+pub fn live(directory: &Path, steelyard: &Steelyard, kind: Case, runs: usize) -> Result<()> {
     println!("{HEADER}");
     loop {
         let done = read(directory)?.iter().filter(|run| run.kind == kind).count();
@@ -61,7 +61,7 @@ pub fn live(directory: &Path, steelyard: &Steelyard, kind: Kind, runs: usize) ->
 }
 
 /// The outcome of the newest run of a store.
-fn latest(results: &Path, kind: Kind) -> Result<Run> {
+fn latest(results: &Path, kind: Case) -> Result<Run> {
     let store = Store::open_read_only(results)?;
     let loaded = report::load(&store, Which::Latest)?;
     let judged = report::judge_results(&loaded, None, None)?;
@@ -136,7 +136,7 @@ impl Run {
         let seconds = fields.next()?.parse().ok()?;
         let verdict = known.unwrap_or(Verdict::Inconclusive);
         let call = Call { verdict, ratio, confirmed, seconds };
-        let kind = Kind { condition, build, budget };
+        let kind = Case { condition, build, budget };
         Some(Self { kind, call, low, high, restarts })
     }
 }
@@ -150,7 +150,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         assert_eq!(read(directory.path()).unwrap(), []);
         let run = Run {
-            kind: Kind { condition: Condition::Loaded, build: 2, budget: Duration::from_secs(120) },
+            kind: Case { condition: Condition::Loaded, build: 2, budget: Duration::from_secs(120) },
             call: Call {
                 verdict: Verdict::Regression,
                 ratio: 0.951,
@@ -162,7 +162,7 @@ mod tests {
             restarts: 14,
         };
         let call = Call { verdict: Verdict::Inconclusive, ..run.call };
-        let kind = Kind { condition: Condition::Quiet, ..run.kind };
+        let kind = Case { condition: Condition::Quiet, ..run.kind };
         let open = Run { kind, call, ..run.clone() };
         for run in [&run, &open] {
             append(directory.path(), run).unwrap();

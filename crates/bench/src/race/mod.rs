@@ -107,7 +107,7 @@ pub fn race(args: &RaceArgs) -> Result<()> {
         Part::Live { loaded, build, budget, runs } => {
             let condition = Condition::of(*loaded);
             let build = build_named(build).context("no such build")?;
-            let kind = live::Kind { condition, build, budget: *budget };
+            let kind = live::Case { condition, build, budget: *budget };
             live::live(&directory, &steelyard, kind, *runs)
         }
         Part::Judge { document } => judge_all(&directory, document.as_deref()),

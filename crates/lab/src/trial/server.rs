@@ -31,8 +31,8 @@ pub fn begin<'a>(
     conditions: &Conditions<'a>,
     trials: &[Entered],
 ) -> (Vec<Attempt<'a>>, Result<(), Error>) {
-    let places = trials.iter().map(|trial| Place::of(conditions, *trial)).collect();
-    let places: Vec<Place<'a>> = match places {
+    let places = trials.iter().map(|trial| Prepared::of(conditions, *trial)).collect();
+    let places: Vec<Prepared<'a>> = match places {
         Ok(places) => places,
         Err(error) => return (Vec::new(), Err(error)),
     };
@@ -52,7 +52,7 @@ pub fn begin<'a>(
 }
 
 /// Everything a trial needs before its server can be started.
-struct Place<'a> {
+struct Prepared<'a> {
     entered: Entered,
     subject: &'a Subject,
     benchmark: Benchmark,
@@ -62,7 +62,7 @@ struct Place<'a> {
     began_ms: i64,
 }
 
-impl<'a> Place<'a> {
+impl<'a> Prepared<'a> {
     fn of(conditions: &Conditions<'a>, entered: Entered) -> Result<Self, Error> {
         let subject = &conditions.lineup.subjects[entered.variant];
         let mut benchmark = subject.benchmark(&conditions.plan().workload, entered.sequence)?;
@@ -254,8 +254,8 @@ struct Starter<'c> {
 }
 
 impl Starter<'_> {
-    fn start(&self, place: &Place<'_>, interrupted: &AtomicBool) -> Result<Started, Error> {
-        let Place { subject, directory, .. } = place;
+    fn start(&self, place: &Prepared<'_>, interrupted: &AtomicBool) -> Result<Started, Error> {
+        let Prepared { subject, directory, .. } = place;
         if !subject.installation.is_ours() {
             let attached = self.systems.attach(&subject.reference);
             return attached

@@ -218,8 +218,8 @@ impl Cgroup {
     pub fn cpu_meter(&self) -> Result<CpuMeter, CgroupError> {
         let reader = self.cpu.lock().unwrap_or_else(PoisonError::into_inner);
         let (file, kind) = match &reader.files {
-            CpuFiles::V1 { usage, .. } => (usage.path(), meter::Kind::Nanoseconds),
-            CpuFiles::V2 { stat } => (stat.path(), meter::Kind::UsageLine),
+            CpuFiles::V1 { usage, .. } => (usage.path(), meter::CpuFormat::Nanoseconds),
+            CpuFiles::V2 { stat } => (stat.path(), meter::CpuFormat::UsageLine),
         };
         CpuMeter::open(file, kind).map_err(CgroupError::file("open", file))
     }

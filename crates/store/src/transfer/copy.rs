@@ -6,7 +6,7 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params_from_iter};
 
 use super::NewIds;
-use super::shape::{Column, Kind, Shape, Table, names};
+use super::shape::{Column, Ownership, Shape, Table, names};
 use crate::error::{Result, StoreError};
 use crate::records::{ExperimentId, TrialId};
 use crate::store::Store;
@@ -91,7 +91,7 @@ impl Copier<'_> {
             let key: i64 = self.from.wrap(row.get(0))?;
             let mut values = Vec::with_capacity(columns.len() + 1);
             if *has_id {
-                let id = wanted.filter(|_| *kind == Kind::Root);
+                let id = wanted.filter(|_| *kind == Ownership::Root);
                 values.push(id.map_or(Value::Null, |id| Value::Integer(id.0)));
             }
             for (place, column) in columns.iter().enumerate() {
@@ -112,7 +112,7 @@ impl Copier<'_> {
         if let Some(new) = self.ids.get(&(to, *old)) {
             return Ok(Value::Integer(*new));
         }
-        if self.shape.tables[to].kind != Kind::Shared {
+        if self.shape.tables[to].kind != Ownership::Shared {
             let to = &self.shape.tables[to].name;
             let what = format!(
                 "a row of {table} refers to {to} {old}, which is not of the same experiment"

@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 
 use super::NewIds;
 use super::copy::{part_rows, shared_row};
-use super::shape::{Column, Kind, Shape, Table};
+use super::shape::{Column, Ownership, Shape, Table};
 use crate::error::{Result, StoreError};
 use crate::records::{Experiment, ExperimentId, TrialId};
 use crate::store::Store;
@@ -139,7 +139,7 @@ impl Hasher<'_> {
             return Ok(());
         };
         add_text(sum, b'c', &column.name);
-        if self.shape.tables[to].kind == Kind::Shared {
+        if self.shape.tables[to].kind == Ownership::Shared {
             let row = self.shared_row(to, *id)?;
             sum.update(row);
         } else {

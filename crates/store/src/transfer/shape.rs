@@ -26,12 +26,12 @@ pub(super) struct Table {
     pub(super) has_id: bool,
     /// True if its rows have an order of their own: the one in which they were written.
     has_rowid: bool,
-    pub(super) kind: Kind,
+    pub(super) kind: Ownership,
 }
 
 /// The relation of a table to an experiment.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum Ownership {
     /// `experiment`.
     Root,
     /// Its rows belong to rows of another table, through the column with this index.
@@ -120,14 +120,14 @@ impl Shape {
         };
         let to = |place: usize| columns[place].refers.map(|table| &self.tables[table].kind);
         let owner = (0..columns.len()).find(|place| {
-            matches!(to(*place), Some(Kind::Root | Kind::Owned(_))) && leads(*place, true)
+            matches!(to(*place), Some(Ownership::Root | Ownership::Owned(_))) && leads(*place, true)
         });
         let kind = match owner {
-            _ if name == ROOT => Kind::Root,
-            Some(owner) => Kind::Owned(owner),
-            None if declared.references.is_empty() && declared.has_id => Kind::Shared,
-            None if to(0) == Some(&Kind::Shared) && leads(0, false) && !declared.has_id => {
-                Kind::Part(0)
+            _ if name == ROOT => Ownership::Root,
+            Some(owner) => Ownership::Owned(owner),
+            None if declared.references.is_empty() && declared.has_id => Ownership::Shared,
+            None if to(0) == Some(&Ownership::Shared) && leads(0, false) && !declared.has_id => {
+                Ownership::Part(0)
             }
             None => {
                 return Err(unknown(&format!(
@@ -151,14 +151,14 @@ impl Shape {
 
     /// The tables whose rows belong to an experiment, with their indexes.
     pub(super) fn owned(&self) -> impl Iterator<Item = (usize, &Table)> {
-        let belongs = |kind: &Kind| matches!(kind, Kind::Root | Kind::Owned(_));
+        let belongs = |kind: &Ownership| matches!(kind, Ownership::Root | Ownership::Owned(_));
         self.tables.iter().enumerate().filter(move |(_, table)| belongs(&table.kind))
     }
 
     /// The table of the parts of a shared table's rows.
     pub(super) fn parts(&self, shared: usize) -> impl Iterator<Item = (&Table, usize)> {
         self.tables.iter().filter_map(move |table| match table.kind {
-            Kind::Part(column) if table.columns[column].refers == Some(shared) => {
+            Ownership::Part(column) if table.columns[column].refers == Some(shared) => {
                 Some((table, column))
             }
             _ => None,
@@ -175,7 +175,7 @@ impl Shape {
     fn condition(&self, table: usize) -> String {
         let Table { columns, kind, .. } = &self.tables[table];
         match kind {
-            Kind::Owned(owner) => {
+            Ownership::Owned(owner) => {
                 let Column { name, refers, .. } = &columns[*owner];
                 let of = self.ids(refers.unwrap_or_default());
                 format!("\"{name}\" IN ({of})")
@@ -189,7 +189,7 @@ impl Shape {
     pub(super) fn select(&self, table: usize) -> String {
         let Table { name, columns, has_id, has_rowid, kind } = &self.tables[table];
         let key = match kind {
-            Kind::Owned(owner) if !has_id => columns[*owner].name.as_str(),
+            Ownership::Owned(owner) if !has_id => columns[*owner].name.as_str(),
             _ => "id",
         };
         let condition = self.condition(table);
@@ -249,14 +249,14 @@ mod tests {
     fn every_table_has_a_place() {
         let shape = Shape::current().unwrap();
         let kind = |name: &str| shape.tables[shape.place(name).unwrap()].kind.clone();
-        assert_eq!(kind("experiment"), Kind::Root);
-        assert!(matches!(kind("count_total"), Kind::Owned(_)));
-        assert_eq!((kind("name"), kind("host_set")), (Kind::Shared, Kind::Shared));
-        assert_eq!(kind("setting"), Kind::Part(0));
+        assert_eq!(kind("experiment"), Ownership::Root);
+        assert!(matches!(kind("count_total"), Ownership::Owned(_)));
+        assert_eq!((kind("name"), kind("host_set")), (Ownership::Shared, Ownership::Shared));
+        assert_eq!(kind("setting"), Ownership::Part(0));
         assert_eq!(shape.parts(shape.place("host_set").unwrap()).count(), 1);
         // A warning refers to three tables, and belongs to the one it always refers to.
         let warning = &shape.tables[shape.place("warning").unwrap()];
-        let Kind::Owned(owner) = warning.kind else { panic!("{warning:?}") };
+        let Ownership::Owned(owner) = warning.kind else { panic!("{warning:?}") };
         assert_eq!(warning.columns[owner].name, "experiment_id");
     }
 
