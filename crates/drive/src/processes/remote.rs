@@ -470,6 +470,8 @@ pub fn serve(stream: &UnixStream, connect: &Arc<dyn Connect>) -> std::io::Result
                     Ok(Some(Ask::Stop)) => running.stop(),
                     Ok(Some(Ask::BreakOff)) => running.break_off(),
                     Ok(Some(Ask::Prepare { .. } | Ask::Go(_) | Ask::Play(_))) => {}
+                    // That would tell others that it ended too early.
+                    Ok(None) | Err(_) if running.wait(Duration::ZERO) => return,
                     Ok(None) | Err(_) => return running.break_off(),
                 }
             }
