@@ -47,3 +47,49 @@ pub fn note(settings: &BTreeMap<String, String>) -> Option<String> {
         )
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use dbms::Installation;
+    use workload::Dialect;
+
+    use super::*;
+
+    /// The settings for a MySQL that shares the load with another one and has this `config`.
+    fn of(pairing: &str, config: &str) -> BTreeMap<String, String> {
+        let text = format!(
+            "pairing = \"{pairing}\"\n[variants.a]\ndbms = \"mysql@8.0.31\"\nconfig = {{ {config} }}\n\
+             [variants.b]\ndbms = \"mysql@8.0.31\"\n[workload.insert]\nrows = 300\n"
+        );
+        let plan = Plan::parse(&text, None, "test").unwrap();
+        let subject = Subject {
+            variant: plan.variants[0].clone(),
+            reference: "mysql@8.0.31".parse().unwrap(),
+            installation: Installation {
+                dbms: "mysql".to_owned(),
+                version: "8.0.31".to_owned(),
+                source: "mysql@8.0.31".to_owned(),
+                bin_dir: Some(PathBuf::from("/nowhere")),
+                build: BTreeMap::new(),
+            },
+            dialect: Dialect::postgres(14),
+        };
+        settings(&plan, 2, &subject, &subject.variant.config)
+    }
+
+    #[test]
+    fn rates_are_divided_and_periods_multiplied_where_nobody_has_set_them() {
+        let frozen = of("frozen", "");
+        assert_eq!(frozen["innodb_io_capacity"], "100");
+        assert_eq!(frozen["innodb_io_capacity_max"], "1000");
+        assert_eq!(frozen["innodb_flush_log_at_timeout"], "2");
+        assert!(note(&frozen).unwrap().contains("innodb_io_capacity = 100"));
+        assert_eq!(of("slices", ""), BTreeMap::new());
+        // One capacity depends on the other.
+        let set = of("frozen", "innodb-io-capacity = 4000, innodb_old_blocks_time = 0");
+        let names: Vec<&str> = set.keys().map(String::as_str).collect();
+        assert_eq!(names, ["innodb_flush_log_at_timeout", "innodb_flushing_avg_loops"]);
+    }
+}
