@@ -85,16 +85,15 @@ pub fn same_setting(installation: &Installation, one: &str, other: &str) -> bool
     systems::of(installation).is_ok_and(|kind| kind.plain_name(one) == kind.plain_name(other))
 }
 
-/// The settings of an installation's servers that are periods of work in the background, for
-/// servers that are frozen while others have the load.
+/// The settings by the clock of an installation's servers with a storage engine, for servers that
+/// are frozen while others have the load.
 ///
 /// # Errors
-/// [`Error::Unsupported`] if they can't be frozen: the server was not started here, or its clients
-/// are not apart from it.
-pub fn timers(installation: &Installation) -> Result<&'static [Timer], Error> {
+/// [`Error::Unsupported`] if they can't be frozen: there is no server, or it was not started here.
+pub fn timers(installation: &Installation, engine: Option<&str>) -> Result<Vec<Timer>, Error> {
     let kind = systems::of(installation)?;
     let name = kind.name();
-    let (what, remedy) = match kind.timers() {
+    let (what, remedy) = match kind.timers(installation, engine) {
         Some(timers) if installation.is_ours() => return Ok(timers),
         Some(_) => (
             "a server that is already running",

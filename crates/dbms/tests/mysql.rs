@@ -5,7 +5,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use crate::common::{Place, Variant, variant, variants, with_myrocks};
-use dbms::{Durability, Endpoint, Error, Host, Server, ServerSpec, ServerUser, System};
+use dbms::{Config, Durability, Endpoint, Error, Host, Server, ServerSpec, ServerUser, System};
 
 /// A version for each kind of start: with statements for the system tables, or with an option of
 /// the server.
@@ -244,6 +244,40 @@ fn all_versions_take_the_settings_of_a_durability() {
         }
         place.assert_clean();
     }
+}
+
+/// Settings by the clock, for one of so many servers that share the load.
+fn by_the_clock(variant: &Variant, engine: Option<&str>, parts: u32) -> Config {
+    let timers = dbms::timers(&variant.installation, engine).unwrap();
+    timers.iter().map(|timer| (timer.name.to_owned(), timer.for_parts(parts))).collect()
+}
+
+#[test]
+fn all_versions_take_the_settings_of_servers_that_are_frozen() {
+    for variant in variants(&VERSIONS) {
+        let place = Place::new();
+        for parts in [1, 2, 50] {
+            let (trial, expected) = (place.trial(), by_the_clock(&variant, None, parts));
+            // Those of a server that has the load alone are built in.
+            let config = if parts == 1 { Config::new() } else { expected.clone() };
+            let mut server =
+                dbms::start(ServerSpec { config, ..place.spec(&variant, &trial) }).unwrap();
+            for (name, value) in expected {
+                assert_eq!(shown(server.as_mut(), &name), Some(value), "{name}: {}", variant.name);
+            }
+            server.stop().unwrap().discard().unwrap();
+        }
+        place.assert_clean();
+    }
+    let Some(variant) = with_myrocks() else { return };
+    let (place, engine) = (Place::new(), Some("myrocks"));
+    let (trial, config) = (place.trial(), by_the_clock(&variant, engine, 2));
+    let spec = ServerSpec { config, engine, ..place.spec(&variant, &trial) };
+    let mut server = dbms::start(spec).unwrap();
+    let rate = shown(server.as_mut(), "rocksdb_delayed_write_rate");
+    assert_eq!(rate.as_deref(), Some("8388608"));
+    server.stop().unwrap().discard().unwrap();
+    place.assert_clean();
 }
 
 #[test]

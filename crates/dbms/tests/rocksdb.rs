@@ -191,6 +191,27 @@ fn versions_do_the_same_and_start_on_copies() {
 }
 
 #[test]
+fn versions_take_the_settings_of_engines_that_are_frozen() {
+    contain();
+    for variant in variants(&["rocksdb@6.8.1", "rocksdb@7.4.5", "rocksdb@10.10.1"]) {
+        let (place, timers) = (Place::new(), dbms::timers(&variant.installation, None).unwrap());
+        let set = timers.iter().map(|timer| (timer.name.to_owned(), timer.for_parts(2)));
+        let trial = place.path().join("trial");
+        let spec = ServerSpec { config: set.collect(), ..place.spec(&variant, &trial) };
+        let mut system = dbms::start(spec).unwrap();
+        let settings = system.settings().unwrap();
+        for timer in &timers {
+            let (name, half) = (timer.name, timer.for_parts(2));
+            let found = settings.iter().find(|setting| setting.name == name).unwrap();
+            let built_in = Some(timer.for_parts(1));
+            assert_eq!((&found.value, &found.boot_value), (&half, &built_in), "{name}");
+        }
+        system.stop().unwrap().discard().unwrap();
+        place.assert_clean();
+    }
+}
+
+#[test]
 fn what_is_no_library_is_refused() {
     contain();
     let place = Place::new();

@@ -116,6 +116,9 @@ pub enum Error {
     /// The operating system refused a thread.
     #[error("cannot start a client thread: {0}. Lower `dop` or raise the limit on processes")]
     Thread(io::Error),
+    /// It refused the memory that clients share with whoever watches them.
+    #[error("cannot share memory with the clients of a step: {0}")]
+    Memory(io::Error),
 }
 
 impl Error {

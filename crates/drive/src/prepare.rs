@@ -5,7 +5,7 @@ use crate::processes::remote;
 use crate::step::load::{Load, Ready, check};
 use crate::step::target::Target;
 use crate::threads::engine::Clients;
-use crate::threads::frozen::{self, Freezer};
+use crate::threads::frozen::{self, Freezer, Party};
 
 /// Connects all clients and prepares their requests. Nothing is measured yet.
 ///
@@ -31,5 +31,13 @@ pub fn prepare_frozen(
     freezers: Vec<Box<dyn Freezer>>,
 ) -> Result<Box<dyn Ready>, Error> {
     check(load)?;
-    frozen::prepare(load, freezers)
+    let party = |target: &Target| {
+        let own = frozen::own_load(load, target);
+        match target.process() {
+            Some(socket) => remote::party(&own, socket),
+            None => Party::here(&own),
+        }
+    };
+    let parties = load.targets.iter().map(party).collect::<Result<_, _>>()?;
+    frozen::prepare(load, parties, freezers)
 }

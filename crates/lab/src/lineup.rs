@@ -49,7 +49,8 @@ pub fn line_up(
             return Err(Error::NoCopy { variant: variant.name.clone() });
         }
         if plan.pairing == Pairing::Frozen {
-            dbms::timers(&installation).map_err(|error| Error::of(&variant.name, error))?;
+            dbms::timers(&installation, variant.engine.as_deref())
+                .map_err(|error| Error::of(&variant.name, error))?;
         }
         let mut variant = variant.clone();
         if variant.engine.is_some() {

@@ -193,6 +193,47 @@ fn run(directory: &Path, text: &str) -> (Vec<Event>, Store) {
     (events, Store::open_read_only(&directory.join("results")).unwrap())
 }
 
+/// Two variants of the engine that are up together, all but one of them frozen.
+#[test]
+fn an_engine_is_frozen_with_its_clients() {
+    if let Some(place) = Workplace::given() {
+        return engine(&place);
+    }
+    let directory = testing::directory();
+    let text = format!(
+        "name = \"toy\"\nbase = \"a\"\nblocks = 1\nsettle_seconds_scale = 0\nsteal_limit = 1\n\
+         pairing = \"frozen\"\nslice_ms = 10\n\
+         [variants.a]\ndbms = \"rocksdb@path:{0}\"\n[variants.b]\ndbms = \"rocksdb@path:{0}\"\n\
+         [workload.toy]\nrows = 30000\nseconds = 1\ndop = [2]\n",
+        directory.path().display()
+    );
+    let (_, store) = run(directory.path(), &text);
+    let experiment = store.latest().unwrap().unwrap().id;
+    let steps = store.steps(experiment, Scope::Results).unwrap();
+    let of = |name: &str| steps.iter().filter(|step| step.key.name == name).collect::<Vec<_>>();
+    let (fill, read) = (of("fill"), of("read"));
+    assert_eq!((fill.len(), read.len()), (2, 4), "two distributions");
+    for step in fill.iter().chain(&read) {
+        let notes = step.notes.concat();
+        assert!(notes.contains("in frozen slices with all variants"), "{notes}");
+        assert!(notes.contains("delayed_write_rate = 8388608"), "{notes}");
+        let metrics = store.metrics(step.id).unwrap();
+        assert!(metrics["slice.rounds"] > 1.0 && metrics["slice.switch_ms"] > 0.0, "{metrics:?}");
+    }
+    // Each has done its own work, however often it was frozen in between.
+    assert!(fill.iter().all(|step| step.operations == 30_000), "{fill:?}");
+    for step in read {
+        assert!(step.seconds > 0.9, "{} s of its own", step.seconds);
+        let rounds = |other: &&store::Step| store.metrics(other.id).unwrap()["slice.rounds"];
+        let alike = of("read").into_iter().filter(|other| other.key == step.key);
+        let alike: Vec<f64> = alike.map(|other| rounds(&other)).collect();
+        assert_eq!((alike.len(), alike[0].to_bits()), (2, alike[1].to_bits()), "{alike:?}");
+        // What was counted while it was frozen is what its clients did.
+        let gets = store.counters(step.id).unwrap()[0].value;
+        assert!(gets >= step.operations as f64 && step.operations > 0, "{gets}");
+    }
+}
+
 #[test]
 fn a_toy_workload_runs_on_a_toy_engine_in_a_process_of_its_own() {
     if let Some(place) = Workplace::given() {

@@ -60,6 +60,11 @@ impl Step {
         }
     }
 
+    /// The number of its leading streams.
+    pub fn leads(&self) -> usize {
+        self.streams.iter().filter(|stream| stream.role == Role::Lead).count()
+    }
+
     /// A step in which each client executes its `statements` once, one after another, such as those
     /// that make indexes. Its operations are the `rows` of the tables.
     pub(crate) fn define(name: &str, dop: u32, statements: Vec<Vec<String>>, rows: u64) -> Step {

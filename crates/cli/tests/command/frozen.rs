@@ -3,9 +3,10 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
-use nix::sys::signal::Signal;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 
-use crate::database::Database;
+use crate::database::{Database, Trial};
 use crate::place::Place;
 
 /// Transactions of pgbench on the same version twice.
@@ -19,6 +20,18 @@ fn updates(seconds: u32) -> String {
          seconds = {seconds}\n"
     )
 }
+
+/// Steps on the same version of RocksDB twice, in whose processes the clients are.
+fn keys(seconds: u32) -> String {
+    format!(
+        "name = \"frozen\"\nbase = \"a\"\nblocks = 1\nsteal_limit = 1.0\nsettle_seconds_scale = 0.0\n\
+         pairing = \"frozen\"\nslice_ms = 30\nconfig = {{ write_buffer_size = \"1MB\" }}\n\
+         [variants.a]\ndbms = \"rocksdb@7.4.5\"\n[variants.b]\ndbms = \"rocksdb@7.4.5\"\n\
+         [workload.kv]\nkeys = {KEYS}\nsteps = [\"fillseq\", \"overwrite\", \"readrandom\"]\n\
+         seconds = {seconds}\n"
+    )
+}
+const KEYS: u32 = 50_000;
 
 /// True if the kernel has frozen a control group of this run, or stopped a process.
 fn is_frozen(place: &Place) -> bool {
@@ -36,6 +49,14 @@ fn is_frozen(place: &Place) -> bool {
         record.cgroups.iter().any(frozen)
             || record.process.as_ref().is_some_and(|process| stopped(process.pid))
     })
+}
+
+fn wait_until_frozen(place: &Place) {
+    let begin = Instant::now();
+    while !is_frozen(place) {
+        assert!(begin.elapsed() < Duration::from_secs(900), "nothing is frozen");
+        std::thread::sleep(Duration::from_millis(5));
+    }
 }
 
 /// Waits until the server of a variant is started, and then until it has the load.
@@ -77,6 +98,85 @@ fn transactions_in_frozen_slices() {
         // Twice as long by the clock, except for what the plan sets.
         assert!(notes.contains("checkpoint_timeout = 600s, wal_writer_delay = 400ms"), "{notes}");
     }
+}
+
+#[test]
+fn engines_with_their_clients_in_frozen_slices() {
+    let place = Place::new();
+    let file = place.plan(&keys(2));
+    place.run(&[&file]).expect(0, &["trial 1/2", "trial 2/2", "  readrandom"]);
+    place.assert_nothing_left();
+    let database = Database::of(&place.results());
+    database.assert_sound();
+    let trials = database.finished();
+    let [a, b] = &trials[..] else { panic!("{} trials", trials.len()) };
+    let metric = |trial: &Trial, step: &str, what: &str| {
+        let value = database.metric_of(trial.id, step, what);
+        value.unwrap_or_else(|| panic!("{what} of {step} is not known"))
+    };
+    for trial in [a, b] {
+        for step in ["fillseq", "overwrite", "readrandom"] {
+            for what in ["o/s", "dbms.cpu/o", "slice.rounds", "slice.switch_ms"] {
+                assert!(metric(trial, step, what) > 0.0, "{what} of {step}");
+            }
+            let notes = database.notes(trial.id, step);
+            assert!(notes.contains("in frozen slices with all variants"), "{notes}");
+            assert!(notes.contains("delayed_write_rate = 8388608"), "{notes}");
+        }
+        // Its slices are everything it did, in its own time.
+        let done = metric(trial, "fillseq", "o/s") * metric(trial, "fillseq", "seconds");
+        assert!((done / f64::from(KEYS) - 1.0).abs() < 1e-3, "{done} keys");
+        for step in ["overwrite", "readrandom"] {
+            let seconds = metric(trial, step, "seconds");
+            assert!(seconds >= 1.8, "{seconds} s of its own");
+        }
+    }
+    // Memory was flushed beside them.
+    assert!(database.counter("overwrite", "flush_bytes_written") > 60_000.0);
+    for step in ["overwrite", "readrandom"] {
+        let [of_a, of_b] = [a, b].map(|trial| database.series(trial.id, step, "slice.o/s").len());
+        assert!(of_a == of_b && of_a > 3, "{of_a} and {of_b} slices of {step}");
+    }
+}
+
+#[test]
+fn engines_that_a_killed_run_left_frozen_are_ended_by_the_next() {
+    let place = Place::new();
+    let file = place.plan(&keys(600));
+    let next = place.file("next.toml", &updates(1).replace("postgres@14.3", "path:/nowhere"));
+    let mut run = place.start_run(&[&file]);
+    run.wait_for("trial 2/2", "  fillseq");
+    wait_until_frozen(&place);
+    std::thread::sleep(Duration::from_millis(200));
+    run.signal(Signal::SIGKILL);
+    assert_eq!(run.end().code, None, "killed");
+    assert!(is_frozen(&place), "nothing to thaw");
+    place.run(&[&next]).expect(2, &["cleaned up what a killed run left of"]);
+    place.assert_nothing_left();
+}
+
+#[test]
+fn an_engine_that_dies_in_frozen_slices_fails_the_step() {
+    let place = Place::new();
+    let mut run = place.start_run(&[&place.plan(&keys(600))]);
+    run.wait_for("trial 2/2", "  fillseq");
+    wait_until_frozen(&place);
+    let records = place.ledger().records().unwrap();
+    let process = records.iter().find_map(|record| record.process.clone()).unwrap();
+    kill(Pid::from_raw(process.pid as i32), Signal::SIGKILL).unwrap();
+    run.end().expect(3, &["step overwrite", "the server died", "signal: 9"]);
+    place.assert_nothing_left();
+}
+
+#[test]
+fn ctrl_c_thaws_engines_with_their_clients() {
+    let place = Place::new();
+    let mut run = place.start_run(&[&place.plan(&keys(600))]);
+    run.wait_for("trial 2/2", "  fillseq");
+    wait_until_frozen(&place);
+    run.signal(Signal::SIGINT);
+    run.end().expect(3, &["interrupted"]);
+    place.assert_nothing_left();
 }
 
 #[test]

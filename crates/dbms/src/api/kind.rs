@@ -98,7 +98,8 @@ pub trait Kind: fmt::Debug + Sync {
     }
 
     /// See [`crate::timers`]; `None` if its servers can't be frozen while others have the load.
-    fn timers(&self) -> Option<&'static [Timer]> {
+    fn timers(&self, installation: &Installation, engine: Option<&str>) -> Option<Vec<Timer>> {
+        let _ = (installation, engine);
         None
     }
 

@@ -14,8 +14,8 @@
 //! what the server counts, with `monitor` for InnoDB and `rocks` for MyRocks; it is `gathered` by
 //! the names in `moved`. `gauges` watches some of it each second. `tables` has sizes, `settings`
 //! what was configured. `settle` pays off the `debt`, with settings `changed` for a while. `plans`
-//! reads what EXPLAIN says, `log` the error log, `waits` what sessions wait for. `profile` has the
-//! functions of a statement's phases.
+//! reads what EXPLAIN says, `log` the error log, `waits` what sessions wait for. `timers` has the
+//! settings by the clock, `profile` the functions of a statement's phases.
 
 mod archive;
 mod attach;
@@ -49,6 +49,7 @@ mod server;
 mod settings;
 mod settle;
 mod tables;
+mod timers;
 mod version;
 mod waits;
 
@@ -64,6 +65,7 @@ use crate::{
 use engine::StorageEngine;
 use flavor::Flavor;
 use server::MysqlServer;
+use version::Version;
 
 /// The kinds: one implementation.
 #[derive(Debug)]
@@ -144,9 +146,9 @@ impl Kind for Mysql {
         Ok(count::method(installation))
     }
 
-    fn timers(&self) -> Option<&'static [Timer]> {
-        // InnoDB's threads work every second, and for as much as there is to do.
-        Some(&[])
+    fn timers(&self, installation: &Installation, engine: Option<&str>) -> Option<Vec<Timer>> {
+        let engine = StorageEngine::of(engine).unwrap_or(StorageEngine::InnoDb);
+        Some(timers::of(Version::of(installation), engine))
     }
 
     fn profile(&self) -> Option<&'static ProfileFacts> {

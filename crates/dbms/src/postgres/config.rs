@@ -49,10 +49,10 @@ const INCLUDED: &str = "settings in other files would be neither checked nor sto
 
 /// Periods of work in the background. Until 9.5, `checkpoint_timeout` is an hour at most.
 pub(super) const TIMERS: [Timer; 4] = [
-    Timer { name: "checkpoint_timeout", value: 300, most: 3600, unit: "s" },
-    Timer { name: "autovacuum_naptime", value: 60, most: 2_147_483, unit: "s" },
-    Timer { name: "bgwriter_delay", value: 200, most: 10_000, unit: "ms" },
-    Timer { name: "wal_writer_delay", value: 200, most: 10_000, unit: "ms" },
+    Timer::period("checkpoint_timeout", 300, 3600, "s"),
+    Timer::period("autovacuum_naptime", 60, 2_147_483, "s"),
+    Timer::period("bgwriter_delay", 200, 10_000, "ms"),
+    Timer::period("wal_writer_delay", 200, 10_000, "ms"),
 ];
 
 /// `max_connections` where nobody sets it (PostgreSQL's manual, "Connections and Authentication").

@@ -103,8 +103,8 @@ impl Kind for Postgres {
         Ok(Box::new(PostgresServer::attach(endpoint)?))
     }
 
-    fn timers(&self) -> Option<&'static [Timer]> {
-        Some(&config::TIMERS)
+    fn timers(&self, _installation: &Installation, _engine: Option<&str>) -> Option<Vec<Timer>> {
+        Some(config::TIMERS.to_vec())
     }
 
     fn profile(&self) -> Option<&'static ProfileFacts> {

@@ -2,7 +2,8 @@
 //!
 //! `archive` says where to fetch libraries, and `binaries` describes them. The process that a start
 //! makes runs [`serve`] (`inside`), which opens a [`Database`] with the functions of `library`.
-//! `options` translates settings; `stats` reads what it says about itself.
+//! `options` translates settings and has those by the clock; `stats` reads what it says about
+//! itself.
 
 mod archive;
 mod binaries;
@@ -21,7 +22,7 @@ pub use options::text as options_text;
 
 use crate::{
     Archive, CountMethod, Counter, Error, Installation, Kind, Origin, ServerSpec, ServerUser,
-    Snapshot, Started, embedded,
+    Snapshot, Started, Timer, embedded,
 };
 
 /// The kind.
@@ -56,6 +57,10 @@ impl Kind for RocksDb {
 
     fn count_method(&self, _installation: &Installation) -> Result<CountMethod, Error> {
         Ok(count::method())
+    }
+
+    fn timers(&self, _installation: &Installation, _engine: Option<&str>) -> Option<Vec<Timer>> {
+        Some(options::TIMERS.to_vec())
     }
 
     fn start(&self, spec: &ServerSpec<'_>, origin: Option<&Origin<'_>>) -> Result<Started, Error> {

@@ -2,7 +2,7 @@
 //! it writes.
 
 use crate::api::spec::in_bytes;
-use crate::{Config, Error, ServerSpec};
+use crate::{Config, Error, ServerSpec, Timer};
 
 /// Settings that steelyard must choose, and why.
 const OWN: [(&str, &str); 8] = [
@@ -17,6 +17,15 @@ const OWN: [(&str, &str); 8] = [
 ];
 const CREATED: &str = "a trial begins with an empty database or a copy of a loaded one";
 const DIRECTORY: &str = "every trial has its own directory";
+
+/// Settings by the clock: how often statistics are written, and how fast writers may go on while
+/// compaction is behind (16 MB/s, unless there is a limit for all writes).
+pub(super) const TIMERS: [Timer; 3] = [
+    Timer::period("stats_dump_period_sec", 600, 4_294_967_295, ""),
+    Timer::period("stats_persist_period_sec", 600, 4_294_967_295, ""),
+    Timer::rate("delayed_write_rate", 16 << 20, 1)
+        .unless(&["rate_limiter_bytes_per_sec", "rate_limiter"]),
+];
 
 /// Settings of tables (BlockBasedTableOptions in rocksdb/table.h), which RocksDB reads in braces.
 const OF_TABLES: [&str; 34] = [

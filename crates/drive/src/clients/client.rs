@@ -129,7 +129,7 @@ impl Context<'_> {
             }
             self.count(lane, 0);
         }
-        if let Some(closed) = self.gate.closed() {
+        if let Some(closed) = self.gate.board.closed() {
             self.end_of_time(lane, schedule.as_ref(), start + closed, &mut since);
         } else if self.limit.is_some() && !over && !self.gate.stopped() {
             self.end_of_time(lane, schedule.as_ref(), deadline, &mut since);
@@ -160,7 +160,7 @@ impl Context<'_> {
         if let Some(cell) = self.stream.adds_to.and_then(|c| self.gate.cells[target].get(c.0)) {
             cell.0.fetch_add(self.stream.operations_per_round as i64, Ordering::Relaxed);
         }
-        let done = &self.gate.done[target][self.index].0;
+        let done = &self.gate.board.done(target)[self.index].0;
         done.store((lane.tally.operations + lane.tally.left_out) as i64, Ordering::Relaxed);
     }
 

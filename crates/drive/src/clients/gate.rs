@@ -11,7 +11,7 @@ use std::time::Duration;
 use workload::Padded;
 
 use crate::clock::{Moment, SECOND};
-use crate::slices::own::OwnClock;
+use crate::slices::board::Board;
 use crate::wire::Breaker;
 
 /// The state that all threads of a step share.
@@ -19,15 +19,12 @@ use crate::wire::Breaker;
 pub struct Gate {
     phase: Mutex<PhaseOfStep>,
     changed: Condvar,
-    stopped: AtomicBool,
-    leads: AtomicUsize,
-    running: AtomicUsize,
+    /// What whoever watches the step may see and set from another process.
+    pub board: Arc<Board>,
+    /// The clients' time is that of the board's clock.
+    own_time: bool,
     measured: OnceLock<Duration>,
     completing: AtomicBool,
-    /// From here on, in nanoseconds since the start, nothing counts.
-    closed: AtomicU64,
-    /// The clients' clock, if their target has one of its own.
-    clock: Option<Arc<OwnClock>>,
     /// Start and end (exclusive) of the seconds that are left out, in nanoseconds; the start is
     /// `u64::MAX` if there are none.
     left_out: (AtomicU64, AtomicU64),
@@ -38,8 +35,6 @@ pub struct Gate {
     all_leads: usize,
     /// For each target, the cells that its streams share.
     pub cells: Vec<Vec<Padded<AtomicI64>>>,
-    /// For each target, the operations counted so far, for progress.
-    pub done: Vec<Vec<Padded<AtomicI64>>>,
     /// Break connections that clients have made during the step.
     breakers: Mutex<Breakers>,
 }
@@ -62,39 +57,35 @@ enum PhaseOfStep {
 }
 
 impl Gate {
-    /// A gate for `streams` threads, of which `leads` are leading, with `cells` cells for each
-    /// target.
-    pub fn new(targets: usize, cells: usize, streams: usize, leads: usize) -> Gate {
-        let numbers = |count| (0..count).map(|_| Padded::default()).collect();
+    /// A gate for the streams of a new board, with `cells` cells for each target.
+    pub fn new(board: Arc<Board>, cells: usize) -> Gate {
+        let leads = board.leads.load(Ordering::Acquire) as usize;
+        let numbers = || (0..cells).map(|_| Padded::default()).collect();
         Gate {
             phase: Mutex::new(PhaseOfStep::Waiting),
             changed: Condvar::new(),
-            stopped: AtomicBool::new(false),
-            leads: AtomicUsize::new(leads),
-            running: AtomicUsize::new(streams),
+            own_time: false,
             measured: OnceLock::new(),
             completing: AtomicBool::new(false),
-            closed: AtomicU64::new(u64::MAX),
-            clock: None,
             left_out: (AtomicU64::new(u64::MAX), AtomicU64::new(0)),
             turn: AtomicUsize::new(0),
             turn_leads: AtomicUsize::new(leads),
             all_leads: leads,
-            cells: (0..targets).map(|_| numbers(cells)).collect(),
-            done: (0..targets).map(|_| numbers(streams)).collect(),
+            cells: (0..board.targets()).map(|_| numbers()).collect(),
             breakers: Mutex::default(),
+            board,
         }
     }
 
-    /// The same, for clients with this clock.
-    pub fn with_clock(self, clock: Option<Arc<OwnClock>>) -> Gate {
-        Gate { clock, ..self }
+    /// The same; if `own_time` is set, the clients' clock is that of the board.
+    pub fn timed(self, own_time: bool) -> Gate {
+        Gate { own_time, ..self }
     }
 
     /// The clients' time.
     #[inline]
     pub fn now(&self) -> Moment {
-        self.clock.as_ref().map_or_else(Moment::now, |clock| clock.now())
+        if self.own_time { self.board.clock.now() } else { Moment::now() }
     }
 
     /// Takes note of how to break the calling thread's new connection; breaks it if the step has
@@ -129,14 +120,14 @@ impl Gate {
             self.measured(self.now() - start);
         }
         *phase = PhaseOfStep::Stopped;
-        self.stopped.store(true, Ordering::Release);
+        self.board.stopped.store(true, Ordering::Release);
         self.changed.notify_all();
     }
 
     /// True if the step was ended.
     #[inline]
     pub fn stopped(&self) -> bool {
-        self.stopped.load(Ordering::Relaxed)
+        self.board.stopped.load(Ordering::Relaxed)
     }
 
     /// Waits for the start; `None` if the step was ended before it began.
@@ -175,7 +166,7 @@ impl Gate {
             if left.is_zero() {
                 return;
             }
-            phase = if self.clock.as_ref().is_some_and(|clock| clock.stands()) {
+            phase = if self.own_time && self.board.clock.stands() {
                 self.changed.wait(phase).unwrap_or_else(PoisonError::into_inner)
             } else {
                 self.changed.wait_timeout(phase, left).unwrap_or_else(PoisonError::into_inner).0
@@ -190,32 +181,16 @@ impl Gate {
         self.changed.notify_all();
     }
 
-    /// Ends a step whose time is over now. What is under way doesn't count.
-    pub fn close(&self) {
-        if let PhaseOfStep::Started(start) =
-            *self.phase.lock().unwrap_or_else(PoisonError::into_inner)
-        {
-            self.closed.store(self.now().nanos_since(start), Ordering::Release);
-        }
-        self.stop();
-    }
-
-    /// When a step's time was over, if it was closed.
-    pub fn closed(&self) -> Option<Duration> {
-        let at = self.closed.load(Ordering::Acquire);
-        (at != u64::MAX).then(|| Duration::from_nanos(at))
-    }
-
     /// A leading stream has finished its work.
     pub fn lead_done(&self) {
         let _phase = self.phase.lock().unwrap_or_else(PoisonError::into_inner);
-        self.leads.fetch_sub(1, Ordering::AcqRel);
+        self.board.leads.fetch_sub(1, Ordering::AcqRel);
         self.changed.notify_all();
     }
 
     /// True if all leading streams have finished their work.
     pub fn leads_done(&self) -> bool {
-        self.leads.load(Ordering::Acquire) == 0
+        self.board.leads_done()
     }
 
     /// The measured part was over `at` after the start; the first call counts.
@@ -285,7 +260,7 @@ impl Gate {
     /// True if an operation that ends `at` nanoseconds after the start is left out.
     #[inline]
     pub fn leaves_out(&self, at: u64) -> bool {
-        at >= self.closed.load(Ordering::Acquire)
+        at >= self.board.closed.load(Ordering::Acquire)
             || (at >= self.left_out.0.load(Ordering::Acquire)
                 && at < self.left_out.1.load(Ordering::Relaxed))
     }
@@ -294,13 +269,13 @@ impl Gate {
     pub fn thread_done(&self) {
         // Under the lock, so a waiter can't miss it between checking and sleeping.
         let _phase = self.phase.lock().unwrap_or_else(PoisonError::into_inner);
-        self.running.fetch_sub(1, Ordering::AcqRel);
+        self.board.running.fetch_sub(1, Ordering::AcqRel);
         self.changed.notify_all();
     }
 
     /// True if all threads have ended.
     pub fn ended(&self) -> bool {
-        self.running.load(Ordering::Acquire) == 0
+        self.board.ended()
     }
 
     /// Waits until all threads have ended, at most `limit`. Returns whether they have.

@@ -1,5 +1,6 @@
 //! A connection that runs one request at a time, to count the cost of each for the system.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use workload::{Cell, Padded, Refresh, Request, Rng, Source, Statement};
@@ -8,6 +9,7 @@ use super::check::check;
 use super::gate::Gate;
 use super::player::Player;
 use crate::error::Error;
+use crate::slices::board::Board;
 use crate::step::target::{Reach, Target};
 use crate::wire::{Connect, Handle, Session};
 
@@ -52,12 +54,13 @@ impl Single {
     pub(crate) fn new(connect: &dyn Connect, seed: u64, cells: usize) -> Result<Single, Error> {
         let mut session = connect.connect()?;
         session.stop_clock(Self::CLOCK);
+        let board = Board::new(1, 1, 1).map_err(Error::Memory)?;
         Ok(Single {
             session,
             rng: Rng::new(seed),
             cells: (0..cells).map(|_| Padded::default()).collect(),
             requests: Vec::new(),
-            gate: Gate::new(1, 0, 1, 1),
+            gate: Gate::new(Arc::new(board), 0),
         })
     }
 

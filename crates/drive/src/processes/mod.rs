@@ -1,5 +1,6 @@
 //! Loads in other processes: clients in the process of a system, and other programs.
 
+mod files;
 pub mod idle;
 pub mod process;
 pub mod program;

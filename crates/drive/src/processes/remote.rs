@@ -1,28 +1,35 @@
 //! A step whose clients run in other processes: in the one that contains the system under test, or
 //! in several, which have the load in turn.
 //!
+//! A process that is frozen while others have the load shares the numbers of a [`Board`], and so
+//! its clients' clock, with the one that freezes it.
+//!
 //! Two processes talk over a unix socket, one line of JSON at a time. Both read the same
 //! monotonic clock, so a time means the same in both.
 
 use std::io::{BufRead, BufReader, Write};
 use std::ops::Range;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use workload::{Class, Request, Source, Step};
 
+use super::files::{Incoming, send_with};
 use super::script::Script;
 use crate::clock::Moment;
 use crate::error::Error;
+use crate::slices::board::Board;
 use crate::slices::timetable::Slices;
 use crate::step::load::{Load, Ready, Running};
 use crate::step::outcome::Outcome;
 use crate::step::target::{Reach, Target};
 use crate::threads::engine::Clients;
+use crate::threads::frozen::{Crew, Party};
 use crate::wire::{Breaker, Connect, Handle, Reply, Session};
 
 /// How often the other process reports progress.
@@ -41,8 +48,10 @@ enum Ask {
         seed: u64,
         /// As [`Load::overtime`].
         overtime: Duration,
-        /// When it is this process's turn, if there are several.
+        /// When it is this process's turn, if there are several and they follow a timetable.
         turns: Option<Turns>,
+        /// True if the file of a [`Board`] comes along, with the clients' clock.
+        own_time: bool,
     },
     /// Start them at this moment.
     Go(Moment),
@@ -80,10 +89,14 @@ enum Tell {
     Played(Result<(), String>),
 }
 
-fn send(mut stream: &UnixStream, message: &impl Serialize) -> std::io::Result<()> {
+fn line(message: &impl Serialize) -> std::io::Result<Vec<u8>> {
     let mut line = serde_json::to_vec(message)?;
     line.push(b'\n');
-    stream.write_all(&line)
+    Ok(line)
+}
+
+fn send(mut stream: &UnixStream, message: &impl Serialize) -> std::io::Result<()> {
+    stream.write_all(&line(message)?)
 }
 
 /// `None` at the end of the stream.
@@ -101,6 +114,57 @@ struct State {
     operations: u64,
     /// `Some(None)`: the other process ended without an outcome.
     ended: Option<Option<Outcome>>,
+    /// Its clients are told to end.
+    stopped: bool,
+}
+
+/// The near end of the connection to a process.
+#[derive(Debug)]
+struct Link {
+    stream: UnixStream,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+impl Link {
+    fn ask(&self, ask: &Ask) {
+        // If the other process is gone, its end of the stream shows it.
+        let _ = send(&self.stream, ask);
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn tell(&self, change: impl FnOnce(&mut State)) {
+        change(&mut self.state());
+        self.changed.notify_all();
+    }
+
+    /// Waits at most `limit` until the state is as wanted. Returns whether it is.
+    fn wait_until(&self, limit: Duration, wanted: impl Fn(&State) -> bool) -> bool {
+        let waited = self.changed.wait_timeout_while(self.state(), limit, |state| !wanted(state));
+        wanted(&waited.unwrap_or_else(PoisonError::into_inner).0)
+    }
+}
+
+impl Crew for Link {
+    fn open(&self, start: Moment) {
+        self.ask(&Ask::Go(start));
+    }
+
+    fn stop(&self) {
+        self.ask(&Ask::Stop);
+        self.tell(|state| state.stopped = true);
+    }
+
+    fn wait(&self, limit: Duration) {
+        self.wait_until(limit, |state| state.ended.is_some() || state.stopped);
+    }
+
+    fn lost(&self) -> bool {
+        matches!(self.state().ended, Some(None))
+    }
 }
 
 /// The near end of a step that runs elsewhere, in one process or in several.
@@ -117,8 +181,7 @@ struct Process {
     name: String,
     /// The class of requests that the step counts.
     counted: Class,
-    stream: UnixStream,
-    state: Arc<(Mutex<State>, Condvar)>,
+    link: Arc<Link>,
     reader: Option<BufReader<UnixStream>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -128,11 +191,27 @@ pub fn prepare(load: &Load, sockets: &[&Path]) -> Result<Box<dyn Ready>, Error> 
     let targets = sockets.len();
     let process = |(own, socket): (usize, &&Path)| {
         let turns = load.slices.clone().map(|slices| Turns { slices, targets, own });
-        Process::prepare(load, socket, &load.targets[own].name, turns)
+        Process::prepare(load, socket, &load.targets[own].name, turns, None)
     };
     let processes = sockets.iter().enumerate().map(process).collect::<Result<_, _>>()?;
     let limit = load.slices.as_ref().and_then(|_| load.limit());
     Ok(Box::new(Remote { processes, limit, start: None }))
+}
+
+/// Makes the process at this socket connect the clients of a load whose only target it contains.
+/// The process is frozen while other targets have the load.
+pub fn party(load: &Load, socket: &Path) -> Result<Party, Error> {
+    let board = Board::shared(load.step.streams.len(), load.step.leads());
+    let (board, file) = board.map_err(Error::Memory)?;
+    let mut process = Process::prepare(load, socket, &load.targets[0].name, None, Some(&file))?;
+    process.listen();
+    Ok(Party {
+        board: Arc::new(board),
+        crew: Arc::<Link>::clone(&process.link),
+        running: Box::new(Remote { processes: vec![process], limit: None, start: None }),
+        servers: Vec::new(),
+        clients: Vec::new(),
+    })
 }
 
 fn connect(socket: &Path) -> Result<UnixStream, Error> {
@@ -179,32 +258,38 @@ impl Process {
         socket: &Path,
         name: &str,
         turns: Option<Turns>,
+        board: Option<&OwnedFd>,
     ) -> Result<Process, Error> {
         let stream = connect(socket)?;
         let name = name.to_owned();
         let step = Box::new(Step::clone(&load.step));
         let (seed, overtime) = (load.seed, load.overtime);
-        send(&stream, &Ask::Prepare { name: name.clone(), step, seed, overtime, turns })?;
+        let (named, own_time) = (name.clone(), board.is_some());
+        let ask = line(&Ask::Prepare { name: named, step, seed, overtime, turns, own_time })?;
+        match board {
+            Some(file) => send_with(&stream, &ask, file.as_fd())?,
+            None => (&stream).write_all(&ask)?,
+        }
         let mut reader = BufReader::new(stream.try_clone()?);
         match receive(&mut reader)? {
             Some(Tell::Ready(Ok(()))) => {}
             Some(Tell::Ready(Err(error))) => return Err(Error::Engine(error)),
             _ => return Err(Error::Engine("it ended before its clients were ready".to_owned())),
         }
-        let (counted, state, reader) = (load.step.counted.clone(), Arc::default(), Some(reader));
-        Ok(Process { name, counted, stream, state, reader, thread: None })
+        let (counted, reader) = (load.step.counted.clone(), Some(reader));
+        let link = Link { stream, state: Mutex::default(), changed: Condvar::new() };
+        Ok(Process { name, counted, link: Arc::new(link), reader, thread: None })
     }
 
-    fn go(&mut self, start: Moment) {
-        self.ask(&Ask::Go(start));
-        let state = Arc::clone(&self.state);
+    /// From now on, takes note of what it tells.
+    fn listen(&mut self) {
+        let link = Arc::clone(&self.link);
         let mut reader = self.reader.take();
         self.thread = Some(thread::spawn(move || {
             let mut outcome = None;
             while let Some(Ok(Some(news))) = reader.as_mut().map(receive) {
-                let mut known = state.0.lock().unwrap_or_else(PoisonError::into_inner);
                 match news {
-                    Tell::Done(operations) => known.operations = operations,
+                    Tell::Done(operations) => link.state().operations = operations,
                     Tell::Ended(ended) => {
                         outcome = Some(*ended);
                         break;
@@ -212,29 +297,16 @@ impl Process {
                     Tell::Ready(_) | Tell::Played(_) => {}
                 }
             }
-            state.0.lock().unwrap_or_else(PoisonError::into_inner).ended = Some(outcome);
-            state.1.notify_all();
+            link.tell(|state| state.ended = Some(outcome));
         }));
-    }
-
-    fn ask(&self, ask: &Ask) {
-        // If the other process is gone, its end of the stream shows it.
-        let _ = send(&self.stream, ask);
-    }
-
-    fn wait(&self, limit: Duration) -> bool {
-        let (state, changed) = &*self.state;
-        let state = state.lock().unwrap_or_else(PoisonError::into_inner);
-        let waited = changed.wait_timeout_while(state, limit, |state| state.ended.is_none());
-        waited.unwrap_or_else(PoisonError::into_inner).0.ended.is_some()
     }
 
     fn join(&mut self) -> Outcome {
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
-        let mut state = self.state.0.lock().unwrap_or_else(PoisonError::into_inner);
-        state.ended.take().flatten().unwrap_or_else(|| Outcome::lost(&self.name, &self.counted))
+        let ended = self.link.state().ended.take().flatten();
+        ended.unwrap_or_else(|| Outcome::lost(&self.name, &self.counted))
     }
 }
 
@@ -242,28 +314,31 @@ impl Ready for Remote {
     fn go(mut self: Box<Self>, start: Instant) -> Box<dyn Running> {
         let start = Moment::from(start);
         self.start = Some(start);
-        self.processes.iter_mut().for_each(|process| process.go(start));
+        for process in &mut self.processes {
+            process.link.open(start);
+            process.listen();
+        }
         self
     }
 }
 
 impl Remote {
     fn ask(&self, ask: &Ask) {
-        self.processes.iter().for_each(|process| process.ask(ask));
+        self.processes.iter().for_each(|process| process.link.ask(ask));
     }
 }
 
 impl Running for Remote {
     fn wait(&self, limit: Duration) -> bool {
         let until = Moment::now() + limit;
-        self.processes.iter().all(|process| process.wait(until - Moment::now()))
+        let ended = |process: &Process| {
+            process.link.wait_until(until - Moment::now(), |state| state.ended.is_some())
+        };
+        self.processes.iter().all(ended)
     }
 
     fn operations(&self) -> Vec<u64> {
-        let operations = |process: &Process| {
-            process.state.0.lock().unwrap_or_else(PoisonError::into_inner).operations
-        };
-        self.processes.iter().map(operations).collect()
+        self.processes.iter().map(|process| process.link.state().operations).collect()
     }
 
     fn measured_until(&self) -> Option<Duration> {
@@ -275,11 +350,12 @@ impl Running for Remote {
     }
 
     fn stop(&self) {
-        self.ask(&Ask::Stop);
+        self.processes.iter().for_each(|process| process.link.stop());
     }
 
     fn break_off(&self) {
         self.ask(&Ask::BreakOff);
+        self.processes.iter().for_each(|process| process.link.tell(|state| state.stopped = true));
     }
 
     fn join(mut self: Box<Self>) -> Vec<Outcome> {
@@ -290,7 +366,7 @@ impl Running for Remote {
 impl Drop for Process {
     fn drop(&mut self) {
         // The other process ends the step when nobody is listening anymore.
-        let _ = self.stream.shutdown(std::net::Shutdown::Both);
+        let _ = self.link.stream.shutdown(std::net::Shutdown::Both);
     }
 }
 
@@ -337,6 +413,13 @@ impl Session for Elsewhere {
     fn stop_clock(&mut self, _second: i64) {}
 }
 
+/// Connects clients whose board is in the file that came along.
+fn connect_by(file: Option<OwnedFd>, load: &Load) -> Result<Clients, Error> {
+    let file = file.ok_or(Error::Load("no file with the clients' clock came along"))?;
+    let board = Board::of_file(file, load.step.streams.len()).map_err(Error::Memory)?;
+    Clients::connect_by(load, Arc::new(board), true)
+}
+
 /// Runs the load or the script that arrives over one connection, in the process that contains the
 /// system, until the other end closes it. A running step is then ended.
 ///
@@ -344,10 +427,10 @@ impl Session for Elsewhere {
 ///
 /// If the connection breaks, or something other than a load arrives.
 pub fn serve(stream: &UnixStream, connect: &Arc<dyn Connect>) -> std::io::Result<()> {
-    let mut reader = BufReader::new(stream.try_clone()?);
-    let (name, step, seed, overtime, turns) = match receive(&mut reader)? {
-        Some(Ask::Prepare { name, step, seed, overtime, turns }) => {
-            (name, step, seed, overtime, turns)
+    let mut reader = BufReader::new(Incoming::new(stream));
+    let (name, step, seed, overtime, turns, own_time) = match receive(&mut reader)? {
+        Some(Ask::Prepare { name, step, seed, overtime, turns, own_time }) => {
+            (name, step, seed, overtime, turns, own_time)
         }
         Some(Ask::Play(script)) => {
             let played = script.play(connect.as_ref()).map_err(|error| error.to_string());
@@ -363,12 +446,22 @@ pub fn serve(stream: &UnixStream, connect: &Arc<dyn Connect>) -> std::io::Result
     };
     let (step, targets) = (Arc::from(step), (0..count).map(target).collect());
     let slices = turns.map(|turns| turns.slices);
-    let ready = Clients::connect(&Load { slices, overtime, ..Load::new(step, targets, seed) });
+    let load = Load { slices, overtime, ..Load::new(step, targets, seed) };
+    let ready = match own_time {
+        true => connect_by(reader.get_mut().take_file(), &load),
+        false => Clients::connect(&load),
+    };
     let told = ready.as_ref().map(|_| ()).map_err(ToString::to_string);
     send(stream, &Tell::Ready(told))?;
     let Ok(ready) = ready else { return Ok(()) };
-    let Some(Ask::Go(start)) = receive(&mut reader)? else { return Ok(()) };
-    let running = Box::new(ready).start(start);
+    let running: Box<dyn Running> = match receive(&mut reader)? {
+        Some(Ask::Go(start)) => Box::new(ready).start(start),
+        Some(Ask::Stop | Ask::BreakOff) => {
+            ready.stop();
+            Box::new(ready)
+        }
+        _ => return Ok(()),
+    };
     thread::scope(|scope| {
         scope.spawn(|| {
             loop {
@@ -377,6 +470,8 @@ pub fn serve(stream: &UnixStream, connect: &Arc<dyn Connect>) -> std::io::Result
                     Ok(Some(Ask::Stop)) => running.stop(),
                     Ok(Some(Ask::BreakOff)) => running.break_off(),
                     Ok(Some(Ask::Prepare { .. } | Ask::Go(_) | Ask::Play(_))) => {}
+                    // That would tell others that it ended too early.
+                    Ok(None) | Err(_) if running.wait(Duration::ZERO) => return,
                     Ok(None) | Err(_) => return running.break_off(),
                 }
             }

@@ -16,6 +16,7 @@ const STOPPING: u64 = u64::MAX;
 ///
 /// Before it first stands, it shows the same as [`Moment::now`].
 #[derive(Debug, Default)]
+#[repr(transparent)]
 pub struct OwnClock(AtomicU64);
 
 impl OwnClock {

@@ -72,12 +72,10 @@ pub fn check(load: &Load) -> Result<(), Error> {
         (2.., _) if elsewhere > 0 && elsewhere < load.targets.len() => {
             "clients of some systems run in their processes, those of others don't"
         }
-        (2.., _) if elsewhere > 0 && !load.step.is_timed() => {
+        (2.., _) if elsewhere > 0 && !load.frozen && !load.step.is_timed() => {
             "clients in several processes need a step that ends by time"
         }
-        _ if load.frozen && (elsewhere > 0 || load.slices.is_none()) => {
-            "targets that are frozen have slices, and their clients run in this process"
-        }
+        _ if load.frozen && load.slices.is_none() => "targets that are frozen have slices",
         (1, None) => return Ok(()),
         (1, Some(_)) => "slices need several targets",
         (_, None) => "several targets need slices",

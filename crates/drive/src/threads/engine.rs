@@ -13,7 +13,7 @@ use crate::clients::bundle;
 use crate::clients::gate::Gate;
 use crate::clock::Moment;
 use crate::error::Error;
-use crate::slices::own::OwnClock;
+use crate::slices::board::Board;
 use crate::slices::slice::{self, Slice};
 use crate::slices::timetable::Timetable;
 use crate::step::load::{Load, Ready, Running};
@@ -46,15 +46,15 @@ pub struct Clients {
 impl Clients {
     /// Connects all clients and prepares their requests.
     pub fn connect(load: &Load) -> Result<Clients, Error> {
-        Clients::connect_by(load, None)
+        let (targets, streams) = (load.targets.len(), load.step.streams.len());
+        let board = Board::new(targets, streams, load.step.leads()).map_err(Error::Memory)?;
+        Clients::connect_by(load, Arc::new(board), false)
     }
 
-    /// The same, for clients with this clock, if one is given.
-    pub fn connect_by(load: &Load, clock: Option<Arc<OwnClock>>) -> Result<Clients, Error> {
+    /// The same, with this board; if `own_time` is set, they have its clock.
+    pub fn connect_by(load: &Load, board: Arc<Board>, own_time: bool) -> Result<Clients, Error> {
         let step = &load.step;
-        let leads = step.streams.iter().filter(|stream| stream.role == Role::Lead).count();
-        let gate = Gate::new(load.targets.len(), step.cells, step.streams.len(), leads);
-        let gate = Arc::new(gate.with_clock(clock));
+        let gate = Arc::new(Gate::new(board, step.cells).timed(own_time));
         let mut clients = Clients {
             load: load.clone(),
             gate: Arc::clone(&gate),
@@ -142,7 +142,7 @@ impl Running for Clients {
     }
 
     fn operations(&self) -> Vec<u64> {
-        operations(&self.load.step, &self.gate)
+        operations(&self.load.step, &self.gate.board)
     }
 
     fn measured_until(&self) -> Option<Duration> {
@@ -171,7 +171,7 @@ impl Running for Clients {
             threads.into_iter().filter_map(|t| t.join().ok()).flatten().collect();
         let lost = finished.len() < self.load.step.streams.len();
         let fatal = self.failed.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let seconds = self.gate.closed().or_else(|| self.load.limit()).unwrap_or_else(|| {
+        let seconds = self.gate.board.closed().or_else(|| self.load.limit()).unwrap_or_else(|| {
             let ends = finished.iter().filter(|f| f.role == Role::Lead).map(|f| f.ended);
             ends.max().unwrap_or_default()
         });
@@ -330,13 +330,13 @@ impl Clients {
 }
 
 /// Operations so far on each target, of the class that the step counts.
-pub fn operations(step: &Step, gate: &Gate) -> Vec<u64> {
+pub fn operations(step: &Step, board: &Board) -> Vec<u64> {
     let counted = |(stream, done): (&workload::Stream, &workload::Padded<_>)| {
         let done: i64 = std::sync::atomic::AtomicI64::load(&done.0, Ordering::Relaxed);
         if stream.class == step.counted { done as u64 } else { 0 }
     };
-    let of_target = |streams| step.streams.iter().zip(streams).map(counted).sum();
-    gate.done.iter().map(of_target).collect()
+    let of_target = |target| step.streams.iter().zip(board.done(target)).map(counted).sum();
+    (0..board.targets()).map(of_target).collect()
 }
 
 /// A time since a step's start, minus the seconds that are left out.

@@ -6,10 +6,10 @@
 //!
 //! One thread follows the [`Timetable`]. At a slot's end, it freezes the target, then lets the next
 //! one go on. Its order and lengths are those of the timetable, but not its times, since switching
-//! takes time too. Each target has a clock that goes only in its slots ([`OwnClock`]), from just
-//! before it is thawed until it is frozen. Its clients read no other, so durations, schedules,
-//! series and the end of the step are in own time. A slot's measurement is the operations counted
-//! by its end, divided by its length as measured.
+//! takes time too. Each target has a clock that goes only in its slots (that of its [`Board`]),
+//! from just before it is thawed until it is frozen. Its clients read no other, so durations,
+//! schedules, series and the end of the step are in own time. A slot's measurement is the
+//! operations counted by its end, divided by its length as measured.
 //!
 //! A timed step ends with a whole round, in which every target has had the planned time. Otherwise
 //! each target has slots until its clients have done their work.
@@ -26,11 +26,12 @@ use super::engine::{Clients, operations};
 use crate::clients::gate::Gate;
 use crate::clock::Moment;
 use crate::error::Error;
-use crate::slices::own::OwnClock;
+use crate::slices::board::Board;
 use crate::slices::slice::Slice;
 use crate::slices::timetable::{Slot, Timetable};
 use crate::step::load::{Load, Ready, Running};
 use crate::step::outcome::Outcome;
+use crate::step::target::Target;
 
 /// Freezes a target. Dropping it thaws the target.
 ///
@@ -49,32 +50,95 @@ pub trait Freezer: Send {
     fn thaw(&mut self) -> Result<(), String>;
 }
 
-/// Connects the clients of all targets.
-pub fn prepare(load: &Load, freezers: Vec<Box<dyn Freezer>>) -> Result<Box<dyn Ready>, Error> {
-    let Some(slices) = load.slices.as_ref().filter(|_| freezers.len() == load.targets.len()) else {
-        return Err(Error::Load("each of several targets needs slices and a freezer"));
-    };
+/// The clients of one target, in whichever process they are.
+pub trait Crew: Send + Sync {
+    /// Lets them start; `start` is a time of their own clock.
+    fn open(&self, start: Moment);
+
+    /// Their clock has gone on: those that sleep look at it.
+    fn wake(&self) {}
+
+    /// Has each of them end after its current operation.
+    fn stop(&self);
+
+    /// Waits at most `limit` until all have ended or are told to.
+    fn wait(&self, limit: Duration);
+
+    /// True if nothing will be heard of them anymore.
+    fn lost(&self) -> bool {
+        false
+    }
+}
+
+impl Crew for Gate {
+    fn open(&self, start: Moment) {
+        Gate::open(self, start);
+    }
+
+    fn wake(&self) {
+        Gate::wake(self);
+    }
+
+    fn stop(&self) {
+        Gate::stop(self);
+    }
+
+    fn wait(&self, limit: Duration) {
+        self.wait_for_end_or_stop(limit);
+    }
+}
+
+/// The connected clients of one target, whose time is that of the board.
+pub struct Party {
+    /// What they share with the thread that switches.
+    pub board: Arc<Board>,
+    /// How that thread reaches them.
+    pub crew: Arc<dyn Crew>,
+    /// How others watch and end them.
+    pub running: Box<dyn Running>,
+    /// As [`Ready::servers`].
+    pub servers: Vec<u32>,
+    /// As [`Ready::clients`].
+    pub clients: Vec<u32>,
+}
+
+impl Party {
+    /// Connects clients of this process.
+    pub fn here(load: &Load) -> Result<Party, Error> {
+        let board = Board::new(1, load.step.streams.len(), load.step.leads());
+        let board = Arc::new(board.map_err(Error::Memory)?);
+        let connected = Clients::connect_by(load, Arc::clone(&board), true)?;
+        let servers = Ready::servers(&connected).concat();
+        let (clients, crew) = (Ready::clients(&connected), connected.gate());
+        Ok(Party { board, crew, running: Box::new(connected), servers, clients })
+    }
+}
+
+/// The load of one target's own clients.
+pub fn own_load(load: &Load, target: &Target) -> Load {
     // The slots end a timed step, not the clients.
     let step = Arc::new(Step { seconds: None, ..(*load.step).clone() });
-    let (mut clients, mut places) = (Vec::new(), Vec::new());
-    for (target, freezer) in load.targets.iter().zip(freezers) {
-        let own = Load {
-            seats: load.seats.clone(),
-            ..Load::new(Arc::clone(&step), vec![target.clone()], load.seed)
-        };
-        let clock = Arc::new(OwnClock::default());
-        let connected = Clients::connect_by(&own, Some(Arc::clone(&clock)))?;
-        let gate = connected.gate();
-        clients.push(connected);
-        places.push(Place {
-            gate,
-            clock,
-            freezer,
-            step: Arc::clone(&step),
-            done: 0,
-            slices: Vec::new(),
-        });
-    }
+    Load { seats: load.seats.clone(), ..Load::new(step, vec![target.clone()], load.seed) }
+}
+
+/// A step of clients that are connected, one party for each target.
+pub fn prepare(
+    load: &Load,
+    parties: Vec<Party>,
+    freezers: Vec<Box<dyn Freezer>>,
+) -> Result<Box<dyn Ready>, Error> {
+    let Some(slices) = load.slices.as_ref().filter(|_| freezers.len() == parties.len()) else {
+        return Err(Error::Load("each of several targets needs slices and a freezer"));
+    };
+    let place = |(party, freezer): (&Party, Box<dyn Freezer>)| Place {
+        board: Arc::clone(&party.board),
+        crew: Arc::clone(&party.crew),
+        freezer,
+        step: Arc::clone(&load.step),
+        done: 0,
+        slices: Vec::new(),
+    };
+    let places: Vec<Place> = parties.iter().zip(freezers).map(place).collect();
     let names = load.targets.iter().map(|target| target.name.clone()).collect();
     let state = Arc::new(State::default());
     let switcher = Switcher {
@@ -84,7 +148,7 @@ pub fn prepare(load: &Load, freezers: Vec<Box<dyn Freezer>>) -> Result<Box<dyn R
         state: Arc::clone(&state),
         switches: Switches::default(),
     };
-    Ok(Box::new(Connected { names, clients, switcher, state }))
+    Ok(Box::new(Connected { names, parties, switcher, state }))
 }
 
 /// The state that the switching thread shares with whoever watches the step.
@@ -147,8 +211,8 @@ impl Switches {
 
 /// A target, as the switching thread knows it.
 struct Place {
-    gate: Arc<Gate>,
-    clock: Arc<OwnClock>,
+    board: Arc<Board>,
+    crew: Arc<dyn Crew>,
     freezer: Box<dyn Freezer>,
     step: Arc<Step>,
     /// Operations up to its latest slot.
@@ -159,8 +223,18 @@ struct Place {
 impl Place {
     /// Operations since it was last asked.
     fn operations(&mut self) -> u64 {
-        let done = operations(&self.step, &self.gate).iter().sum::<u64>();
+        let done = operations(&self.step, &self.board).iter().sum::<u64>();
         done.saturating_sub(std::mem::replace(&mut self.done, done))
+    }
+
+    /// True if its clients have ended.
+    fn ended(&self) -> bool {
+        self.board.ended() || self.crew.lost()
+    }
+
+    /// True if its clients were told to end, or can't go on.
+    fn stopped(&self) -> bool {
+        self.board.stopped.load(Ordering::Acquire) || self.crew.lost()
     }
 
     /// Records a slot that began at `begin` and that it had for `own`.
@@ -211,11 +285,17 @@ impl Switcher {
         self.state.tell(|known| known.measured = Some(Moment::now() - start));
         let whole = self.limit.is_some() && failed.is_none() && !self.is_ending();
         for place in &mut self.places {
-            match place.gate.ended() {
-                true => place.complete(),
-                false if whole => place.gate.close(),
-                false => place.gate.stop(),
+            if place.ended() {
+                place.complete();
+                continue;
             }
+            if whole {
+                // What is under way doesn't count.
+                place.board.close(start);
+            }
+            // It is told before it goes on.
+            place.board.stopped.store(true, Ordering::Release);
+            place.crew.stop();
         }
         // What is under way comes to its end.
         for (target, place) in self.places.iter_mut().enumerate() {
@@ -229,24 +309,23 @@ impl Switcher {
 
     /// True if the step is to end before its time.
     fn is_ending(&self) -> bool {
-        self.state.ending.load(Ordering::Acquire)
-            || self.places.iter().any(|place| place.gate.stopped())
+        self.state.ending.load(Ordering::Acquire) || self.places.iter().any(|place| place.stopped())
     }
 
     fn all_slots(&mut self, start: Moment) -> Result<(), (usize, String)> {
         for (target, place) in self.places.iter_mut().enumerate() {
-            place.clock.stand_at(start);
+            place.board.clock.stand_at(start);
             place.freezer.freeze().map_err(|problem| (target, problem))?;
         }
         let pause = start - Moment::now();
         if !pause.is_zero() {
             std::thread::sleep(pause);
         }
-        self.places.iter().for_each(|place| place.gate.open(start));
+        self.places.iter().for_each(|place| place.crew.open(start));
         let limit = self.limit;
         let within = |slot: &Slot| limit.is_none_or(|limit| slot.end() <= limit);
         for slot in self.timetable.clone().take_while(within) {
-            if self.is_ending() || self.places.iter().all(|place| place.gate.ended()) {
+            if self.is_ending() || self.places.iter().all(|place| place.ended()) {
                 break;
             }
             self.slot(&slot, start).map_err(|problem| (slot.target, problem))?;
@@ -258,23 +337,23 @@ impl Switcher {
     fn slot(&mut self, slot: &Slot, start: Moment) -> Result<(), String> {
         let place = &mut self.places[slot.target];
         let thawed = Moment::now();
-        if place.gate.ended() {
+        if place.ended() {
             place.slices.push(unmeasured(slot.round, thawed - start, slot.length));
             return Ok(());
         }
         // After its leading clients have done their work, it completes the others'.
-        let measured = !place.gate.leads_done();
-        place.clock.go_on(thawed);
+        let measured = !place.board.leads_done();
+        place.board.clock.go_on(thawed);
         place.freezer.thaw()?;
         if let Some(since) = self.switches.since {
             self.switches.total += Moment::now() - since;
             self.switches.count += 1;
         }
-        place.gate.wake();
-        place.gate.wait_for_end_or_stop(slot.length.saturating_sub(Moment::now() - thawed));
+        place.crew.wake();
+        place.crew.wait(slot.length.saturating_sub(Moment::now() - thawed));
         self.switches.since = Some(Moment::now());
         place.freezer.freeze()?;
-        let frozen = place.clock.stop();
+        let frozen = place.board.clock.stop();
         if measured {
             place.record(slot, thawed - start, frozen - thawed);
         } else {
@@ -287,7 +366,7 @@ impl Switcher {
 /// A step whose clients are connected.
 struct Connected {
     names: Vec<String>,
-    clients: Vec<Clients>,
+    parties: Vec<Party>,
     switcher: Switcher,
     state: Arc<State>,
 }
@@ -295,18 +374,19 @@ struct Connected {
 /// A step that runs.
 struct Frozen {
     names: Vec<String>,
-    clients: Vec<Clients>,
+    parties: Vec<Box<dyn Running>>,
     thread: Option<JoinHandle<Switched>>,
     state: Arc<State>,
 }
 
 impl Ready for Connected {
     fn go(self: Box<Self>, start: Instant) -> Box<dyn Running> {
-        let Connected { names, clients, switcher, state } = *self;
+        let Connected { names, parties, switcher, state } = *self;
+        let parties = parties.into_iter().map(|party| party.running).collect();
         let start = Moment::from(start);
         let thread = Builder::new().name("switcher".to_owned());
         let thread = thread.spawn(move || switcher.run(start)).ok();
-        let running = Frozen { names, clients, thread, state };
+        let running = Frozen { names, parties, thread, state };
         if running.thread.is_none() {
             running.stop();
             running.state.tell(|known| known.over = true);
@@ -315,11 +395,11 @@ impl Ready for Connected {
     }
 
     fn servers(&self) -> Vec<Vec<u32>> {
-        self.clients.iter().flat_map(Ready::servers).collect()
+        self.parties.iter().map(|party| party.servers.clone()).collect()
     }
 
     fn clients(&self) -> Vec<u32> {
-        self.clients.iter().flat_map(Ready::clients).collect()
+        self.parties.iter().flat_map(|party| party.clients.clone()).collect()
     }
 }
 
@@ -327,11 +407,11 @@ impl Running for Frozen {
     fn wait(&self, limit: Duration) -> bool {
         let until = Moment::now() + limit;
         self.state.wait_until_over(limit)
-            && self.clients.iter().all(|clients| clients.wait(until - Moment::now()))
+            && self.parties.iter().all(|party| party.wait(until - Moment::now()))
     }
 
     fn operations(&self) -> Vec<u64> {
-        self.clients.iter().flat_map(Running::operations).collect()
+        self.parties.iter().flat_map(|party| party.operations()).collect()
     }
 
     fn measured_until(&self) -> Option<Duration> {
@@ -342,25 +422,25 @@ impl Running for Frozen {
 
     fn stop(&self) {
         self.state.ending.store(true, Ordering::Release);
-        self.clients.iter().for_each(Running::stop);
+        self.parties.iter().for_each(|party| party.stop());
     }
 
     fn break_off(&self) {
         self.state.ending.store(true, Ordering::Release);
-        self.clients.iter().for_each(Running::break_off);
+        self.parties.iter().for_each(|party| party.break_off());
     }
 
     fn join(mut self: Box<Self>) -> Vec<Outcome> {
         let switched = self.thread.take().and_then(|thread| thread.join().ok());
         let switched = switched.unwrap_or_else(|| {
             self.stop();
-            let slices = vec![Vec::new(); self.clients.len()];
+            let slices = vec![Vec::new(); self.parties.len()];
             let problem = "the thread that freezes it could not run; this is a bug".to_owned();
             Switched { slices, switch_ms: 0.0, failed: Some((0, problem)) }
         });
         let Switched { slices, switch_ms, failed } = switched;
-        let outcomes = std::mem::take(&mut self.clients).into_iter().map(|clients| {
-            let outcome = Box::new(clients).join().into_iter().next();
+        let outcomes = std::mem::take(&mut self.parties).into_iter().map(|party| {
+            let outcome = party.join().into_iter().next();
             outcome.unwrap_or_else(|| Outcome::empty(""))
         });
         let mut outcomes: Vec<Outcome> = outcomes.collect();

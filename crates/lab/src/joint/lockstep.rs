@@ -124,7 +124,7 @@ fn way(
         Phase::Settle { .. } => return in_turns("settling is not measured"),
     };
     let apart = |attempt: &Attempt<'_>| matches!(attempt.server.endpoint(), Endpoint::Process(_));
-    if !step.is_timed() && attempts.iter().any(apart) {
+    if !slicing.is_frozen() && !step.is_timed() && attempts.iter().any(apart) {
         return in_turns(
             "its clients are in the engines' processes, and it ends when its work is done",
         );

@@ -157,6 +157,11 @@ impl Slicing {
         })
     }
 
+    /// True if all servers but one are frozen in slices.
+    pub fn is_frozen(&self) -> bool {
+        self.pairing == Pairing::Frozen
+    }
+
     /// How a step runs, and why.
     pub fn way(&self, step: &Step) -> (Way, String) {
         let in_turns = |why: &str| (Way::InTurns, why.to_owned());

@@ -1,7 +1,7 @@
-//! Periods of work in the background, for servers that are frozen while others have the load.
+//! Settings by the clock, for servers that are frozen while others have the load.
 //!
 //! The clock goes on while a server is frozen. A period of the same length in its own time is as
-//! many times as long by the clock as servers share the load.
+//! many times as long by the clock as servers share the load, and a rate as many times lower.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use plan::{Pairing, Plan};
 use crate::subject::Subject;
 
 /// The settings to add to `config` for a variant's server, one of so many that are up together:
-/// those periods that nobody has set. Empty unless servers are frozen.
+/// those that nobody has set. Empty unless servers are frozen.
 pub fn settings(
     plan: &Plan,
     servers: usize,
@@ -27,9 +27,12 @@ pub fn settings(
             || text.lines().any(|line| same(reference::setting_of(line), timer))
     };
     let parts = u32::try_from(servers).unwrap_or(u32::MAX);
-    let timers = dbms::timers(&subject.installation).unwrap_or_default().iter();
-    let own = timers.filter(|timer| !is_set(timer.name));
-    own.map(|timer| (timer.name.to_owned(), timer.times(parts))).collect()
+    let engine = subject.variant.engine.as_deref();
+    let timers = dbms::timers(&subject.installation, engine).unwrap_or_default();
+    let own = timers
+        .iter()
+        .filter(|timer| !is_set(timer.name) && !timer.unless.iter().any(|other| is_set(other)));
+    own.map(|timer| (timer.name.to_owned(), timer.for_parts(parts))).collect()
 }
 
 /// What was set, for people; `None` if nothing was.
@@ -38,9 +41,55 @@ pub fn note(settings: &BTreeMap<String, String>) -> Option<String> {
         settings.iter().map(|(name, value)| format!("{name} = {value}")).collect();
     (!all.is_empty()).then(|| {
         format!(
-            "the clock goes on while a server is frozen, so these periods are multiplied by the \
-             number of servers that share the load: {}",
+            "the clock goes on while a server is frozen, so these periods are multiplied and these \
+             rates divided by the number of servers that share the load: {}",
             all.join(", ")
         )
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use dbms::Installation;
+    use workload::Dialect;
+
+    use super::*;
+
+    /// The settings for a MySQL that shares the load with another one and has this `config`.
+    fn of(pairing: &str, config: &str) -> BTreeMap<String, String> {
+        let text = format!(
+            "pairing = \"{pairing}\"\n[variants.a]\ndbms = \"mysql@8.0.31\"\nconfig = {{ {config} }}\n\
+             [variants.b]\ndbms = \"mysql@8.0.31\"\n[workload.insert]\nrows = 300\n"
+        );
+        let plan = Plan::parse(&text, None, "test").unwrap();
+        let subject = Subject {
+            variant: plan.variants[0].clone(),
+            reference: "mysql@8.0.31".parse().unwrap(),
+            installation: Installation {
+                dbms: "mysql".to_owned(),
+                version: "8.0.31".to_owned(),
+                source: "mysql@8.0.31".to_owned(),
+                bin_dir: Some(PathBuf::from("/nowhere")),
+                build: BTreeMap::new(),
+            },
+            dialect: Dialect::postgres(14),
+        };
+        settings(&plan, 2, &subject, &subject.variant.config)
+    }
+
+    #[test]
+    fn rates_are_divided_and_periods_multiplied_where_nobody_has_set_them() {
+        let frozen = of("frozen", "");
+        assert_eq!(frozen["innodb_io_capacity"], "100");
+        assert_eq!(frozen["innodb_io_capacity_max"], "1000");
+        assert_eq!(frozen["innodb_flush_log_at_timeout"], "2");
+        assert!(note(&frozen).unwrap().contains("innodb_io_capacity = 100"));
+        assert_eq!(of("slices", ""), BTreeMap::new());
+        // One capacity depends on the other.
+        let set = of("frozen", "innodb-io-capacity = 4000, innodb_old_blocks_time = 0");
+        let names: Vec<&str> = set.keys().map(String::as_str).collect();
+        assert_eq!(names, ["innodb_flush_log_at_timeout", "innodb_flushing_avg_loops"]);
+    }
 }
