@@ -80,6 +80,12 @@ impl RestartRatio {
         Self { idle: 0.0, stalled: None, ..self.in_total() }
     }
 
+    /// Without what batches of slices say: only other restarts tell how much this one scatters.
+    #[must_use]
+    pub fn without_batches(&self) -> Self {
+        Self { variance: 0.0, total_variance: 0.0, ..*self }
+    }
+
     /// The ratio of all operations instead of that of the typical slice.
     pub(crate) fn in_total(&self) -> Self {
         Self {
