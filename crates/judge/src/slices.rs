@@ -80,10 +80,11 @@ impl RestartRatio {
         Self { idle: 0.0, stalled: None, ..self.in_total() }
     }
 
-    /// Without what batches of slices say: only other restarts tell how much this one scatters.
+    /// With an interval from the scatter of restarts alone. Batches of slices only have a say in
+    /// what is equivalent.
     #[must_use]
-    pub fn without_batches(&self) -> Self {
-        Self { variance: 0.0, total_variance: 0.0, ..*self }
+    pub fn between_restarts(&self) -> Self {
+        Self { variance: 0.0, ..*self }
     }
 
     /// The ratio of all operations instead of that of the typical slice.

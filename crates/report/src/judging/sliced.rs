@@ -54,7 +54,7 @@ impl Restart {
     /// The result for a comparison. A burst of work in the background falls into a few frozen
     /// slices, so only other restarts say how much their total scatters.
     fn compared(&self) -> RestartRatio {
-        if self.frozen { self.all.without_batches() } else { self.all }
+        if self.frozen { self.all.between_restarts() } else { self.all }
     }
 }
 

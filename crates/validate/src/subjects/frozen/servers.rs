@@ -117,12 +117,12 @@ impl Restart {
 
     /// As frozen slices are judged.
     fn frozen(&self) -> RestartRatio {
-        RestartRatio { mean_log: self.total, ..self.plain.whole() }.without_batches()
+        RestartRatio { mean_log: self.total, ..self.plain.whole() }.between_restarts()
     }
 
-    /// The same, but nothing is equivalent unless the scatter of batches of slices also says so.
-    fn with_batches(&self) -> RestartRatio {
-        RestartRatio { total_variance: self.plain.total_variance, ..self.frozen() }
+    /// The same, but batches of slices have no say in what is equivalent either.
+    fn alone(&self) -> RestartRatio {
+        RestartRatio { total_variance: 0.0, ..self.frozen() }
     }
 
     /// By the typical slice alone.
@@ -134,11 +134,7 @@ impl Restart {
 }
 
 /// The comparison of restarts by one of their figures.
-pub(super) fn judged(
-    restarts: &[Restart],
-    by: fn(&Restart) -> RestartRatio,
-    confidence: f64,
-) -> Comparison {
+fn judged(restarts: &[Restart], by: fn(&Restart) -> RestartRatio, confidence: f64) -> Comparison {
     let restarts: Vec<RestartRatio> = restarts.iter().map(by).collect();
     compare_slices(&restarts, Margin::default(), confidence).expect("at least one restart")
 }
@@ -158,8 +154,8 @@ pub(super) struct Read {
     /// The variant is confirmed to be slower.
     pub(super) slower: bool,
     pub(super) verdict: Verdict,
-    /// The verdict, if batches of slices have a say.
-    pub(super) with_batches: Verdict,
+    /// The verdict if batches of slices have no say.
+    pub(super) alone: Verdict,
     /// The interval of the typical slice holds the truth.
     pub(super) typical: bool,
     /// The interval of slices without freezing holds the truth.
@@ -170,8 +166,8 @@ impl Read {
     pub(super) fn of(restarts: &[Restart], truth: f64) -> Self {
         let judged = |by| judged(restarts, by, judge::CONFIDENCE);
         let found = judged(Restart::frozen);
-        let with_batches = match found.verdict {
-            Verdict::Equivalent => judged(Restart::with_batches).verdict,
+        let alone = match found.verdict {
+            Verdict::Inconclusive => judged(Restart::alone).verdict,
             other => other,
         };
         Self {
@@ -179,7 +175,7 @@ impl Read {
             half: found.half_width().unwrap_or(f64::NAN),
             slower: found.high.is_some_and(|high| high < 1.0),
             verdict: found.verdict,
-            with_batches,
+            alone,
             typical: covers(&judged(Restart::typical), 1.0 + truth),
             plain: covers(&judged(|restart| restart.plain), 1.0 + truth),
         }
