@@ -121,8 +121,8 @@ fn marked(rate: Rate, bounds: &impl RangeBounds<f64>) -> String {
     format!("{rate}{}", if rate.within(bounds) { "" } else { " (!)" })
 }
 
-/// The rows of a table, by scene and number of restarts: whether bursts are too rare for the bounds,
-/// a name, and the experiments by true difference.
+/// The rows of a table, by scene and number of restarts: whether bursts are too rare for the
+/// bounds, a name, and the experiments by true difference.
 fn rows(
     scenes: &[(Scene, Reads)],
 ) -> impl Iterator<Item = (bool, String, [Vec<Read>; TRUTHS.len()])> {
