@@ -80,6 +80,13 @@ impl RestartRatio {
         Self { idle: 0.0, stalled: None, ..self.in_total() }
     }
 
+    /// With an interval from the scatter of restarts alone. Batches of slices only have a say in
+    /// what is equivalent.
+    #[must_use]
+    pub fn between_restarts(&self) -> Self {
+        Self { variance: 0.0, ..*self }
+    }
+
     /// The ratio of all operations instead of that of the typical slice.
     pub(crate) fn in_total(&self) -> Self {
         Self {

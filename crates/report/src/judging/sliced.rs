@@ -54,8 +54,7 @@ impl Restart {
     /// The result for a comparison. A burst of work in the background falls into a few frozen
     /// slices, so only other restarts say how much their total scatters.
     fn compared(&self) -> RestartRatio {
-        let variance = if self.frozen { 0.0 } else { self.all.variance };
-        RestartRatio { variance, ..self.all }
+        if self.frozen { self.all.between_restarts() } else { self.all }
     }
 }
 

@@ -4,6 +4,7 @@ mod blocks;
 mod cliffs;
 mod counts;
 mod designed;
+mod frozen;
 mod history;
 mod levels;
 mod looks;
@@ -57,6 +58,7 @@ pub const SUBJECTS: &[Subject] = &[
     subject!(twins),
     subject!(slices, "slices/zeros.rs"),
     subject!(stalls),
+    subject!(frozen, "frozen/servers.rs"),
     subject!(history),
     subject!(levels),
     subject!(cliffs),

@@ -1,0 +1,373 @@
+//! Frozen slices: each server has its own time, in which bursts of its work in the background come
+//! again and again. A restart is judged by all operations, and only restarts say how much they
+//! scatter. Is that right where a step sees many cycles, one, or a part of one?
+
+use std::ops::{Bound, RangeBounds};
+
+use judge::{Looks, Verdict, decided};
+
+use crate::experiment::covers;
+use crate::{Findings, Outcomes as _, Rate, Size, figures, percent, simulate};
+
+mod servers;
+
+use servers::{BETWEEN, BURST, Cause, LEFT, Read, Restart, Scene, frozen};
+
+/// Numbers of restarts in the tables.
+const RESTARTS: [usize; 3] = [6, 12, 24];
+const MOST: usize = RESTARTS[2];
+
+/// True differences: the variant's throughput divided by the base's, minus 1.
+const TRUTHS: [f64; 4] = [0.0, -0.01, -0.02, -0.05];
+/// Their places.
+const SAME: usize = 0;
+const SMALL: usize = 1;
+const EDGE: usize = 2;
+const CLEAR: usize = 3;
+
+/// Seconds from burst to burst.
+const CYCLES: [Option<f64>; 5] = [None, Some(1.0), Some(7.0), Some(60.0), Some(300.0)];
+/// Seconds of own time in a restart.
+const STEPS: [f64; 2] = [10.0, 30.0];
+
+/// Steps of several lengths, and the number of restarts in which they have the same time.
+const SPLITS: [(f64, [(f64, usize); 4]); 2] = [
+    (60.0, [(15.0, 24), (30.0, 12), (45.0, 8), (60.0, 6)]),
+    (300.0, [(75.0, 24), (150.0, 12), (225.0, 8), (300.0, 6)]),
+];
+
+/// Restarts until the first look of a run with a budget for [`MOST`].
+const FIRST_LOOK: usize = 4;
+/// Where the bursts differ and fewer restarts of a server see one in the mean, the bounds are
+/// known to be missed.
+const SEEN: f64 = 1.5;
+/// Numbers of restarts, to see how many a rare burst takes.
+const MANY: [usize; 5] = [6, 12, 24, 48, 96];
+
+/// What each experiment of a scene says, by true difference; by number of restarts.
+type Reads = [Vec<[Read; RESTARTS.len()]>; TRUTHS.len()];
+
+/// See the top of this file.
+pub fn run(size: Size, findings: &mut Findings) {
+    let scenes = |cause| -> Vec<(Scene, Reads)> {
+        let steps = |cycle| STEPS.into_iter().take(size.pick(1, 2)).map(move |step| (cycle, step));
+        let all = cycles(size, cause).flat_map(steps);
+        let scenes = all.map(|(cycle, step)| Scene { cycle, step, cause });
+        scenes.map(|scene| (scene, reads(scene, size.pick(50, 1_000)))).collect()
+    };
+    let (everything, bursts) = (scenes(Cause::Everything), scenes(Cause::Bursts));
+    slower_in_everything(&everything, findings);
+    slower_in_bursts(&bursts, findings);
+    rare(size, findings);
+    equivalence(everything.iter().chain(&bursts), findings);
+    looks(size, findings);
+    whole_cycles(size, findings);
+}
+
+/// The cycles of a cause; bursts can't differ where there are none.
+fn cycles(size: Size, cause: Cause) -> impl Iterator<Item = Option<f64>> {
+    let all = CYCLES.into_iter().step_by(size.pick(2, 1));
+    all.filter(move |cycle| cause == Cause::Everything || cycle.is_some())
+}
+
+/// Simulates experiments of a scene.
+fn reads(scene: Scene, tries: usize) -> Reads {
+    let read =
+        |restarts: &[Restart], truth| RESTARTS.map(|count| Read::of(&restarts[..count], truth));
+    if scene.cause == Cause::Everything {
+        let found = simulate(730, tries, |random| {
+            let restarts = scene.restarts(MOST, 0.0, random);
+            TRUTHS.map(|truth| {
+                let slower: Vec<Restart> = restarts.iter().map(|one| one.slower(truth)).collect();
+                read(&slower, truth)
+            })
+        });
+        return [0, 1, 2, 3].map(|truth: usize| found.iter().map(|one| one[truth]).collect());
+    }
+    TRUTHS.map(|truth| {
+        simulate(730, tries, |random| read(&scene.restarts(MOST, truth, random), truth))
+    })
+}
+
+impl Scene {
+    fn name(&self) -> String {
+        let cycle = self.cycle.map_or("none".to_owned(), |cycle| format!("{cycle} s"));
+        format!("{cycle}, {} s", self.step)
+    }
+
+    /// True if the bursts differ and so few restarts see one that bounds are missed.
+    fn is_rare(&self, restarts: usize) -> bool {
+        let seen = |cycle: f64| restarts as f64 * (self.step / cycle + BURST).min(1.0);
+        self.cause == Cause::Bursts && self.cycle.is_some_and(|cycle| seen(cycle) < SEEN)
+    }
+}
+
+/// A figure, marked where it is beyond its bound. It is checked unless `known` to miss that.
+fn bounded(
+    findings: &mut Findings,
+    what: &str,
+    rate: Rate,
+    bounds: impl RangeBounds<f64>,
+    known: bool,
+) -> String {
+    let text = marked(rate, &bounds);
+    if !known {
+        findings.rate(what, rate, bounds);
+    }
+    text
+}
+
+fn marked(rate: Rate, bounds: &impl RangeBounds<f64>) -> String {
+    format!("{rate}{}", if rate.within(bounds) { "" } else { " (!)" })
+}
+
+/// The rows of a table, by scene and number of restarts: whether bursts are too rare for the
+/// bounds, a name, and the experiments by true difference.
+fn rows(
+    scenes: &[(Scene, Reads)],
+) -> impl Iterator<Item = (bool, String, [Vec<Read>; TRUTHS.len()])> {
+    scenes.iter().flat_map(|(scene, reads)| {
+        RESTARTS.into_iter().enumerate().map(move |(place, restarts)| {
+            let after = |reads: &Vec<_>| reads.iter().map(|one: &[Read; 3]| one[place]).collect();
+            let name = format!("{}, {restarts}", scene.name());
+            (scene.is_rare(restarts), name, reads.each_ref().map(after))
+        })
+    })
+}
+
+fn slower_in_everything(scenes: &[(Scene, Reads)], findings: &mut Findings) {
+    findings.table(
+        format!(
+            "**Frozen slices**, a variant that is slower in everything it does. Both servers drop to {} of their throughput for {} of \
+             each cycle, from a random moment of it on; restarts of a server differ by {}. Coverage of the 95% interval, and what it \
+             would be of the typical slice; false alarms where both are the same; half the width of the interval (median, at −5%); how \
+             often a variant is confirmed to be slower; how often `equivalent` is said of the same and, wrongly, of −2%; how \
+             often `regression` of −2%, on the edge of the margin, and of −5%. Rows: cycle, step (seconds of own time), restarts.",
+            percent(LEFT, 0),
+            percent(BURST, 0),
+            percent(BETWEEN, 1),
+        ),
+        "cycle, step, restarts | coverage | typical slice | false alarms | half | confirmed −1% | −2% | −5% | equivalent, same | −2% | regression, −2% | −5%",
+    );
+    for (_, name, reads) in rows(scenes) {
+        let what = |what: &str| format!("{what}, frozen, slower in everything, {name}");
+        let covered = reads[CLEAR].rate(|one| one.covered);
+        let alarms = reads[SAME].rate(|one| !one.covered);
+        let wrong = reads[EDGE].rate(|one| one.verdict == Verdict::Equivalent);
+        let edge = reads[EDGE].rate(|one| one.verdict == Verdict::Regression);
+        let slower = [SMALL, EDGE, CLEAR].map(|truth| reads[truth].rate(|one| one.slower));
+        let cells = figures![
+            bounded(findings, &what("coverage"), covered, 0.94.., false),
+            reads[CLEAR].rate(|one| one.typical),
+            bounded(findings, &what("false alarms"), alarms, ..=0.05, false),
+            percent(reads[CLEAR].median(|one| one.half), 1),
+            slower[0],
+            slower[1],
+            slower[2],
+            reads[SAME].rate(|one| one.verdict == Verdict::Equivalent),
+            bounded(findings, &what("equivalent on the edge"), wrong, ..=0.05, false),
+            bounded(findings, &what("regression on the edge"), edge, ..=0.05, false),
+            reads[CLEAR].rate(|one| one.verdict == Verdict::Regression),
+        ];
+        findings.row(&name, cells);
+    }
+}
+
+fn slower_in_bursts(scenes: &[(Scene, Reads)], findings: &mut Findings) {
+    findings.table(
+        "**The same with a variant whose bursts are longer**, and which is as fast as the base between them. Coverage by true \
+         difference: of frozen slices, of the typical slice, and of slices without freezing, which take all operations only where \
+         these certainly differ; `equivalent`, wrongly; `regression`, wrongly at −2% and rightly at −5%. Marked (!): beyond the bound.",
+        "cycle, step, restarts | coverage −1% | −2% | −5% | typical slice −1% | −2% | −5% | not frozen −1% | −2% | −5% | equivalent −2% | −5% | regression −2% | −5%",
+    );
+    for (rare, name, reads) in rows(scenes) {
+        let mut cells = Vec::new();
+        let differing = [SMALL, EDGE, CLEAR];
+        for truth in differing {
+            let covered = reads[truth].rate(|one| one.covered);
+            let what = format!("coverage at {}, frozen, longer bursts, {name}", TRUTHS[truth]);
+            cells.push(bounded(findings, &what, covered, 0.94.., rare));
+        }
+        cells.extend(differing.map(|truth| reads[truth].rate(|one| one.typical).to_string()));
+        cells.extend(differing.map(|truth| reads[truth].rate(|one| one.plain).to_string()));
+        for (said, truth) in [Verdict::Equivalent, Verdict::Regression]
+            .into_iter()
+            .flat_map(|said| [EDGE, CLEAR].map(|truth| (said, truth)))
+        {
+            let rate = reads[truth].rate(|one| one.verdict == said);
+            let what = format!("{said} at {}, frozen, longer bursts, {name}", TRUTHS[truth]);
+            let right = said == Verdict::Regression && truth == CLEAR;
+            cells.push(match right {
+                true => rate.to_string(),
+                false => bounded(findings, &what, rate, ..=0.05, rare),
+            });
+        }
+        findings.row(&name, cells);
+    }
+}
+
+/// How many restarts a burst takes that most of them don't see.
+fn rare(size: Size, findings: &mut Findings) {
+    findings.table(
+        "**Rare bursts**: longer ones of the variant, in a cycle that is longer than the step. Coverage at −5%, and `equivalent` at \
+         −5%, both by the number of restarts.",
+        format!(
+            "cycle, step | {} | {}",
+            MANY.map(|many| format!("coverage, {many}")).join(" | "),
+            MANY.map(|many| format!("equivalent, {many}")).join(" | ")
+        ),
+    );
+    for cycle in [60.0, 300.0] {
+        for step in STEPS.into_iter().take(size.pick(1, 2)) {
+            let scene = Scene { cycle: Some(cycle), step, cause: Cause::Bursts };
+            let truth = TRUTHS[CLEAR];
+            let found = simulate(740, size.pick(2, 400), |random| {
+                let restarts = scene.restarts(MANY[MANY.len() - 1], truth, random);
+                MANY.map(|many| {
+                    let found = frozen(&restarts[..many], judge::CONFIDENCE);
+                    (covers(&found, 1.0 + truth), found.verdict == Verdict::Equivalent)
+                })
+            });
+            let covered =
+                [0, 1, 2, 3, 4].map(|many: usize| marked(found.rate(|one| one[many].0), &(0.94..)));
+            let wrong = [0, 1, 2, 3, 4]
+                .map(|many: usize| marked(found.rate(|one| one[many].1), &(..=0.05)));
+            findings.row(&scene.name(), covered.into_iter().chain(wrong));
+        }
+    }
+}
+
+/// What batches of slices would add to `equivalent`.
+fn equivalence<'a>(scenes: impl Iterator<Item = &'a (Scene, Reads)>, findings: &mut Findings) {
+    findings.table(
+        "**Batches of slices and `equivalent`**: how often it is said if the scatter of batches of slices within restarts has to \
+         say so too, which is the rule, and from the restarts alone. Truly the same, rightly; −2% and −5%, wrongly. \
+         The rule stays, as rare bursts are beyond the bound (!) of 5%; but they are so by either.",
+        "slower in, cycle, step, restarts | same | −2% | −5% | restarts alone, same | −2% | −5%",
+    );
+    for (scene, reads) in scenes {
+        for (_, name, reads) in rows(std::slice::from_ref(&(*scene, reads.clone()))) {
+            let cause = if scene.cause == Cause::Bursts { "bursts" } else { "everything" };
+            let of = |verdict: fn(&Read) -> Verdict| {
+                [SAME, EDGE, CLEAR].map(|truth: usize| {
+                    reads[truth].rate(|one| verdict(one) == Verdict::Equivalent)
+                })
+            };
+            let both = [of(|one| one.verdict), of(|one| one.alone)];
+            let marked = |(place, rate): (usize, Rate)| match place % 3 {
+                0 => rate.to_string(),
+                _ => marked(rate, &(..=0.05)),
+            };
+            let both = both.concat().into_iter().enumerate().map(marked);
+            findings.row(&format!("{cause}, {name}"), both);
+        }
+    }
+}
+
+/// A run that looks at its results.
+struct Ended {
+    missed: bool,
+    restarts: usize,
+    verdict: Verdict,
+}
+
+fn ended(restarts: &[Restart], truth: f64) -> Ended {
+    let used: Vec<f64> = (1..=restarts.len()).map(|count| count as f64).collect();
+    let looks = Looks::within(restarts.len() as f64, &used);
+    let mut ended = Ended { missed: false, restarts: 0, verdict: Verdict::Inconclusive };
+    for count in 1..=restarts.len() {
+        let done = count as u32;
+        if !looks.is_due(done) {
+            continue;
+        }
+        let found = frozen(&restarts[..count], looks.confidence_at(done));
+        ended.missed |= !covers(&found, 1.0 + truth);
+        (ended.restarts, ended.verdict) = (count, found.verdict);
+        if decided(&found, None) {
+            break;
+        }
+    }
+    ended
+}
+
+fn looks(size: Size, findings: &mut Findings) {
+    findings.table(
+        format!(
+            "**Looks**: the looks of a run with a budget for {MOST} restarts, up to the one that decides. Some look wrong: the \
+             interval of one of them excludes the truth (the larger share of true differences of 0 and −2%); wrong verdicts at −2%, \
+             on the edge; restarts until the end."
+        ),
+        "slower in, cycle, step | some look wrong | equivalent −2% | regression −2% | restarts, same | −5%",
+    );
+    for cause in [Cause::Everything, Cause::Bursts] {
+        for cycle in cycles(size, cause) {
+            let scene = Scene { cycle, step: STEPS[size.pick(0, 1)], cause };
+            let [same, edge, clear] = [SAME, EDGE, CLEAR].map(|truth| {
+                simulate(750, size.pick(20, 500), |random| {
+                    ended(&scene.restarts(MOST, TRUTHS[truth], random), TRUTHS[truth])
+                })
+            });
+            let [none, some] = [&same, &edge].map(|ended| ended.rate(|one| one.missed));
+            let missed = if none.share() > some.share() { none } else { some };
+            let cause = if cause == Cause::Bursts { "bursts" } else { "everything" };
+            let name = format!("{cause}, {}", scene.name());
+            let of = |said: Verdict| edge.rate(|one| one.verdict == said);
+            let mut check = |what: &str, rate| {
+                let what = format!("{what}, frozen, looks, {name}");
+                bounded(findings, &what, rate, ..=0.05, scene.is_rare(FIRST_LOOK))
+            };
+            let cells = figures![
+                check("some look wrong", missed),
+                check("equivalent on the edge", of(Verdict::Equivalent)),
+                check("regression on the edge", of(Verdict::Regression)),
+                format!("{:.1}", same.mean(|one| one.restarts as f64)),
+                format!("{:.1}", clear.mean(|one| one.restarts as f64)),
+            ];
+            findings.row(&name, cells);
+        }
+    }
+}
+
+fn whole_cycles(size: Size, findings: &mut Findings) {
+    findings.table(
+        "**Whole cycles or parts of them**: the same time of a server, in steps shorter than a cycle and in steps of a whole one. \
+         Half the width of the interval (median, at −5%); `equivalent`, rightly, and from the restarts alone; with longer bursts of the variant, coverage and \
+         `equivalent`, wrongly, at −2% and −5%, and `regression` at −5%.",
+        "cycle, step, restarts | half | equivalent, same | alone | coverage −2% | −5% | equivalent −2% | −5% | regression −5%",
+    );
+    for (cycle, splits) in SPLITS.into_iter().take(size.pick(1, 2)) {
+        for (step, count) in splits {
+            let scene = Scene { cycle: Some(cycle), step, cause: Cause::Bursts };
+            let [same, edge, clear] = [SAME, EDGE, CLEAR].map(|truth| {
+                simulate(760, size.pick(10, 400), |random| {
+                    Read::of(&scene.restarts(count, TRUTHS[truth], random), TRUTHS[truth])
+                })
+            });
+            let said = |reads: &[Read], said: Verdict| reads.rate(|one| one.verdict == said);
+            let name = format!("{}, {count}", scene.name());
+            let rare = scene.is_rare(count);
+            let mut checked = |what: &str, rate: Rate, bounds: (Bound<f64>, Bound<f64>)| {
+                bounded(
+                    findings,
+                    &format!("{what}, frozen, whole cycles, {name}"),
+                    rate,
+                    bounds,
+                    rare,
+                )
+            };
+            let least = (Bound::Included(0.94), Bound::Unbounded);
+            let most = (Bound::Unbounded, Bound::Included(0.05));
+            let cells = figures![
+                percent(clear.median(|one| one.half), 1),
+                said(&same, Verdict::Equivalent),
+                same.rate(|one| one.alone == Verdict::Equivalent),
+                checked("coverage at −2%", edge.rate(|one| one.covered), least),
+                checked("coverage at −5%", clear.rate(|one| one.covered), least),
+                checked("equivalent at −2%", said(&edge, Verdict::Equivalent), most),
+                checked("equivalent at −5%", said(&clear, Verdict::Equivalent), most),
+                said(&clear, Verdict::Regression),
+            ];
+            findings.row(&name, cells);
+        }
+    }
+}

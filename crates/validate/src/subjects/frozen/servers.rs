@@ -1,0 +1,209 @@
+//! Two servers in frozen slices. Only one runs at a time, and each does its work in the background
+//! in its own time.
+
+use judge::{Comparison, Margin, RestartRatio, Verdict, compare_slices};
+
+use crate::Random;
+use crate::experiment::covers;
+use crate::rounds::{MODELS, Rounds, ratio};
+
+/// Differences of slices, and of the machine that both run on.
+const SLICES: Rounds = MODELS[1];
+/// Seconds of a slice; one in four is twice as long.
+const SLICE: f64 = 0.05;
+/// Scatter of a server from restart to restart, as a deviation of the log.
+pub(super) const BETWEEN: f64 = 0.005;
+
+/// The throughput that a burst leaves.
+pub(super) const LEFT: f64 = 0.2;
+/// The share of a cycle that a burst takes.
+pub(super) const BURST: f64 = 0.1;
+
+/// What makes the variant slower.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Cause {
+    /// All that it does takes longer.
+    Everything,
+    /// Its bursts are longer.
+    Bursts,
+}
+
+/// A step of two servers with the same cycle of work in the background.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Scene {
+    /// Seconds of own time from burst to burst; none if there are no bursts.
+    pub(super) cycle: Option<f64>,
+    /// Seconds of own time in a restart.
+    pub(super) step: f64,
+    pub(super) cause: Cause,
+}
+
+/// The result of a restart.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Restart {
+    /// By its slices, as where servers are not frozen.
+    plain: RestartRatio,
+    /// Log ratio of all operations per second of own time.
+    total: f64,
+}
+
+impl Scene {
+    /// Restarts with a variant that truly has `1 + truth` times the throughput of the base.
+    pub(super) fn restarts(&self, count: usize, truth: f64, random: &mut Random) -> Vec<Restart> {
+        (0..count).map(|_| self.restart(truth, random)).collect()
+    }
+
+    fn restart(&self, truth: f64, random: &mut Random) -> Restart {
+        let lengths = self.lengths(random);
+        let (mut base, mut variant) = SLICES.pair(lengths.len(), random);
+        let (factor, burst) = match self.cause {
+            Cause::Everything => (1.0 + truth, BURST),
+            // The same mean over a whole cycle.
+            Cause::Bursts => {
+                (1.0, (1.0 - (1.0 + truth) * (1.0 - BURST * (1.0 - LEFT))) / (1.0 - LEFT))
+            }
+        };
+        let of_base = self.run(&lengths, &mut base, BURST, random);
+        let of_variant = factor * self.run(&lengths, &mut variant, burst, random);
+        variant.iter_mut().for_each(|rate| *rate *= factor);
+        Restart { plain: ratio(&base, &variant), total: (of_variant / of_base).ln() }
+    }
+
+    /// Seconds of the slices of each server.
+    fn lengths(&self, random: &mut Random) -> Vec<f64> {
+        let mut left = self.step;
+        let slices = std::iter::from_fn(|| {
+            let length = if random.below(4) == 0 { 2.0 * SLICE } else { SLICE };
+            (left > 0.5 * SLICE).then(|| {
+                left -= length;
+                length
+            })
+        });
+        slices.collect()
+    }
+
+    /// Adds to the rates of a server what it does in the background, from a random moment of its
+    /// cycle on; returns its operations.
+    fn run(&self, lengths: &[f64], rates: &mut [f64], burst: f64, random: &mut Random) -> f64 {
+        let level = (BETWEEN * random.normal()).exp();
+        let cycle = self.cycle.unwrap_or(f64::INFINITY);
+        let mut now = self.cycle.map_or(0.0, |cycle| cycle * random.uniform());
+        let mut operations = 0.0;
+        for (rate, length) in rates.iter_mut().zip(lengths) {
+            let slow = self
+                .cycle
+                .map_or(0.0, |_| bursts(now + length, cycle, burst) - bursts(now, cycle, burst));
+            now += length;
+            *rate *= level * (1.0 - (1.0 - LEFT) * slow / length);
+            operations += *rate * length;
+        }
+        operations
+    }
+}
+
+/// Seconds in bursts up to a moment, if each comes at the beginning of a cycle.
+fn bursts(moment: f64, cycle: f64, share: f64) -> f64 {
+    let cycles = (moment / cycle).floor();
+    cycles * cycle * share + (moment - cycles * cycle).min(cycle * share)
+}
+
+impl Restart {
+    /// The same with a variant that does everything slower.
+    pub(super) fn slower(&self, truth: f64) -> Self {
+        let shift = truth.ln_1p();
+        let plain = RestartRatio { mean_log: self.plain.mean_log + shift, ..self.plain };
+        Self { plain, total: self.total + shift }
+    }
+
+    /// As frozen slices are judged.
+    fn frozen(&self) -> RestartRatio {
+        RestartRatio { mean_log: self.total, ..self.plain.whole() }.between_restarts()
+    }
+
+    /// The same, but batches of slices have no say in what is equivalent either.
+    fn alone(&self) -> RestartRatio {
+        RestartRatio { total_variance: 0.0, ..self.frozen() }
+    }
+
+    /// By the typical slice alone.
+    fn typical(&self) -> RestartRatio {
+        let variance = self.plain.variance;
+        let alone = RestartRatio { tails_log: 0.0, tails_variance: 0.0, ..self.plain };
+        RestartRatio { total_variance: variance, stalled: None, ..alone }
+    }
+}
+
+/// The comparison of restarts by one of their figures.
+fn judged(restarts: &[Restart], by: fn(&Restart) -> RestartRatio, confidence: f64) -> Comparison {
+    let restarts: Vec<RestartRatio> = restarts.iter().map(by).collect();
+    compare_slices(&restarts, Margin::default(), confidence).expect("at least one restart")
+}
+
+/// The comparison as steelyard makes it.
+pub(super) fn frozen(restarts: &[Restart], confidence: f64) -> Comparison {
+    judged(restarts, Restart::frozen, confidence)
+}
+
+/// What restarts say, as steelyard and others read them.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Read {
+    /// The interval holds the truth.
+    pub(super) covered: bool,
+    /// Half the width of the interval.
+    pub(super) half: f64,
+    /// The variant is confirmed to be slower.
+    pub(super) slower: bool,
+    pub(super) verdict: Verdict,
+    /// The verdict if batches of slices have no say.
+    pub(super) alone: Verdict,
+    /// The interval of the typical slice holds the truth.
+    pub(super) typical: bool,
+    /// The interval of slices without freezing holds the truth.
+    pub(super) plain: bool,
+}
+
+impl Read {
+    pub(super) fn of(restarts: &[Restart], truth: f64) -> Self {
+        let judged = |by| judged(restarts, by, judge::CONFIDENCE);
+        let found = judged(Restart::frozen);
+        let alone = match found.verdict {
+            Verdict::Inconclusive => judged(Restart::alone).verdict,
+            other => other,
+        };
+        Self {
+            covered: covers(&found, 1.0 + truth),
+            half: found.half_width().unwrap_or(f64::NAN),
+            slower: found.high.is_some_and(|high| high < 1.0),
+            verdict: found.verdict,
+            alone,
+            typical: covers(&judged(Restart::typical), 1.0 + truth),
+            plain: covers(&judged(|restart| restart.plain), 1.0 + truth),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bursts_take_their_share_of_any_number_of_cycles() {
+        assert!((bursts(0.5, 10.0, 0.1) - 0.5).abs() < 1e-12);
+        assert!((bursts(7.0, 10.0, 0.1) - 1.0).abs() < 1e-12);
+        assert!((bursts(34.0, 10.0, 0.1) - 4.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_truth_is_the_ratio_of_long_steps() {
+        for cause in [Cause::Everything, Cause::Bursts] {
+            let scene = Scene { cycle: Some(1.0), step: 200.0, cause };
+            let found = scene.restarts(20, -0.05, &mut Random::new(1, 1));
+            let totals: Vec<f64> = found.iter().map(|restart| restart.total).collect();
+            let mean = judge::mean(&totals).unwrap();
+            assert!((mean - (-0.05_f64).ln_1p()).abs() < 0.005, "{cause:?}: {mean}");
+            let typical: Vec<f64> = found.iter().map(|one| one.typical().mean_log).collect();
+            let mean = judge::mean(&typical).unwrap();
+            assert_eq!(mean > -0.02, cause == Cause::Bursts, "{cause:?}: {mean}");
+        }
+    }
+}
