@@ -61,7 +61,7 @@ fn a_run_restarts_its_servers_and_ends_within_its_budget() {
 fn restarts_that_get_slower_are_still_as_many_as_a_verdict_takes() {
     let mut site = site();
     site.world.set_start_delay(|_, times| Duration::from_millis(if times > 3 { 700 } else { 0 }));
-    site.run(&Site::plan(&["a", "c"], &budget(30), "rows = 10000\nsteps = [\"qr100\"]")).unwrap();
+    site.run(&Site::plan(&["a", "c"], &budget(60), "rows = 10000\nsteps = [\"qr100\"]")).unwrap();
     let restarts = course(&site).len();
     let told = site.told();
     assert!(restarts >= 6 || told.contains("but a verdict takes 6"), "{restarts}: {told}");
@@ -71,7 +71,8 @@ fn restarts_that_get_slower_are_still_as_many_as_a_verdict_takes() {
 #[test]
 fn no_restart_begins_that_would_end_after_the_budget() {
     let mut site = site();
-    site.run(&Site::plan(&["a", "b"], &format!("{}\nmargin = 0.0001", budget(6)), STEPS)).unwrap();
+    // A margin for which a day would do also on a busy machine.
+    site.run(&Site::plan(&["a", "b"], &format!("{}\nmargin = 0.005", budget(6)), STEPS)).unwrap();
     assert_ended(&site);
     let course = course(&site);
     let begun = course.iter().rev().nth(1).map_or(Duration::ZERO, |(_, used)| *used);

@@ -76,12 +76,13 @@ impl Database {
         )
     }
 
-    /// A metric of a step, in each trial that has it.
+    /// A metric of a step, in each trial that has it and was not measured again.
     pub fn metrics(&self, step: &str, metric: &str) -> Vec<f64> {
         self.list(
             &format!(
                 "SELECT m.value FROM metric m JOIN name mn ON mn.id = m.name_id JOIN step s ON s.id = m.step_id \
-                 JOIN name sn ON sn.id = s.name_id WHERE sn.text = '{step}' AND mn.text = '{metric}' ORDER BY s.id"
+                 JOIN name sn ON sn.id = s.name_id JOIN trial t ON t.id = s.trial_id \
+                 WHERE sn.text = '{step}' AND mn.text = '{metric}' AND t.state <> 'polluted' ORDER BY s.id"
             ),
             |row| row.get(0),
         )

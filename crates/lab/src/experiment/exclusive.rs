@@ -1,9 +1,11 @@
 //! One run on one machine at a time, and one process on one experiment.
 
+use std::io::ErrorKind;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
 use std::path::Path;
+use std::time::Duration;
 
 use nix::sys::socket::{getsockopt, sockopt::PeerCredentials};
 
@@ -12,6 +14,11 @@ use crate::error::Error;
 /// Name of the socket, in the abstract namespace: it disappears with the process that holds it,
 /// however that ends, and leaves no file behind.
 const NAME: &[u8] = b"steelyard-run";
+
+/// A process that has given up its lock may seem to hold it for a moment: so long as a child that
+/// another thread starts has its files, until it executes its program.
+const TRIES: u32 = 40;
+const PAUSE: Duration = Duration::from_millis(25);
 
 /// Proof that this process is the only run on the machine, or the only one of an experiment.
 #[derive(Debug)]
@@ -65,17 +72,22 @@ impl Exclusive {
             remedy: "Check the limits of this process",
         };
         let address = SocketAddr::from_abstract_name(name).map_err(io)?;
-        match UnixListener::bind_addr(&address) {
-            Ok(listener) => Ok(Exclusive(listener)),
-            Err(error) if error.kind() == std::io::ErrorKind::AddrInUse => {
-                // The peer's credentials are those of the process that listens.
-                let pid = UnixStream::connect_addr(&address)
-                    .ok()
-                    .and_then(|stream| getsockopt(&stream, PeerCredentials).ok())
-                    .map_or(0, |credentials| credentials.pid());
-                Err(Error::Busy { pid })
+        let own = std::process::id() as i32;
+        let mut tries = TRIES;
+        loop {
+            match UnixListener::bind_addr(&address) {
+                Ok(listener) => return Ok(Exclusive(listener)),
+                Err(error) if error.kind() != ErrorKind::AddrInUse => return Err(io(error)),
+                Err(_) => tries -= 1,
             }
-            Err(error) => Err(io(error)),
+            // The peer's credentials are those of the process that listens; none if it has ended.
+            let peer = UnixStream::connect_addr(&address).ok();
+            let credentials = peer.and_then(|stream| getsockopt(&stream, PeerCredentials).ok());
+            let pid = credentials.map_or(0, |credentials| credentials.pid());
+            if tries == 0 || (pid != own && pid != 0) {
+                return Err(Error::Busy { pid });
+            }
+            std::thread::sleep(PAUSE);
         }
     }
 }
