@@ -323,7 +323,10 @@ impl Progress {
 
     /// Removes the bars and prints which warnings were repeated.
     pub fn finish(&mut self) {
-        if let Some(bars) = self.bars.take() {
+        let bars = self.bars.take();
+        // A terminal would break words.
+        let width = bars.as_ref().map_or(usize::MAX, |_| columns());
+        if let Some(bars) = bars {
             let own = bars.step.iter().chain(&bars.intervals).chain([&bars.experiment]);
             own.for_each(ProgressBar::finish_and_clear);
         }
@@ -331,7 +334,7 @@ impl Progress {
         intervals::lines(&rows, columns()).iter().for_each(|line| self.line(line));
         for (times, text) in std::mem::take(&mut self.warned).into_values() {
             if times > 1 && !self.quiet {
-                self.line(&format!("warned {times} times: {text}"));
+                self.line(&fitted(&format!("warned {times} times: {text}"), width));
             }
         }
     }

@@ -147,7 +147,7 @@ impl Room {
         }
         Some(format!(
             "the budget of {} has room for {}, but a verdict takes {needed}: {} will probably stay \
-             undecided; about {} would do",
+             undecided; {needed} take about {}",
             format_duration(self.budget),
             so_many(room),
             list(&judged_steps(plan)),
@@ -291,7 +291,7 @@ mod tests {
             room(120, 30, 25).lacking(&designed).as_deref(),
             Some(
                 "the budget of 2m has room for 4 blocks, but a verdict takes 6: qr100 will \
-                 probably stay undecided; about 3m10s would do"
+                 probably stay undecided; 6 take about 3m10s"
             )
         );
         let none = room(120, 130, 25).text(&designed);
@@ -312,7 +312,7 @@ mod tests {
         // 90 s + 1.25 · 3 · 25 s.
         let later = Room { done: 3, ..room(120, 90, 25) }.lacking(&designed);
         assert!(later.is_some_and(|text| {
-            text.contains("has room for 4 blocks") && text.ends_with("about 3m10s would do")
+            text.contains("has room for 4 blocks") && text.ends_with("6 take about 3m10s")
         }));
     }
 
