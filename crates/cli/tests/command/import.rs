@@ -161,6 +161,13 @@ fn commands_of_hyperfine_are_compared_as_variants() {
         let said = "1 step of sleep 0.01, sleep 0.02, measured in 2 trials (1 block)";
         assert!(import.stdout.contains(said), "{}", import.stdout);
     }
+    // The same file with its commands as steps is another experiment, also where both are pushed.
+    place.steelyard(&["import", &two]).expect(0, &[]);
+    let address = format!("file://{}", place.path().join("archive").display());
+    place.steelyard(&["push", "1", "3", &address]).expect(0, &[]);
+    let listed = place.steelyard(&["list", "--results", &address]);
+    assert_eq!(listed.stdout.matches("hyperfine").count(), 2, "{}", listed.stdout);
+    place.steelyard(&["rm", "--yes", "3"]).expect(0, &[]);
     let compared = json(&place.steelyard(&["compare", "--format", "json"]));
     assert_eq!(compared["steps"].as_array().unwrap().len(), 1, "{compared}");
     let brief = place.steelyard(&["compare", "--brief"]);
