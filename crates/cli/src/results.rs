@@ -9,6 +9,7 @@ use report::{Results, Which};
 use store::{Experiment, ExperimentId, Purpose, Store};
 
 use crate::exit::{WrongRequest, refuse};
+use crate::pasted::pasted;
 
 /// The results directory if none is named.
 pub const RESULTS: &str = "steelyard-results";
@@ -152,11 +153,18 @@ pub fn find(store: &Store, named: Option<&str>) -> anyhow::Result<Experiment> {
     let place = store.directory().display();
     found.ok_or_else(|| {
         let text = match named {
-            Some(name) => format!("no experiment `{name}` in {place}; `steelyard list` shows them"),
+            Some(name) => absent(name, store.directory()),
             None => format!("no experiment in {place}; make one with `steelyard run`"),
         };
         WrongRequest(text).into()
     })
+}
+
+/// That a directory has no such experiment.
+pub fn absent(name: &str, directory: &Path) -> String {
+    let place = directory.display().to_string();
+    let list = pasted(&["list", "--results", &place], &[]);
+    format!("no experiment `{name}` in {place}; `{list}` shows them")
 }
 
 /// Says that an experiment is not known to have ended.

@@ -1,13 +1,14 @@
 //! `steelyard rm`: remove experiments from a results directory.
 
 use std::io::{IsTerminal, Write};
+use std::path::Path;
 
 use clap::Args;
 use lab::Exclusive;
 use store::{Experiment, Store};
 
 use crate::exit::refuse;
-use crate::results::ResultsDir;
+use crate::results::{ResultsDir, absent};
 
 /// Remove experiments with everything measured in them, and their logs and profiles
 #[derive(Debug, Args)]
@@ -28,7 +29,7 @@ pub fn run(args: &RmArgs) -> anyhow::Result<()> {
     let all = Store::open_read_only(results)?.all_experiments()?;
     let mut chosen: Vec<&Experiment> = Vec::new();
     for name in &args.experiments {
-        let experiment = only(&all, name)?;
+        let experiment = only(&all, name, results)?;
         if !chosen.contains(&experiment) {
             chosen.push(experiment);
         }
@@ -49,14 +50,14 @@ pub fn run(args: &RmArgs) -> anyhow::Result<()> {
 }
 
 /// The experiment of this number, or the only one of this name.
-fn only<'a>(all: &'a [Experiment], named: &str) -> anyhow::Result<&'a Experiment> {
+fn only<'a>(all: &'a [Experiment], named: &str, results: &Path) -> anyhow::Result<&'a Experiment> {
     if let Some(numbered) = all.iter().find(|it| named.parse() == Ok(it.id.0)) {
         return Ok(numbered);
     }
     let found: Vec<&Experiment> = all.iter().filter(|it| it.name == named).collect();
     match found[..] {
         [one] => Ok(one),
-        [] => refuse(format!("no experiment `{named}`; `steelyard list` shows them")),
+        [] => refuse(absent(named, results)),
         _ => {
             let ids: Vec<String> = found.iter().map(|it| it.id.to_string()).collect();
             refuse(format!(

@@ -15,6 +15,17 @@ fn a_kind_of_table_that_was_asked_for_comes_alone() {
     assert!(!text.contains("Verdicts") && !text.contains("--- absolute"), "{text}");
 }
 
+/// What `run` prints into a file is in the order of `compare`.
+#[test]
+fn a_summary_has_the_order_of_the_whole() {
+    let comparison = rich_lab().compare();
+    let (whole, summary) = (comparison.render(Format::Text), comparison.summary(Format::Text));
+    for text in [whole.unwrap(), summary.unwrap()] {
+        let place = |title: &str| text.find(title).unwrap_or_else(|| panic!("{title}: {text}"));
+        assert!(place("Throughput") < place("\nVerdicts\n"), "{text}");
+    }
+}
+
 #[test]
 fn a_note_that_steps_share_is_printed_once_with_all_of_them() {
     let text = rich_lab().compare().render(Format::Text).unwrap();

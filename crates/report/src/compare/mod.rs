@@ -111,21 +111,19 @@ impl Comparison {
         sheet.render(format, &self.document)
     }
 
-    /// The text printed at the end of a run: warnings about all of it, verdicts, then throughput
-    /// and how paced streams went.
+    /// The text printed at the end of a run, in the order of [`Self::render`]: warnings about all
+    /// of it, throughput, verdicts, and how paced streams went.
     ///
     /// # Errors
     /// As [`Self::render`].
     pub fn summary(&self, format: Format) -> Result<String, ReportError> {
         let sections = [Section::Absolute, Section::Relative, Section::Verdicts, Section::Rates];
-        let mut tables: Vec<&Table> =
-            self.tables.iter().filter(|table| sections.contains(&table.section)).collect();
-        tables.sort_by_key(|table| !table.id.starts_with("verdicts"));
+        let tables = self.tables.iter().filter(|table| sections.contains(&table.section));
         let mut sheet = Sheet::default();
         let whole = |w: &&WarningDocument| w.step.is_none() && w.variant.is_none();
         let said = self.document.warnings.iter().filter(whole);
         sheet.notes(said.map(|w| format!("{}: {}", w.code, one_line(&w.text))).collect());
-        sheet.parts.extend(tables.into_iter().map(|table| self.laid_out(table, format)));
+        sheet.parts.extend(tables.map(|table| self.laid_out(table, format)));
         sheet.render(format, &self.document)
     }
 
