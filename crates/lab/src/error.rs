@@ -12,12 +12,16 @@ pub enum Error {
     #[error(
         "variant `{variant}`: the program `{program}` is not {}",
         match package {
+            _ if program.contains('/') => "there; correct its path in the plan".to_owned(),
             Some(package) => format!(
                 "in {}; install it (Debian and Ubuntu: apt-get install {package}), or give its \
                  full path",
                 dbms::PROGRAM_PATH
             ),
-            None => "there; correct its path in the plan".to_owned(),
+            None => format!(
+                "in {}; correct its name, install it, or give its full path",
+                dbms::PROGRAM_PATH
+            ),
         }
     )]
     NoProgram {
@@ -25,8 +29,8 @@ pub enum Error {
         variant: String,
         /// The program.
         program: String,
-        /// A package that may contain it; `None` if its path was given.
-        package: Option<String>,
+        /// The package that contains it, if that is known.
+        package: Option<&'static str>,
     },
     /// A variant's system can't be obtained.
     #[error("variant `{variant}`: {source}")]

@@ -172,7 +172,11 @@ fn db_bench_runs_without_a_dbms() {
 fn what_fails_is_no_result() {
     let place = Place::new();
     for (workload, code, message) in [
-        ("[workload.program]\ncommand = \"no-such-program\"", 2, "install no-such-program"),
+        (
+            "[workload.program]\ncommand = \"no-such-program\"",
+            2,
+            "correct its name, install it, or give its full path",
+        ),
         ("[workload.program]\ncommand = \"/no/such/program\"", 2, "correct its path"),
         ("[workload.program]\ncommand = \"sh -c 'echo no luck >&2; exit 3'\"", 3, "no luck"),
         ("[workload.program]\ncommand = \"echo {prot}\"", 3, "`{prot}` stands for nothing"),

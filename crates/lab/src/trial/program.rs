@@ -17,9 +17,14 @@ use crate::trial::conditions::Conditions;
 /// Seeds of other programs are often read as signed numbers of 32 bits.
 const SEEDS: u64 = 1 << 31;
 
-/// Packages of Debian and Ubuntu whose names are not those of the programs.
-const PACKAGES: [(&str, &str); 2] =
-    [("pgbench", "postgresql-contrib"), ("db_bench", "rocksdb-tools")];
+/// Packages of Debian and Ubuntu with programs whose output is read.
+const PACKAGES: [(&str, &str); 5] = [
+    ("pgbench", "postgresql-contrib"),
+    ("db_bench", "rocksdb-tools"),
+    ("sysbench", "sysbench"),
+    ("fio", "fio"),
+    ("hyperfine", "hyperfine"),
+];
 
 /// Checks that the programs of `phases` are on this machine, as far as their names are known now.
 ///
@@ -34,11 +39,10 @@ pub fn check_present(subject: &Subject, phases: &[Phase]) -> Result<(), Error> {
                 continue;
             }
             let package = PACKAGES.iter().find(|(program, _)| program == name);
-            let package = package.map_or(name.as_str(), |(_, package)| package).to_owned();
             return Err(Error::NoProgram {
                 variant: subject.variant.name.clone(),
                 program: name.clone(),
-                package: (!name.contains('/')).then_some(package),
+                package: package.map(|(_, package)| *package),
             });
         }
     }
