@@ -110,9 +110,14 @@ mod tests {
     #[test]
     fn a_name_that_several_have_is_refused() {
         let all = [experiment(3, "x"), experiment(2, "y"), experiment(1, "x")];
-        let id = |named| only(&all, named).map(|it| it.id.0).map_err(|error| error.to_string());
+        let results = Path::new("some results");
+        let id =
+            |named| only(&all, named, results).map(|it| it.id.0).map_err(|error| error.to_string());
         assert_eq!((id("y"), id("1")), (Ok(2), Ok(1)));
         assert!(id("x").unwrap_err().contains("called `x` (3, 1)"), "{:?}", id("x"));
         assert!(id("4").unwrap_err().contains("no experiment `4`"));
+        assert!(
+            id("4").unwrap_err().contains("`steelyard list --results 'some results'` shows them")
+        );
     }
 }
