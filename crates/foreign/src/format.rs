@@ -80,6 +80,18 @@ impl Format {
         }
     }
 
+    /// The package of Debian and Ubuntu with the program of this name, if its output can be read
+    /// and there is one.
+    pub fn package(program: &str) -> Option<&'static str> {
+        let (word, format) = WORDS.into_iter().find(|(word, _)| *word == program)?;
+        match format {
+            Self::Pgbench => Some("postgresql-contrib"),
+            Self::DbBench => Some("rocksdb-tools"),
+            Self::Sysbench | Self::Fio | Self::Hyperfine => Some(word),
+            _ => None,
+        }
+    }
+
     /// Reads the finished output of a program.
     ///
     /// # Errors

@@ -17,15 +17,6 @@ use crate::trial::conditions::Conditions;
 /// Seeds of other programs are often read as signed numbers of 32 bits.
 const SEEDS: u64 = 1 << 31;
 
-/// Packages of Debian and Ubuntu with programs whose output is read.
-const PACKAGES: [(&str, &str); 5] = [
-    ("pgbench", "postgresql-contrib"),
-    ("db_bench", "rocksdb-tools"),
-    ("sysbench", "sysbench"),
-    ("fio", "fio"),
-    ("hyperfine", "hyperfine"),
-];
-
 /// Checks that the programs of `phases` are on this machine, as far as their names are known now.
 ///
 /// # Errors
@@ -38,11 +29,10 @@ pub fn check_present(subject: &Subject, phases: &[Phase]) -> Result<(), Error> {
             if name.contains('{') || dbms::PROGRAM_PATH.split(':').any(found) {
                 continue;
             }
-            let package = PACKAGES.iter().find(|(program, _)| program == name);
             return Err(Error::NoProgram {
                 variant: subject.variant.name.clone(),
                 program: name.clone(),
-                package: package.map(|(_, package)| *package),
+                package: foreign::Format::package(name),
             });
         }
     }
