@@ -7,7 +7,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use crate::database::{Database, Trial};
-use crate::place::Place;
+use crate::place::{Place, Running};
 
 /// Transactions of pgbench on the same version twice.
 fn updates(seconds: u32) -> String {
@@ -139,14 +139,19 @@ fn engines_with_their_clients_in_frozen_slices() {
     }
 }
 
+/// A run of two engines, one of which is frozen.
+fn frozen_engines(place: &Place) -> Running {
+    let mut run = place.start_run(&[&place.plan(&keys(600))]);
+    run.wait_for("trial 2/2", "  fillseq");
+    wait_until_frozen(place);
+    run
+}
+
 #[test]
 fn engines_that_a_killed_run_left_frozen_are_ended_by_the_next() {
     let place = Place::new();
-    let file = place.plan(&keys(600));
     let next = place.file("next.toml", &updates(1).replace("postgres@14.3", "path:/nowhere"));
-    let mut run = place.start_run(&[&file]);
-    run.wait_for("trial 2/2", "  fillseq");
-    wait_until_frozen(&place);
+    let run = frozen_engines(&place);
     std::thread::sleep(Duration::from_millis(200));
     run.signal(Signal::SIGKILL);
     assert_eq!(run.end().code, None, "killed");
@@ -158,9 +163,7 @@ fn engines_that_a_killed_run_left_frozen_are_ended_by_the_next() {
 #[test]
 fn an_engine_that_dies_in_frozen_slices_fails_the_step() {
     let place = Place::new();
-    let mut run = place.start_run(&[&place.plan(&keys(600))]);
-    run.wait_for("trial 2/2", "  fillseq");
-    wait_until_frozen(&place);
+    let run = frozen_engines(&place);
     let records = place.ledger().records().unwrap();
     let process = records.iter().find_map(|record| record.process.clone()).unwrap();
     kill(Pid::from_raw(process.pid as i32), Signal::SIGKILL).unwrap();
@@ -171,9 +174,7 @@ fn an_engine_that_dies_in_frozen_slices_fails_the_step() {
 #[test]
 fn ctrl_c_thaws_engines_with_their_clients() {
     let place = Place::new();
-    let mut run = place.start_run(&[&place.plan(&keys(600))]);
-    run.wait_for("trial 2/2", "  fillseq");
-    wait_until_frozen(&place);
+    let run = frozen_engines(&place);
     run.signal(Signal::SIGINT);
     run.end().expect(3, &["interrupted"]);
     place.assert_nothing_left();
