@@ -17,7 +17,7 @@ const ROOM: usize = 1024;
 #[derive(Debug)]
 pub struct CpuMeter {
     file: File,
-    kind: CpuFormat,
+    format: CpuFormat,
 }
 
 /// The format of a group's CPU time file.
@@ -30,8 +30,8 @@ pub(crate) enum CpuFormat {
 }
 
 impl CpuMeter {
-    pub(crate) fn open(path: &Path, kind: CpuFormat) -> io::Result<CpuMeter> {
-        Ok(CpuMeter { file: File::open(path)?, kind })
+    pub(crate) fn open(path: &Path, format: CpuFormat) -> io::Result<CpuMeter> {
+        Ok(CpuMeter { file: File::open(path)?, format })
     }
 
     /// CPU time of all processes that are or were in the group; `None` if it cannot be read.
@@ -42,7 +42,7 @@ impl CpuMeter {
     pub fn read(&self) -> Option<Duration> {
         let mut buffer = [0; ROOM];
         let text = read_at_once(&self.file, &mut buffer)?;
-        match self.kind {
+        match self.format {
             CpuFormat::Nanoseconds => text.trim().parse().ok().map(Duration::from_nanos),
             CpuFormat::UsageLine => {
                 let usage = text.lines().next()?.strip_prefix("usage_usec ")?;
@@ -183,10 +183,10 @@ fn read_at_once<'a>(file: &File, buffer: &'a mut [u8; ROOM]) -> Option<&'a str> 
 mod tests {
     use super::*;
 
-    fn meter(text: &str, kind: CpuFormat) -> Option<Duration> {
+    fn meter(text: &str, format: CpuFormat) -> Option<Duration> {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), text).unwrap();
-        CpuMeter::open(file.path(), kind).unwrap().read()
+        CpuMeter::open(file.path(), format).unwrap().read()
     }
 
     #[test]

@@ -24,7 +24,7 @@ pub(crate) enum Storage {
 /// Where experiments are kept, such as `s3://bucket/prefix`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Address {
-    pub(crate) place: Storage,
+    pub(crate) storage: Storage,
     pub(crate) prefix: Key,
 }
 
@@ -36,7 +36,7 @@ impl Address {
 
     /// The directory, if it is one.
     pub(crate) fn directory(&self) -> Option<&Path> {
-        match &self.place {
+        match &self.storage {
             Storage::Directory(path) => Some(path),
             _ => None,
         }
@@ -55,7 +55,7 @@ impl FromStr for Address {
         };
         let directory = |path: &str| {
             let path = std::path::absolute(path).map_err(Error::io("find", Path::new(path)))?;
-            Ok(Self { place: Storage::Directory(path), prefix: Key::default() })
+            Ok(Self { storage: Storage::Directory(path), prefix: Key::default() })
         };
         let Some((scheme, rest)) = text.split_once("://") else {
             return match text {
@@ -84,7 +84,7 @@ impl FromStr for Address {
             return refuse(text, "the bucket is missing");
         }
         let bucket = bucket.to_owned();
-        let place = match scheme {
+        let storage = match scheme {
             "s3" => Storage::S3(bucket),
             "gs" => Storage::Google(bucket),
             "az" | "azure" => Storage::Azure(bucket),
@@ -96,7 +96,7 @@ impl FromStr for Address {
             }
         };
         match Key::parse(prefix.trim_matches('/')) {
-            Ok(prefix) => Ok(Self { place, prefix }),
+            Ok(prefix) => Ok(Self { storage, prefix }),
             Err(_) => refuse(text, "its prefix has an empty part, `.` or `..`"),
         }
     }
@@ -104,7 +104,7 @@ impl FromStr for Address {
 
 impl fmt::Display for Address {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (scheme, bucket) = match &self.place {
+        let (scheme, bucket) = match &self.storage {
             Storage::S3(bucket) => ("s3", bucket),
             Storage::Google(bucket) => ("gs", bucket),
             Storage::Azure(container) => ("az", container),

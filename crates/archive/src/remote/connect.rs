@@ -26,7 +26,7 @@ pub(super) fn connect(address: &Address) -> Result<Arc<dyn ObjectStore>, Error> 
     let retry =
         RetryConfig { max_retries: RETRIES, retry_timeout: RETRY_LIMIT, ..RetryConfig::default() };
     let wrap = |error| failed(address, "use the credentials")(error);
-    Ok(match &address.place {
+    Ok(match &address.storage {
         Storage::S3(bucket) => {
             let builder = credentials::s3(bucket)?.with_http_connector(Connector);
             Arc::new(builder.with_retry(retry).build().map_err(wrap)?)

@@ -51,24 +51,24 @@ impl Tally {
     }
 }
 
-/// Runs of the same kind, with the median and the largest of their minutes.
+/// Runs of the same case, with the median and the largest of their minutes.
 fn live_table(live: &[Run]) -> String {
-    let mut kinds: Vec<Case> = live.iter().map(|run| run.kind).collect();
-    kinds.sort_unstable();
-    kinds.dedup();
-    let row = |kind: Case| {
-        let runs = || live.iter().filter(|run| run.kind == kind);
-        let build = &BUILDS[kind.build];
+    let mut cases: Vec<Case> = live.iter().map(|run| run.case).collect();
+    cases.sort_unstable();
+    cases.dedup();
+    let row = |case: Case| {
+        let runs = || live.iter().filter(|run| run.case == case);
+        let build = &BUILDS[case.build];
         let count = |of: &dyn Fn(&Call) -> bool| runs().filter(|run| of(&run.call)).count();
         let verdict = |wanted: Verdict| count(&|call| call.verdict == wanted).to_string();
         let logs: Vec<f64> = runs().map(|run| run.call.ratio.ln()).collect();
         let minutes: Vec<f64> = runs().map(|run| run.call.seconds / 60.0).collect();
         let tally = Tally::of(build, runs().map(|run| &run.call));
         vec![
-            kind.condition.to_string(),
+            case.condition.to_string(),
             planted(build),
             measured(&logs),
-            plan::format_duration(kind.budget),
+            plan::format_duration(case.budget),
             tally.all.to_string(),
             verdict(Verdict::Regression),
             verdict(Verdict::Equivalent),
@@ -83,7 +83,7 @@ fn live_table(live: &[Run]) -> String {
     table(
         "machine | planted | measured | budget | runs | regression | equivalent | inconclusive \
          | improvement | a difference is confirmed | wrong, at most | minutes: median | most",
-        kinds.into_iter().map(row),
+        cases.into_iter().map(row),
     )
 }
 
@@ -216,9 +216,9 @@ mod tests {
     }
 
     #[test]
-    fn live_runs_are_counted_by_kind() {
+    fn live_runs_are_counted_by_case() {
         let run = |condition, verdict, seconds| Run {
-            kind: Case { condition, build: 2, budget: Duration::from_secs(120) },
+            case: Case { condition, build: 2, budget: Duration::from_secs(120) },
             call: Call { verdict, ratio: 0.95, confirmed: true, seconds },
             low: 0.94,
             high: 0.96,

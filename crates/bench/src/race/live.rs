@@ -29,7 +29,7 @@ pub struct Case {
 /// The outcome of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Run {
-    pub kind: Case,
+    pub case: Case,
     pub call: Call,
     /// The interval of its ratio; NaN where there is none.
     pub low: f64,
@@ -40,38 +40,38 @@ pub struct Run {
 const HEADER: &str =
     "condition\tbuild\tbudget\tverdict\tratio\tlow\thigh\texcludes 1\trestarts\tseconds";
 
-/// Runs until `live.tsv` has this many lines of this kind.
-pub fn live(directory: &Path, steelyard: &Steelyard, kind: Case, runs: usize) -> Result<()> {
+/// Runs until `live.tsv` has this many lines of this case.
+pub fn live(directory: &Path, steelyard: &Steelyard, case: Case, runs: usize) -> Result<()> {
     println!("{HEADER}");
     loop {
-        let done = read(directory)?.iter().filter(|run| run.kind == kind).count();
+        let done = read(directory)?.iter().filter(|run| run.case == case).count();
         if done >= runs {
             return Ok(());
         }
-        let loaded = kind.condition == Condition::Loaded;
+        let loaded = case.condition == Condition::Loaded;
         let _load = loaded.then(|| Competing::start(done as u64)).transpose()?;
-        let results = directory.join(format!("{}-live", kind.condition));
-        let budget = format_duration(kind.budget);
-        let plan = plans::live(directory, &BUILDS[kind.build]);
+        let results = directory.join(format!("{}-live", case.condition));
+        let budget = format_duration(case.budget);
+        let plan = plans::live(directory, &BUILDS[case.build]);
         steelyard.run("run", &plan, &results, &["--quiet", "--budget", &budget])?;
-        let run = latest(&results, kind)?;
+        let run = latest(&results, case)?;
         println!("{}", run.line());
         append(directory, &run)?;
     }
 }
 
 /// The outcome of the newest run of a store.
-fn latest(results: &Path, kind: Case) -> Result<Run> {
+fn latest(results: &Path, case: Case) -> Result<Run> {
     let store = Store::open_read_only(results)?;
     let loaded = report::load(&store, Which::Latest)?;
     let judged = report::judge_results(&loaded, None, None)?;
-    let place = loaded.variant_named(variant_of(&BUILDS[kind.build])).context("no such variant")?;
+    let place = loaded.variant_named(variant_of(&BUILDS[case.build])).context("no such variant")?;
     let Some(comparison) = judged.of(0, place) else { bail!("the run has nothing to compare") };
     let trials = store.trials(loaded.experiment.id)?;
     let spans = trials.iter().filter_map(|it| Some((it.started_ms, it.ended_ms?))).collect();
     let seconds = report::covered(spans).as_secs_f64();
     Ok(Run {
-        kind,
+        case,
         call: Call::of(comparison, seconds),
         low: comparison.low.unwrap_or(f64::NAN),
         high: comparison.high.unwrap_or(f64::NAN),
@@ -110,9 +110,9 @@ impl Run {
         let Call { verdict, ratio, confirmed, seconds } = self.call;
         format!(
             "{}\t{}\t{}\t{verdict}\t{ratio:.4}\t{:.4}\t{:.4}\t{}\t{}\t{seconds:.1}",
-            self.kind.condition,
-            BUILDS[self.kind.build].name,
-            format_duration(self.kind.budget),
+            self.case.condition,
+            BUILDS[self.case.build].name,
+            format_duration(self.case.budget),
             self.low,
             self.high,
             if confirmed { "yes" } else { "no" },
@@ -136,8 +136,8 @@ impl Run {
         let seconds = fields.next()?.parse().ok()?;
         let verdict = known.unwrap_or(Verdict::Inconclusive);
         let call = Call { verdict, ratio, confirmed, seconds };
-        let kind = Case { condition, build, budget };
-        Some(Self { kind, call, low, high, restarts })
+        let case = Case { condition, build, budget };
+        Some(Self { case, call, low, high, restarts })
     }
 }
 
@@ -150,7 +150,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         assert_eq!(read(directory.path()).unwrap(), []);
         let run = Run {
-            kind: Case { condition: Condition::Loaded, build: 2, budget: Duration::from_secs(120) },
+            case: Case { condition: Condition::Loaded, build: 2, budget: Duration::from_secs(120) },
             call: Call {
                 verdict: Verdict::Regression,
                 ratio: 0.951,
@@ -162,8 +162,8 @@ mod tests {
             restarts: 14,
         };
         let call = Call { verdict: Verdict::Inconclusive, ..run.call };
-        let kind = Case { condition: Condition::Quiet, ..run.kind };
-        let open = Run { kind, call, ..run.clone() };
+        let case = Case { condition: Condition::Quiet, ..run.case };
+        let open = Run { case, call, ..run.clone() };
         for run in [&run, &open] {
             append(directory.path(), run).unwrap();
         }

@@ -107,8 +107,8 @@ pub fn race(args: &RaceArgs) -> Result<()> {
         Part::Live { loaded, build, budget, runs } => {
             let condition = Condition::of(*loaded);
             let build = build_named(build).context("no such build")?;
-            let kind = live::Case { condition, build, budget: *budget };
-            live::live(&directory, &steelyard, kind, *runs)
+            let case = live::Case { condition, build, budget: *budget };
+            live::live(&directory, &steelyard, case, *runs)
         }
         Part::Judge { document } => judge_all(&directory, document.as_deref()),
     }

@@ -98,8 +98,7 @@ pub trait Kind: fmt::Debug + Sync {
     }
 
     /// See [`crate::timers`]; `None` if its servers can't be frozen while others have the load.
-    fn timers(&self, installation: &Installation, engine: Option<&str>) -> Option<Vec<Timer>> {
-        let _ = (installation, engine);
+    fn timers(&self, _installation: &Installation, _engine: Option<&str>) -> Option<Vec<Timer>> {
         None
     }
 

@@ -31,20 +31,20 @@ pub fn begin<'a>(
     conditions: &Conditions<'a>,
     trials: &[Entered],
 ) -> (Vec<Attempt<'a>>, Result<(), Error>) {
-    let places = trials.iter().map(|trial| Prepared::of(conditions, *trial)).collect();
-    let places: Vec<Prepared<'a>> = match places {
-        Ok(places) => places,
+    let prepared = trials.iter().map(|trial| Prepared::of(conditions, *trial)).collect();
+    let prepared: Vec<Prepared<'a>> = match prepared {
+        Ok(prepared) => prepared,
         Err(error) => return (Vec::new(), Err(error)),
     };
     let Conditions { lineup, options, systems, ledger, user, interrupted, .. } = conditions;
     let (plan, cache) = (&lineup.plan, &lineup.cache);
-    let servers = places.len();
+    let servers = prepared.len();
     let starter = Starter { plan, servers, cache, options, systems: *systems, ledger, user };
-    let started = at_once(&places, |place| starter.start(place, interrupted));
+    let started = at_once(&prepared, |prepared| starter.start(prepared, interrupted));
     let (mut attempts, mut result) = (Vec::new(), Ok(()));
-    for (place, started) in places.into_iter().zip(started) {
+    for (prepared, started) in prepared.into_iter().zip(started) {
         match started {
-            Ok(started) => attempts.push(place.attempt(conditions, started)),
+            Ok(started) => attempts.push(prepared.attempt(conditions, started)),
             Err(error) => result = result.and(Err(error)),
         }
     }
@@ -254,8 +254,8 @@ struct Starter<'c> {
 }
 
 impl Starter<'_> {
-    fn start(&self, place: &Prepared<'_>, interrupted: &AtomicBool) -> Result<Started, Error> {
-        let Prepared { subject, directory, .. } = place;
+    fn start(&self, prepared: &Prepared<'_>, interrupted: &AtomicBool) -> Result<Started, Error> {
+        let Prepared { subject, directory, .. } = prepared;
         if !subject.installation.is_ours() {
             let attached = self.systems.attach(&subject.reference);
             return attached
@@ -263,20 +263,20 @@ impl Starter<'_> {
                 .map_err(|error| Error::of(&subject.variant.name, error));
         }
         let limited = subject.variant.memory_limit.is_some();
-        let origin = place.loaded.as_deref().map(|loaded| Origin {
+        let origin = prepared.loaded.as_deref().map(|loaded| Origin {
             loaded,
             pages: if limited { Pages::Charged } else { Pages::Alike },
             interrupted,
         });
         let text = subject.variant.config_text.as_ref();
         let config_file = text.map(|text| write_config(text, directory)).transpose()?;
-        let transports = terms::transports(&place.benchmark);
-        let mut config = subject.config(&place.benchmark);
+        let transports = terms::transports(&prepared.benchmark);
+        let mut config = subject.config(&prepared.benchmark);
         config.extend(timers::settings(self.plan, self.servers, subject, &config));
         let spec = ServerSpec {
             config,
             config_file: config_file.clone(),
-            procs_files: place.cgroup.as_ref().map(Cgroup::procs_files).unwrap_or_default(),
+            procs_files: prepared.cgroup.as_ref().map(Cgroup::procs_files).unwrap_or_default(),
             transports: &transports,
             start_limit: self.options.start_limit,
             stop_limit: self.options.stop_limit,

@@ -217,11 +217,11 @@ impl Cgroup {
     /// If the group's file cannot be opened.
     pub fn cpu_meter(&self) -> Result<CpuMeter, CgroupError> {
         let reader = self.cpu.lock().unwrap_or_else(PoisonError::into_inner);
-        let (file, kind) = match &reader.files {
+        let (file, format) = match &reader.files {
             CpuFiles::V1 { usage, .. } => (usage.path(), meter::CpuFormat::Nanoseconds),
             CpuFiles::V2 { stat } => (stat.path(), meter::CpuFormat::UsageLine),
         };
-        CpuMeter::open(file, kind).map_err(CgroupError::file("open", file))
+        CpuMeter::open(file, format).map_err(CgroupError::file("open", file))
     }
 
     /// Memory charged to the group in bytes, page cache included; `None` if the group has no memory
