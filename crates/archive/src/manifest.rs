@@ -63,7 +63,17 @@ pub struct Summary {
     pub ended_ms: Option<i64>,
 }
 
+/// The purpose of what [`store::IMPORTED`] programs measured.
+const IMPORT: &str = "import";
+
 impl Summary {
+    /// How long it took in milliseconds, pauses included. None for what runs or was killed, and
+    /// for an import: a file only says when it was written.
+    pub fn took_ms(&self) -> Option<u64> {
+        let ended = self.ended_ms.filter(|_| self.purpose != IMPORT)?;
+        u64::try_from(ended - self.created_ms).ok()
+    }
+
     /// Reads it from a store. An experiment stored as running counts as interrupted: a copy never
     /// continues. A caller that knows of a process working on it can correct that.
     ///
@@ -83,7 +93,7 @@ impl Summary {
             name: experiment.name.clone(),
             workload: experiment.workload.clone(),
             state: state.to_owned(),
-            purpose: if imported { "import" } else { experiment.purpose.as_str() }.to_owned(),
+            purpose: if imported { IMPORT } else { experiment.purpose.as_str() }.to_owned(),
             // Block 0 holds the loads of a plan that loads once.
             trials: trials.iter().filter(|(block, ..)| *block > 0).count() as u64,
             variants: variants.into_iter().map(|variant| variant.name).collect(),

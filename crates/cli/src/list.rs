@@ -44,20 +44,14 @@ pub fn run(args: &ListArgs) -> anyhow::Result<()> {
         let variants = it.variants.join(" ");
         // In whole seconds.
         let started = report::rfc3339(it.created_ms / 1000 * 1000);
-        let took = took(&it);
+        let took = it.took_ms().map(Duration::from_millis);
+        let took = took.map_or_else(|| "–".to_owned(), plan::format_duration);
         writeln!(
             out,
             "{id}\t{name}\t{workload}\t{state}\t{trials}\t{variants}\t{purpose}\t{started}\t{took}"
         )?;
     }
     Ok(())
-}
-
-/// From its start to its end, pauses included, or `–` for what runs or was killed.
-fn took(experiment: &Summary) -> String {
-    let time =
-        experiment.ended_ms.and_then(|ended| u64::try_from(ended - experiment.created_ms).ok());
-    time.map_or_else(|| "–".to_owned(), |ms| plan::format_duration(Duration::from_millis(ms)))
 }
 
 /// An experiment as it is now: running if a process works on it.

@@ -40,7 +40,7 @@ fn assert_complete(place: &Place, trials: usize, kept: &[Trial]) {
 #[test]
 fn ctrl_c_in_a_step_keeps_what_is_finished() {
     let place = Place::new();
-    let file = place.plan(&unhurried(BOTH, "", 8));
+    let file = place.plan(&unhurried(BOTH, "", 12));
     let mut run = place.start_run(&[&file]);
     run.wait_for("trial 2/2", "  primary-keys");
     place.wait_for_load(&place.ledger().records().unwrap()[0].name);
@@ -55,7 +55,7 @@ fn ctrl_c_in_a_step_keeps_what_is_finished() {
     assert_eq!(broken.last(), Some(&("script".to_owned(), "failed".to_owned())), "{broken:?}");
     drop(database);
     // Another plan does not match the interrupted run.
-    let other = place.file("other.toml", &unhurried(BOTH, "blocks = 2", 8));
+    let other = place.file("other.toml", &unhurried(BOTH, "blocks = 2", 12));
     place
         .run(&["--resume", &other])
         .expect(2, &["no unfinished experiment of this plan", "`small`", "without --resume"]);

@@ -174,7 +174,8 @@ impl Place {
     }
 
     /// Waits until the server of a variant is under load, however long that takes to begin, and
-    /// returns its pid: one of its sessions has used so much CPU time that it must be a client's.
+    /// returns its pid: one of its sessions has used so much CPU time that it must be a client's,
+    /// and no more than that, for where commits are slow a client needs little in a second.
     pub fn wait_for_load(&self, variant: &str) -> Pid {
         let records = self.ledger().records().unwrap();
         // One without a process is of data that was loaded.
@@ -182,7 +183,7 @@ impl Place {
         let server = own.find_map(|record| record.process.as_ref()).unwrap().pid;
         let (begin, mut first) = (Instant::now(), HashMap::new());
         let worked = |(session, used): (u32, Duration), first: &mut HashMap<_, _>| {
-            used - *first.entry(session).or_insert(used) > Duration::from_millis(100)
+            used - *first.entry(session).or_insert(used) > Duration::from_millis(30)
         };
         while !sessions_of(server).into_iter().any(|session| worked(session, &mut first)) {
             assert!(begin.elapsed() < LIMIT, "no load begins on {variant}");
