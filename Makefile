@@ -30,8 +30,12 @@ demo: setup-demo build ## compare Postgres 13.7 with 18.1: verdicts here, a page
 	@echo "The report: file://$(CURDIR)/$(DEMO)/report.html"
 
 .PHONY: test
-test: setup-test $(PAGE) ## run everything: formatting, lints, tests, the page in a browser
+test: setup-test $(PAGE) ## run formatting, lints, tests, the page in a browser: ten minutes
 	scripts/test.sh
+
+.PHONY: long
+long: setup-test $(PAGE) ## run the longer tests, which make test leaves out: ten minutes more
+	scripts/test.sh long
 
 .PHONY: check
 check: setup-test $(PAGE) ## run formatting, lints and unit tests, while you work

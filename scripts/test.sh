@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Runs the tests.
 #
-#   scripts/test.sh            all of them: what `make test` runs
+#   scripts/test.sh            all but those in scripts/long: what `make test` runs
+#   scripts/test.sh long       those in scripts/long: what `make long` runs
 #   scripts/test.sh check      formatting, lints and unit tests: what `make check` runs
 #   scripts/test.sh jobs FILE  the jobs of a file: lines with a name and a command without quotes
 #
@@ -35,7 +36,7 @@ if [ -z "${CHROMIUM:-}" ]; then
         fi
     done
 fi
-export CHROMIUM=${CHROMIUM:-/usr/bin/chromium} work
+export CHROMIUM=${CHROMIUM:-/usr/bin/chromium} work purpose longs=$PWD/scripts/long
 
 # MariaDB with MyRocks as scripts/setup.sh unpacks it; otherwise the installed one.
 for myrocks in "$PWD/target/mariadb/usr" /var/cache/steelyard-test/mariadb/usr; do
@@ -73,13 +74,22 @@ job() {
 # Ends a program that hangs, so that its log is shown: libtest has named the test by then.
 export limit='timeout --kill-after 10 1800'
 
-# tests NAME DIRECTORY PROGRAM: runs a test program. libtest reports the time of each test only if
-# unstable options are allowed.
+# tests NAME DIRECTORY PROGRAM: runs the tests of a program that this purpose has. libtest reports
+# the time of each test only if unstable options are allowed.
 tests() {
+    local long choice=()
+    mapfile -t long < <(sed -n "s/^$1 //p" "$longs")
+    case $purpose in
+        long) choice=(--exact "${long[@]}") ;;
+        test) [ ${#long[@]} = 0 ] || choice=(--exact "${long[@]/#/--skip=}") ;;
+    esac
     cd "$2" || return 1
     # cargo would set the first variable.
     CARGO_MANIFEST_DIR=$2 STEELYARD_SKIPPED=$work/jobs/$1.skipped RUSTC_BOOTSTRAP=1 \
-        $limit "$3" -Z unstable-options --report-time
+        $limit "$3" -Z unstable-options --report-time "${choice[@]}" || return
+    # libtest ignores a name that no test has.
+    [ "$purpose" != long ] || grep -qx "running ${#long[@]} tests\?" "$work/jobs/$1.log" ||
+        { echo "expected ${#long[@]} tests as scripts/long names them"; return 1; }
 }
 
 doc_tests() { $limit cargo test --locked --workspace --doc --no-fail-fast; }
@@ -134,18 +144,21 @@ fi
 # Those that wait for servers first; those that compute fill the gaps.
 waiting='^(cli-command|dbms-dbms|dbms-room|drive-room|lab-room)-'
 {
-    [ "$purpose" != jobs ] || cat "$2"
-    grep -E "$waiting" "$work/programs"
+    case $purpose in
+        jobs) cat "$2" ;;
+        long) sed -nE 's/^([a-z][^ ]*) .*/^\1 /p' "$longs" | sort -u | grep -f - "$work/programs" ;;
+        *) grep -E "$waiting" "$work/programs" ;;
+    esac
     if [ "$purpose" = test ]; then
         echo 'page-of-a-run small_run'
         echo 'page-in-a-browser in_web npm run --silent test:browser'
         echo 'doc-tests doc_tests'
     fi
-    if [ "$purpose" != jobs ]; then
+    if [ "$purpose" = test ] || [ "$purpose" = check ]; then
         echo 'page-check in_web npm run --silent check'
         echo 'page-functions in_web npm test --silent'
+        grep -vE "$waiting" "$work/programs"
     fi
-    grep -vE "$waiting" "$work/programs"
 } | sed -E 's|^([^ ]+) (/[^ ]+) (/[^ ]+)$|\1 tests \1 \2 \3|' > "$work/list"
 # Tests mostly wait, for servers and for seconds of load, so run more of them than there are CPUs.
 export RUST_TEST_THREADS=${RUST_TEST_THREADS:-6}
@@ -214,6 +227,7 @@ if [ -s "$work/all-skipped" ]; then
 fi
 
 printf '\n'
+[ "$purpose" != test ] || echo "$(grep -c '^[a-z]' "$longs") longer tests are left to make long"
 [ ${#broken[@]} = 0 ] || printf 'failed: %s\n' "${broken[@]}"
 printf '%d passed, %d failed, %d skipped in %d s\n' "$passed" "$failed" "$skipped" "$SECONDS"
 [ "$failed" = 0 ] && [ ${#broken[@]} = 0 ]
