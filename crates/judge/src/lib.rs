@@ -97,7 +97,8 @@ pub use multiple::{adjusted_p_values, control_false_discoveries};
 pub use normal::normal_cdf;
 pub use paired::{compare, compare_at};
 pub use restarts::{
-    MUCH_IDLE, MUCH_SET_ASIDE, SLICE_TOLERANCE, compare_slices, deciding, lengths_agree, totals,
+    MUCH_IDLE, MUCH_SET_ASIDE, SLICE_TOLERANCE, compare_frozen, compare_slices, deciding,
+    lengths_agree, totals,
 };
 pub use series::{STEADY_SECONDS, Steadiness, Trend, steadiness, trend};
 pub use side::Side;
@@ -108,4 +109,4 @@ pub use stall::{STALL_SHARE, Stalls, stalls};
 pub use student::{t_cdf, t_quantile};
 pub use twins::{FalseAlarms, NOISE_PERCENTILE, binomial_interval, false_alarm_rate, noise_floor};
 pub use verdict::{DEFAULT_MARGIN, MAX_FURTHER_BLOCKS, Margin, Verdict};
-pub use warning::{ENOUGH_BLOCKS, ENOUGH_ROUNDS, Warning};
+pub use warning::{ENOUGH_BLOCKS, ENOUGH_FROZEN, ENOUGH_ROUNDS, Warning};

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use crate::estimate::{Estimate, upper_point};
 use crate::{
-    Comparison, ENOUGH_BLOCKS, ENOUGH_ROUNDS, JudgeError, Margin, Method, RestartRatio, Verdict,
-    Warning, mean, sd_sample, t_quantile,
+    Comparison, ENOUGH_BLOCKS, ENOUGH_FROZEN, ENOUGH_ROUNDS, JudgeError, Margin, Method,
+    RestartRatio, Verdict, Warning, mean, sd_sample, t_quantile,
 };
 
 /// A larger share of rounds set aside than this causes a warning: the rest may no longer be
@@ -104,6 +104,33 @@ pub fn compare_slices(
         outcome.warnings.push(Warning::IdleRounds { share });
     }
     outcome.warnings.extend(reason);
+    Ok(outcome)
+}
+
+/// Compares like [`compare_slices`], by restarts in which one server at a time ran and the others
+/// were frozen. Give it [`RestartRatio::whole`].
+///
+/// A burst of work in the background falls into a few slices and comes back, so batches of slices
+/// say nothing about the scatter of totals: the interval is that of the restarts alone. A burst
+/// that comes more seldom than restarts are long may be missing from all of them, and they then
+/// agree too well. So `equivalent` takes [`ENOUGH_FROZEN`] restarts; with fewer, the verdict is
+/// open, with a [`Warning::TooFewFrozen`].
+///
+/// # Errors
+/// As [`compare_slices`].
+pub fn compare_frozen(
+    restarts: &[RestartRatio],
+    margin: Margin,
+    confidence: f64,
+) -> Result<Comparison, JudgeError> {
+    let alone: Vec<RestartRatio> = restarts.iter().map(RestartRatio::between_restarts).collect();
+    let mut outcome = compare_slices(&alone, margin, confidence)?;
+    let restarts = restarts.len();
+    if outcome.verdict == Verdict::Equivalent && restarts < ENOUGH_FROZEN {
+        outcome.verdict = Verdict::Inconclusive;
+        outcome.further_blocks = u32::try_from(ENOUGH_FROZEN - restarts).ok();
+        outcome.warnings.push(Warning::TooFewFrozen { restarts });
+    }
     Ok(outcome)
 }
 
@@ -243,6 +270,22 @@ mod tests {
         assert!((half(&outcome) - expected).abs() < 1e-12);
         assert!((outcome.freedom - 38.0).abs() < 1e-9);
         assert!(!outcome.confirmed());
+    }
+
+    #[test]
+    fn frozen_restarts_that_agree_are_equivalent_only_if_there_are_twelve() {
+        let frozen = |count: usize, log: f64| {
+            let one = |number: usize| restart(log + 1e-4 * (number % 3) as f64, 0.2);
+            let restarts: Vec<RestartRatio> = (0..count).map(one).collect();
+            compare_frozen(&restarts, Margin::default(), CONFIDENCE).unwrap()
+        };
+        let few = frozen(11, 0.001);
+        assert_eq!((few.verdict, few.further_blocks), (Verdict::Inconclusive, Some(1)));
+        assert_eq!(few.warnings, [Warning::TooFewFrozen { restarts: 11 }]);
+        let enough = frozen(12, 0.001);
+        assert_eq!((enough.verdict, &enough.warnings[..]), (Verdict::Equivalent, &[][..]));
+        assert!(half(&enough) < 1e-3, "batches have no say");
+        assert_eq!(frozen(6, -0.1).verdict, Verdict::Regression);
     }
 
     #[test]

@@ -80,11 +80,9 @@ impl RestartRatio {
         Self { idle: 0.0, stalled: None, ..self.in_total() }
     }
 
-    /// With an interval from the scatter of restarts alone. Batches of slices only have a say in
-    /// what is equivalent.
-    #[must_use]
-    pub fn between_restarts(&self) -> Self {
-        Self { variance: 0.0, ..*self }
+    /// With nothing from batches of slices, so that only the scatter of restarts counts.
+    pub(crate) fn between_restarts(&self) -> Self {
+        Self { variance: 0.0, total_variance: 0.0, ..*self }
     }
 
     /// The ratio of all operations instead of that of the typical slice.

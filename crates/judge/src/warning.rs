@@ -10,6 +10,11 @@ use crate::Side;
 /// outcome could ever be significant at 5%.
 pub const ENOUGH_BLOCKS: usize = 6;
 
+/// Number of restarts in frozen slices from which a step can be equivalent. With 6, it is wrongly
+/// said in up to a sixth of experiments with bursts that most restarts miss; with 12, in less than
+/// 4% (VALIDATION.md, Frozen slices).
+pub const ENOUGH_FROZEN: usize = 12;
+
 /// Fewer rounds in a restart than this cause a warning if there are few restarts: batches then have
 /// fewer than four rounds, and the interval depends on them.
 pub const ENOUGH_ROUNDS: usize = 30;
@@ -50,6 +55,11 @@ pub enum Warning {
     OneRestart,
     /// Slices within fewer than [`ENOUGH_BLOCKS`] restarts.
     TooFewRestarts {
+        /// How many there were.
+        restarts: usize,
+    },
+    /// It would be equivalent, but in fewer frozen restarts than [`ENOUGH_FROZEN`].
+    TooFewFrozen {
         /// How many there were.
         restarts: usize,
     },
@@ -116,6 +126,7 @@ impl Warning {
             Self::NotAmongMany { .. } => "not-among-many",
             Self::OneRestart => "one-restart",
             Self::TooFewRestarts { .. } => "too-few-restarts",
+            Self::TooFewFrozen { .. } => "too-few-frozen",
             Self::FewRounds { .. } => "few-rounds",
             Self::ByCpu { .. } => "judged-by-cpu",
             Self::MuchSetAside { .. } => "much-set-aside",
@@ -156,6 +167,10 @@ impl fmt::Display for Warning {
             Self::TooFewRestarts { restarts } => format!(
                 "too few blocks: {restarts}, so there is no verdict, because slices don't show how much restarts \
                  differ; run at least {ENOUGH_BLOCKS}"
+            ),
+            Self::TooFewFrozen { restarts } => format!(
+                "the interval lies within the margin, but {restarts} blocks can miss rare bursts of background \
+                 work: in frozen slices, equivalent takes {ENOUGH_FROZEN}"
             ),
             Self::FewRounds { rounds } => format!(
                 "few rounds of slices: {rounds} in one restart; with fewer than {ENOUGH_BLOCKS} restarts, \

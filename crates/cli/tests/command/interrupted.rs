@@ -40,9 +40,9 @@ fn assert_complete(place: &Place, trials: usize, kept: &[Trial]) {
 #[test]
 fn ctrl_c_in_a_step_keeps_what_is_finished() {
     let place = Place::new();
-    let file = place.plan(&unhurried(BOTH, "", 12));
+    let file = place.plan(&unhurried(BOTH, "", 8));
     let mut run = place.start_run(&[&file]);
-    run.wait_for("trial 2/2", "  primary-keys");
+    run.wait_for("trial 2/2", "  settle");
     place.wait_for_load(&place.ledger().records().unwrap()[0].name);
     run.signal(Signal::SIGINT);
     run.end().expect(3, &["interrupted", "finished trials are kept", "steelyard run --resume"]);
@@ -55,7 +55,7 @@ fn ctrl_c_in_a_step_keeps_what_is_finished() {
     assert_eq!(broken.last(), Some(&("script".to_owned(), "failed".to_owned())), "{broken:?}");
     drop(database);
     // Another plan does not match the interrupted run.
-    let other = place.file("other.toml", &unhurried(BOTH, "blocks = 2", 12));
+    let other = place.file("other.toml", &unhurried(BOTH, "blocks = 2", 8));
     place
         .run(&["--resume", &other])
         .expect(2, &["no unfinished experiment of this plan", "`small`", "without --resume"]);

@@ -2,8 +2,8 @@
 //! their comparison.
 
 use judge::{
-    JudgeError, Looks, Margin, RestartRatio, compare_slices, deciding, lengths_agree,
-    restart_ratio, totals,
+    JudgeError, Looks, Margin, RestartRatio, compare_frozen, compare_slices, deciding,
+    lengths_agree, restart_ratio, totals,
 };
 use serde::{Deserialize, Serialize};
 
@@ -50,14 +50,6 @@ struct Restart {
     by_length: Option<(RestartRatio, RestartRatio)>,
 }
 
-impl Restart {
-    /// The result for a comparison. A burst of work in the background falls into a few frozen
-    /// slices, so only other restarts say how much their total scatters.
-    fn compared(&self) -> RestartRatio {
-        if self.frozen { self.all.between_restarts() } else { self.all }
-    }
-}
-
 /// Compares a variant with the base over the restarts in which both have slices; `None` if none has
 /// enough rounds. A restart in which one of the two did nothing is not skipped: it is an error,
 /// with its block.
@@ -76,12 +68,22 @@ pub(crate) fn compare(
         return Some(Err(refused));
     }
     let restarts: Vec<Restart> = found.into_iter().filter_map(|(_, found)| found.ok()).collect();
-    let all: Vec<RestartRatio> = restarts.iter().map(Restart::compared).collect();
+    let all: Vec<RestartRatio> = restarts.iter().map(|restart| restart.all).collect();
     let confidence = looks.confidence_at(u32::try_from(all.len()).unwrap_or(u32::MAX));
-    let mut comparison = compare_slices(&all, margin, confidence).ok()?;
+    let mut comparison = judged(&restarts)(&all, margin, confidence).ok()?;
     let (chosen, longer) = by_length(&restarts);
     comparison.warnings.extend(lengths_agree(&chosen, &longer));
     Some(Ok(comparison))
+}
+
+type Compare = fn(&[RestartRatio], Margin, f64) -> Result<judge::Comparison, JudgeError>;
+
+/// How restarts are judged.
+fn judged(restarts: &[Restart]) -> Compare {
+    match restarts.iter().any(|restart| restart.frozen) {
+        true => compare_frozen,
+        false => compare_slices,
+    }
 }
 
 /// The result of a restart, and of all restarts up to it.
@@ -104,22 +106,23 @@ pub(crate) fn running(
     looks: &Looks,
 ) -> Vec<Running> {
     let mut blocks = Vec::new();
-    let mut restarts: Vec<RestartRatio> = Vec::new();
-    for (block, found) in by_block(base, variant) {
-        match found {
+    let mut found = Vec::new();
+    for (block, restart) in by_block(base, variant) {
+        match restart {
             Ok(restart) => {
                 blocks.push(block);
-                restarts.push(restart.compared());
+                found.push(restart);
             }
             Err(JudgeError::TooFewRounds { .. }) => {}
             Err(_) => break,
         }
     }
+    let restarts: Vec<RestartRatio> = found.iter().map(|restart| restart.all).collect();
     let (deciding, _) = deciding(&restarts);
     let after = |((last, block), own): ((usize, &u32), &RestartRatio)| {
         let known = restarts.get(..=last)?;
         let confidence = looks.confidence_at(u32::try_from(known.len()).unwrap_or(u32::MAX));
-        let so_far = compare_slices(known, margin, confidence).ok()?;
+        let so_far = judged(&found)(known, margin, confidence).ok()?;
         Some(Running { block: *block, own: own.mean_log.exp(), so_far })
     };
     blocks.iter().enumerate().zip(deciding.iter()).filter_map(after).collect()
@@ -399,6 +402,9 @@ mod tests {
         let few = compared(&base, &slower(7..12)).unwrap();
         assert_eq!(few.verdict, Verdict::Inconclusive);
         assert_eq!(few.warnings, [Warning::TooFewRestarts { restarts: 5 }]);
+        let same = compared(&base, &frozen(7..13, 0, |_| 1001.0)).unwrap();
+        assert_eq!(same.verdict, Verdict::Inconclusive);
+        assert_eq!(same.warnings, [Warning::TooFewFrozen { restarts: 6 }]);
     }
 
     #[test]

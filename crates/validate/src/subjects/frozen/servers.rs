@@ -1,7 +1,9 @@
 //! Two servers in frozen slices. Only one runs at a time, and each does its work in the background
 //! in its own time.
 
-use judge::{Comparison, Margin, RestartRatio, Verdict, compare_slices};
+use judge::{
+    CONFIDENCE, Comparison, Margin, RestartRatio, Verdict, Warning, compare_frozen, compare_slices,
+};
 
 use crate::Random;
 use crate::experiment::covers;
@@ -117,12 +119,7 @@ impl Restart {
 
     /// As frozen slices are judged.
     fn frozen(&self) -> RestartRatio {
-        RestartRatio { mean_log: self.total, ..self.plain.whole() }.between_restarts()
-    }
-
-    /// The same, but batches of slices have no say in what is equivalent either.
-    fn alone(&self) -> RestartRatio {
-        RestartRatio { total_variance: 0.0, ..self.frozen() }
+        RestartRatio { mean_log: self.total, ..self.plain.whole() }
     }
 
     /// By the typical slice alone.
@@ -133,15 +130,16 @@ impl Restart {
     }
 }
 
-/// The comparison of restarts by one of their figures.
-fn judged(restarts: &[Restart], by: fn(&Restart) -> RestartRatio, confidence: f64) -> Comparison {
+/// The comparison of restarts by one of their figures, as slices without freezing are judged.
+fn judged(restarts: &[Restart], by: fn(&Restart) -> RestartRatio) -> Comparison {
     let restarts: Vec<RestartRatio> = restarts.iter().map(by).collect();
-    compare_slices(&restarts, Margin::default(), confidence).expect("at least one restart")
+    compare_slices(&restarts, Margin::default(), CONFIDENCE).expect("at least one restart")
 }
 
 /// The comparison as steelyard makes it.
 pub(super) fn frozen(restarts: &[Restart], confidence: f64) -> Comparison {
-    judged(restarts, Restart::frozen, confidence)
+    let restarts: Vec<RestartRatio> = restarts.iter().map(Restart::frozen).collect();
+    compare_frozen(&restarts, Margin::default(), confidence).expect("at least one restart")
 }
 
 /// What restarts say, as steelyard and others read them.
@@ -154,8 +152,8 @@ pub(super) struct Read {
     /// The variant is confirmed to be slower.
     pub(super) slower: bool,
     pub(super) verdict: Verdict,
-    /// The verdict if batches of slices have no say.
-    pub(super) alone: Verdict,
+    /// `equivalent`, if that took no more restarts than other verdicts.
+    pub(super) early: bool,
     /// The interval of the typical slice holds the truth.
     pub(super) typical: bool,
     /// The interval of slices without freezing holds the truth.
@@ -164,20 +162,16 @@ pub(super) struct Read {
 
 impl Read {
     pub(super) fn of(restarts: &[Restart], truth: f64) -> Self {
-        let judged = |by| judged(restarts, by, judge::CONFIDENCE);
-        let found = judged(Restart::frozen);
-        let alone = match found.verdict {
-            Verdict::Inconclusive => judged(Restart::alone).verdict,
-            other => other,
-        };
+        let found = frozen(restarts, CONFIDENCE);
+        let waits = |warning: &Warning| matches!(warning, Warning::TooFewFrozen { .. });
         Self {
             covered: covers(&found, 1.0 + truth),
             half: found.half_width().unwrap_or(f64::NAN),
             slower: found.high.is_some_and(|high| high < 1.0),
             verdict: found.verdict,
-            alone,
-            typical: covers(&judged(Restart::typical), 1.0 + truth),
-            plain: covers(&judged(|restart| restart.plain), 1.0 + truth),
+            early: found.verdict == Verdict::Equivalent || found.warnings.iter().any(waits),
+            typical: covers(&judged(restarts, Restart::typical), 1.0 + truth),
+            plain: covers(&judged(restarts, |restart| restart.plain), 1.0 + truth),
         }
     }
 }
