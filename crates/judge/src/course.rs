@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 use crate::design::{LONGEST, SHORTEST, USUAL_BETWEEN};
 use crate::{
-    Comparison, Design, ENOUGH_BLOCKS, Looks, Margin, StepNoise, design, mean, t_quantile,
+    Comparison, Design, ENOUGH_BLOCKS, Looks, Margin, StepNoise, Warning, design, mean, t_quantile,
 };
 
 /// Assumed deviation of the log ratio between restarts in turns, before anything is known: a guess,
@@ -168,9 +168,11 @@ impl Course {
         for (at, one) in watched.iter().enumerate() {
             let mut noise = self.noise(one);
             noise.wanted = wanted.contains(&at).then(|| self.wanted(one, judged));
+            noise.fewest = noise.wanted.filter(|_| judged).map_or(0, |_| lacking(one));
             let merge = |known: &mut StepNoise| {
                 known.between = known.between.max(noise.between);
                 known.within = known.within.max(noise.within);
+                known.fewest = known.fewest.max(noise.fewest);
                 known.wanted = match (known.wanted, noise.wanted) {
                     (Some(one), Some(other)) => Some(one.min(other)),
                     (one, other) => one.or(other),
@@ -209,13 +211,25 @@ impl Course {
     }
 }
 
+/// Further restarts without which a comparison can't be equivalent, though its interval would do.
+fn lacking(watched: &Watched) -> u32 {
+    let few = |warning: &Warning| matches!(warning, Warning::TooFewFrozen { .. });
+    let comparison = &watched.comparison;
+    let further = comparison.further_blocks.filter(|_| comparison.warnings.iter().any(few));
+    further.unwrap_or(0)
+}
+
 /// The confidence used for planning.
 fn confidence() -> f64 {
     Looks::last_confidence()
 }
 
-/// How far the widest interval of a design misses its target.
+/// How many times wider than its target the widest interval of a design is; infinitely, if there
+/// are too few restarts for a verdict.
 fn misses(steps: &[StepNoise], found: &Design, done: u32) -> f64 {
+    if steps.iter().any(|step| step.fewest > found.restarts) {
+        return f64::INFINITY;
+    }
     let freedom = f64::from((done + found.restarts).max(2) - 1);
     let quantile = t_quantile(0.5 + 0.5 * confidence(), freedom);
     let of = |(step, error): (&StepNoise, &f64)| Some(quantile * error / step.wanted?);
@@ -294,6 +308,18 @@ mod tests {
         assert!(reaches(&steps, None) && !reaches(&steps, Some(6.0)));
         // Restarts that scatter by half need more of them than a day has.
         assert!(!reaches(&[watched(0, false, 0.0, 0.5, 0.1)], None));
+    }
+
+    #[test]
+    fn what_is_equivalent_but_for_the_number_of_restarts_gets_these() {
+        let restarts = [0.001; 6].map(|log| RestartRatio::even(log, 1e-6, 10));
+        let comparison = crate::compare_frozen(&restarts, Margin::default(), CONFIDENCE).unwrap();
+        let few = Watched { comparison, ..watched(0, true, 0.0, 0.01, 0.02) };
+        let outlook = |left| course().outlook(std::slice::from_ref(&few), 6, left, true);
+        let enough = outlook(None);
+        assert!(enough.restarts >= 6 && enough.reaches, "{enough:?}");
+        assert!(outlook(Some(300.0)).restarts >= 6);
+        assert!(outlook(Some(20.0)).pursued.is_empty(), "no time for six");
     }
 
     #[test]

@@ -27,6 +27,8 @@ pub struct StepNoise {
     pub seconds: (f64, f64),
     /// Target half width of its interval, as a log ratio; `None` if the step needs nothing more.
     pub wanted: Option<f64>,
+    /// Further restarts that its verdict takes, however narrow its interval is by then.
+    pub fewest: u32,
 }
 
 /// Assumed deviation of a step's log ratio in slices between restarts, before anything is known:
@@ -38,13 +40,13 @@ impl StepNoise {
     /// ratio for one second of load on each of them.
     pub fn timed(between: f64, within: f64, servers: f64) -> Self {
         let seconds = (SHORTEST * servers, LONGEST * servers);
-        Self { between, within: within * servers, seconds, wanted: None }
+        Self { between, within: within * servers, seconds, wanted: None, fewest: 0 }
     }
 
     /// A step that ends by its work: its time is part of the cost of a restart.
     pub fn by_work(variance: f64) -> Self {
         let seconds = (f64::MIN_POSITIVE, f64::MIN_POSITIVE);
-        Self { between: variance, within: 0.0, seconds, wanted: None }
+        Self { between: variance, within: 0.0, seconds, wanted: None, fewest: 0 }
     }
 
     /// Variance of the log ratio of one restart in which the step runs this long.
@@ -96,7 +98,8 @@ pub fn design(
     // With many restarts, one more or less makes no different design. With few, one that does not
     // fit in the end would leave much of the time unused.
     let next = |restarts: &u32| Some((restarts + 1).max(restarts + restarts / 12));
-    let fewest = FEWEST_RESTARTS.max((ENOUGH_BLOCKS as u32).saturating_sub(done));
+    let of_steps = steps.iter().map(|step| step.fewest).max().unwrap_or(0);
+    let fewest = FEWEST_RESTARTS.max((ENOUGH_BLOCKS as u32).saturating_sub(done)).max(of_steps);
     let numbers = std::iter::successors(Some(most.min(fewest)), next)
         .take_while(|restarts| (1..=most).contains(restarts));
     for restarts in numbers {
@@ -152,6 +155,7 @@ mod tests {
             within: within * within,
             seconds: (0.5, 60.0),
             wanted,
+            fewest: 0,
         }
     }
 
@@ -193,5 +197,7 @@ mod tests {
         let found = |done| design(&steps, done, 20.0, 150.0, 0.975).unwrap().restarts;
         assert!(found(0) >= 6 && found(1) >= 5, "{} {}", found(0), found(1));
         assert_eq!(design(&steps, 0, 20.0, 65.0, 0.975).unwrap().restarts, 3, "no time for more");
+        let frozen = [StepNoise { fewest: 7, ..steps[0] }];
+        assert_eq!(design(&frozen, 5, 20.0, 150.0, 0.975).unwrap().restarts, 7);
     }
 }
