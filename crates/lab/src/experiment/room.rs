@@ -194,10 +194,10 @@ fn step(time: Duration) -> u64 {
 fn judged_steps(plan: &Plan) -> Vec<String> {
     let mut names = Vec::new();
     for sequence in plan.workload.sequences() {
-        let loaded = plan.loaded_steps(&sequence);
-        for step in sequence.steps.into_iter().skip(loaded) {
-            if !step.warm_up && !names.contains(&step.key.name) {
-                names.push(step.key.name);
+        for (place, step) in sequence.steps.iter().enumerate() {
+            let judged = !step.warm_up && !plan.only_prepares(&sequence, place);
+            if judged && !names.contains(&step.key.name) {
+                names.push(step.key.name.clone());
             }
         }
     }
