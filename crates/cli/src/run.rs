@@ -144,7 +144,7 @@ const PASSWORDS: &str = "Passwords are not stored; repeat the command with --res
 
 /// True if a server that is already running can't be reached for want of a password.
 fn lacks_password(error: &lab::Error) -> bool {
-    let lab::Error::Variant { source, .. } = error else { return false };
+    let lab::Error::NoServer { source, .. } = error else { return false };
     match &**source {
         dbms::Error::Connect { detail, .. } => detail.contains("password"),
         _ => false,

@@ -1,7 +1,5 @@
 //! Plans that add blocks until their steps are decided.
 
-use reference::{Form, Reference};
-
 use crate::family::Sequence;
 use crate::plan::{Given, Pairing, Plan, Variant};
 use crate::problem::Problems;
@@ -49,16 +47,12 @@ impl Plan {
     /// The last of the added steps, if they are loaded once per variant: if each sequence begins
     /// with them, and all servers are ours, so that their data can be copied.
     pub(crate) fn added_load(&self) -> Option<String> {
-        let running = |variant: &Variant| {
-            let reference = variant.dbms.parse::<Reference>();
-            reference.is_ok_and(|reference| matches!(reference.form, Form::Running(_)))
-        };
         let begins = |sequence: Sequence| {
             let names: Vec<String> = sequence.steps.into_iter().map(|step| step.key.name).collect();
             names.len() > self.added.len() && names.starts_with(&self.added)
         };
-        let applies =
-            !self.variants.iter().any(running) && self.workload.sequences().into_iter().all(begins);
+        let applies = !self.variants.iter().any(Variant::is_running)
+            && self.workload.sequences().into_iter().all(begins);
         self.added.last().filter(|_| applies).cloned()
     }
 

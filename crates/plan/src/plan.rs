@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use reference::{Form, Reference};
 use serde::Serialize;
 
 use crate::count::CountPlan;
@@ -137,6 +138,14 @@ pub struct Variant {
     /// Name of the variant that this one is a second copy of, same to the last setting, for
     /// telling how much identical systems differ (A/A). See [`Plan::with_twins`].
     pub twin_of: Option<String>,
+}
+
+impl Variant {
+    /// True if it is a server that is already running.
+    pub fn is_running(&self) -> bool {
+        let reference = self.dbms.parse::<Reference>();
+        reference.is_ok_and(|reference| matches!(reference.form, Form::Running(_)))
+    }
 }
 
 /// How a variant is built from source. Omitted keys have the defaults of the crate `dbms`.
