@@ -87,6 +87,11 @@ fn a_command_that_makes_no_sense_is_told_so() {
     let of_one =
         |setting| place.run(&["insert", "-v", "pg=postgres@13.7", "-c", setting, "--write-plan"]);
     of_one("pgg.jit=off").expect(2, &["`-c pgg.jit`", "did you mean `pg`?"]);
+    let unknown = ["`-c nosuch.shared_buffers`", "no variant is named `nosuch`", "are pg"];
+    of_one("nosuch.shared_buffers=64MB").expect(2, &unknown);
+    for module in ["pg_stat_statements.track=all", "pg.auto_explain.log_min_duration=0"] {
+        of_one(module).expect(0, &[]);
+    }
     let planned = of_one("pg.jit=off");
     planned.expect(0, &[]);
     assert!(planned.stdout.contains("jit = \"off\""), "{}", planned.stdout);
