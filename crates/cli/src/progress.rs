@@ -177,7 +177,7 @@ impl Progress {
                     differ.join(", ")
                 ));
             }
-            Event::TrialEnded | Event::Enough(_) | Event::Ended => {}
+            Event::TrialEnded | Event::Enough { .. } | Event::Ended => {}
         }
     }
 

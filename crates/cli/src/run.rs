@@ -91,7 +91,7 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
         match &event {
             Event::Began { finished: before, .. } => finished = Some(*before),
             Event::TrialEnded => finished = finished.map(|trials| trials + 1),
-            Event::Enough(budget) => enough = Some(*budget),
+            Event::Enough { budget, decides } => enough = Some((*budget, *decides)),
             _ => {}
         }
         progress.tell(event);
@@ -116,9 +116,9 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
     })?;
     let (_, results) = loaded?;
     crate::compare::print_after_run(&args.directory.results, &results)?;
-    if let Some(budget) = enough {
+    if let Some((budget, decides)) = enough {
         let command = with_budget(again.as_deref(), budget);
-        eprintln!("A larger budget would probably decide the rest: {command}");
+        eprintln!("{}: {command}", if decides { DECIDES } else { SIX_BLOCKS });
     }
     let asked = args.changes.profile();
     match flamegraphs {
@@ -140,6 +140,11 @@ fn unprofiled(results: &Results) -> String {
     let why = if why.is_empty() { "no reason was noted".to_owned() } else { why.join("; ") };
     format!("no step was profiled ({why}); everything else was measured")
 }
+
+/// What comes of the larger budget that a run tells at its end.
+const DECIDES: &str = "A larger budget would probably decide the rest";
+const SIX_BLOCKS: &str = "A larger budget would have room for the 6 blocks that a verdict takes; \
+                          after them, the run says what would decide the rest";
 
 /// The remedy if a resumed run can't log in.
 const PASSWORDS: &str = "Passwords are not stored; repeat the command with --resume";

@@ -12,11 +12,11 @@ use workload::Counters;
 use crate::error::Error;
 use crate::event::Event;
 use crate::experiment::blocks::Execution;
+use crate::experiment::budget::beforehand;
 use crate::experiment::data_dir::make_data_dir;
 use crate::experiment::exclusive::Exclusive;
 use crate::experiment::looks::conduct;
 use crate::experiment::record::{begin, host};
-use crate::experiment::room;
 use crate::lineup::line_up;
 use crate::observe::profile::Profiler;
 use crate::observe::scheduler::Scheduler;
@@ -51,9 +51,9 @@ pub fn run(
     on_event: &mut dyn FnMut(Event),
 ) -> Result<ExperimentId, Error> {
     if let Resume::New(plan) = &resume
-        && let Some(doubt) = room::check(plan)?
+        && let Some(known) = beforehand(&options.results, plan)?
     {
-        on_event(Event::Note(doubt));
+        on_event(Event::Note(known));
     }
     let exclusive = if options.allow_concurrent { None } else { Some(Exclusive::take()?) };
     sweep(ledger, on_event)?;
