@@ -122,6 +122,7 @@ impl ShortForm {
                 "name at least one variant with -v, for example -v postgres@13.7 -v postgres@14.3",
             );
         }
+        self.check_names()?;
         for (name, dbms) in self.named_variants() {
             layer.set("-v", &["variants", &name, "dbms"], &dbms);
         }
@@ -131,6 +132,23 @@ impl ShortForm {
         let plan = Plan::short(workload, &self.over(layer))?;
         self.check_owners()?;
         Ok(plan)
+    }
+
+    /// Refuses what only names a system without the text before an `=`. That may be a password, so
+    /// it isn't repeated.
+    fn check_names(&self) -> anyhow::Result<()> {
+        let known = |text: &str| text.parse::<dbms::Reference>().is_ok();
+        let misnamed = |text: &String| {
+            let rest = text.split_once('=').map(|(_, rest)| rest);
+            reference::split_name(text).0.is_none() && !known(text) && rest.is_some_and(known)
+        };
+        match self.variants.iter().position(misnamed) {
+            None => Ok(()),
+            Some(at) => refuse(format!(
+                "-v number {}: a variant's name, before the `=`, can't have `/`, `:` or `@` in it",
+                at + 1
+            )),
+        }
     }
 
     /// Refuses a server's setting with a name in front that no variant has. A server takes it for

@@ -92,6 +92,9 @@ fn a_command_that_makes_no_sense_is_told_so() {
     for module in ["pg_stat_statements.track=all", "pg.auto_explain.log_min_duration=0"] {
         of_one(module).expect(0, &[]);
     }
+    place
+        .run(&["program", "-v", "a/b c=none", "--command", "true", "--write-plan"])
+        .expect(2, &["-v number 1", "before the `=`"]);
     let planned = of_one("pg.jit=off");
     planned.expect(0, &[]);
     assert!(planned.stdout.contains("jit = \"off\""), "{}", planned.stdout);
