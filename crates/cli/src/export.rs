@@ -49,7 +49,8 @@ Columns of csv:
   block, trial                 trials of the same block are pairs; the trial's number
   started_ms                   when the step began, milliseconds since 1970 (UTC)
   step, dop, labels            the step, its number of clients, its labels as name=value;…
-  kind                         measured, warm-up, or loaded-once (one value for all blocks)
+  kind                         measured, warm-up, preparation (for the steps that the plan names),
+                               or loaded-once (one value for all blocks)
   metric, unit, better         as in docs/glossary.md; better is more, less or neither
   value                        with all its digits";
 

@@ -108,6 +108,11 @@ pub fn run(args: &ImportArgs) -> anyhow::Result<()> {
             "some files are exported experiments, others are not; import them in separate calls",
         );
     }
+    if let (Some(name), false) = (&args.name, experiments.is_empty()) {
+        return refuse(format!(
+            "`--name {name}`: exported experiments keep their own names; remove it"
+        ));
+    }
     for file in experiments {
         let name = inputs.name(file);
         say("imported", &archive::import_named(file, &name, results, None)?, results);

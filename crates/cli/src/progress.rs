@@ -17,14 +17,17 @@ pub struct Progress {
     quiet: bool,
     bars: Option<Bars>,
     trials: usize,
+    /// The trial that is running, and where the experiment's bar was when it first began.
+    trial: (usize, u64),
     /// The steps running now do not belong to a trial.
     loading: bool,
     /// True if the run designs itself: it chooses how often to restart its servers and for how
     /// long.
     designed: bool,
     budget: Option<Duration>,
-    /// The current state of its comparisons.
+    /// The current state of its comparisons, and what was printed of it last.
     rows: Vec<IntervalRow>,
+    shown: Vec<String>,
     /// By warning text without digits: its count, and its first text.
     warned: BTreeMap<String, (usize, String)>,
 }
@@ -70,8 +73,13 @@ impl Rate {
 impl Progress {
     /// Bars when stderr is a terminal, lines otherwise, nothing when `quiet`.
     pub fn new(quiet: bool) -> Progress {
-        let bars = (!quiet && std::io::stderr().is_terminal()).then(|| {
-            let all = MultiProgress::with_draw_target(ProgressDrawTarget::stderr());
+        let terminal = !quiet && std::io::stderr().is_terminal();
+        Progress::on(quiet, terminal.then(ProgressDrawTarget::stderr))
+    }
+
+    fn on(quiet: bool, terminal: Option<ProgressDrawTarget>) -> Progress {
+        let bars = terminal.map(|terminal| {
+            let all = MultiProgress::with_draw_target(terminal);
             let experiment = all.add(ProgressBar::new(0));
             let whole = Whole::default();
             experiment.set_style(whole.style("{msg:34} {wide_bar} {pos}/{len} steps  {time}"));
@@ -91,10 +99,12 @@ impl Progress {
             quiet,
             bars,
             trials: 0,
+            trial: (0, 0),
             loading: false,
             designed: false,
             budget: None,
             rows: Vec::new(),
+            shown: Vec::new(),
             warned: BTreeMap::new(),
         }
     }
@@ -131,6 +141,7 @@ impl Progress {
                 // Also printed above the bars, so that it stays in view with the steps that follow.
                 self.line(&text);
                 self.experiment(|bar| bar.set_message(text));
+                self.begins(number);
             }
             Event::StepBegan { name, operations, seconds, unit, .. } => {
                 if let Some(bars) = &mut self.bars {
@@ -177,7 +188,16 @@ impl Progress {
                     differ.join(", ")
                 ));
             }
-            Event::TrialEnded | Event::Enough(_) | Event::Ended => {}
+            Event::TrialEnded | Event::Enough { .. } | Event::Ended => {}
+        }
+    }
+
+    /// Takes back the steps of a trial that is repeated.
+    fn begins(&mut self, number: usize) {
+        let Some(Bars { experiment, .. }) = &self.bars else { return };
+        match self.trial {
+            (before, position) if before == number => experiment.set_position(position),
+            _ => self.trial = (number, experiment.position()),
         }
     }
 
@@ -266,8 +286,10 @@ impl Progress {
 
     /// Prints the intervals as lines if there are no progress bars.
     fn show_intervals(&mut self) {
-        if self.bars.is_none() {
-            intervals::lines(&self.rows, columns()).iter().for_each(|line| self.line(line));
+        let lines = intervals::lines(&self.rows, columns());
+        if self.bars.is_none() && lines != self.shown {
+            lines.iter().for_each(|line| self.line(line));
+            self.shown = lines;
         }
     }
 
@@ -330,8 +352,8 @@ impl Progress {
             let own = bars.step.iter().chain(&bars.intervals).chain([&bars.experiment]);
             own.for_each(ProgressBar::finish_and_clear);
         }
-        let rows = std::mem::take(&mut self.rows);
-        intervals::lines(&rows, columns()).iter().for_each(|line| self.line(line));
+        self.show_intervals();
+        self.rows.clear();
         for (times, text) in std::mem::take(&mut self.warned).into_values() {
             if times > 1 && !self.quiet {
                 self.line(&fitted(&format!("warned {times} times: {text}"), width));
@@ -389,6 +411,55 @@ fn step_line(name: &str, figure: &str, seconds: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_steps_of_a_repeated_trial_count_once() {
+        let mut progress = Progress::on(false, Some(ProgressDrawTarget::hidden()));
+        let name = || "l.i0".to_owned();
+        progress.tell(Event::Began {
+            name: name(),
+            trials: 2,
+            finished: 0,
+            steps: 2,
+            budget: None,
+        });
+        let mut trial = |number, ended| {
+            let (variant, clients) = ("a".to_owned(), plan::Clients::of(1));
+            progress.tell(Event::TrialBegan { number, block: 1, variant, clients });
+            for _ in 0..ended {
+                progress.tell(Event::StepEnded {
+                    name: name(),
+                    variant: None,
+                    rate: Some(1.0),
+                    unit: "rows/s".to_owned(),
+                    seconds: 1.0,
+                    warnings: Vec::new(),
+                });
+            }
+            progress.bars.as_ref().unwrap().experiment.position()
+        };
+        assert_eq!([trial(1, 2), trial(2, 1), trial(2, 2), trial(2, 2)], [2, 3, 4, 4]);
+    }
+
+    #[test]
+    fn intervals_are_printed_when_they_have_changed() {
+        let mut progress = Progress::on(false, None);
+        let row = |ratio| IntervalRow {
+            step: "qr100".to_owned(),
+            variant: "b".to_owned(),
+            ratio,
+            interval: None,
+            margin: 0.02,
+            verdict: None,
+        };
+        progress.narrowing(3, Duration::ZERO, vec![row(1.1)]);
+        let first = progress.shown.clone();
+        assert_eq!(first.len(), 1);
+        progress.narrowing(4, Duration::ZERO, vec![row(1.2)]);
+        assert_eq!(progress.shown, first, "not after every restart");
+        progress.finish();
+        assert_ne!(progress.shown, first);
+    }
 
     #[test]
     fn a_long_line_is_broken_between_words() {

@@ -63,5 +63,5 @@ pub fn run(args: &PullArgs) -> anyhow::Result<()> {
     if failed.is_empty() {
         return Ok(());
     }
-    refuse(failed.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
+    anyhow::bail!(failed.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
 }

@@ -86,11 +86,13 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
     let (resuming, again) = match &resume {
         Resume::New(plan) | Resume::Unfinished(plan, _) => (args.resuming(plan), args.again(plan)),
     };
-    let (mut began, mut enough) = (false, None);
+    let (mut finished, mut enough) = (None, None);
     let experiment = lab::run(resume, &options, &systems, &ledger, &interrupted, &mut |event| {
-        began |= matches!(event, Event::Began { .. });
-        if let Event::Enough(budget) = event {
-            enough = Some(budget);
+        match &event {
+            Event::Began { finished: before, .. } => finished = Some(*before),
+            Event::TrialEnded => finished = finished.map(|trials| trials + 1),
+            Event::Enough { budget, decides } => enough = Some((*budget, *decides)),
+            _ => {}
         }
         progress.tell(event);
     });
@@ -110,13 +112,13 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
     let stored = args.resume && args.what.is_none();
     experiment.map_err(|error| match stored && lacks_password(&error) {
         true => Unfinished { error, next: PASSWORDS.to_owned() }.into(),
-        false => explained(error, began, &resuming),
+        false => explained(error, finished, &resuming),
     })?;
     let (_, results) = loaded?;
     crate::compare::print_after_run(&args.directory.results, &results)?;
-    if let Some(budget) = enough {
+    if let Some((budget, decides)) = enough {
         let command = with_budget(again.as_deref(), budget);
-        eprintln!("A larger budget would probably decide the rest: {command}");
+        eprintln!("{}: {command}", if decides { DECIDES } else { SIX_BLOCKS });
     }
     let asked = args.changes.profile();
     match flamegraphs {
@@ -139,26 +141,32 @@ fn unprofiled(results: &Results) -> String {
     format!("no step was profiled ({why}); everything else was measured")
 }
 
+/// What comes of the larger budget that a run tells at its end.
+const DECIDES: &str = "A larger budget would probably decide the rest";
+const SIX_BLOCKS: &str = "A larger budget would have room for the 6 blocks that a verdict takes; \
+                          after them, the run says what would decide the rest";
+
 /// The remedy if a resumed run can't log in.
 const PASSWORDS: &str = "Passwords are not stored; repeat the command with --resume";
 
 /// True if a server that is already running can't be reached for want of a password.
 fn lacks_password(error: &lab::Error) -> bool {
-    let lab::Error::Variant { source, .. } = error else { return false };
+    let lab::Error::NoServer { source, .. } = error else { return false };
     match &**source {
         dbms::Error::Connect { detail, .. } => detail.contains("password"),
         _ => false,
     }
 }
 
-/// Adds to an error how to continue, if the experiment had begun.
-fn explained(error: lab::Error, began: bool, resuming: &str) -> anyhow::Error {
-    if !began {
-        return error.into();
-    }
-    let next = match error.is_lasting() {
-        true => "Resuming the run can't change that: correct it, and run it again".to_owned(),
-        false => format!("The finished trials are kept; continue with {resuming}"),
+/// Adds to an error how to continue, if the experiment had begun and has so many trials `finished`.
+fn explained(error: lab::Error, finished: Option<usize>, resuming: &str) -> anyhow::Error {
+    let next = match finished {
+        None => return error.into(),
+        Some(_) if error.is_lasting() => {
+            "Resuming the run can't change that: correct it, and run it again".to_owned()
+        }
+        Some(0) => format!("No trial has finished yet; continue with {resuming}"),
+        Some(_) => format!("The finished trials are kept; continue with {resuming}"),
     };
     Unfinished { error, next }.into()
 }
@@ -342,9 +350,10 @@ mod tests {
 
     #[test]
     fn what_has_not_begun_can_not_be_continued() {
-        let told = |began| explained(lab::Error::Interrupted, began, "`x`").to_string();
-        assert_eq!(told(false), "interrupted");
-        assert_eq!(told(true), "interrupted\nThe finished trials are kept; continue with `x`");
+        let told = |finished| explained(lab::Error::Interrupted, finished, "`x`").to_string();
+        assert_eq!(told(None), "interrupted");
+        assert_eq!(told(Some(0)), "interrupted\nNo trial has finished yet; continue with `x`");
+        assert_eq!(told(Some(1)), "interrupted\nThe finished trials are kept; continue with `x`");
     }
 
     #[test]

@@ -122,13 +122,60 @@ impl ShortForm {
                 "name at least one variant with -v, for example -v postgres@13.7 -v postgres@14.3",
             );
         }
+        self.check_names()?;
         for (name, dbms) in self.named_variants() {
             layer.set("-v", &["variants", &name, "dbms"], &dbms);
         }
         for (name, value) in self.settings()? {
             layer.config(&name, &value);
         }
-        Ok(Plan::short(workload, &self.over(layer))?)
+        let plan = Plan::short(workload, &self.over(layer))?;
+        self.check_owners()?;
+        Ok(plan)
+    }
+
+    /// Refuses what only names a system without the text before an `=`. That may be a password, so
+    /// it isn't repeated.
+    fn check_names(&self) -> anyhow::Result<()> {
+        let known = |text: &str| text.parse::<dbms::Reference>().is_ok();
+        let misnamed = |text: &String| {
+            let rest = text.split_once('=').map(|(_, rest)| rest);
+            reference::split_name(text).0.is_none() && !known(text) && rest.is_some_and(known)
+        };
+        match self.variants.iter().position(misnamed) {
+            None => Ok(()),
+            Some(at) => refuse(format!(
+                "-v number {}: a variant's name, before the `=`, can't have `/`, `:` or `@` in it",
+                at + 1
+            )),
+        }
+    }
+
+    /// Refuses a server's setting with a name in front that no variant has. A server takes it for
+    /// one of a module.
+    fn check_owners(&self) -> anyhow::Result<()> {
+        let (variants, settings) = (self.named_variants(), self.settings()?);
+        let of_variant = |setting: &str| {
+            let own = |name: &str| setting.strip_prefix(name)?.strip_prefix('.').map(drop);
+            variants.iter().any(|(name, _)| own(name).is_some())
+        };
+        let loads = |module: &str| {
+            let libraries =
+                settings.iter().filter(|(name, _)| name.ends_with("shared_preload_libraries"));
+            libraries.into_iter().any(|(_, value)| value.contains(module))
+        };
+        for (setting, _) in settings.iter().filter(|(setting, _)| !of_variant(setting)) {
+            let Some((owner, name)) = setting.rsplit_once('.') else { continue };
+            if !loads(owner) && variants.iter().any(|(_, dbms)| dbms::has_setting(dbms, name)) {
+                let names: Vec<&str> = variants.iter().map(|(name, _)| name.as_str()).collect();
+                return refuse(format!(
+                    "`-c {setting}`: `{name}` is a server's own setting, but no variant is named \
+                     `{owner}`; the variants are {}",
+                    names.join(", ")
+                ));
+            }
+        }
+        Ok(())
     }
 
     /// A plan from a file, with all that was given. Its variants are its own.

@@ -85,6 +85,12 @@ pub fn same_setting(installation: &Installation, one: &str, other: &str) -> bool
     systems::of(installation).is_ok_and(|kind| kind.plain_name(one) == kind.plain_name(other))
 }
 
+/// True if servers of the system that `reference` names are known to have a setting of this name.
+/// Those of PostgreSQL are, because it accepts any name with a dot in it.
+pub fn has_setting(reference: &str, name: &str) -> bool {
+    reference.parse::<Reference>().is_ok_and(|known| known.kind.has_setting(name))
+}
+
 /// The settings by the clock of an installation's servers with a storage engine, for servers that
 /// are frozen while others have the load.
 ///

@@ -62,8 +62,8 @@ pub use data::loaded::{Loaded, Origin, Pages, Restored};
 pub use data::manifest::Manifest;
 pub use data::paths::check_private;
 pub use known::{
-    check_engine, count_method, countable, durability, figures, most_clients, parse_plan,
-    profile_facts, rest_of_disk, same_setting, timers,
+    check_engine, count_method, countable, durability, figures, has_setting, most_clients,
+    parse_plan, profile_facts, rest_of_disk, same_setting, timers,
 };
 pub use named::Reference;
 pub use obtain::build::key::BuildKey;

@@ -40,6 +40,14 @@ pub enum Error {
         /// Why.
         source: Box<dbms::Error>,
     },
+    /// A server that is already running can't be reached.
+    #[error("variant `{variant}`: {source}")]
+    NoServer {
+        /// The variant.
+        variant: String,
+        /// Why not.
+        source: Box<dbms::Error>,
+    },
     /// A setting is not what the declared durability means.
     #[error(
         "variant `{variant}`: its durability means {setting} = {value}, but its config has {own}; \
@@ -217,6 +225,16 @@ pub enum Error {
     /// Valgrind is missing, or what it wrote can't be read.
     #[error(transparent)]
     Callgrind(#[from] probe::callgrind::CallgrindError),
+    /// The directory for servers' data can't be used.
+    #[error(
+        "cannot use {path}: {source}. Choose a directory for the servers' data with --data-dir"
+    )]
+    DataDir {
+        /// The directory.
+        path: PathBuf,
+        /// The system's error.
+        source: std::io::Error,
+    },
     /// A file or directory could not be used.
     #[error("cannot use {path}: {source}. {remedy}")]
     Io {
@@ -311,6 +329,8 @@ impl Error {
             | Error::SameServer { .. }
             | Error::NoCopy { .. }
             | Error::NoProgram { .. }
+            | Error::NoServer { .. }
+            | Error::DataDir { .. }
             | Error::Contradiction { .. }
             | Error::TooManyClients { .. }
             | Error::Terms { .. }

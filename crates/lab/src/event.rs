@@ -98,9 +98,14 @@ pub enum Event {
     TrialEnded,
     /// An adaptive run has looked at its results and continues.
     Look(Look),
-    /// A run with a budget ends with undecided comparisons: the budget that would probably decide
-    /// them.
-    Enough(Duration),
+    /// A run with a budget ends with undecided comparisons.
+    Enough {
+        /// The budget that would help.
+        budget: Duration,
+        /// True if it would probably decide them. Before there are as many blocks as a verdict
+        /// takes, that isn't known, and it has room for these.
+        decides: bool,
+    },
     /// A run that designs itself has restarted its servers once more.
     Narrowing {
         /// Restarts so far.

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use dbms::{BuildOptions, BuildSystem, Installation, Reference};
 use plan::{Pairing, Plan, Variant, WorkloadPlan};
+use reference::Form;
 use workload::{Dialect, Phase};
 
 use crate::error::Error;
@@ -38,13 +39,21 @@ pub fn line_up(
         references.push(reference);
     }
     let (mut subjects, mut counters) = (Vec::new(), None);
-    for (variant, reference) in plan.variants.iter().zip(references) {
+    let mut variants: Vec<_> = plan.variants.iter().zip(references).enumerate().collect();
+    // What can be looked at here comes before what has to be fetched.
+    variants.sort_by_key(|(_, (variant, _))| is_fetched(variant));
+    for (place, (variant, reference)) in variants {
         if interrupted.load(Ordering::Relaxed) {
             return Err(Error::Interrupted);
         }
-        let installation = systems
-            .obtain(&reference, server_user, interrupted, &note)
-            .map_err(|error| Error::of(&variant.name, error))?;
+        let installation = systems.obtain(&reference, server_user, interrupted, &note).map_err(
+            |error| match error {
+                dbms::Error::Connect { .. } => {
+                    Error::NoServer { variant: variant.name.clone(), source: Box::new(error) }
+                }
+                error => Error::of(&variant.name, error),
+            },
+        )?;
         if plan.restore_after.is_some() && !installation.is_ours() {
             return Err(Error::NoCopy { variant: variant.name.clone() });
         }
@@ -71,9 +80,17 @@ pub fn line_up(
             let steps = benchmark.phases.iter().filter_map(Phase::step);
             counters = counters.or(steps.filter_map(|step| step.terms.counters).next());
         }
-        subjects.push(subject);
+        subjects.push((place, subject));
     }
+    subjects.sort_by_key(|(place, _)| *place);
+    let subjects = subjects.into_iter().map(|(_, subject)| subject).collect();
     Ok(Lineup { plan, subjects, counters, cache: systems.cache().clone() })
+}
+
+/// True if a variant is neither running nor installed here.
+fn is_fetched(variant: &Variant) -> bool {
+    let reference = variant.dbms.parse::<reference::Reference>();
+    !reference.is_ok_and(|it| matches!(it.form, Form::Running(_) | Form::Path(_) | Form::Alone))
 }
 
 /// Adds the settings that a variant's durability means on its system.

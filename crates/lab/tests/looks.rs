@@ -143,10 +143,18 @@ fn what_the_budget_has_room_for_is_said_after_the_first_block() {
     assert_eq!(told.matches("the budget of 3s has room for ").count(), 1, "{told}");
     assert!(told.contains("but a verdict takes 6: l.i0 will probably stay undecided;"), "{told}");
     let enough = site.events.iter().find_map(|event| match event {
-        Event::Enough(budget) => Some(*budget),
+        Event::Enough { budget, decides: false } => Some(*budget),
         _ => None,
     });
     assert!(enough.is_some_and(|budget| budget > Duration::from_secs(3)), "{enough:?}");
+    // The next run knows it before it starts.
+    let known = "as experiment 1 went, the budget of 3s has room for ";
+    assert!(
+        !told.contains(known) && told.contains("after the first block, the run says"),
+        "{told}"
+    );
+    site.run(&Site::plan(&["a", "b"], "blocks = 6\nbudget = \"3s\"", STEPS)).unwrap();
+    assert!(site.told().contains(known), "{}", site.told());
     // With time for six, that is all there is to say.
     let mut site = Site::new();
     site.run(&Site::plan(&["a", "b"], "blocks = 6\nmax_blocks = 6\nbudget = \"1h\"", STEPS))

@@ -76,3 +76,23 @@ fn settling_after_the_load_belongs_to_it() {
     assert_eq!(trials[0].steps, ["l.i0", "l.i1", "l.i2", "settle", "keep"]);
     assert_eq!(trials[1].steps, ["restore", "qr100"]);
 }
+
+#[test]
+fn steps_that_are_not_named_are_loaded_once_and_get_no_advice() {
+    let mut site = Site::new();
+    let steps = "rows = 300\nread_write_seconds = 1\nsteps = [\"qr100\"]";
+    site.run(&Site::plan(&["a"], "blocks = 2", steps)).unwrap();
+    let first_and_last: Vec<_> = site
+        .finished()
+        .into_iter()
+        .map(|trial| (trial.block, trial.steps.first().cloned(), trial.steps.last().cloned()))
+        .map(|(block, first, last)| (block, first.unwrap(), last.unwrap()))
+        .collect();
+    let of = |block, first: &str, last: &str| (block, first.to_owned(), last.to_owned());
+    let trials = [of(0, "l.i0", "keep"), of(1, "restore", "qr100"), of(2, "restore", "qr100")];
+    assert_eq!(first_and_last, trials);
+    let store = site.store();
+    let warnings = store.warnings(store.latest().unwrap().unwrap().id).unwrap();
+    let texts: Vec<_> = warnings.into_iter().map(|stored| stored.warning.text).collect();
+    assert!(!texts.iter().any(|text| text.contains("l.i0 took only")), "{texts:?}");
+}

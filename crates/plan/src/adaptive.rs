@@ -1,7 +1,5 @@
 //! Plans that add blocks until their steps are decided.
 
-use reference::{Form, Reference};
-
 use crate::family::Sequence;
 use crate::plan::{Given, Pairing, Plan, Variant};
 use crate::problem::Problems;
@@ -46,20 +44,14 @@ impl Plan {
         Some(format!("--{name} {}", value.saturating_mul(2)))
     }
 
-    /// The last of the added steps, if they are loaded once per variant. That holds where the run
-    /// gives its time to what is undecided, or where servers share the load: then only the steps
-    /// that the plan names are judged.
+    /// The last of the added steps, if they are loaded once per variant: if each sequence begins
+    /// with them, and all servers are ours, so that their data can be copied.
     pub(crate) fn added_load(&self) -> Option<String> {
-        let running = |variant: &Variant| {
-            let reference = variant.dbms.parse::<Reference>();
-            reference.is_ok_and(|reference| matches!(reference.form, Form::Running(_)))
-        };
         let begins = |sequence: Sequence| {
             let names: Vec<String> = sequence.steps.into_iter().map(|step| step.key.name).collect();
             names.len() > self.added.len() && names.starts_with(&self.added)
         };
-        let applies = (self.is_adaptive() || self.pairing != Pairing::Blocks)
-            && !self.variants.iter().any(running)
+        let applies = !self.variants.iter().any(Variant::is_running)
             && self.workload.sequences().into_iter().all(begins);
         self.added.last().filter(|_| applies).cloned()
     }
@@ -164,23 +156,28 @@ mod tests {
     }
 
     #[test]
-    fn only_named_steps_are_judged_where_time_goes_to_what_is_undecided() {
-        let loaded = |keys: &str, dbms: &str, steps: &str| {
-            let variant = format!("[variants.a]\ndbms = '{dbms}'");
-            let text = format!("{keys}\n{variant}\n[workload.sysbench]\nsteps = [{steps}]\n");
-            Plan::parse(&text, None, "test").unwrap().restore_after
-        };
-        let (budget, mysql) = ("budget = '2m'", "mysql@8.0.31");
-        for keys in [budget, "precision = 0.01", "pairing = 'slices'"] {
-            assert_eq!(loaded(keys, mysql, "'scan'").as_deref(), Some("index"), "{keys}");
-        }
-        for (keys, dbms, steps) in [
-            ("blocks = 6", mysql, "'scan'"),
-            (budget, mysql, "'load', 'scan'"),
-            (budget, mysql, "'load', 'index', 'scan'"),
-            (budget, "mysql://me@db.example/bench", "'scan'"),
-        ] {
-            assert_eq!(loaded(keys, dbms, steps), None, "{keys} {dbms} {steps}");
+    fn only_named_steps_are_judged_with_a_budget_and_without() {
+        let (mysql, running) = ("mysql@8.0.31", "mysql://me@db.example/bench");
+        for keys in ["budget = '2m'", "precision = 0.01", "pairing = 'slices'", "blocks = 6"] {
+            for (dbms, steps, loaded, judged) in [
+                (mysql, "'scan'", Some("index"), &["scan"][..]),
+                (mysql, "'load', 'scan'", None, &["load", "scan"]),
+                (mysql, "'load', 'index', 'scan'", None, &["load", "index", "scan"]),
+                // Its data can't be copied, so that every trial loads.
+                (running, "'scan'", None, &["scan"]),
+            ] {
+                let variant = format!("[variants.a]\ndbms = '{dbms}'");
+                let text = format!("{keys}\n{variant}\n[workload.sysbench]\nsteps = [{steps}]\n");
+                let plan = Plan::parse(&text, None, "test").unwrap();
+                for plan in [Plan::parse(&plan.to_toml(), None, "written").unwrap(), plan] {
+                    assert_eq!(plan.restore_after.as_deref(), loaded, "{keys} {dbms} {steps}");
+                    let sequence = plan.workload.sequences().remove(0);
+                    let named = |at: &usize| !plan.only_prepares(&sequence, *at);
+                    let steps = (0..sequence.steps.len()).filter(named);
+                    let steps: Vec<_> = steps.map(|at| &*sequence.steps[at].key.name).collect();
+                    assert_eq!(steps, judged, "{keys} {dbms}");
+                }
+            }
         }
     }
 
@@ -198,7 +195,7 @@ mod tests {
             );
             plan
         };
-        let loaded = |workload: &str| read("pairing = 'auto'", workload).restore_after;
+        let loaded = |workload: &str| read("blocks = 6", workload).restore_after;
         let script = "script]\nbuiltin = 'tpcb-like'\n";
         assert_eq!(loaded(script).as_deref(), Some("primary-keys"));
         assert_eq!(loaded(&format!("{script}init = ''")), None);
@@ -208,8 +205,9 @@ mod tests {
         let program = "program]\ninit = 'pgbench -i'\ncommand = 'pgbench'\n";
         assert_eq!(loaded(program).as_deref(), Some("init"));
         assert_eq!(loaded("program]\ncommand = 'pgbench'\n"), None);
-        // Where every trial loads, it is measured as all others.
-        assert_eq!(read("pairing = 'blocks'", script).restore_after, None);
+        assert_eq!(loaded("select]\n").as_deref(), Some("index"));
+        let index = loaded("select]\nsteps = ['index', 'select']");
+        assert_eq!(index.as_deref(), Some("load"));
         // Options choose anew.
         let text = read("pairing = 'auto'", script).to_toml();
         let options = |name: &str, value: &str| {

@@ -25,7 +25,7 @@ impl Keyed for Plan {
         let budget = self.budget.map(format_duration);
         let designs_itself = self.designs_itself();
         let factor = kind::number(0.0..=1.0, "a factor from 0 to 1");
-        let chosen = self.workload.tells_preparation() && self.restore_after == self.added_load();
+        let chosen = self.restore_after == self.added_load();
         vec![
             Key::new("name", &mut self.name, string()).usual("name of the workload")
                 .means("name of the experiment"),

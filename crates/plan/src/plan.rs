@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use reference::{Form, Reference};
 use serde::Serialize;
 
 use crate::count::CountPlan;
-use crate::family::Sequence;
+use crate::family::{PlannedStep, Sequence};
 use crate::workloads::WorkloadPlan;
 
 /// Trials per variant when the plan does not say (design.md, "How it judges": k ≥ 6 by default).
@@ -139,6 +140,14 @@ pub struct Variant {
     pub twin_of: Option<String>,
 }
 
+impl Variant {
+    /// True if it is a server that is already running.
+    pub fn is_running(&self) -> bool {
+        let reference = self.dbms.parse::<Reference>();
+        reference.is_ok_and(|reference| matches!(reference.form, Form::Running(_)))
+    }
+}
+
 /// How a variant is built from source. Omitted keys have the defaults of the crate `dbms`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct BuildPlan {
@@ -248,6 +257,13 @@ impl Plan {
         let last = self.restore_after.as_ref();
         last.and_then(|name| sequence.steps.iter().rposition(|step| step.key.name == *name))
             .map_or(0, |at| at + 1)
+    }
+
+    /// True if the step at this place of a sequence prepares for others and is not judged: it is
+    /// loaded once, or the plan doesn't name it.
+    pub fn only_prepares(&self, sequence: &Sequence, place: usize) -> bool {
+        let added = |step: &PlannedStep| self.added.contains(&step.key.name);
+        place < self.loaded_steps(sequence) || sequence.steps.get(place).is_some_and(added)
     }
 
     /// The variant of this name.

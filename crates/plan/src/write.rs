@@ -22,7 +22,7 @@ impl Plan {
         for variant in &self.variants {
             write_variant(&mut out, variant, &common);
         }
-        self.workload.write(&mut out, !self.designs_itself());
+        self.workload.write(&mut out, &self.added, !self.designs_itself());
         write_count(&mut out, &self.count);
         out
     }

@@ -374,6 +374,31 @@ fn a_load_that_ran_once_is_shown_and_neither_judged_nor_gated() {
     assert!(!text.contains("too few blocks"), "{text}");
 }
 
+/// The data of a server that is already running can't be copied, so every trial loads.
+#[test]
+fn what_only_prepares_is_shown_and_neither_judged_nor_gated_where_every_trial_loads() {
+    let names = ["pg13.7", "pg14.3"];
+    let attached =
+        |name: &str| format!("[variants.\"{name}\"]\ndbms = \"postgres://me@{name}/x\"\n");
+    let variants: String = names.into_iter().map(attached).collect();
+    let text = format!("blocks = 6\n{variants}[workload.insert]\nsteps = [\"qr100\"]\n");
+    let lab = Lab::new(&names, &text, 6);
+    lab.run(&["l.i0", "l.x", "qr100"], 6, 1, &|step, place, block| {
+        let slower = if step == "qr100" { 0.0 } else { 5000.0 * place as f64 };
+        record(step, 9000.0 - slower + f64::from(block))
+    });
+    lab.store.finish_experiment(lab.experiment).unwrap();
+    let found = lab.compare();
+    let verdicts =
+        found.document.steps.iter().map(|step| step.variants[1].relative.verdict.as_deref());
+    let verdicts: Vec<_> = verdicts.collect();
+    assert_eq!(verdicts, [None, None, Some("equivalent")]);
+    assert!(found.document.steps.iter().all(|step| !step.loaded_once));
+    assert_eq!(found.gate(report::Gate::Undecided), Vec::<String>::new());
+    let text = found.render(Format::Text).unwrap();
+    assert!(text.contains("l.i0, l.x: only prepares for others; without a verdict"), "{text}");
+}
+
 /// Whoever divides two absolute figures gets the relative one, in tables and in JSON, however
 /// skewed the blocks are.
 #[test]

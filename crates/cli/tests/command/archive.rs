@@ -100,6 +100,8 @@ fn a_run_exported_and_imported_prints_the_same() {
     let file = place.plan(&plan(BOTH, "blocks = 2", "steps = [\"l.i0\", \"l.x\"]"));
     place.run(&[&file]).expect(0, &[]);
     place.steelyard(&["export", "-o", "small.steelyard"]).expect(0, &[]);
+    let renamed = place.steelyard(&["import", "--name", "other", "small.steelyard"]);
+    renamed.expect(2, &["--name other", "keep their own names"]);
     let elsewhere = place.path().join("elsewhere");
     let elsewhere = elsewhere.to_str().unwrap();
     place.steelyard(&["import", "small.steelyard", "--results", elsewhere]).expect(0, &[]);

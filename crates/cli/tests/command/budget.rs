@@ -45,7 +45,7 @@ fn a_run_says_once_what_its_budget_has_room_for() {
     let ran = place.run(&line);
     let lacking = ", but a verdict takes 6: qr100 will probably stay undecided; 6 take about ";
     ran.expect(0, &["a budget of 3s will probably decide nothing", lacking]);
-    let larger = "A larger budget would probably decide the rest: `steelyard run ";
+    let larger = "after them, the run says what would decide the rest: `steelyard run ";
     ran.expect(0, &[larger, " insert --rows 2000 --steps qr100 "]);
     let times = ran.stderr.matches("the budget of 3s has room for ").count();
     assert_eq!(times, 1, "{}", ran.stderr);

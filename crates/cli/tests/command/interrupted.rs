@@ -14,6 +14,7 @@ fn unhurried(variants: &[(&str, &str)], whole: &str, seconds: u32) -> String {
     let (head, _) = insert.split_once("[workload.insert]").unwrap();
     format!(
         "{head}[workload.script]\nbuiltin = \"tpcb-like\"\nscale = 1\nrate = 300\n\
+         steps = [\"load\", \"script\"]\n\
          warm_seconds = 0\nseconds = {seconds}\n"
     )
 }
@@ -77,7 +78,7 @@ fn the_told_command_continues_the_run() {
     run.wait_for("trial 1/1", "  primary-keys");
     run.signal(Signal::SIGINT);
     let ended = run.end();
-    ended.expect(3, &["interrupted", "finished trials are kept"]);
+    ended.expect(3, &["interrupted", "No trial has finished yet"]);
     let told = ended.stderr.split('`').find(|part| part.starts_with("steelyard run")).unwrap();
     let words = shlex::split(told).unwrap();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
@@ -93,7 +94,8 @@ fn sigterm_in_the_rest_after_settling_ends_at_once() {
         "name = \"rest\"\nblocks = 1\nsteal_limit = 1\nsettle_seconds_scale = 1.0\n\
          config = { shared_buffers = \"16MB\", fsync = \"off\" }\n\
          [variants.\"pg13.7\"]\ndbms = \"postgres@13.7\"\n\
-         [workload.script]\nbuiltin = \"select-only\"\ninit = \"tp\"\nscale = 20000\n",
+         [workload.script]\nbuiltin = \"select-only\"\ninit = \"tp\"\nscale = 20000\n\
+         steps = [\"primary-keys\", \"script\"]\n",
     );
     let mut run = place.start_run(&[&file]);
     run.wait_for("trial 1/1", "  primary-keys");

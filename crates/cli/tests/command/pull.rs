@@ -30,7 +30,7 @@ fn a_damaged_experiment_does_not_keep_others_from_being_pulled() {
     let object = format!("experiments/{first}.steelyard");
     damage(&object);
     let pulled = pull("a", &[]);
-    pulled.expect(2, &[&*object, "is not an experiment"]);
+    pulled.expect(3, &[&*object, "is not an experiment"]);
     for (name, there) in [("one", false), ("two", true), ("three", true)] {
         assert_eq!(pulled.stdout.contains(&format!("`{name}`")), there, "{}", pulled.stdout);
     }
@@ -39,7 +39,7 @@ fn a_damaged_experiment_does_not_keep_others_from_being_pulled() {
     damage(&entry);
     fs::remove_dir_all(place.path().join("cache")).unwrap();
     let pulled = pull("b", &[]);
-    pulled.expect(2, &[&*object, &*entry, "is damaged"]);
+    pulled.expect(3, &[&*object, &*entry, "is damaged"]);
     assert!(pulled.stdout.contains("pulled `two`"), "{}", pulled.stdout);
     pull("c", &["two"]).expect(0, &[]);
     pull("c", &["three"]).expect(2, &[&*entry, "is damaged"]);

@@ -87,6 +87,14 @@ fn a_command_that_makes_no_sense_is_told_so() {
     let of_one =
         |setting| place.run(&["insert", "-v", "pg=postgres@13.7", "-c", setting, "--write-plan"]);
     of_one("pgg.jit=off").expect(2, &["`-c pgg.jit`", "did you mean `pg`?"]);
+    let unknown = ["`-c nosuch.shared_buffers`", "no variant is named `nosuch`", "are pg"];
+    of_one("nosuch.shared_buffers=64MB").expect(2, &unknown);
+    for module in ["pg_stat_statements.track=all", "pg.auto_explain.log_min_duration=0"] {
+        of_one(module).expect(0, &[]);
+    }
+    place
+        .run(&["program", "-v", "a/b c=none", "--command", "true", "--write-plan"])
+        .expect(2, &["-v number 1", "before the `=`"]);
     let planned = of_one("pg.jit=off");
     planned.expect(0, &[]);
     assert!(planned.stdout.contains("jit = \"off\""), "{}", planned.stdout);
@@ -232,14 +240,39 @@ fn results_that_cannot_be_written_are_refused_before_anything_is_fetched() {
     assert!(!place.data().exists());
 }
 
+/// The cache is empty, so a run that gets so far begins to fetch.
 #[test]
-fn a_data_directory_that_cannot_be_used_is_refused_before_anything_runs() {
+fn what_cannot_be_used_is_refused_before_anything_is_fetched() {
     let place = Place::new();
     let file = place.plan(&plan(ONE, "", QUICK));
-    let run =
-        |data: &str| place.steelyard(&["run", "--allow-concurrent", "--data-dir", data, &file]);
-    place.file("blocked", "a file");
-    run(place.path().join("blocked").to_str().unwrap()).expect(2, &["blocked", "--data-dir"]);
+    let refused = |file: &str, data: &str, (variable, value): (&str, &str), parts: &[&str]| {
+        let mut command = place.command(&["run", "--allow-concurrent", "--data-dir", data, file]);
+        command.env("STEELYARD_CACHE", place.path().join("cache")).env(variable, value);
+        let ended = place.spawn(command).end();
+        ended.expect(2, parts);
+        assert!(!ended.stderr.contains("fetch"), "{}", ended.stderr);
+        assert!(!ended.stderr.contains("resume"), "{}", ended.stderr);
+        assert!(!place.results().exists(), "nothing is begun");
+    };
+    let (usual, good) = (("STEELYARD_OTHER", ""), place.data());
+    let good = good.to_str().unwrap();
+    let blocked = place.file("blocked", "a file");
+    let below = format!("{blocked}/below");
+    for bad in [&*blocked, &*below, "/proc/x", "/proc"] {
+        refused(&file, bad, usual, &[bad, "--data-dir"]);
+        for variable in ["STEELYARD_CACHE", "STEELYARD_STATE"] {
+            refused(
+                &file,
+                good,
+                (variable, bad),
+                &[bad, &format!("set {variable} to a directory")],
+            );
+        }
+    }
+    // Nobody listens there.
+    let both = [("pg", "postgres@13.7"), ("theirs", "postgres://me@127.0.0.1:1/x")];
+    let attached = place.file("both.toml", &plan(&both, "config = {}", QUICK));
+    refused(&attached, good, usual, &["variant `theirs`", "127.0.0.1:1"]);
     if !nix::unistd::geteuid().is_root() {
         return testing::skip("not root, so servers run as the calling user");
     }
@@ -247,11 +280,9 @@ fn a_data_directory_that_cannot_be_used_is_refused_before_anything_runs() {
     fs::create_dir(&closed).unwrap();
     fs::set_permissions(&closed, fs::Permissions::from_mode(0o700)).unwrap();
     let data = closed.join("data");
-    let ended = run(data.to_str().unwrap());
-    ended.expect(2, &["user `", "cannot reach", "/closed", "--data-dir", "chmod o+x"]);
+    let barred = ["user `", "cannot reach", "/closed", "--data-dir", "chmod o+x"];
+    refused(&file, data.to_str().unwrap(), usual, &barred);
     assert_eq!(names(&closed), Vec::<String>::new(), "what was made is removed");
-    let trials = Database::of(&place.results()).number("SELECT count(*) FROM trial");
-    assert_eq!(trials, 0, "nothing is begun");
     place
         .run(&[&file, "--server-user", "nobody-of-this-name"])
         .expect(2, &["nobody-of-this-name", "no such user"]);

@@ -55,7 +55,7 @@ fn no_password_is_told_when_nobody_listens() {
         let ended = place.run(&["insert", "-v", reference]);
         let host = if reference.contains("::1") { "[::1]" } else { "127.0.0.1" };
         match readable {
-            true => ended.expect(3, &[&format!("{host}:{port}")]),
+            true => ended.expect(2, &[&format!("{host}:{port}")]),
             false => ended.expect(2, &["does not name a system under test"]),
         }
         assert_untold(&ended, reference);

@@ -112,7 +112,7 @@ fn nothing_is_left_of_an_interrupted_or_killed_sweep() {
             "clients = 2\npinning = \"colocated\"\nidle = 3\nseconds = 6",
         ));
         let mut run = place.start_run(&[&file]);
-        run.wait_for("trial 1/1", "  index");
+        run.wait_for("  index", "trial 1/1");
         let begin = std::time::Instant::now();
         while idle(&place) < 3 {
             assert!(begin.elapsed().as_secs() < 60, "{} idle processes", idle(&place));

@@ -194,6 +194,14 @@ pub enum Error {
         /// The system's own error.
         source: io::Error,
     },
+    /// A directory of steelyard's own can't be used.
+    #[error("{source}; set {variable} to a directory that you may write to")]
+    Place {
+        /// The environment variable that names it.
+        variable: &'static str,
+        /// Why not.
+        source: Box<Error>,
+    },
     /// There is no space for a copy of a data directory.
     #[error(
         "not enough space for a copy of the data in {}: it needs {}, but only {} are free; free space there, or choose another directory with --data-dir",
@@ -372,6 +380,7 @@ impl Error {
                 | Self::Installation { .. }
                 | Self::User { .. }
                 | Self::Unreachable { .. }
+                | Self::Place { .. }
                 | Self::DirectoryInUse { .. }
                 | Self::NotPrivate { .. }
                 | Self::Reserved { .. }

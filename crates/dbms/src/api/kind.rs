@@ -84,6 +84,11 @@ pub trait Kind: fmt::Debug + Sync {
         setting.to_ascii_lowercase()
     }
 
+    /// True if a setting of this name is its servers' own. False only means that it isn't known.
+    fn has_setting(&self, _name: &str) -> bool {
+        false
+    }
+
     /// True if a server of this kind can be reached over TCP.
     fn listens_on_tcp(&self) -> bool {
         false

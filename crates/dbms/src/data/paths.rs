@@ -10,9 +10,26 @@ use nix::unistd::geteuid;
 use crate::process::user;
 use crate::{Error, ServerUser};
 
-/// A directory: environment variable `variable`; otherwise `root` for root; otherwise `steelyard`
-/// under the XDG base directory `xdg` (XDG Base Directory Specification) or under `~/fallback`.
-pub(crate) fn default_directory(variable: &str, root: &str, xdg: &str, fallback: &str) -> PathBuf {
+/// Opens a directory that steelyard writes to: environment variable `variable`; otherwise `root`
+/// for root; otherwise `steelyard` under the XDG base directory `xdg` (XDG Base Directory
+/// Specification) or under `~/fallback`.
+///
+/// # Errors
+/// [`Error::Place`] if it can't be opened or written to.
+pub(crate) fn open_default<T>(
+    variable: &'static str,
+    [root, xdg, fallback]: [&str; 3],
+    open: impl FnOnce(&Path) -> Result<T, Error>,
+) -> Result<T, Error> {
+    let path = default_directory(variable, root, xdg, fallback);
+    let opened = open(&path).and_then(|opened| {
+        tempfile::tempfile_in(&path).map_err(Error::io("write to", &path))?;
+        Ok(opened)
+    });
+    opened.map_err(|error| Error::Place { variable, source: Box::new(error) })
+}
+
+fn default_directory(variable: &str, root: &str, xdg: &str, fallback: &str) -> PathBuf {
     let set = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
     if let Some(path) = set(variable) {
         return path;

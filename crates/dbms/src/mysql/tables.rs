@@ -20,13 +20,18 @@ struct Size {
 const FIRST_PAGES: f64 = 65_536.0;
 /// Bytes that the file of a table may have free: InnoDB extends it by four extents of 1 MB.
 const FREE: f64 = 8.0 * 1024.0 * 1024.0;
+/// Parts up to this size consist of single pages, by which InnoDB then extends the file;
+const SMALL: f64 = 32.0 * 16_384.0;
+/// bytes that such a file has besides: pages about the file itself, and some that are free.
+const SMALL_FREE: f64 = 16.0 * 16_384.0;
 
 impl Size {
     /// True if the sizes of the parts are out of date: they were computed when the table was much
     /// smaller.
     fn is_old(&self) -> bool {
         let parts = self.index + self.rel;
-        (self.rel <= FIRST_PAGES && self.total > FREE) || 2.0 * parts + FREE < self.total
+        let free = if parts <= SMALL { SMALL_FREE } else { FREE };
+        (self.rel <= FIRST_PAGES && self.total > FREE) || 2.0 * parts + free < self.total
     }
 }
 
@@ -250,6 +255,9 @@ mod tests {
         assert!(size(2.5 * mb, 2.0 * mb, 100.0 * mb).is_old());
         assert!(!size(2.5 * mb, 2.0 * mb, 9.0 * mb).is_old());
         assert!(!size(16384.0, 16384.0, 0.1 * mb).is_old());
+        // Of a table with 2,000 rows, before and after they were counted.
+        assert!(size(32768.0, 16384.0, 0.6 * mb).is_old());
+        assert!(!size(0.1 * mb, 0.4 * mb, 0.6 * mb).is_old());
         assert!(!size(0.0, 60.0 * mb, 68.0 * mb).is_old());
     }
 

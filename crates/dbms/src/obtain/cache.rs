@@ -20,14 +20,10 @@ impl Cache {
     /// root, `/var/cache/steelyard`; otherwise `$XDG_CACHE_HOME/steelyard` or `~/.cache/steelyard`.
     ///
     /// # Errors
-    /// [`Error::Io`] if the directory cannot be created.
+    /// [`Error::Place`] if the directory cannot be created or written to.
     pub fn open_default() -> Result<Self, Error> {
-        Self::at(paths::default_directory(
-            "STEELYARD_CACHE",
-            "/var/cache/steelyard",
-            "XDG_CACHE_HOME",
-            ".cache",
-        ))
+        let usual = ["/var/cache/steelyard", "XDG_CACHE_HOME", ".cache"];
+        paths::open_default("STEELYARD_CACHE", usual, |path| Self::at(path))
     }
 
     /// The cache in directory `path`, which is created if it does not exist.

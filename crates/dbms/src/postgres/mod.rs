@@ -42,6 +42,9 @@ use crate::{
 };
 use server::PostgresServer;
 
+/// Names that `postgres --describe-config` prints, of 12 to 18.
+const SETTINGS: &str = include_str!("settings.txt");
+
 /// The kind.
 #[derive(Debug)]
 pub(crate) struct Postgres;
@@ -89,6 +92,10 @@ impl Kind for Postgres {
         };
         let own = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
         Ok(settings.iter().map(own).collect())
+    }
+
+    fn has_setting(&self, name: &str) -> bool {
+        SETTINGS.lines().any(|known| known.eq_ignore_ascii_case(name))
     }
 
     fn listens_on_tcp(&self) -> bool {

@@ -79,14 +79,10 @@ impl Ledger {
     /// `~/.local/state/steelyard`.
     ///
     /// # Errors
-    /// [`Error::Io`] if the directory cannot be created.
+    /// [`Error::Place`] if the directory cannot be created or written to.
     pub fn open_default() -> Result<Self, Error> {
-        Self::open(paths::default_directory(
-            "STEELYARD_STATE",
-            "/var/lib/steelyard/ledger",
-            "XDG_STATE_HOME",
-            ".local/state",
-        ))
+        let usual = ["/var/lib/steelyard/ledger", "XDG_STATE_HOME", ".local/state"];
+        paths::open_default("STEELYARD_STATE", usual, |path| Self::open(path))
     }
 
     /// The ledger in `directory`, which is created (mode 0700) if it does not exist.

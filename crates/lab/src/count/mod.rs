@@ -73,17 +73,16 @@ pub fn count(
     let exclusive = if options.allow_concurrent { None } else { Some(Exclusive::take()?) };
     let valgrind = Valgrind::find()?;
     sweep(ledger, on_event)?;
-    let user = options.server_user.as_deref();
-    let lineup = line_up(plan, &Installed(cache), user, interrupted, on_event)?;
+    let name = options.server_user.as_deref();
+    let user = ServerUser::choose(name)?;
+    let made = make_data_dir(options, Some(&user))?;
+    let lineup = line_up(plan, &Installed(cache), name, interrupted, on_event)?;
     let methods = of_each(&lineup, |_, subject| {
         let method = dbms::count_method(&subject.installation);
         method.map_err(|error| Error::of(&subject.variant.name, error))
     })?;
     let catalogues = of_each(&lineup, catalogue)?;
     let store = Store::open(&options.results)?;
-    let user = ServerUser::choose(options.server_user.as_deref())?;
-    let made = make_data_dir(options)?;
-    user.check_reach(&options.data_dir).inspect_err(|_| made.remove())?;
     let seed = lineup.plan.seed.unwrap_or(SEED);
     let experiment = begin(&store, &lineup, options, Purpose::Count, seed)?.id;
     let held = Exclusive::take_experiment(store.database(), experiment.0)?;
@@ -104,8 +103,7 @@ pub fn count(
         // The store may be what failed; report the error that came first.
         Err(_) => store.interrupt_experiment(experiment).unwrap_or(()),
     }
-    made.remove();
-    drop((held, exclusive));
+    drop((made, held, exclusive));
     result.map(|()| {
         on_event(Event::Ended);
         experiment

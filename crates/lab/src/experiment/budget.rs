@@ -1,6 +1,7 @@
 //! The time a run has used, and how long its next block will take.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use plan::{Pairing, Plan, SequenceKey};
@@ -8,6 +9,7 @@ use store::{ExperimentId, Scope, Step, Store, Trial, TrialId, TrialState};
 
 use crate::error::Error;
 use crate::experiment::blocks::Stint;
+use crate::experiment::room::{self, Room};
 
 /// The time of an experiment, over all the runs that have worked on it.
 #[derive(Debug)]
@@ -38,6 +40,48 @@ impl Clock {
     pub fn used(&self) -> Duration {
         self.before + self.since.elapsed()
     }
+}
+
+/// What is known of the budget of a plan before its run starts; `None` if it has none.
+///
+/// # Errors
+/// As [`room::check`].
+pub fn beforehand(results: &Path, plan: &Plan) -> Result<Option<String>, Error> {
+    let doubt = room::check(plan)?;
+    let Some(budget) = plan.budget.filter(|_| doubt.is_none()) else { return Ok(doubt) };
+    Ok(Some(match earlier(results, plan) {
+        Some((experiment, used, block)) => {
+            let room = Room { budget, done: 0, used, block };
+            format!("as experiment {experiment} went, {}", room.text(plan))
+        }
+        None => room::at_first(plan),
+    }))
+}
+
+/// The latest experiment in a results directory with the same variants, workload and design, the
+/// time of its load, and that of its shortest block.
+fn earlier(results: &Path, plan: &Plan) -> Option<(ExperimentId, Duration, Duration)> {
+    let store = Store::open_read_only(results).ok()?;
+    let trials_of_block = plan.block(0, 1).trials.len();
+    let same = |stored: &Plan| {
+        (&stored.variants, &stored.workload, &stored.restore_after, stored.pairing)
+            == (&plan.variants, &plan.workload, &plan.restore_after, plan.pairing)
+            && stored.designs_itself() == plan.designs_itself()
+    };
+    store.experiments().ok()?.into_iter().find_map(|experiment| {
+        Plan::parse(&experiment.plan, None, "the stored plan").ok().filter(same)?;
+        let mut trials = store.trials(experiment.id).ok()?;
+        trials.retain(|trial| trial.state == TrialState::Finished);
+        let of_block = |number: u32| {
+            let spans = trials.iter().filter(|trial| trial.block == number);
+            let spans = spans.filter_map(|trial| Some((trial.started_ms, trial.ended_ms?)));
+            let spans: Vec<_> = spans.collect();
+            (spans.len() == trials_of_block).then(|| report::covered(spans))
+        };
+        let blocks = trials.iter().map(|trial| trial.block).max()?;
+        let shortest = (1..=blocks).filter_map(of_block).min()?;
+        Some((experiment.id, report::time_used(&trials, 0), shortest))
+    })
 }
 
 /// Expected time for these trials of a plan: that of the longest trials so far with the same

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use dbms::ServerUser;
 use rustix::fs::{IFlags, ioctl_getflags, ioctl_setflags};
 
 use crate::error::Error;
@@ -15,9 +16,9 @@ pub struct DataDir {
     made: Vec<PathBuf>,
 }
 
-impl DataDir {
+impl Drop for DataDir {
     /// Removes the directories we created that are empty; another run may be using the rest.
-    pub fn remove(&self) {
+    fn drop(&mut self) {
         for path in self.made.iter().rev() {
             if fs::remove_dir(path).is_err() {
                 return;
@@ -28,9 +29,16 @@ impl DataDir {
 
 /// Creates the directory for servers' data so that others can traverse but not list it, whatever
 /// the umask. The default one is in a place where anyone could create it first, so we must own it.
-/// One named with --data-dir is used as it is.
-pub fn make_data_dir(options: &Options) -> Result<DataDir, Error> {
-    make_directory(&options.data_dir, options.data_dir == default_data_dir())
+/// One named with --data-dir is used as it is. `user`, who runs servers there, must be able to
+/// enter it.
+pub fn make_data_dir(options: &Options, user: Option<&ServerUser>) -> Result<DataDir, Error> {
+    let path = &options.data_dir;
+    let made = make_directory(path, *path == default_data_dir())?;
+    tempfile::tempdir_in(path).map_err(|source| Error::DataDir { path: path.clone(), source })?;
+    if let Some(user) = user {
+        user.check_reach(path)?;
+    }
+    Ok(made)
 }
 
 /// Asks the filesystem to spread the servers' directories over the disk (chattr(1), attribute T).
@@ -49,11 +57,7 @@ fn spread(directory: &Path) {
 /// Makes it; `shared_place`: where anyone can make it first.
 fn make_directory(path: &Path, shared_place: bool) -> Result<DataDir, Error> {
     use std::os::unix::fs::PermissionsExt;
-    let io = |source| Error::Io {
-        path: path.to_owned(),
-        source,
-        remedy: "Choose a directory for the servers' data with --data-dir",
-    };
+    let io = |source| Error::DataDir { path: path.to_owned(), source };
     let mut data = DataDir::default();
     if shared_place && path.symlink_metadata().is_ok() {
         dbms::check_private(path)?;
@@ -82,10 +86,7 @@ fn make_directory(path: &Path, shared_place: bool) -> Result<DataDir, Error> {
                     dbms::check_private(path)?;
                 }
             }
-            Err(error) => {
-                data.remove();
-                return Err(io(error));
-            }
+            Err(error) => return Err(io(error)),
         }
     }
     Ok(data)
@@ -99,9 +100,9 @@ mod tests {
     fn a_data_directory_made_by_someone_else_is_refused() {
         let place = tempfile::tempdir().unwrap();
         let path = place.path().join("data");
-        make_directory(&path, true).unwrap();
+        let _other = make_directory(&path, true).unwrap();
         let data = make_directory(&path, true).unwrap();
-        data.remove();
+        drop(data);
         assert!(!path.exists(), "what is ours is taken, and removed at the end");
         std::os::unix::fs::symlink(place.path(), &path).unwrap();
         let refused = |part: &str| {

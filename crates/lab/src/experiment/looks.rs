@@ -14,7 +14,7 @@ use crate::experiment::budget::{Clock, expected};
 use crate::experiment::course::{Course, Outlook};
 use crate::experiment::end::{End, Time};
 use crate::experiment::extent::Extent;
-use crate::experiment::room::{Room, round_up, upward};
+use crate::experiment::room::{Room, round_up};
 use crate::experiment::standing::{Standing, Standings, Tally, list, standings};
 use crate::trial::conditions::{Conditions, Lengths};
 
@@ -174,7 +174,7 @@ impl Run<'_, '_, '_> {
             let lacking = lacking(plan, course, &self.extent, done, used);
             if done == 1 {
                 let outlook = course.outlook(standings, &self.extent, done, left, false);
-                let text = || prospects(course, standings, &self.extent, used, &outlook);
+                let text = || prospects(standings, &outlook);
                 conditions.tell(Event::Note(lacking.clone().unwrap_or_else(text)));
                 self.lengths = outlook.lengths;
             } else if let Some(text) = lacking.clone().filter(|_| !self.lacks_room) {
@@ -268,13 +268,20 @@ impl Run<'_, '_, '_> {
         conditions.tell(Event::Note(warning.text.clone()));
         conditions.warn_once(&warning)?;
         if let Some(budget) = self.enough(&found.open_to_change)? {
-            conditions.tell(Event::Enough(budget));
+            conditions.tell(Event::Enough { budget, decides: !self.is_early() });
         }
         Ok(())
     }
 
-    /// The budget with which the same plan would probably decide what is open; `None` if it has no
-    /// budget, nothing is open, or no budget of a day would do.
+    /// True as long as there are fewer blocks than a verdict takes: what more of them would decide
+    /// is not known yet.
+    fn is_early(&self) -> bool {
+        self.done < ENOUGH_BLOCKS as u32
+    }
+
+    /// The budget with which the same plan would probably decide what is open, or, early on, has
+    /// room for the blocks that a verdict takes; `None` if it has no budget, nothing is open, or no
+    /// budget of a day would do.
     fn enough(&self, standings: &[Standing]) -> Result<Option<Duration>, Error> {
         let Some(budget) = self.plan.budget else { return Ok(None) };
         let mut open = standings.iter().filter(|standing| !standing.settled).peekable();
@@ -286,12 +293,18 @@ impl Run<'_, '_, '_> {
         let done = self.done;
         let enough = if let Some(course) = &self.course {
             let whole = Extent::whole(self.plan);
-            let further = course.outlook(standings, &whole, done, None, true).enough;
-            let block = course.shortest(&whole).filter(|_| done < ENOUGH_BLOCKS as u32);
-            let least = block.map(|block| Room { budget, done, used, block }.enough(self.plan));
-            further.map(|further| used + further).max(least)
+            match self.is_early() {
+                true => course
+                    .shortest(&whole)
+                    .map(|block| Room { budget, done, used, block }.enough(self.plan)),
+                false => {
+                    let further = course.outlook(standings, &whole, done, None, true).enough;
+                    further.map(|further| used + further)
+                }
+            }
         } else {
             let further = open.filter_map(|standing| standing.comparison.further_blocks).max();
+            let further = further.filter(|_| !self.is_early());
             let blocks = done.saturating_add(further.unwrap_or(0)).max(ENOUGH_BLOCKS as u32);
             let whole = Extent::whole(self.plan).stints(&self.plan.block(experiment.seed, 1));
             let block = expected(store, experiment.id, self.plan, &whole)?;
@@ -315,14 +328,9 @@ fn lacking(
     Room { budget, done, used, block }.lacking(plan)
 }
 
-/// The prospects of a run that designs itself, as far as its first restart shows.
-fn prospects(
-    course: &Course,
-    standings: &[Standing],
-    extent: &Extent,
-    used: Duration,
-    outlook: &Outlook,
-) -> String {
+/// The prospects of a run that designs itself, as far as its first restart shows: how much restarts
+/// differ is not known yet, so neither is the budget that steps out of reach would take.
+fn prospects(standings: &[Standing], outlook: &Outlook) -> String {
     let mut open: Vec<String> = Vec::new();
     for (at, standing) in standings.iter().enumerate() {
         if !outlook.pursued.contains(&at) && !open.contains(&standing.step) {
@@ -332,11 +340,12 @@ fn prospects(
     if open.is_empty() {
         return outlook.text.clone();
     }
-    let takes = match course.outlook(standings, extent, 1, None, false).enough {
-        Some(further) => format!("would take a budget of about {}", upward(used + further)),
-        None => "would take more than a day".to_owned(),
-    };
-    format!("{}; small differences in {} {takes}", outlook.text, list(&open))
+    format!(
+        "{}; small differences in {} probably take a larger budget, how large is known after \
+         {ENOUGH_BLOCKS} blocks",
+        outlook.text,
+        list(&open)
+    )
 }
 
 /// Reports all intervals after a restart.
@@ -404,23 +413,20 @@ mod tests {
         let left = plan.budget.map(|budget| budget.saturating_sub(used));
         let standings = [standing];
         let outlook = course.outlook(&standings, &extent, 1, left, false);
-        lacking(&plan, &course, &extent, 1, used)
-            .unwrap_or_else(|| prospects(&course, &standings, &extent, used, &outlook))
+        lacking(&plan, &course, &extent, 1, used).unwrap_or_else(|| prospects(&standings, &outlook))
     }
 
     #[test]
     fn the_first_restart_tells_what_the_budget_can_decide() {
         let quiet = first_restart("2m", 0.001);
         assert!(quiet.contains("; probably detects differences of "), "{quiet}");
-        assert!(!quiet.contains("would take"), "{quiet}");
-        let noisy = first_restart("2m", 0.2);
-        let (before, budget) = noisy.split_once("would take a budget of about ").unwrap();
-        assert!(before.ends_with("; small differences in qr100 "), "{noisy}");
-        // Which would do.
-        let enough = first_restart(budget, 0.2);
-        assert!(!enough.contains("would take"), "{budget}: {enough}");
-        let hopeless = first_restart("2m", 2.0);
-        assert!(hopeless.contains("in qr100 would take more than a day"), "{hopeless}");
+        assert!(!quiet.contains("larger budget"), "{quiet}");
+        for sd in [0.2, 2.0] {
+            let noisy = first_restart("2m", sd);
+            let unknown = "; small differences in qr100 probably take a larger budget, how large \
+                           is known after 6 blocks";
+            assert!(noisy.ends_with(unknown), "{noisy}");
+        }
         let short = first_restart("30s", 0.2);
         assert!(short.contains(", but a verdict takes 6: qr100 will"), "{short}");
         assert!(!short.contains("detects"), "{short}");

@@ -47,6 +47,13 @@ pub fn check(plan: &Plan) -> Result<Option<String>, Error> {
     )))
 }
 
+/// What is known of a budget before the first block, where no earlier experiment tells more.
+pub fn at_first(plan: &Plan) -> String {
+    let least = f64::from(blocks_needed(plan)) * least_block(plan);
+    let later = "after the first block, the run says what its budget can decide";
+    if least < 1.0 { later.to_owned() } else { format!("{}; {later}", needed(plan, least)) }
+}
+
 /// What to do about a budget that is too small, of which `least` is the smallest that may do.
 fn remedy(plan: &Plan, least: &str) -> String {
     // A run that designs itself has no seconds to lower.
@@ -194,10 +201,10 @@ fn step(time: Duration) -> u64 {
 fn judged_steps(plan: &Plan) -> Vec<String> {
     let mut names = Vec::new();
     for sequence in plan.workload.sequences() {
-        let loaded = plan.loaded_steps(&sequence);
-        for step in sequence.steps.into_iter().skip(loaded) {
-            if !step.warm_up && !names.contains(&step.key.name) {
-                names.push(step.key.name);
+        for (place, step) in sequence.steps.iter().enumerate() {
+            let judged = !step.warm_up && !plan.only_prepares(&sequence, place);
+            if judged && !names.contains(&step.key.name) {
+                names.push(step.key.name.clone());
             }
         }
     }

@@ -5,18 +5,18 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use dbms::{Ledger, ServerUser};
-use plan::Plan;
+use plan::{Plan, Variant};
 use store::{Experiment, ExperimentId, ExperimentState, FAILED, Purpose, Store, Warning, now_ms};
 use workload::Counters;
 
 use crate::error::Error;
 use crate::event::Event;
 use crate::experiment::blocks::Execution;
+use crate::experiment::budget::beforehand;
 use crate::experiment::data_dir::make_data_dir;
 use crate::experiment::exclusive::Exclusive;
 use crate::experiment::looks::conduct;
 use crate::experiment::record::{begin, host};
-use crate::experiment::room;
 use crate::lineup::line_up;
 use crate::observe::profile::Profiler;
 use crate::observe::scheduler::Scheduler;
@@ -51,9 +51,9 @@ pub fn run(
     on_event: &mut dyn FnMut(Event),
 ) -> Result<ExperimentId, Error> {
     if let Resume::New(plan) = &resume
-        && let Some(doubt) = room::check(plan)?
+        && let Some(known) = beforehand(&options.results, plan)?
     {
-        on_event(Event::Note(doubt));
+        on_event(Event::Note(known));
     }
     let exclusive = if options.allow_concurrent { None } else { Some(Exclusive::take()?) };
     sweep(ledger, on_event)?;
@@ -62,17 +62,14 @@ pub fn run(
         Resume::Unfinished(plan, experiment) => (*plan, Some(*experiment)),
     };
     let server_user = options.server_user.as_deref();
+    // Servers that are already running need no user.
+    let starts = !plan.variants.iter().all(Variant::is_running);
+    let user = if starts { systems.user(server_user)? } else { ServerUser::caller() };
+    let made = make_data_dir(options, starts.then_some(&user))?;
     let lineup = line_up(plan, systems, server_user, interrupted, on_event)?;
     let scheduler = scheduler(lineup.counters)?;
     // Opened only now, so that a plan that can't be run leaves no empty results behind.
     let store = Store::open(&options.results)?;
-    let starts = lineup.subjects.iter().any(|subject| subject.installation.is_ours());
-    // Servers that are already running need no user.
-    let user = if starts { systems.user(server_user)? } else { ServerUser::caller() };
-    let made = make_data_dir(options)?;
-    if starts {
-        user.check_reach(&options.data_dir).inspect_err(|_| made.remove())?;
-    }
     let database = options.results.join(store::DATABASE);
     let resumed = going_on.is_some();
     let experiment = match going_on {
@@ -82,8 +79,7 @@ pub fn run(
             begin(&store, &lineup, options, Purpose::Run, seed)?
         }
     };
-    let held =
-        Exclusive::take_experiment(&database, experiment.id.0).inspect_err(|_| made.remove())?;
+    let held = Exclusive::take_experiment(&database, experiment.id.0)?;
     if resumed {
         store.resume_experiment(experiment.id)?;
         // This may be another machine than the one on which the experiment began.
@@ -113,8 +109,7 @@ pub fn run(
         Ok(()) => store.finish_experiment(experiment.id)?,
         Err(error) => record_failure(&store, experiment.id, error),
     }
-    made.remove();
-    drop((held, exclusive));
+    drop((made, held, exclusive));
     result.map(|()| {
         conditions.tell(Event::Ended);
         experiment.id

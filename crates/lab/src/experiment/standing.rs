@@ -113,8 +113,7 @@ pub fn standings(results: &Results, plan: &Plan) -> Result<Standings, Error> {
         else {
             continue;
         };
-        // What is loaded once for all trials has one value, which no further block changes.
-        if step < plan.loaded_steps(sequence) {
+        if plan.only_prepares(sequence, step) {
             continue;
         }
         for (place, variant) in plan.variants.iter().enumerate() {

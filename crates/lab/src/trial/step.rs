@@ -18,6 +18,7 @@ use crate::observe::observer::{Found, Scene, Server};
 use crate::observe::observers::Observers;
 use crate::trial::attempt::{Attempt, Trouble, at_once};
 use crate::trial::conditions::Conditions;
+use crate::trial::loads::LOAD_BLOCK;
 use crate::trial::plans::plans;
 use crate::trial::program::keep_output;
 use crate::trial::terms;
@@ -336,8 +337,11 @@ pub fn complete(
     let locality = if attempt.group.is_some() { here } else { Locality::Remote };
     figures::fill(record, step, outcome, recording, locality);
     let plan = conditions.plan();
-    // A run that designs itself chose these seconds, and its restarts make up for them.
-    if !(plan.designs_itself() && step.seconds.is_some()) {
+    // A run that designs itself chose these seconds, and its restarts make up for them. What only
+    // prepares for others is not judged.
+    let chosen = plan.designs_itself() && step.seconds.is_some();
+    let prepares = attempt.entered.block == LOAD_BLOCK || plan.added.contains(&step.key.name);
+    if !chosen && !prepares {
         figures::warn_if_short(record, step, outcome, plan.lengthening(&step.key.name));
     }
     let apart = !matches!(attempt.server.endpoint(), Endpoint::Process(_));

@@ -173,11 +173,6 @@ impl WorkloadPlan {
         added
     }
 
-    /// True if it says which steps prepare for others each time it is read, however it is written.
-    pub(crate) fn tells_preparation(&self) -> bool {
-        !self.family().prepares().is_empty()
-    }
-
     /// Sets all numbers of rows.
     pub fn set_rows(&mut self, of: impl Fn(u64) -> u64) {
         self.family_mut().rows().into_iter().for_each(|rows| *rows = of(*rows));
@@ -220,11 +215,16 @@ impl WorkloadPlan {
         canonical(step, self.family().aliases())
     }
 
-    /// Writes its section; `seconds`: how long steps last too.
-    pub(crate) fn write(&self, out: &mut String, seconds: bool) {
+    /// Writes its section, without the steps that are `added` when it is read; `seconds`: how long
+    /// steps last too.
+    pub(crate) fn write(&self, out: &mut String, added: &[String], seconds: bool) {
         out.push_str(&format!("\n[workload.{}]\n", self.name()));
         let left_out = if seconds { &[] } else { self.family().keys_of_seconds() };
-        write_keys_but(out, self.clone().family_mut(), left_out);
+        let mut named = self.clone();
+        if let Some(steps) = named.family_mut().steps() {
+            steps.retain(|step| !added.contains(step));
+        }
+        write_keys_but(out, named.family_mut(), left_out);
     }
 
     /// Its section of `[workload]`.

@@ -47,6 +47,8 @@ impl CpuTicks {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct SystemStat {
     pub(crate) cpu: CpuTicks,
+    /// How many CPUs are online.
+    pub(crate) cpus: u32,
     pub(crate) interrupts: Option<u64>,
     pub(crate) context_switches: Option<u64>,
     /// Tasks that run or could run, including the reader.
@@ -71,6 +73,7 @@ pub(crate) fn parse(text: &str) -> Option<SystemStat> {
                 }
                 found = true;
             }
+            cpu if cpu.starts_with("cpu") => stat.cpus += 1,
             "intr" => stat.interrupts = number(),
             "ctxt" => stat.context_switches = number(),
             "procs_running" => stat.running = number(),

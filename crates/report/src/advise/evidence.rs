@@ -119,7 +119,9 @@ pub(super) fn gather(
                 variance: None,
                 apart: true,
             };
-            variance(sources, &trials, &systems, &values, &mut step)?;
+            if !plan.only_prepares(sequence, place) {
+                variance(sources, &trials, &systems, &values, &mut step)?;
+            }
             evidence.steps.push(step);
         }
     }

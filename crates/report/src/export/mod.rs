@@ -21,7 +21,8 @@ struct Row<'a> {
     trial: i64,
     started_ms: i64,
     step: &'a StepKey,
-    /// `measured`; `warm-up`; or `loaded-once`, which has one value that all blocks share.
+    /// `measured`; `warm-up`; `preparation`, not named by the plan; or `loaded-once`, which has one
+    /// value that all blocks share.
     kind: &'static str,
     metric: &'static Metric,
     /// Its unit in this step: rows/s, queries/s, µs, …
@@ -55,10 +56,11 @@ fn rows(results: &Results) -> impl Iterator<Item = Row<'_>> {
                 trial: sample.trial.0,
                 started_ms: sample.started_ms,
                 step: &step.key,
-                kind: match (step.warm_up, step.loaded_once) {
-                    (true, _) => "warm-up",
-                    (false, true) => "loaded-once",
-                    (false, false) => "measured",
+                kind: match (step.warm_up, step.loaded_once, step.prepares) {
+                    (true, ..) => "warm-up",
+                    (false, true, _) => "loaded-once",
+                    (false, false, true) => "preparation",
+                    (false, false, false) => "measured",
                 },
                 metric,
                 unit: if throughput { format!("{}/s", step.unit) } else { metric.unit.to_owned() },

@@ -145,7 +145,7 @@ impl Judge<'_> {
             return Outcome::Aside;
         };
         let known = |v: &VariantStep| !v.values(metric.name).is_empty();
-        let aside = step.loaded_once || step.warm_up;
+        let aside = step.prepares || step.warm_up;
         if aside || !(metric.everywhere || step.variants.iter().any(known)) {
             return Outcome::Aside;
         }

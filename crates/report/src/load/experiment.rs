@@ -154,16 +154,18 @@ fn twins(plan: Option<&plan::Plan>, variants: &[store::Variant]) -> Vec<Option<u
 fn planned(plan: Option<&plan::Plan>, variants: usize) -> Vec<StepResults> {
     let Some(plan) = plan else { return Vec::new() };
     let of = |sequence: plan::Sequence| {
-        let (loaded, key) = (plan.loaded_steps(&sequence), sequence.key);
-        sequence.steps.into_iter().enumerate().map(move |(place, step)| StepResults {
-            key: step.key,
-            sequence: Some(key.number()),
+        let loaded = plan.loaded_steps(&sequence);
+        let result = |(place, step): (usize, &plan::PlannedStep)| StepResults {
+            key: step.key.clone(),
+            sequence: Some(sequence.key.number()),
             loaded_once: place < loaded,
             warm_up: step.warm_up,
+            prepares: plan.only_prepares(&sequence, place),
             group: step.group.to_owned(),
             variants: vec![VariantStep::default(); variants],
             ..StepResults::default()
-        })
+        };
+        sequence.steps.iter().enumerate().map(result).collect::<Vec<_>>()
     };
     plan.workload.sequences().into_iter().flat_map(of).collect()
 }

@@ -61,6 +61,9 @@ pub struct StepResults {
     pub loaded_once: bool,
     /// True if the plan runs it only to warm up caches: shown, but never judged.
     pub warm_up: bool,
+    /// True if it only prepares for others: loaded once, or not named by the plan. Shown, but never
+    /// judged.
+    pub prepares: bool,
     /// The group of steps that it is shown with; empty if its workload has no groups.
     pub group: String,
     /// One per variant, in the order of [`Results::variants`].

@@ -49,7 +49,7 @@ pub(crate) fn why(
 fn comparable(results: &Results, base: usize, number: usize) -> bool {
     let Some(step) = results.steps.get(number) else { return false };
     let with = |variant: &&VariantStep| !variant.samples.is_empty();
-    let aside = step.warm_up || step.loaded_once;
+    let aside = step.warm_up || step.prepares;
     !aside
         && step.variant(base).as_ref().is_some_and(with)
         && step.variants.iter().filter(with).count() > 1

@@ -30,7 +30,7 @@ const FEWEST_CLIENTS: usize = 3;
 pub(crate) fn sweeps(results: &Results) -> Vec<Sweep> {
     let mut by_name: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (place, step) in results.steps.iter().enumerate() {
-        if !step.warm_up && !step.loaded_once {
+        if !step.warm_up && !step.prepares {
             by_name.entry(&step.key.name).or_default().push(place);
         }
     }

@@ -8,7 +8,7 @@ use toml::de::DeValue;
 
 use crate::count::Protocol;
 use crate::family::{Family, PlannedStep, Sequence, SequenceKey};
-use crate::key::{CommandOption, Form, Key, Keyed};
+use crate::key::{CommandOption, Form, Key, Keyed, StepNames};
 use crate::kind::{Kind, once, one_or_more, whole, words};
 use crate::problem::Problems;
 use crate::section::{choice, integer};
@@ -29,11 +29,13 @@ pub(super) const PROTOCOLS: [(&str, Protocol); 3] = [
 ];
 
 #[rustfmt::skip] // A table.
-const OPTIONS: [CommandOption; 7] = [
+const OPTIONS: [CommandOption; 8] = [
     CommandOption { key: "scale", name: "scale", value: "N", form: Form::Count,
         help: "Scale of the table, 100000 rows each [default: 50]" },
     CommandOption { key: "clients", name: "clients", value: "N,…", form: Form::Names,
         help: "Numbers of clients: 1,2,4 or 1..176 or \"1..176 step 4\" [default: 1]" },
+    CommandOption { key: "steps", name: "steps", value: "STEP,…", form: Form::Names,
+        help: "Steps to judge, such as load,select [default: select]" },
     CommandOption { key: "protocol", name: "protocol", value: "NAME,…", form: Form::Names,
         help: "How statements are sent: simple, extended, prepared [default: prepared]" },
     CommandOption { key: "pinning", name: "pinning", value: "NAME,…", form: Form::Names,
@@ -47,6 +49,13 @@ const OPTIONS: [CommandOption; 7] = [
         help: "Seconds of each point [default: 5]" },
 ];
 
+/// The steps that can be judged.
+const NAMES: StepNames = StepNames {
+    known: &[SelectPlan::LOAD, SelectPlan::INDEX, SelectPlan::SELECT],
+    aliases: &[],
+    suffixes: false,
+};
+
 impl Keyed for SelectPlan {
     #[rustfmt::skip] // A table.
     fn keys(&mut self) -> Vec<Key<'_>> {
@@ -54,6 +63,8 @@ impl Keyed for SelectPlan {
         vec![
             Key::whole("scale", &mut self.scale, 1..MOST_SCALE + 1).note("100,000 rows each"),
             Key::whole("load_dop", &mut self.load_dop, 1..1001).note("clients that load"),
+            Key::steps(&mut self.steps, NAMES).note("that are judged")
+                .means("the steps to judge; load and index are only [loaded](#loading-once) before the first of them"),
             Key::new("clients", &mut self.clients, clients())
                 .means("numbers of clients: numbers, and ranges such as `\"1..176\"` or `\"1..176 step 4\"`"),
             Key::new("protocol", &mut self.protocol, several(&PROTOCOLS))
@@ -124,7 +135,15 @@ impl Family for SelectPlan {
         (self.scale as f64 / FULL_REST_SCALE).clamp(0.02, 1.0)
     }
 
+    fn prepares(&self) -> Vec<String> {
+        let made = [Self::LOAD, Self::INDEX].into_iter().map(str::to_owned);
+        made.take_while(|step| !self.steps.contains(step)).collect()
+    }
+
     fn check(&self, problems: &mut Problems) {
+        if !self.steps.iter().any(|step| step == Self::SELECT) {
+            problems.of("workload.select.steps", "`steps` without `select`; add it");
+        }
         if self.protocol.contains(&Protocol::Simple) && self.pipeline.iter().any(|depth| *depth > 1)
         {
             let message = "a `pipeline` cannot be sent by the simple protocol; remove \"simple\" \
@@ -170,9 +189,17 @@ impl Family for SelectPlan {
 
     fn clear_steps(&mut self) {
         let usual = SelectPlan::default();
-        let SelectPlan { clients, protocol, pinning, transport, pipeline, idle, .. } = usual;
-        *self =
-            SelectPlan { clients, protocol, pinning, transport, pipeline, idle, ..self.clone() };
+        let SelectPlan { clients, steps, protocol, pinning, transport, pipeline, idle, .. } = usual;
+        *self = SelectPlan {
+            clients,
+            steps,
+            protocol,
+            pinning,
+            transport,
+            pipeline,
+            idle,
+            ..self.clone()
+        };
     }
 
     fn rows(&mut self) -> Vec<&mut u64> {
@@ -230,6 +257,7 @@ mod tests {
     fn mistakes_are_told() {
         for (section, message) in [
             ("clients = []", "the list is empty"),
+            ("steps = ['load']", "`steps` without `select`"),
             ("clients = [4, \"2..5\"]", "4 appears twice"),
             ("clients = \"9..1\"", "expected a number of clients, or a range such as \"1..176\""),
             ("pinning = \"cores\"", "expected \"none\", \"colocated\""),

@@ -15,6 +15,8 @@ pub struct SelectPlan {
     pub scale: u64,
     /// Clients that load.
     pub load_dop: u32,
+    /// The steps that are judged, by name. The others run anyway.
+    pub steps: Vec<String>,
     /// Numbers of clients, each 1 to 10000, without repetition.
     pub clients: Vec<u32>,
     /// How the statement is sent.
@@ -46,6 +48,7 @@ impl Default for SelectPlan {
         SelectPlan {
             scale: 50,
             load_dop: 2,
+            steps: vec![SelectPlan::SELECT.to_owned()],
             clients: vec![1],
             protocol: vec![Protocol::Prepared],
             pinning: vec![Pinning::None],

@@ -98,6 +98,10 @@ fn without_verdict(view: View<'_>, shown: &[&StepResults]) -> Vec<String> {
         "part of the load, which the plan runs once per variant; one value each, without a verdict";
     let notes = [
         note(|step| step.loaded_once, load),
+        note(
+            |step| step.prepares && !step.loaded_once,
+            "only prepares for others; without a verdict",
+        ),
         note(|step| step.warm_up, "only warms up caches; without a verdict"),
     ];
     notes.into_iter().flatten().collect()
