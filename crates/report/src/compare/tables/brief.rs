@@ -7,7 +7,7 @@ use judge::Verdict;
 use metrics::OPS;
 use store::Better;
 
-use super::sweeps::{SIGNS, sign};
+use super::sweeps::{SIGNS_MEAN, sign};
 use super::throughput::{SINGLE, SINGLE_VALUES, label_with_unit};
 use super::verdicts::{intervals, kind};
 use super::view::{VARIANT, View};
@@ -28,32 +28,25 @@ const FAILURES: [&str; 2] = ["failures", "trials"];
 /// Id of the table of verdicts.
 const BRIEF: &str = "brief";
 
-/// Verdicts on throughput, or on the metrics that were asked for, and throughput over clients;
-/// without variants to compare, throughput. Then warnings, those of one kind together. Nothing is
-/// wider than `width` characters, as far as names can be shortened.
+/// Verdicts on throughput, or on the metrics that were asked for; without variants to compare,
+/// throughput. Then where throughput falls with more clients, and warnings, those of one kind
+/// together. Nothing is wider than `width` characters, as far as names can be shortened.
 pub(crate) fn tables(view: View<'_>, warnings: &[WarningDocument], width: usize) -> Vec<Table> {
     let of_metric = |judged| verdicts(View { judged, ..view }, width);
-    let mut tables: Vec<Table> = view.verdicts.iter().filter_map(of_metric).collect();
+    let mut tables: Vec<Table> = view.verdicts.iter().flat_map(of_metric).collect();
     if tables.is_empty() {
         tables = alone(view);
     }
     if let Some(table) = tables.last_mut() {
         table.notes.extend(twins::line(view));
     }
-    for mut table in sweeps::tables(view) {
-        // The last column of cliffs says in words what the other columns show.
-        let cliffs = table.id.starts_with("cliffs");
-        if cliffs {
-            table.columns.pop();
-            table.rows.iter_mut().for_each(|row| drop(row.cells.pop()));
-        }
-        if cliffs || table.id.ends_with(".absolute") {
-            if table.rows.iter().any(|row| !row.spreads.is_empty()) {
-                table.notes.push(sweeps::SPREAD.to_owned());
-            }
-            tables.push(table);
-        }
-    }
+    let cliffs = view.sweeps.iter().filter_map(|sweep| sweeps::cliffs(view, sweep)?.filled());
+    tables.extend(cliffs.map(|mut table| {
+        // The last column says in words what the other columns show.
+        table.columns.pop();
+        table.rows.iter_mut().for_each(|row| drop(row.cells.pop()));
+        table
+    }));
     let all: Vec<&Table> = tables.iter().collect();
     let mut narrow: Vec<Table> =
         (0..all.len()).flat_map(|place| narrowed(&all, place, width)).collect();
@@ -75,15 +68,9 @@ fn narrowed(tables: &[&Table], place: usize, width: usize) -> Vec<Table> {
     table.step = None;
     let mut parts = table.with_spreads().without_empty_columns(&[]).in_columns(width);
     for part in &mut parts {
-        if part.section != Section::Verdicts {
-            part.legend.clear();
-        }
+        part.legend.clear();
         part.part.clear();
         part.title = wrapped(&part.title, width).join("\n");
-        // In front of each line of a legend is a bullet.
-        let bullet = "* ".len();
-        let fit = |line: &String| wrapped(line, width - bullet).join("\n");
-        part.legend = part.legend.iter().map(fit).collect();
         part.notes = part.notes.iter().flat_map(|note| wrapped(note, width)).collect();
         if !part.fits(width) {
             *part = part.squeezed(width, &[0], "");
@@ -92,20 +79,33 @@ fn narrowed(tables: &[&Table], place: usize, width: usize) -> Vec<Table> {
     parts
 }
 
-/// The verdicts on one metric; `None` if there is nothing to compare.
-fn verdicts(view: View<'_>, width: usize) -> Option<Table> {
+/// The verdicts on one metric. If they are many, those on the points of a sweep are in a table over
+/// its clients.
+fn verdicts(view: View<'_>, width: usize) -> Vec<Table> {
     let mut findings = view.judged.findings(view.results);
-    findings.retain(|finding| view.sweep_of(finding.step).is_none());
-    let mut table = match findings.len() {
-        0 => return None,
-        1..=LINES => lines(view, &findings, width),
-        _ => cells(view, &findings),
-    };
-    if findings.iter().any(is_single) {
-        let said = if view.results.is_imported() { SINGLE_VALUES } else { SINGLE };
-        table.notes.push(said.to_owned());
+    let single = findings.iter().any(is_single);
+    let mut over_clients = Vec::new();
+    if findings.len() > LINES {
+        let swept = |finding: &Finding<'_>| view.sweep_of(finding.step).is_some();
+        if findings.iter().any(swept) {
+            let title = title(view, &findings);
+            over_clients = sweeps::verdicts(view, &title);
+        }
+        findings.retain(|finding| !swept(finding));
     }
-    Some(table)
+    let mut tables = match findings.len() {
+        0 => Vec::new(),
+        1..=LINES => vec![lines(view, &findings, width)],
+        _ => vec![cells(view, &findings)],
+    };
+    tables.extend(over_clients);
+    let mut cells = tables.iter().flat_map(|table| &table.rows).flat_map(|row| &row.cells);
+    let signs = cells.any(|cell| cell.ends_with(sweeps::SIGNS)).then_some(SIGNS_MEAN);
+    let said = if view.results.is_imported() { SINGLE_VALUES } else { SINGLE };
+    if let Some(last) = tables.last_mut() {
+        last.notes.extend(signs.into_iter().chain(single.then_some(said)).map(str::to_owned));
+    }
+    tables
 }
 
 /// True if a finding has a ratio but neither an interval nor a verdict.
@@ -118,11 +118,12 @@ fn is_single(finding: &Finding<'_>) -> bool {
 fn alone(view: View<'_>) -> Vec<Table> {
     let rows_are_steps = view.rows_are_steps || view.results.variants.len() < view.steps().count();
     let mut tables = throughput::tables(View { rows_are_steps, ..view });
+    tables.extend(sweeps::tables(view));
     tables.retain(|table| table.part == "absolute");
     for table in &mut tables {
-        if let Some(what) = table.legend.first() {
-            table.notes.insert(0, what.clone());
-        }
+        let spread = table.legend.iter().filter(|line| *line == sweeps::SPREAD);
+        let what: Vec<String> = table.legend.first().into_iter().chain(spread).cloned().collect();
+        table.notes.splice(0..0, what);
     }
     tables
 }
@@ -205,9 +206,6 @@ fn cells(view: View<'_>, findings: &[Finding<'_>]) -> Table {
     let variants: BTreeSet<usize> = findings.iter().map(|finding| finding.variant).collect();
     let names = variants.iter().map(|variant| view.results.variant_name(*variant));
     let mut table = Table::new(Section::Verdicts, BRIEF, title(view, findings));
-    if findings.iter().any(|finding| finding.comparison.is_some()) {
-        table = table.explained([SIGNS]);
-    }
     table.columns = texts(std::iter::once("step").chain(names));
     for (number, _, label) in view.steps() {
         let cell = |variant: &usize| {

@@ -49,8 +49,10 @@ fn table(view: View<'_>, judged: &Judged) -> Option<Table> {
             Table::new(Section::Verdicts, format!("verdicts.{name}"), format!("Verdicts: {name}"))
         }
     };
-    let mut findings = judged.findings(view.results);
-    findings.retain(|finding| view.sweep_of(finding.step).is_none());
+    let findings = judged.findings(view.results);
+    if findings.is_empty() {
+        return None;
+    }
     let nothing = |finding: &Finding<'_>| finding.comparison.is_none();
     match view.too_few().filter(|_| findings.iter().all(nothing)) {
         // Each row would say the same.
