@@ -84,10 +84,32 @@ fn single_values_are_shown_without_intervals_and_said_once() {
 Throughput relative to a: 1 block
 step  a o/s  variant    ratio
 l.i0    100  b        (0.500)
-(…) the ratio of a single block, without an interval";
+(…) a ratio of fewer than 6 blocks, without an interval";
         assert!(text.starts_with(shown), "{text}");
         assert_eq!(text.matches("\n! ").count(), 1, "of one block, once: {text}");
     }
+}
+
+/// Student's t of two blocks spans from a fraction to a multiple, which says nothing.
+#[test]
+fn a_few_blocks_have_their_range_instead_of_an_interval() {
+    let variants = ["a", "b"];
+    let lab = Lab::new(&variants, &plan(&variants, &["l.i0"], 2, &[1]), 2);
+    lab.run(&["l.i0"], 2, 1, &|name, place, block| {
+        record(name, [[1000.0, 1000.0], [800.0, 950.0]][place][block as usize - 1])
+    });
+    lab.store.finish_experiment(lab.experiment).unwrap();
+    let text = brief(&lab, 80);
+    let shown = "\
+Throughput relative to a: 2 blocks
+step  a o/s  variant    ratio  range of blocks
+l.i0   1000  b        (0.872)  0.800 to 0.950
+(…) a ratio of fewer than 6 blocks, without an interval";
+    assert!(text.starts_with(shown), "{text}");
+    let full = compare(&lab.results(), &CompareOptions::default()).unwrap();
+    let full = full.render(Format::Text).unwrap();
+    assert!(full.contains("b is 12.8% slower than a (2 blocks): inconclusive"), "{full}");
+    assert!(!full.contains("0.293") && !full.contains("95% interval −"), "{full}");
 }
 
 #[test]
@@ -144,7 +166,7 @@ fn nothing_is_wider_than_the_terminal() {
     for width in [64, 72, 80, 100] {
         let text = brief(&lab, width);
         let row = text.lines().find(|line| line.starts_with("l.i0 ")).unwrap();
-        assert!(row.ends_with("inconclusive"), "a line for each comparison at {width}:\n{text}");
+        assert!(row.ends_with("(0.900)  0.900 to 0.900"), "a line at {width}:\n{text}");
         let words: Vec<&str> = text.split_whitespace().collect();
         assert!(words.contains(&"too-few-blocks:"), "whole words at {width}:\n{text}");
     }

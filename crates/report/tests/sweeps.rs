@@ -20,7 +20,7 @@ fn a_sweep_is_printed_over_its_clients() {
     golden("sweep.txt", &comparison.render(Format::Text).unwrap());
     golden("sweep.md", &comparison.summary(Format::Markdown).unwrap());
     golden("sweep.csv", &comparison.summary(Format::Csv).unwrap());
-    let options = report::CompareOptions { brief: Some(80), ..Default::default() };
+    let options = CompareOptions { brief: Some(80), ..Default::default() };
     let brief = report::compare(&lab.results(), &options).unwrap();
     let brief = brief.render(Format::Text).unwrap();
     golden("brief-sweep.txt", &brief);

@@ -8,16 +8,16 @@ use metrics::OPS;
 use store::Better;
 
 use super::sweeps::{SIGNS_MEAN, sign};
-use super::throughput::{SINGLE, SINGLE_VALUES, label_with_unit};
+use super::throughput::label_with_unit;
 use super::verdicts::{intervals, kind};
 use super::view::{VARIANT, View};
 use super::{other, sweeps, throughput, twins};
 use crate::compare::document::WarningDocument;
-use crate::judging::figures::{absolute, ratio_cell};
+use crate::judging::figures::absolute;
 use crate::judging::gate::unfinished;
 use crate::judging::judged::Finding;
 use crate::output::fit::wrapped;
-use crate::output::number::{UNKNOWN, cost, percent, rate, relative};
+use crate::output::number::{UNKNOWN, cost, or_unknown, percent, rate, relative};
 use crate::output::table::{Row, Section, Table, distinct, has_content, one_line, texts};
 use crate::output::text::told;
 
@@ -25,6 +25,9 @@ use crate::output::text::told;
 const LINES: usize = 48;
 /// Ids of the tables of failures.
 const FAILURES: [&str; 2] = ["failures", "trials"];
+/// The note on ratios in parentheses.
+const FEW: &str =
+    "(…) a ratio of fewer than 6 blocks, without an interval and a verdict: it may be chance";
 /// Id of the table of verdicts.
 const BRIEF: &str = "brief";
 
@@ -83,7 +86,6 @@ fn narrowed(tables: &[&Table], place: usize, width: usize) -> Vec<Table> {
 /// its clients.
 fn verdicts(view: View<'_>, width: usize) -> Vec<Table> {
     let mut findings = view.judged.findings(view.results);
-    let single = findings.iter().any(is_single);
     let mut over_clients = Vec::new();
     if findings.len() > LINES {
         let swept = |finding: &Finding<'_>| view.sweep_of(finding.step).is_some();
@@ -99,18 +101,14 @@ fn verdicts(view: View<'_>, width: usize) -> Vec<Table> {
         _ => vec![cells(view, &findings)],
     };
     tables.extend(over_clients);
-    let mut cells = tables.iter().flat_map(|table| &table.rows).flat_map(|row| &row.cells);
-    let signs = cells.any(|cell| cell.ends_with(sweeps::SIGNS)).then_some(SIGNS_MEAN);
-    let said = if view.results.is_imported() { SINGLE_VALUES } else { SINGLE };
+    let cells = || tables.iter().flat_map(|table| &table.rows).flat_map(|row| &row.cells);
+    let mut notes = Vec::new();
+    notes.extend(cells().any(|it| it.ends_with(sweeps::SIGNS)).then_some(SIGNS_MEAN));
+    notes.extend(cells().any(|it| it.starts_with('(')).then_some(FEW));
     if let Some(last) = tables.last_mut() {
-        last.notes.extend(signs.into_iter().chain(single.then_some(said)).map(str::to_owned));
+        last.notes.extend(notes.into_iter().map(str::to_owned));
     }
     tables
-}
-
-/// True if a finding has a ratio but neither an interval nor a verdict.
-fn is_single(finding: &Finding<'_>) -> bool {
-    finding.comparison.is_none() && finding.ratio.is_some()
 }
 
 /// Throughput without a comparison, and notes about the figures. If there are more steps than
@@ -136,7 +134,7 @@ fn title(view: View<'_>, findings: &[Finding<'_>]) -> String {
         _ => "Throughput",
     };
     let base = view.judged.base_name(view.results);
-    if findings.iter().all(|finding| finding.comparison.is_none()) {
+    if findings.iter().all(|finding| finding.judged().is_none()) {
         return format!("{what} relative to {base}: {blocks}");
     }
     let (intervals, margin) = (intervals(view.judged), percent(view.judged.margin));
@@ -157,11 +155,15 @@ fn of_base(view: View<'_>, finding: &Finding<'_>) -> String {
     value.map(shown).unwrap_or_default()
 }
 
-/// The ratio of a finding, marked if a rate was not held.
+/// The ratio of a finding, marked if a rate was not held, and in parentheses if it may be chance.
 fn ratio(view: View<'_>, finding: &Finding<'_>) -> String {
     let step = &view.results.steps[finding.step];
     let held = view.judged.not_held(step, finding.variant).is_empty();
-    ratio_cell(view.results, finding.ratio, if held { "" } else { "*" })
+    let mark = if held { "" } else { "*" };
+    or_unknown(finding.ratio.map(|ratio| ratio.value), |value| match finding.is_of_few() {
+        true => format!("({}){mark}", relative(value)),
+        false => format!("{}{mark}", relative(value)),
+    })
 }
 
 fn lines(view: View<'_>, findings: &[Finding<'_>], width: usize) -> Table {
@@ -170,11 +172,17 @@ fn lines(view: View<'_>, findings: &[Finding<'_>], width: usize) -> Table {
     let costs = findings.iter().any(|it| is_cost(view, it));
     let unit = if costs || !throughput { "" } else { OPS.name };
     let of = |base: &str| format!("{base} {unit}").trim_end().to_owned();
-    let interval = |finding: &Finding<'_>| {
-        let ends = finding.comparison.and_then(|found| found.low.zip(found.high));
-        ends.map(|(low, high)| format!("{} to {}", relative(low), relative(high)))
+    let ends = |(low, high)| format!("{} to {}", relative(low), relative(high));
+    let interval = |it: &Finding<'_>| {
+        it.judged().and_then(|found| found.low.zip(found.high)).map(ends).unwrap_or_default()
     };
-    let verdict = |it: &Finding<'_>| it.verdict.filter(|_| !is_single(it));
+    let range = |it: &Finding<'_>| {
+        let few = it.is_of_few() && it.blocks > 1;
+        let ratios = || view.judged.ratios(view.results, it.step, it.variant).into_iter();
+        let range = ratios().min_by(f64::total_cmp).zip(ratios().max_by(f64::total_cmp));
+        range.filter(|_| few).map(ends).unwrap_or_default()
+    };
+    let verdict = |it: &Finding<'_>| it.verdict.filter(|_| !it.is_of_few());
     let table = Table::new(Section::Verdicts, BRIEF, title(view, findings)).listing_kinds(
         findings,
         |finding| kind(view, view.judged, finding),
@@ -183,7 +191,8 @@ fn lines(view: View<'_>, findings: &[Finding<'_>], width: usize) -> Table {
             (&of(view.judged.base_name(view.results)), &|it| of_base(view, it)),
             (VARIANT, &|it| view.results.variant_name(it.variant).to_owned()),
             ("ratio", &|it| ratio(view, it)),
-            ("interval", &|it| interval(it).unwrap_or_default()),
+            ("range of blocks", &|it| range(it)),
+            ("interval", &|it| interval(it)),
             ("verdict", &|it| verdict(it).map_or("", Verdict::as_str).to_owned()),
         ],
     );
@@ -212,8 +221,7 @@ fn cells(view: View<'_>, findings: &[Finding<'_>]) -> Table {
             let of = |finding: &&Finding<'_>| (finding.step, finding.variant) == (number, *variant);
             let of_pair = findings.iter().find(of);
             let verdict = of_pair.and_then(|finding| finding.verdict);
-            let judged = of_pair.is_some_and(|finding| finding.comparison.is_some());
-            let sign = if judged { sign(verdict) } else { "" };
+            let sign = of_pair.and_then(Finding::judged).map_or("", |_| sign(verdict));
             let ratio = of_pair.map_or_else(|| UNKNOWN.to_owned(), |finding| ratio(view, finding));
             (format!("{ratio}{sign}"), verdict)
         };

@@ -98,14 +98,10 @@ fn with_spreads(
     let mut table = curves(view, sweep, table, metric, |mean, _| cell(mean));
     let lines = measured(view, sweep);
     let curves: Vec<_> = lines.iter().map(|line| line.curve(view.results, metric)).collect();
-    let spread = |estimate: &Estimate| {
-        let (low, high) = estimate.interval?;
-        let half = 0.5 * (high - low);
-        Some(if half == 0.0 { String::new() } else { half_width(half / estimate.mean.abs()) })
-    };
     for (place, row) in table.rows.iter_mut().enumerate() {
-        let of = |curve: &Vec<Option<Estimate>>| curve.get(place)?.as_ref().and_then(spread);
-        row.spreads = curves.iter().map(|curve| of(curve).unwrap_or_default()).collect();
+        let of = |curve: &Vec<Option<Estimate>>| curve.get(place)?.as_ref()?.half_width();
+        row.spreads =
+            curves.iter().map(|curve| of(curve).map(half_width).unwrap_or_default()).collect();
     }
     if table.rows.iter().flat_map(|row| &row.spreads).any(|spread| !spread.is_empty()) {
         table.legend.push(SPREAD.to_owned());
@@ -167,7 +163,7 @@ pub(super) fn sign(verdict: Option<Verdict>) -> &'static str {
 /// The verdicts on the points of each sweep that is shown over its clients.
 pub(super) fn verdicts(view: View<'_>, title: &str) -> Vec<Table> {
     let of_sweep = |sweep: &Sweep| {
-        let title = format!("{}: {title}", sweep.name);
+        let title = format!("{title}; {} over clients", sweep.name);
         let table = of_step(sweep, format!("brief.{}", sweep.name), title, Section::Verdicts);
         relatives(view, sweep, table)
     };
@@ -185,7 +181,7 @@ fn relatives(view: View<'_>, sweep: &Sweep, table: Table) -> Option<Table> {
         let verdict = finding.as_ref().and_then(|finding| finding.verdict);
         let cell = match step {
             Some(step) if judged.metric == OPS.name => relative_cell(view, step, line.variant),
-            _ => ratio_cell(view.results, finding.and_then(|finding| finding.ratio), ""),
+            _ => ratio_cell(finding.and_then(|finding| finding.ratio), ""),
         };
         let sign = if cell == UNKNOWN || cell.starts_with('(') { "" } else { sign(verdict) };
         (format!("{cell}{sign}"), verdict)
