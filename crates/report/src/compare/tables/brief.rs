@@ -4,27 +4,24 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use judge::Verdict;
-use metrics::OPS;
+use metrics::{OPS, counted};
 use store::Better;
 
 use super::sweeps::{SIGNS_MEAN, sign};
 use super::throughput::label_with_unit;
 use super::verdicts::{intervals, kind};
 use super::view::{VARIANT, View};
-use super::{other, sweeps, throughput, twins};
+use super::{notes, sweeps, throughput, twins};
 use crate::compare::document::WarningDocument;
 use crate::judging::figures::absolute;
-use crate::judging::gate::unfinished;
 use crate::judging::judged::Finding;
 use crate::output::fit::wrapped;
 use crate::output::number::{UNKNOWN, cost, or_unknown, percent, rate, relative};
-use crate::output::table::{Row, Section, Table, distinct, has_content, one_line, texts};
+use crate::output::table::{Row, Section, Table, texts};
 use crate::output::text::told;
 
 /// Up to this many comparisons get a line each; more get a cell each.
 const LINES: usize = 48;
-/// Ids of the tables of failures.
-const FAILURES: [&str; 2] = ["failures", "trials"];
 /// The note on ratios in parentheses.
 const FEW: &str =
     "(…) a ratio of fewer than 6 blocks, without an interval and a verdict: it may be chance";
@@ -50,11 +47,16 @@ pub(crate) fn tables(view: View<'_>, warnings: &[WarningDocument], width: usize)
         table.rows.iter_mut().for_each(|row| drop(row.cells.pop()));
         table
     }));
+    for place in 0..tables.len() {
+        if let Some((table, later)) = tables[place..].split_first_mut() {
+            table.notes.retain(|note| later.iter().all(|other| !other.notes.contains(note)));
+        }
+    }
     let all: Vec<&Table> = tables.iter().collect();
     let mut narrow: Vec<Table> =
         (0..all.len()).flat_map(|place| narrowed(&all, place, width)).collect();
     let mut said = Table::new(Section::Other, "notes", "Notes");
-    said.notes = notes(view, warnings, width);
+    said.notes = notes::notes(view, warnings, width);
     narrow.extend((!said.notes.is_empty()).then_some(said));
     narrow
 }
@@ -70,10 +72,12 @@ fn narrowed(tables: &[&Table], place: usize, width: usize) -> Vec<Table> {
         .collect();
     table.step = None;
     let mut parts = table.with_spreads().without_empty_columns(&[]).in_columns(width);
-    for part in &mut parts {
+    for (number, part) in parts.iter_mut().enumerate() {
         part.legend.clear();
         part.part.clear();
-        part.title = wrapped(&part.title, width).join("\n");
+        // The first part has it for all.
+        let title = part.title.lines().take_while(|_| number == 0);
+        part.title = title.flat_map(|line| wrapped(line, width)).collect::<Vec<_>>().join("\n");
         part.notes = part.notes.iter().flat_map(|note| wrapped(note, width)).collect();
         if !part.fits(width) {
             *part = part.squeezed(width, &[0], "");
@@ -86,8 +90,9 @@ fn narrowed(tables: &[&Table], place: usize, width: usize) -> Vec<Table> {
 /// its clients.
 fn verdicts(view: View<'_>, width: usize) -> Vec<Table> {
     let mut findings = view.judged.findings(view.results);
-    let mut over_clients = Vec::new();
+    let (mut over_clients, mut counts) = (Vec::new(), None);
     if findings.len() > LINES {
+        counts = Some(tally(&findings));
         let swept = |finding: &Finding<'_>| view.sweep_of(finding.step).is_some();
         if findings.iter().any(swept) {
             let title = title(view, &findings);
@@ -101,6 +106,9 @@ fn verdicts(view: View<'_>, width: usize) -> Vec<Table> {
         _ => vec![cells(view, &findings)],
     };
     tables.extend(over_clients);
+    if let Some((first, counts)) = tables.first_mut().zip(counts) {
+        first.title = format!("{}\n{counts}", first.title);
+    }
     let cells = || tables.iter().flat_map(|table| &table.rows).flat_map(|row| &row.cells);
     let mut notes = Vec::new();
     notes.extend(cells().any(|it| it.ends_with(sweeps::SIGNS)).then_some(SIGNS_MEAN));
@@ -139,6 +147,20 @@ fn title(view: View<'_>, findings: &[Finding<'_>]) -> String {
     }
     let (intervals, margin) = (intervals(view.judged), percent(view.judged.margin));
     format!("{what} relative to {base}: {intervals} intervals, {blocks}, margin {margin}")
+}
+
+/// `Of 110 comparisons: 37 regressions, 12 improvements, 61 equivalent`.
+fn tally(findings: &[Finding<'_>]) -> String {
+    use Verdict::{Equivalent, Improvement, Inconclusive, Regression};
+    let of = |wanted| findings.iter().filter(|found| found.verdict == Some(wanted)).count();
+    let counts = [
+        (of(Regression), counted(of(Regression), "regression")),
+        (of(Improvement), counted(of(Improvement), "improvement")),
+        (of(Equivalent), format!("{} equivalent", of(Equivalent))),
+        (of(Inconclusive), format!("{} inconclusive", of(Inconclusive))),
+    ];
+    let counts = counts.into_iter().filter(|(count, _)| *count > 0).map(|(_, said)| said);
+    format!("Of {} comparisons: {}", findings.len(), counts.collect::<Vec<_>>().join(", "))
 }
 
 /// True if less is better for the step of a finding.
@@ -230,71 +252,4 @@ fn cells(view: View<'_>, findings: &[Finding<'_>]) -> Table {
     }
     // As in the published tables, variants are rows if there are more of them than steps.
     if variants.len() > table.rows.len() { table.transposed(VARIANT) } else { table }
-}
-
-/// Notes: of each kind its code, the first one, and how many more there are.
-#[derive(Default)]
-struct Notes(Vec<(String, String, usize)>);
-
-impl Notes {
-    fn add(&mut self, code: &str, text: String) {
-        match self.0.iter_mut().find(|(known, ..)| known == code) {
-            Some((.., more)) => *more += 1,
-            None => self.0.push((code.to_owned(), text, 0)),
-        }
-    }
-
-    /// True if one of the notes that are shown already says this.
-    fn tell(&self, why: &str) -> bool {
-        has_content(why) && self.0.iter().any(|(_, text, _)| text.contains(why))
-    }
-}
-
-/// Notes about the verdicts: the first warning of each kind, and how many more there are.
-fn notes(view: View<'_>, warnings: &[WarningDocument], width: usize) -> Vec<String> {
-    let mut notes = Notes::default();
-    for judged in view.verdicts {
-        for finding in judged.findings(view.results) {
-            // For a single block, a warning gives the reason.
-            let unknown = finding.comparison.is_none() && finding.ratio.is_none();
-            if let Some(reason) = finding.reason.as_deref().filter(|_| unknown) {
-                let step = view.results.step_label(&view.results.steps[finding.step]);
-                notes.add("not judged", format!("{step}: {reason}"));
-            }
-        }
-        for (code, text) in judged.told_warnings(view.results) {
-            notes.add(code, text);
-        }
-    }
-    if let Some(text) = unfinished(view.results) {
-        notes.add("not finished", text);
-    }
-    for table in other::tables(view).iter().filter(|table| FAILURES.contains(&table.id.as_str())) {
-        for row in &table.rows {
-            let mut cells: Vec<&str> = table.line(row).collect();
-            if let Some(why) = cells.last_mut().filter(|why| notes.tell(why)) {
-                *why = "as above";
-            }
-            notes.add(&table.title, cells.join(", "));
-        }
-    }
-    let gaps = view.verdicts.iter().flat_map(|judged| judged.told_gaps(view.results));
-    for text in distinct(gaps) {
-        notes.add("gap", text);
-    }
-    for warning in warnings {
-        let about: Vec<&str> =
-            [&warning.step, &warning.variant].into_iter().flatten().map(String::as_str).collect();
-        let about = if about.is_empty() { String::new() } else { about.join(" ") + ": " };
-        let text = one_line(&warning.text);
-        // The note that it is not finished says that no resumption helps.
-        if warning.code != store::FAILED || !notes.tell(&text) {
-            notes.add(&warning.code, format!("{about}{text}"));
-        }
-    }
-    let said = |(code, text, more): (String, String, usize)| match more {
-        0 => format!("{code}: {text}"),
-        more => format!("{code}: {text} (and {more} more)"),
-    };
-    notes.0.into_iter().map(said).flat_map(|text| wrapped(&format!("! {text}"), width)).collect()
 }
