@@ -300,7 +300,7 @@ fn published_tables_get_ratios_and_no_verdict() {
         let again = file(&place, name, &printed.stdout);
         place.steelyard(&["import", "--format", "table", &again]).expect(0, &[]);
         let latest = place.steelyard(&["compare", "--format", "json"]);
-        latest.expect(0, &["`, the latest run; -e names another"]);
+        latest.expect(0, &["`, the latest run with results; -e names another"]);
         let second = json(&latest);
         let first = json(&place.steelyard(&["compare", "-e", "1", "--format", "json"]));
         for (one, other) in
