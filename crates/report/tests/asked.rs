@@ -3,6 +3,7 @@
 use report::{CompareOptions, Format, Section, Which, compare};
 use store::{NewExperiment, Purpose};
 
+use crate::common::{Lab, plan, record};
 use crate::compare::rich_lab;
 
 #[test]
@@ -71,4 +72,17 @@ fn the_latest_run_is_one_with_results() {
     let named = empty.0.to_string();
     let named = report::load(&lab.store, Which::Named(&named)).unwrap();
     assert_eq!(named.experiment.id, empty, "where it is asked for");
+}
+
+/// One variant never gets a verdict, however many blocks it has.
+#[test]
+fn one_variant_is_not_told_that_its_blocks_are_too_few() {
+    let lab = Lab::new(&["a"], &plan(&["a"], &["l.i0"], 1, &[1]), 1);
+    lab.run(&["l.i0"], 1, 1, &|name, _, _| record(name, 100.0));
+    let text = lab.compare().render(Format::Text).unwrap();
+    assert!(!text.contains("Verdicts") && !text.contains("too few"), "{text}");
+    let sections = Some(vec![Section::Verdicts]);
+    let options = CompareOptions { sections, ..CompareOptions::default() };
+    let asked = compare(&lab.results(), &options).unwrap().render(Format::Text).unwrap();
+    assert_eq!(asked, "! verdicts: no step has results of two variants to compare\n");
 }
