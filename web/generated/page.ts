@@ -182,7 +182,7 @@ export type PageCounts = {
   warnings: Array<PageCountWarning>,
 };
 
-/** A figure over the numbers of clients, with its interval where there is one; with fewer than 5
+/** A figure over the numbers of clients, with its interval where there is one; with fewer than 6
  * blocks from the lowest to the highest of them. */
 export type PageCurve = {
   mean: Array<Value>,
@@ -306,6 +306,10 @@ export type PageProfile = {
 
 export type PageRelative = {
   variant: number,
+  /** The confidence as text. */
+  level: string,
+  /** The ratio of each block, if they are too few for an interval. */
+  each?: Array<Value>,
   /** Value / the base's value, `exp(mean ln)` over paired blocks; of one block, too. */
   ratio: number | null,
   /** Lower end of the interval of the ratio; `null` with one block. */

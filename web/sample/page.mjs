@@ -174,11 +174,11 @@ const at = (points, percentile) =>
 
 function judged(random, name, base, ratio, blocks) {
   const spread = 0.004 + random() * 0.02;
-  const one = blocks < 2;
+  const [one, few] = [blocks < 2, blocks < 6];
   const width = one ? 0 : ((blocks === 2 ? 12.7 : 2.6) * spread) / Math.sqrt(blocks);
   const low = ratio * Math.exp(-width);
   const high = ratio * Math.exp(width);
-  const verdict = one
+  const verdict = few
     ? "inconclusive"
     : high < 0.98
       ? "regression"
@@ -191,12 +191,20 @@ function judged(random, name, base, ratio, blocks) {
   const p = (value) => `${value < 1 ? "−" : "+"}${Math.abs((value - 1) * 100).toFixed(1)}%`;
   const sentence = one
     ? `1 block: too few to compare ${name} with ${base}: inconclusive`
-    : `${name} is ${size} than ${base} (95% interval ${p(low)} to ${p(high)}, ${blocks} blocks): ${verdict}${verdict === "inconclusive" ? "; about 4 more blocks would decide" : ""}`;
+    : few
+      ? `${name} is ${size} than ${base} (${blocks} blocks): ${verdict}; a verdict needs at least 6 blocks`
+      : `${name} is ${size} than ${base} (95% interval ${p(low)} to ${p(high)}, ${blocks} blocks): ${verdict}${verdict === "inconclusive" ? "; about 4 more blocks would decide" : ""}`;
   return {
     ratio: six(ratio),
-    low: one ? null : six(low),
-    high: one ? null : six(high),
-    confidence: one ? null : 0.95,
+    low: few ? null : six(low),
+    high: few ? null : six(high),
+    confidence: few ? null : 0.95,
+    level: few ? "" : "95%",
+    ...(few && {
+      each: Array.from({ length: blocks }, (_, block) =>
+        six(ratio * (1 + spread * ((block + 0.5) / blocks - 0.5))),
+      ),
+    }),
     blocks,
     verdict,
     sentence,

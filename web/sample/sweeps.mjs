@@ -61,10 +61,10 @@ const METRICS = [
 
 /** Mean and 95% interval over blocks (Student's t), or the range of a few, as the Rust side writes them. */
 function curve(columns) {
-  const t = [0, 0, 0, 0, 0, 2.776, 2.571];
+  const t = [0, 0, 0, 0, 0, 0, 2.571];
   const ends = columns.map((values) => {
     const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
-    if (values.length > 1 && values.length < 5)
+    if (values.length > 1 && values.length < 6)
       return [mean, Math.min(...values), Math.max(...values)];
     const square = values.reduce((sum, value) => sum + (value - mean) ** 2, 0);
     const half = t[values.length] * Math.sqrt(square / (values.length - 1) / values.length);

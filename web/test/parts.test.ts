@@ -7,7 +7,7 @@ import { isNumericColumn, toCsv, toMarkdown, toText } from "../src/text/export";
 import { sideBySide } from "../src/views/environment/sides";
 import { placeFacts } from "../src/views/head/place";
 import { tally, tallyWords, verdictSentence } from "../src/views/head/tally";
-import { labelledTicks, ratioScale } from "../src/views/relative/scale";
+import { labelledTicks, rangeOf, rangeText, ratioScale } from "../src/views/relative/scale";
 import { alignPercentiles, percentilePosition } from "../src/views/steps/percentiles";
 
 describe("reading the data", () => {
@@ -55,13 +55,25 @@ describe("exports of a table", () => {
 });
 
 describe("intervals", () => {
-  const name = (...all: (number | null)[]): string =>
-    intervalName(all.map((confidence) => ({ confidence })));
-  it("have the confidence of the data", () => {
-    expect(name(0.95, null, 0.95)).toBe("95% interval");
-    expect(name(0.99)).toBe("99% interval");
-    expect(name(1 - 0.05 / 3, 0.9925)).toBe("98.3% to 99.3% interval");
-    expect(name(null)).toBe("interval");
+  const name = (...all: [number | null, string][]): string =>
+    intervalName(all.map(([confidence, level]) => ({ confidence, level })));
+  it("have the confidence of the data, in its words", () => {
+    expect(name([0.95, "95%"], [null, ""], [0.95, "95%"])).toBe("95% interval");
+    // Rounded here, it would be 99.3%.
+    expect(name([0.9925, "99.2%"])).toBe("99.2% interval");
+    expect(name([0.9925, "99.2%"], [1 - 0.05 / 3, "98.3%"])).toBe("98.3% to 99.2% interval");
+    expect(name([null, ""])).toBe("interval");
+  });
+  it("are not drawn of few blocks, which have their range", () => {
+    const few = { ratio: 0.9, low: null, high: null, blocks: 3, each: [0.93, 0.87, 0.9] };
+    expect(rangeOf(few)).toEqual({ ratio: 0.9, low: 0.87, high: 0.93 });
+    expect(rangeText(few)).toBe("3 blocks: 0.870 to 0.930");
+    const one = { ratio: 0.9, low: null, high: null, blocks: 1, each: [0.9] };
+    expect([rangeOf(one).low, rangeText(one)]).toEqual([0.9, "1 block: too few"]);
+    const six = { ratio: 0.9, low: 0.8, high: 1, blocks: 6 };
+    expect([rangeOf(six).low, rangeText(six)]).toEqual([0.8, "0.800 to 1.000"]);
+    const none = { ratio: null, low: null, high: null, blocks: 0 };
+    expect([rangeOf(none).low, rangeText(none)]).toEqual([null, "not compared"]);
   });
 });
 

@@ -38,8 +38,7 @@ pub struct CompareArgs {
     /// Print all tables with their legends, as files and pipes get them, even on a terminal
     #[arg(long)]
     full: bool,
-    /// Print only verdicts and warnings, as on a terminal, even to files and pipes, and with
-    /// --metric
+    /// Print only verdicts and warnings, as on a terminal, even to files and pipes
     #[arg(long, conflicts_with_all = ["full", "tables", "format", "rows"])]
     brief: bool,
     /// Print only these kinds of tables [default: all except counters; on a terminal, verdicts and
@@ -65,10 +64,10 @@ enum Rows {
 
 impl CompareArgs {
     /// True if the short output is enough: on a terminal, if no more was requested.
-    fn is_brief(&self) -> bool {
-        let asked = self.full || !self.tables.is_empty() || !self.metric.is_empty();
+    fn is_brief(&self, terminal: bool) -> bool {
+        let asked = self.full || !self.tables.is_empty();
         let asked = asked || self.rows == Rows::Steps || self.format != Format::Text;
-        self.brief || !asked && std::io::stdout().is_terminal()
+        self.brief || !asked && terminal
     }
 }
 
@@ -84,7 +83,7 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<()> {
         margin: args.margin,
         metrics: args.metric.clone(),
         sections: (!args.tables.is_empty()).then(|| args.tables.clone()),
-        brief: args.is_brief().then(columns),
+        brief: args.is_brief(std::io::stdout().is_terminal()).then(columns),
     };
     let comparison = report::compare(&results, &options)?;
     args.format.print(|format| comparison.render(format))?;
@@ -115,4 +114,28 @@ pub fn print_after_run(directory: &Path, results: &report::Results) -> anyhow::R
     let page = pasted(&["report", "--results", &place, "-o", "report.html"], &[]);
     writeln!(out, "As a page: {page}")?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::CompareArgs;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Command {
+        #[command(flatten)]
+        compare: CompareArgs,
+    }
+
+    #[test]
+    fn a_terminal_gets_the_short_form_of_any_metric() {
+        let brief = |words: &[&str], terminal| {
+            let words = [&["compare"], words].concat();
+            Command::parse_from(words).compare.is_brief(terminal)
+        };
+        assert!(brief(&[], true) && brief(&["--metric", "o/s,p99"], true));
+        assert!(!brief(&["--metric", "p99"], false), "a pipe gets all tables");
+        assert!(!brief(&["--metric", "p99", "--full"], true), "as it was asked to");
+        assert!(!brief(&["--tables", "verdicts"], true) && brief(&["--brief"], false));
+    }
 }

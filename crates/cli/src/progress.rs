@@ -352,10 +352,12 @@ impl Progress {
             let own = bars.step.iter().chain(&bars.intervals).chain([&bars.experiment]);
             own.for_each(ProgressBar::finish_and_clear);
         }
+        // There the notes on the results say it, and the verdicts stay in view.
+        let told = width < usize::MAX && std::io::stdout().is_terminal();
         self.show_intervals();
         self.rows.clear();
         for (times, text) in std::mem::take(&mut self.warned).into_values() {
-            if times > 1 && !self.quiet {
+            if times > 1 && !self.quiet && !told {
                 self.line(&fitted(&format!("warned {times} times: {text}"), width));
             }
         }

@@ -67,7 +67,7 @@ impl Chosen {
     fn note_latest(&self, store: &Store, results: &Results) -> anyhow::Result<()> {
         if self.experiment.is_none() && store.all_experiments()?.len() > 1 {
             let Experiment { id, name, purpose, .. } = &results.experiment;
-            let what = if *purpose == Purpose::Run { "run" } else { "count" };
+            let what = if *purpose == Purpose::Run { "run with results" } else { "count" };
             eprintln!("note: experiment {id} `{name}`, the latest {what}; -e names another");
         }
         Ok(())

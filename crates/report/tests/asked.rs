@@ -1,7 +1,9 @@
 //! Only the tables and metrics that were asked for.
 
-use report::{CompareOptions, Format, Section, compare};
+use report::{CompareOptions, Format, Section, Which, compare};
+use store::{NewExperiment, Purpose};
 
+use crate::common::{Lab, plan, record};
 use crate::compare::rich_lab;
 
 #[test]
@@ -45,4 +47,42 @@ fn an_unknown_metric_is_answered_with_those_that_were_measured() {
         assert!(known.contains(&name), "{name}: {told}");
     }
     assert!(!told.contains("perf.") && !known.contains(&"dbms.rss"), "{told}");
+}
+
+/// A run that was interrupted in its first trial hides no results.
+#[test]
+fn the_latest_run_is_one_with_results() {
+    let lab = rich_lab();
+    let latest = || report::load(&lab.store, Which::Latest).unwrap().experiment.id;
+    let known = lab.store.experiment(lab.experiment).unwrap();
+    let again = NewExperiment {
+        purpose: Purpose::Run,
+        name: known.name,
+        workload: known.workload,
+        base: known.base,
+        seed: 1,
+        blocks: known.blocks,
+        margin: known.margin,
+        plan: known.plan,
+        steelyard: known.steelyard,
+        created_ms: known.created_ms + 1,
+    };
+    let empty = lab.store.begin_experiment(&again).unwrap();
+    assert_eq!(latest(), lab.experiment);
+    let named = empty.0.to_string();
+    let named = report::load(&lab.store, Which::Named(&named)).unwrap();
+    assert_eq!(named.experiment.id, empty, "where it is asked for");
+}
+
+/// One variant never gets a verdict, however many blocks it has.
+#[test]
+fn one_variant_is_not_told_that_its_blocks_are_too_few() {
+    let lab = Lab::new(&["a"], &plan(&["a"], &["l.i0"], 1, &[1]), 1);
+    lab.run(&["l.i0"], 1, 1, &|name, _, _| record(name, 100.0));
+    let text = lab.compare().render(Format::Text).unwrap();
+    assert!(!text.contains("Verdicts") && !text.contains("too few"), "{text}");
+    let sections = Some(vec![Section::Verdicts]);
+    let options = CompareOptions { sections, ..CompareOptions::default() };
+    let asked = compare(&lab.results(), &options).unwrap().render(Format::Text).unwrap();
+    assert_eq!(asked, "! verdicts: no step has results of two variants to compare\n");
 }

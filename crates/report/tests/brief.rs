@@ -52,6 +52,9 @@ fn many_comparisons_get_a_cell_each() {
         golden(&format!("brief-many-{width}.txt"), &text);
         let signs = text.matches('▼').count();
         assert!(signs > 11, "a slower step of each, and the legend:\n{text}");
+        assert_eq!(text.matches("relative to pg0.1").count(), 1, "one heading:\n{text}");
+        let counts = "\nOf 110 comparisons: 11 regressions, 99 equivalent\nvariant ";
+        assert!(text.contains(counts), "{text}");
     }
     let text = brief(&many(2, &[1, 2, 4, 8]), 80);
     assert_eq!(text.matches("equivalent\n").count(), 9 * 4, "{text}");
@@ -84,10 +87,32 @@ fn single_values_are_shown_without_intervals_and_said_once() {
 Throughput relative to a: 1 block
 step  a o/s  variant    ratio
 l.i0    100  b        (0.500)
-(…) the ratio of a single block, without an interval";
+(…) a ratio of fewer than 6 blocks, without an interval";
         assert!(text.starts_with(shown), "{text}");
         assert_eq!(text.matches("\n! ").count(), 1, "of one block, once: {text}");
     }
+}
+
+/// Student's t of two blocks spans from a fraction to a multiple, which says nothing.
+#[test]
+fn a_few_blocks_have_their_range_instead_of_an_interval() {
+    let variants = ["a", "b"];
+    let lab = Lab::new(&variants, &plan(&variants, &["l.i0"], 2, &[1]), 2);
+    lab.run(&["l.i0"], 2, 1, &|name, place, block| {
+        record(name, [[1000.0, 1000.0], [800.0, 950.0]][place][block as usize - 1])
+    });
+    lab.store.finish_experiment(lab.experiment).unwrap();
+    let text = brief(&lab, 80);
+    let shown = "\
+Throughput relative to a: 2 blocks
+step  a o/s  variant    ratio  range of blocks
+l.i0   1000  b        (0.872)  0.800 to 0.950
+(…) a ratio of fewer than 6 blocks, without an interval";
+    assert!(text.starts_with(shown), "{text}");
+    let full = compare(&lab.results(), &CompareOptions::default()).unwrap();
+    let full = full.render(Format::Text).unwrap();
+    assert!(full.contains("b is 12.8% slower than a (2 blocks): inconclusive"), "{full}");
+    assert!(!full.contains("0.293") && !full.contains("95% interval −"), "{full}");
 }
 
 #[test]
@@ -144,7 +169,7 @@ fn nothing_is_wider_than_the_terminal() {
     for width in [64, 72, 80, 100] {
         let text = brief(&lab, width);
         let row = text.lines().find(|line| line.starts_with("l.i0 ")).unwrap();
-        assert!(row.ends_with("inconclusive"), "a line for each comparison at {width}:\n{text}");
+        assert!(row.ends_with("(0.900)  0.900 to 0.900"), "a line at {width}:\n{text}");
         let words: Vec<&str> = text.split_whitespace().collect();
         assert!(words.contains(&"too-few-blocks:"), "whole words at {width}:\n{text}");
     }
@@ -165,6 +190,54 @@ fn another_metric_has_a_short_form_too() {
     assert!(text.starts_with("dbms.cpu/o relative to pg13.7: 95% intervals, 6 blocks"), "{text}");
     assert!(text.contains("\nl.i0    8.500  pg14.3"), "{text}");
     assert!(!text.contains("Throughput"), "{text}");
+}
+
+#[test]
+fn several_metrics_have_a_line_for_each_comparison_and_their_notes_once() {
+    let variants = ["a", "b"];
+    let lab = single(&variants, &["l.i0", "qr100"], &|name, place, _| {
+        let mut step = record(name, [100.0, 50.0][place]);
+        step.metrics.push(("dbms.cpu/o".to_owned(), 8.5));
+        step
+    });
+    let metrics = ["o/s", "dbms.cpu/o"].map(str::to_owned).to_vec();
+    let options = CompareOptions { brief: Some(80), metrics, ..CompareOptions::default() };
+    let text = compare(&lab.results(), &options).unwrap().render(Format::Text).unwrap();
+    assert_eq!(text.matches("\nl.i0 ").count(), 2, "{text}");
+    assert_eq!(text.matches("(…) a ratio").count(), 1, "{text}");
+    assert!(!text.contains("Legend"), "{text}");
+}
+
+/// A row of a table, such as `a, 1, 2, 1, abandoned,`, says nothing to who does not see its head.
+#[test]
+fn trials_without_results_are_told_in_sentences() {
+    let variants = ["a", "b"];
+    let lab = Lab::new(&variants, &plan(&variants, &["l.i0"], 6, &[1]), 6);
+    for block in 1..=6 {
+        for place in 0..2 {
+            let polluted = |share: f64| format!("the hypervisor took {share}% of the CPU time");
+            if place == 0 && (2..=3).contains(&block) {
+                let trial = lab.begin(place, block, 1);
+                let why = polluted(5.0 + f64::from(block));
+                lab.store.pollute_trials(&[trial], &why).unwrap();
+            }
+            if place == 1 && block == 4 {
+                lab.begin(place, block, 1);
+                lab.store.abandon_running(lab.experiment).unwrap();
+            }
+            let trial = lab.begin(place, block, 1);
+            lab.store.record_step(trial, &record("l.i0", 100.0 + f64::from(block))).unwrap();
+            lab.store.finish_trial(trial).unwrap();
+        }
+    }
+    lab.store.finish_experiment(lab.experiment).unwrap();
+    let text = brief(&lab, 100);
+    for said in [
+        "\n! polluted: a: 2 trials of blocks 2, 3 were polluted: the hypervisor took 7% of the CPU time\n",
+        "\n! abandoned: b: 1 trial of block 4 was abandoned\n",
+    ] {
+        assert!(text.contains(said), "{said}{text}");
+    }
 }
 
 #[test]

@@ -182,6 +182,17 @@ fn what_is_not_there_is_said() {
     assert!(error.to_string().contains("--profile"), "{error}");
 }
 
+/// That nothing differs would say something, but nothing ran.
+#[test]
+fn what_did_not_run_has_no_differences() {
+    let lab = Lab::new(&VARIANTS, &plan(&VARIANTS, &["qr100"], 1, &[1]), 1);
+    let asked = ExplainOptions { step: Some("qr100".to_owned()), ..ExplainOptions::default() };
+    let found = report::explain(&lab.store, &lab.results(), &asked).unwrap();
+    let text = found.render(Format::Text).unwrap();
+    assert!(text.contains("throughput can't be compared"), "{text}");
+    assert!(!text.contains("nothing differs"), "{text}");
+}
+
 #[test]
 fn flamegraphs_are_drawn_beside_the_stacks_and_into_the_page() {
     let lab = lab();

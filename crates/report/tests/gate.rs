@@ -78,7 +78,9 @@ fn what_is_missing_fails_the_gate() {
     let needs = "inconclusive; a verdict needs at least 6 blocks";
     let reasons = gate(&few);
     assert!(reasons.len() == 2 && reasons[0].ends_with(needs), "{reasons:?}");
-    assert_eq!(reasons[1], "l.i0: b has only 4 of the 6 blocks in the plan");
+    let said =
+        "l.i0: b has only 4 of the 6 blocks in the plan: no trial of the others has a result";
+    assert_eq!(reasons[1], said);
 
     let unknown = Lab::new(&two, &plan(&two, &["l.i0"], 6, &[1]), 6);
     unknown.run(&["l.i0"], 6, 1, &|name, place, block| {
@@ -90,7 +92,8 @@ fn what_is_missing_fails_the_gate() {
     });
     unknown.store.finish_experiment(unknown.experiment).unwrap();
     let reasons = gate(&unknown);
-    let said = "l.i0: b could be compared in only 5 of the 6 blocks it has in common with a";
+    let said = "l.i0: b could be compared in only 5 of the 6 blocks it has in common with a: the \
+                others lack the metric for one of the two";
     assert!(reasons.len() == 2 && reasons[0].ends_with(needs), "{reasons:?}");
     assert_eq!(reasons[1], said);
     assert!(unknown.compare().render(Format::Text).unwrap().contains(said));

@@ -76,6 +76,30 @@ fn the_page_holds_everything() {
 
 /// The directory's latest count is on the page of its latest run, and on a page of its own without
 /// a run.
+/// The page draws the blocks where they are too few for an interval, and has the confidence of an
+/// interval in the words of the sentences.
+#[test]
+fn few_blocks_are_points_on_the_page() {
+    if !report::has_page() {
+        return testing::skip("built without the page; make build builds it");
+    }
+    let relative = |blocks: u32| {
+        let variants = ["a", "b"];
+        let lab = Lab::new(&variants, &plan(&variants, &["l.i0"], blocks, &[1]), blocks);
+        lab.run(&["l.i0"], blocks, 1, &|name, place, block| {
+            record(name, [1000.0, 900.0 + 10.0 * f64::from(block)][place])
+        });
+        let page = data(&report::html(&lab.store, &lab.results(), None).unwrap());
+        page["steps"][0]["relative"][0].clone()
+    };
+    let few = relative(2);
+    assert_eq!((&few["low"], &few["level"]), (&serde_json::Value::Null, &"".into()));
+    assert_eq!(few["each"], serde_json::json!([0.91, 0.92]));
+    let enough = relative(6);
+    assert_eq!((&enough["each"], &enough["level"]), (&serde_json::Value::Null, &"95%".into()));
+    assert!(enough["low"].is_f64(), "{enough}");
+}
+
 #[test]
 fn counts_are_on_the_page() {
     let two = ["a", "b"];

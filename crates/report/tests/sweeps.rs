@@ -1,6 +1,6 @@
 //! Sweeps over clients, as printed and on the page.
 
-use report::Format;
+use report::{CompareOptions, Format, Section};
 
 use crate::common::documented::{assert_keys_explained, before_example};
 use crate::common::sweeps::{CLIENTS, PINNINGS, pinned, plan, point, run};
@@ -20,15 +20,49 @@ fn a_sweep_is_printed_over_its_clients() {
     golden("sweep.txt", &comparison.render(Format::Text).unwrap());
     golden("sweep.md", &comparison.summary(Format::Markdown).unwrap());
     golden("sweep.csv", &comparison.summary(Format::Csv).unwrap());
-    let options = report::CompareOptions { brief: Some(80), ..Default::default() };
+    let options = CompareOptions { brief: Some(80), ..Default::default() };
     let brief = report::compare(&lab.results(), &options).unwrap();
     let brief = brief.render(Format::Text).unwrap();
     golden("brief-sweep.txt", &brief);
-    let row = brief.lines().find(|line| line.starts_with("22  ")).unwrap();
-    assert!(row.contains(" ±") && brief.contains("± is half the width"), "{brief}");
     assert!(brief.lines().all(|line| line.chars().count() <= 80), "{brief}");
     let csv = comparison.render(Format::Csv).unwrap();
     assert!(!csv.contains('±'), "numbers for programs:\n{csv}");
+}
+
+/// The points of a sweep are judged like other steps, so they are shown like them.
+#[test]
+fn the_points_of_a_sweep_have_verdicts() {
+    let (variants, clients) = (["pg17", "patched"], [1, 2, 64]);
+    let lab = Lab::new(&variants, &plan(&variants, 6, &clients, &pinned()), 6);
+    run(&lab, 2, 6, &clients);
+    let shown = |options: CompareOptions| {
+        let comparison = report::compare(&lab.results(), &options).unwrap();
+        comparison.render(Format::Text).unwrap()
+    };
+    let brief = shown(CompareOptions { brief: Some(80), ..Default::default() });
+    let points: Vec<_> = brief.lines().filter(|line| line.starts_with("select")).collect();
+    assert_eq!(points.len(), 9, "a line for each point:\n{brief}");
+    assert_eq!(brief.matches("improvement").count(), 3, "those of 64 clients:\n{brief}");
+    assert!(!brief.contains('±') && !brief.contains("over clients"), "the means are asked for");
+    let sections = Some(vec![Section::Verdicts]);
+    let asked = shown(CompareOptions { sections, ..Default::default() });
+    let points = asked.lines().filter(|line| line.starts_with("select")).count();
+    assert_eq!((points, asked.matches(": improvement").count()), (9, 3), "{asked}");
+}
+
+/// One variant alone shows its means, and ± is explained only where there is one.
+#[test]
+fn a_variant_alone_shows_its_means_over_clients() {
+    for (blocks, explained) in [(1, 0), (6, 1)] {
+        let lab = lab(&["pg17"], blocks);
+        let options = CompareOptions { brief: Some(80), ..Default::default() };
+        let text = report::compare(&lab.results(), &options).unwrap();
+        let text = text.render(Format::Text).unwrap();
+        assert!(text.contains("Throughput over clients: select\n"), "{text}");
+        assert_eq!(text.matches('±').next().is_some(), explained == 1, "{text}");
+        assert_eq!(text.matches("± is half the width").count(), explained, "{text}");
+        assert!(!text.contains("can't be told from chance"), "of one block, said once: {text}");
+    }
 }
 
 #[test]

@@ -73,10 +73,10 @@ export function sweepSteps(page: Page, sweep: PageSweep): PageStep[] {
 }
 
 /** What the intervals of comparisons are called: "95% interval", "98.3% to 99% interval". */
-export function intervalName(comparisons: Pick<PageRelative, "confidence">[]): string {
-  const known = comparisons.flatMap(({ confidence }) => confidence ?? []);
-  const ends = known.length > 0 ? [Math.min(...known), Math.max(...known)] : [];
-  const texts = new Set(ends.map((one) => `${Number((100 * one).toFixed(1))}%`));
+export function intervalName(comparisons: Pick<PageRelative, "confidence" | "level">[]): string {
+  const known = comparisons.filter(({ confidence }) => confidence !== null);
+  known.sort((one, other) => (one.confidence ?? 0) - (other.confidence ?? 0));
+  const texts = new Set([known[0], known[known.length - 1]].flatMap((end) => end?.level ?? []));
   return `${[...texts].join(" to ")} interval`.trim();
 }
 

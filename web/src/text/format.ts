@@ -120,7 +120,7 @@ export function ratio(value: number | null | undefined): string {
     : value.toFixed(3);
 }
 
-/** The ratio of a comparison; without an interval, as of a single block, in parentheses. */
+/** The ratio of a comparison; without an interval, as of few blocks, in parentheses. */
 export function judgedRatio(of: { ratio: number | null; low: number | null }): string {
   return of.ratio !== null && of.low === null ? `(${ratio(of.ratio)})` : ratio(of.ratio);
 }

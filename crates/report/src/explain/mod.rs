@@ -141,6 +141,10 @@ impl<'a> Explainer<'a> {
                 self.throughput.margin,
             );
             explained.conclusion.insert(name.to_owned(), said);
+            // Without results of both, that nothing differs would say something.
+            if [base, place].iter().any(|it| step.variants[*it].samples.is_empty()) {
+                continue;
+            }
             explained.start.insert(name.to_owned(), start);
             explained.counters.insert(name.to_owned(), counters);
             explained.plans.insert(name.to_owned(), plans::differing(results, step, base, place));

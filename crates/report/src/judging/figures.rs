@@ -1,7 +1,7 @@
 //! Absolute and relative figures, computed so that a relative one is the quotient of two absolute
 //! ones; for throughput see [`crate::judging::judged::Judged::throughput_ratio`].
 
-use crate::load::model::{Results, StepResults, VariantStep};
+use crate::load::model::{StepResults, VariantStep};
 use crate::output::number::{or_unknown, relative};
 
 /// The values of a metric in the blocks that both sides have.
@@ -20,11 +20,17 @@ pub(crate) struct Ratio {
     pub(crate) pairs: usize,
 }
 
-/// A ratio for a cell, with a mark. A ratio of a single pair is in parentheses, because nothing
-/// shows how much of it is chance. Figures of another program get none, because they never have
-/// more pairs.
-pub(crate) fn ratio_cell(results: &Results, ratio: Option<Ratio>, mark: &str) -> String {
-    let single = ratio.is_some_and(|ratio| ratio.pairs == 1) && !results.is_imported();
+impl Ratio {
+    /// True if it has fewer pairs than a verdict takes, so that it may be chance.
+    pub(crate) fn is_of_few(self) -> bool {
+        self.pairs < judge::ENOUGH_BLOCKS
+    }
+}
+
+/// A ratio for a cell, with a mark. One of a single pair is in parentheses, because nothing shows
+/// how much of it is chance.
+pub(crate) fn ratio_cell(ratio: Option<Ratio>, mark: &str) -> String {
+    let single = ratio.is_some_and(|ratio| ratio.pairs == 1);
     or_unknown(ratio.map(|ratio| ratio.value), |value| match single {
         true => format!("({}){mark}", relative(value)),
         false => format!("{}{mark}", relative(value)),

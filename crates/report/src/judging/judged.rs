@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use judge::{Margin, Verdict};
-use metrics::{Metric, OPS, OPS_AS_COST, in_step};
+use metrics::{DBMS_CPU, Metric, OPS, OPS_AS_COST, in_step};
 
-use super::figures::{Ratio, ratio};
+use super::figures::{Ratio, paired, ratio};
 use super::sentence::{sentence, too_few};
 use super::sliced;
 use super::unjudged::Unjudged;
@@ -108,6 +108,19 @@ pub struct Twin {
     pub comparison: judge::Comparison,
 }
 
+impl Finding<'_> {
+    /// True if a ratio comes from fewer blocks than a verdict takes: it has no interval either,
+    /// because Student's t of so few would say only that nothing is known.
+    pub(crate) fn is_of_few(&self) -> bool {
+        self.ratio.is_some_and(Ratio::is_of_few)
+    }
+
+    /// The comparison, unless it is of too few blocks.
+    pub(crate) fn judged(&self) -> Option<&judge::Comparison> {
+        self.comparison.filter(|_| !self.is_of_few())
+    }
+}
+
 impl Judged {
     /// The comparison of a variant in a step.
     pub fn of(&self, step: usize, variant: usize) -> Option<&judge::Comparison> {
@@ -161,6 +174,26 @@ impl Judged {
             true => self.throughput_ratio(results, step, place),
             false => ratio(results.steps.get(step)?, self.base_of(place), place, metric),
         }
+    }
+
+    /// The ratio in each block that was compared; the judged one is their geometric mean.
+    pub(crate) fn ratios(&self, results: &Results, step: usize, place: usize) -> Vec<f64> {
+        let found = || {
+            let (step, found) = (results.steps.get(step)?, self.of(step, place)?);
+            let both = (step.variant(self.base_of(place))?, step.variant(place)?);
+            Some((self.metric_in(step)?, found, both))
+        };
+        let Some((metric, found, (base, variant))) = found() else { return Vec::new() };
+        if found.method == judge::Method::Slices {
+            return sliced::ratios(base, variant).into_iter().map(|(_, ratio)| ratio).collect();
+        }
+        let by_cpu = found.warnings.iter().any(|it| matches!(it, judge::Warning::ByCpu { .. }));
+        let pairs = match by_cpu {
+            // More operations per second of CPU time is less CPU time per operation.
+            true => paired(variant, base, DBMS_CPU.name),
+            false => paired(base, variant, metric.name),
+        };
+        pairs.base.iter().zip(&pairs.variant).map(|(base, variant)| variant / base).collect()
     }
 
     /// The base of the other variants, for people: `pg13.7`, `the previous variant`.

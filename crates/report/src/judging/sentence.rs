@@ -107,8 +107,9 @@ fn effect(ratio: f64, words: Words) -> String {
 }
 
 fn evidence(comparison: &Comparison) -> String {
+    let few = comparison.blocks < ENOUGH_BLOCKS;
     match (comparison.low, comparison.high) {
-        (Some(low), Some(high)) => format!(
+        (Some(low), Some(high)) if !few => format!(
             "{} interval {}, {}",
             confidence(comparison.confidence),
             changes(low, high),
@@ -189,8 +190,7 @@ mod tests {
     fn few_blocks_say_what_a_verdict_needs() {
         assert_eq!(
             said(&[93.4, 93.0, 93.8]),
-            "14.3 is 6.6% slower than 13.7 (95% interval −7.6% to −5.6%, 3 blocks): inconclusive; a \
-             verdict needs at least 6 blocks"
+            "14.3 is 6.6% slower than 13.7 (3 blocks): inconclusive; a verdict needs at least 6 blocks"
         );
     }
 
@@ -201,6 +201,11 @@ mod tests {
         let said = sentence("b", "a", &found, OPS.words, &[]);
         let end = "outside the margin of 2.0%, but not the noise floor of 25.0%";
         assert!(said.ends_with(end) && said.contains(": inconclusive; "), "{said}");
+    }
+
+    #[test]
+    fn a_confidence_is_the_same_text_everywhere() {
+        assert_eq!([0.95, 0.9925, 1.0 - 0.05 / 3.0].map(confidence), ["95%", "99.2%", "98.3%"]);
     }
 
     #[test]

@@ -137,6 +137,17 @@ pub(crate) fn ratios(base: &VariantStep, variant: &VariantStep) -> Vec<(u32, f64
     blocks.into_iter().zip(deciding.iter().map(|restart| restart.mean_log.exp())).collect()
 }
 
+/// Why blocks of both are missing in the result of [`compare`], and what to do.
+pub(crate) fn left_out(base: &VariantStep, variant: &VariantStep) -> &'static str {
+    let found = by_block(base, variant);
+    match found.iter().any(|(_, found)| matches!(found, Err(JudgeError::TooFewRounds { .. }))) {
+        true => {
+            "the others have too few undisturbed rounds of slices; give the step more rows or seconds"
+        }
+        false => "the others did not run in slices",
+    }
+}
+
 /// Figures of a step's slices, compared with the base or, for a twin, with its original.
 pub(crate) fn slicing_of(
     results: &Results,

@@ -1,6 +1,6 @@
 //! Judges the steps of an experiment.
 
-use judge::{Margin, Verdict};
+use judge::{Margin, Method, Verdict};
 use metrics::{Better, Metric, OPS, judgeable};
 
 use super::figures::paired;
@@ -202,13 +202,20 @@ impl Judge<'_> {
         let name = self.results.variant_name(variant);
         if comparison.blocks < both {
             let used = comparison.blocks;
+            let why = match comparison.method {
+                Method::Slices => sliced::left_out(step.variant(base)?, step.variant(variant)?),
+                Method::Blocks => "the others lack the metric for one of the two",
+            };
             return Some(format!(
-                "{name} could be compared in only {used} of the {both} blocks it has in common with {}",
+                "{name} could be compared in only {used} of the {both} blocks it has in common with {}: {why}",
                 self.results.variant_name(base)
             ));
         }
-        (both < planned)
-            .then(|| format!("{name} has only {both} of the {planned} blocks in the plan"))
+        (both < planned).then(|| {
+            format!(
+                "{name} has only {both} of the {planned} blocks in the plan: no trial of the others has a result"
+            )
+        })
     }
 }
 

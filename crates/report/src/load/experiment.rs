@@ -28,10 +28,10 @@ const DETAILED_STEPS: usize = 20_000;
 /// Which experiment of a store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Which<'a> {
-    /// The newest run.
+    /// The newest run with results; if none has any, the newest.
     #[default]
     Latest,
-    /// The newest run or, if there is none, the newest count: results without steps, for a page
+    /// The same or, if there is no run, the newest count: results without steps, for a page
     /// that shows counts.
     LatestOrCount,
     /// The one with this id.
@@ -102,8 +102,8 @@ pub fn load(store: &Store, which: Which<'_>) -> Result<Results, ReportError> {
 
 fn find(store: &Store, which: Which<'_>) -> Result<Experiment, ReportError> {
     match which {
-        Which::Latest => store.latest()?.ok_or(ReportError::NoExperiment),
-        Which::LatestOrCount => match store.latest()? {
+        Which::Latest => latest(store)?.ok_or(ReportError::NoExperiment),
+        Which::LatestOrCount => match latest(store)? {
             Some(run) => Ok(run),
             None => store.latest_count()?.ok_or(ReportError::NoExperiment),
         },
@@ -132,6 +132,20 @@ fn find(store: &Store, which: Which<'_>) -> Result<Experiment, ReportError> {
             Err(unknown_experiment(name, known))
         }
     }
+}
+
+/// The newest run with a finished trial, because one that was interrupted before has nothing to
+/// show; without any, the newest.
+fn latest(store: &Store) -> Result<Option<Experiment>, ReportError> {
+    let Some(newest) = store.latest()? else { return Ok(None) };
+    if store.finished_trials(newest.id)?.is_empty() {
+        for older in store.experiments()? {
+            if !store.finished_trials(older.id)?.is_empty() {
+                return Ok(Some(older));
+            }
+        }
+    }
+    Ok(Some(newest))
 }
 
 /// The error for an unknown experiment.

@@ -30,7 +30,9 @@ pub(crate) fn tables(tables: &[&Table], style: Style) -> String {
             out.push('\n');
         }
         if !continues {
-            out.push_str(&style.heading(&table.title));
+            if !table.title.is_empty() {
+                out.push_str(&style.heading(&table.title));
+            }
             if !table.legend.is_empty() && !explained.contains(&table.legend.as_slice()) {
                 let line = |line: &String| format!("* {}\n", escaped(line));
                 let legend: String = table.legend.iter().map(line).collect();

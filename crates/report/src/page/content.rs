@@ -24,7 +24,8 @@ use crate::compare::document::{WarningDocument, judgement, warning_document};
 use crate::compare::tables::{self, View};
 use crate::explain::Explainer;
 use crate::judging::figures::absolute;
-use crate::judging::judged::Judged;
+use crate::judging::judged::{Finding, Judged};
+use crate::judging::sentence::confidence;
 use crate::judging::steps::judge_results;
 use crate::load::latency::Latency;
 use crate::load::model::{Noted, Results, Sample, StepResults, VariantStep};
@@ -164,9 +165,7 @@ fn page_step(
         let shown = absolute(step, judged.base, place, OPS.name);
         out.throughput.push(Number(shown.unwrap_or(f64::NAN)));
         if let Some(finding) = judged.finding(results, number, place) {
-            let mut relative = judgement(&finding, ());
-            relative.verdict.get_or_insert_with(|| Verdict::Inconclusive.to_string());
-            out.relative.push(PageRelative { variant: place, relative });
+            out.relative.push(page_relative(results, judged, &finding));
         }
         for pooled in &figures.latency {
             let Latency { count, figures } = pooled.latency();
@@ -190,6 +189,22 @@ fn page_step(
         }
     }
     Ok(out)
+}
+
+fn page_relative(results: &Results, judged: &Judged, finding: &Finding<'_>) -> PageRelative {
+    let mut relative = judgement(finding, ());
+    relative.verdict.get_or_insert_with(|| Verdict::Inconclusive.to_string());
+    let mut each = Vec::new();
+    if finding.is_of_few() {
+        (relative.low, relative.high, relative.confidence) = (None, None, None);
+        each = judged.ratios(results, finding.step, finding.variant);
+    }
+    PageRelative {
+        variant: finding.variant,
+        level: relative.confidence.map(confidence).unwrap_or_default(),
+        each: each.into_iter().map(Number).collect(),
+        relative,
+    }
 }
 
 /// The target rate of a paced class.

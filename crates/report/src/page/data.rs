@@ -116,11 +116,17 @@ pub(crate) struct PageStep {
 }
 
 #[derive(Debug, Clone, Serialize)]
-#[cfg_attr(test, derive(ts_rs::TS))]
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub(crate) struct PageRelative {
     pub(crate) variant: usize,
     #[serde(flatten)]
     pub(crate) relative: RelativeFigures<()>,
+    /// The confidence as text.
+    pub(crate) level: String,
+    /// The ratio of each block, if they are too few for an interval.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(test, ts(as = "Option<Vec<Number>>", optional))]
+    pub(crate) each: Vec<Number>,
 }
 
 #[derive(Debug, Clone, Serialize)]

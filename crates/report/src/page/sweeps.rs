@@ -54,7 +54,7 @@ pub(crate) struct PageSweepLine {
     pub(crate) cliffs: Vec<CliffDocument>,
 }
 
-/// A figure over the numbers of clients, with its interval where there is one; with fewer than 5
+/// A figure over the numbers of clients, with its interval where there is one; with fewer than 6
 /// blocks from the lowest to the highest of them.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]

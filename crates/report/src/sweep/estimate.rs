@@ -4,7 +4,7 @@ use crate::judging::figures::mean;
 
 /// With fewer blocks than this, Student's t intervals are so wide that they would fill a plot: one
 /// of two blocks is 13 times as wide as their range.
-const FEWEST_WITH_INTERVAL: usize = 5;
+const FEWEST_WITH_INTERVAL: usize = judge::ENOUGH_BLOCKS;
 
 /// A figure over blocks.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -14,9 +14,17 @@ pub(crate) struct Estimate {
     /// Its 95% interval by Student's t over the blocks, of the logarithms where the mean is
     /// geometric; not below 0 if no value is. `None` with one block.
     pub(crate) interval: Option<(f64, f64)>,
-    /// The range drawn around the mean: the interval, or with fewer than 5 blocks their range.
+    /// The range drawn around the mean: the interval, or with fewer than 6 blocks their range.
     /// `None` with one block.
     pub(crate) drawn: Option<(f64, f64)>,
+}
+
+impl Estimate {
+    /// Half the width of the interval as a fraction of the mean; `None` if it isn't drawn.
+    pub(crate) fn half_width(&self) -> Option<f64> {
+        let (low, high) = self.interval.filter(|interval| self.drawn == Some(*interval))?;
+        Some(0.5 * (high - low) / self.mean.abs()).filter(|half| *half > 0.0)
+    }
 }
 
 /// Estimates a figure from its values, one per block; `None` without values.
@@ -91,7 +99,9 @@ mod tests {
         assert_eq!(two.drawn, Some((96.0, 104.0)));
         let (low, high) = two.interval.unwrap();
         assert!(low < 70.0 && high > 150.0, "what would be drawn otherwise");
-        let five = estimate(&[104.0, 96.0, 100.0, 99.0, 101.0]).unwrap();
-        assert_eq!(five.drawn, five.interval);
+        assert_eq!(two.half_width(), None);
+        let six = estimate(&[104.0, 96.0, 100.0, 99.0, 101.0, 100.0]).unwrap();
+        assert_eq!(six.drawn, six.interval);
+        assert!(six.half_width().unwrap() < 0.05);
     }
 }

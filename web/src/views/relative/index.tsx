@@ -24,9 +24,9 @@ import { usePage, type View } from "../../shared/page";
 import { hideTip, showTip } from "../../shared/tip";
 import { Swatch } from "../../shared/variant";
 import { VERDICTS, VerdictMark } from "../../shared/verdict";
-import { change, count, interval, judgedRatio, NOTHING } from "../../text/format";
+import { change, count, judgedRatio, NOTHING } from "../../text/format";
 import { Axis, Mark } from "./mark";
-import { type RatioScale, ratioScale } from "./scale";
+import { type RatioScale, rangeOf, rangeText, ratioScale } from "./scale";
 
 interface Entry {
   step: PageStep;
@@ -49,11 +49,10 @@ function Comparison(props: {
 }) {
   const page = usePage();
   const { step, relative } = props.entry;
-  const { ratio: value, low, high, variant, verdict } = relative;
+  const { ratio: value, low, variant, verdict } = relative;
   const name = variantName(page, variant);
   const text = relative.sentence || `${name}: ${judgedRatio(relative)} of the base`;
   const show = (event: Event): void => showTip(event.currentTarget as Element, text);
-  const unknown = relative.blocks === 1 ? "1 block: too few" : "not compared";
   const changed = value === null ? NOTHING : change(value);
   return (
     <tr
@@ -84,7 +83,7 @@ function Comparison(props: {
       <td class="number">{judgedRatio(relative)}</td>
       <td class="number change">{value !== null && low === null ? `(${changed})` : changed}</td>
       <td class="number range">
-        {low === null ? <span class="minor">{unknown}</span> : interval(low, high)}
+        <span class={low === null ? "minor" : ""}>{rangeText(relative)}</span>
       </td>
       <td class="mark">
         <VerdictMark verdict={verdict} />
@@ -146,7 +145,7 @@ function Chart({ entries }: { entries: Entry[] }) {
   const [hidden, setHidden] = useState<ReadonlySet<Verdict>>(new Set());
   const [order, setOrder] = useState<Order>("run");
   const scale = ratioScale(
-    entries.map(({ relative }) => relative),
+    entries.map(({ relative }) => rangeOf(relative)),
     page.experiment.margin,
   );
   const shown = entries.filter(({ relative }) => !hidden.has(relative.verdict));
@@ -159,7 +158,7 @@ function Chart({ entries }: { entries: Entry[] }) {
   };
   const base = variantName(page, baseIndex(page));
   const unsure = entries.filter(({ relative }) => relative.ratio === null).length;
-  const single = entries.some(({ relative }) => relative.ratio !== null && relative.low === null);
+  const few = entries.some(({ relative }) => relative.ratio !== null && relative.low === null);
   const less = page.steps.filter(({ better }) => better === "less").map(({ name }) => name);
   let before = 0;
   return (
@@ -232,9 +231,9 @@ function Chart({ entries }: { entries: Entry[] }) {
         {measureName(page.steps)} of the variant divided by that of {base}, on a logarithmic axis;
         right of 1 is more. Whiskers: the interval over blocks. Gray band: ±{marginText(page)}, the
         margin under which a difference counts as small.
-        {single &&
-          " A ring, and parentheses: the ratio of a single block, without an interval and a " +
-            "verdict; it may be chance."}
+        {few &&
+          " A ring, and parentheses: a ratio of fewer than 6 blocks, without an interval and a " +
+            "verdict; it may be chance. Small dots: its blocks."}
         {unsure > 0 &&
           ` Without a mark: ${count(unsure, "comparison")} that can’t be judged; ` +
             "the sentence of each says why."}

@@ -3,8 +3,8 @@
 import type { PageRelative } from "#page";
 import { usePage } from "../../shared/page";
 import { lookName } from "../../shared/variant";
-import { interval, ratio } from "../../text/format";
-import { labelledTicks, type RatioScale } from "./scale";
+import { ratio } from "../../text/format";
+import { labelledTicks, type RatioScale, rangeText } from "./scale";
 
 function percent(position: number): string {
   return `${(position * 100).toFixed(3)}%`;
@@ -26,7 +26,7 @@ function End(props: { at: number; limit: number; cut: boolean; arrow: string }) 
 
 function Drawing({ relative, scale }: { relative: PageRelative; scale: RatioScale }) {
   const { margin } = usePage().experiment;
-  const { ratio: value, low, high } = relative;
+  const { ratio: value, low, high, each = [] } = relative;
   const from = scale.at(1 - margin);
   return (
     <>
@@ -54,6 +54,10 @@ function Drawing({ relative, scale }: { relative: PageRelative; scale: RatioScal
           <End at={scale.at(high)} limit={high} cut={high > scale.high} arrow="M0 0L-6 -4V4Z" />
         </>
       )}
+      {each.map(
+        (one) =>
+          one !== null && <circle class="block" cx={percent(scale.at(one))} cy="50%" r={2} />,
+      )}
       {value !== null && (
         <circle
           class={low === null ? "dot single" : "dot"}
@@ -68,15 +72,15 @@ function Drawing({ relative, scale }: { relative: PageRelative; scale: RatioScal
 
 /** The mark, or until it is drawn room as large. */
 export function Mark(props: { relative: PageRelative; scale: RatioScale; drawn: boolean }) {
-  const { ratio: value, low, high, variant } = props.relative;
-  const label =
-    low !== null && high !== null
-      ? `${ratio(value)}, interval ${interval(low, high)}`
-      : value !== null
-        ? `${ratio(value)}, no interval`
-        : "not compared";
+  const { ratio: value, low, variant } = props.relative;
+  const what = low === null ? "no interval" : "interval";
+  const label = [...(value === null ? [] : [ratio(value), what]), rangeText(props.relative)];
   return (
-    <svg class="forest" role="img" aria-label={label} data-look={lookName(usePage(), variant)}>
+    <svg
+      class="forest"
+      role="img"
+      aria-label={label.join(", ")}
+      data-look={lookName(usePage(), variant)}>
       {props.drawn && <Drawing relative={props.relative} scale={props.scale} />}
     </svg>
   );

@@ -1,5 +1,8 @@
 /** The axis of ratios: logarithmic, so that ×0.5 and ×2 lie equally far from 1. */
 
+import type { PageRelative } from "#page";
+import { count, interval } from "../../text/format";
+
 export interface RatioScale {
   low: number;
   high: number;
@@ -40,15 +43,31 @@ function ticksBetween(low: number, high: number): number[] {
   return [1];
 }
 
+type Ends = Pick<PageRelative, "ratio" | "low" | "high">;
+type Ranged = Ends & Pick<PageRelative, "blocks" | "each">;
+
+/** The interval of a comparison, or of too few blocks their range. */
+export function rangeOf({ ratio, low, high, each = [] }: Ranged): Ends {
+  const blocks = each.filter((one): one is number => one !== null);
+  if (low !== null || blocks.length === 0) return { ratio, low, high };
+  return { ratio, low: Math.min(...blocks), high: Math.max(...blocks) };
+}
+
+/** The same as text: "0.928 to 0.938", "3 blocks: 0.870 to 0.930". */
+export function rangeText(relative: Ranged): string {
+  const { low, high } = rangeOf(relative);
+  if (low === null) return "not compared";
+  if (relative.low !== null) return interval(low, high);
+  if (relative.blocks === 1) return "1 block: too few";
+  return `${count(relative.blocks, "block")}: ${interval(low, high)}`;
+}
+
 /**
  * A scale that holds every ratio and, as far as sensible, every interval: an interval of very few
  * blocks may span orders of magnitude, so intervals widen the axis by at most a factor of 1.5
  * beyond the ratios themselves.
  */
-export function ratioScale(
-  values: { ratio: number | null; low: number | null; high: number | null }[],
-  margin: number,
-): RatioScale {
+export function ratioScale(values: Ends[], margin: number): RatioScale {
   const usable = values.filter(
     (value) => value.ratio !== null && Number.isFinite(value.ratio) && value.ratio > 0,
   );

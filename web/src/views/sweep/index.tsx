@@ -318,8 +318,8 @@ function blocksWords({ experiment, steps }: Page): string {
   if (experiment.blocks === 1) return "One block: no intervals, and no fall can be claimed.";
   const judged = intervalName(steps.flatMap(({ relative }) => relative));
   return (
-    "Lines: means over the blocks; bands: their 95% intervals, below 5 blocks their range; " +
-    `dots: single blocks. Relative to the base, bands are the ${judged}, from 5 blocks on.`
+    "Lines: means over the blocks; bands: their 95% intervals, below 6 blocks their range; " +
+    `dots: single blocks. Relative to the base, bands are the ${judged}, from 6 blocks on.`
   );
 }
 

@@ -34,9 +34,6 @@ export interface Shown {
   dash: number;
 }
 
-/** Intervals of fewer blocks are so wide that they would fill the plot. */
-const FEWEST_WITH_INTERVAL = 5;
-
 /** The label that says where clients and servers run is what a sweep is about, if it varies. */
 const FIRST = "pinning";
 
@@ -137,11 +134,10 @@ export function mainCurve(
       : page.steps[step]?.relative.find((relative) => relative.variant === variant),
   );
   if (found.every((one) => one === undefined)) return null;
-  const wide = found.map((one) => (one && one.blocks >= FEWEST_WITH_INTERVAL ? one : undefined));
   return {
     mean: found.map((one) => without(one?.ratio)),
-    low: wide.map((one) => without(one?.low)),
-    high: wide.map((one) => without(one?.high)),
+    low: found.map((one) => without(one?.low)),
+    high: found.map((one) => without(one?.high)),
   };
 }
 

@@ -4,61 +4,59 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use judge::Verdict;
-use metrics::OPS;
+use metrics::{OPS, counted};
 use store::Better;
 
-use super::sweeps::{SIGNS, sign};
-use super::throughput::{SINGLE, SINGLE_VALUES, label_with_unit};
+use super::sweeps::{SIGNS_MEAN, sign};
+use super::throughput::label_with_unit;
 use super::verdicts::{intervals, kind};
 use super::view::{VARIANT, View};
-use super::{other, sweeps, throughput, twins};
+use super::{notes, sweeps, throughput, twins};
 use crate::compare::document::WarningDocument;
-use crate::judging::figures::{absolute, ratio_cell};
-use crate::judging::gate::unfinished;
+use crate::judging::figures::absolute;
 use crate::judging::judged::Finding;
 use crate::output::fit::wrapped;
-use crate::output::number::{UNKNOWN, cost, percent, rate, relative};
-use crate::output::table::{Row, Section, Table, distinct, has_content, one_line, texts};
+use crate::output::number::{UNKNOWN, cost, or_unknown, percent, rate, relative};
+use crate::output::table::{Row, Section, Table, texts};
 use crate::output::text::told;
 
 /// Up to this many comparisons get a line each; more get a cell each.
 const LINES: usize = 48;
-/// Ids of the tables of failures.
-const FAILURES: [&str; 2] = ["failures", "trials"];
+/// The note on ratios in parentheses.
+const FEW: &str =
+    "(…) a ratio of fewer than 6 blocks, without an interval and a verdict: it may be chance";
 /// Id of the table of verdicts.
 const BRIEF: &str = "brief";
 
-/// Verdicts on throughput, or on the metrics that were asked for, and throughput over clients;
-/// without variants to compare, throughput. Then warnings, those of one kind together. Nothing is
-/// wider than `width` characters, as far as names can be shortened.
+/// Verdicts on throughput, or on the metrics that were asked for; without variants to compare,
+/// throughput. Then where throughput falls with more clients, and warnings, those of one kind
+/// together. Nothing is wider than `width` characters, as far as names can be shortened.
 pub(crate) fn tables(view: View<'_>, warnings: &[WarningDocument], width: usize) -> Vec<Table> {
     let of_metric = |judged| verdicts(View { judged, ..view }, width);
-    let mut tables: Vec<Table> = view.verdicts.iter().filter_map(of_metric).collect();
+    let mut tables: Vec<Table> = view.verdicts.iter().flat_map(of_metric).collect();
     if tables.is_empty() {
         tables = alone(view);
     }
     if let Some(table) = tables.last_mut() {
         table.notes.extend(twins::line(view));
     }
-    for mut table in sweeps::tables(view) {
-        // The last column of cliffs says in words what the other columns show.
-        let cliffs = table.id.starts_with("cliffs");
-        if cliffs {
-            table.columns.pop();
-            table.rows.iter_mut().for_each(|row| drop(row.cells.pop()));
-        }
-        if cliffs || table.id.ends_with(".absolute") {
-            if table.rows.iter().any(|row| !row.spreads.is_empty()) {
-                table.notes.push(sweeps::SPREAD.to_owned());
-            }
-            tables.push(table);
+    let cliffs = view.sweeps.iter().filter_map(|sweep| sweeps::cliffs(view, sweep)?.filled());
+    tables.extend(cliffs.map(|mut table| {
+        // The last column says in words what the other columns show.
+        table.columns.pop();
+        table.rows.iter_mut().for_each(|row| drop(row.cells.pop()));
+        table
+    }));
+    for place in 0..tables.len() {
+        if let Some((table, later)) = tables[place..].split_first_mut() {
+            table.notes.retain(|note| later.iter().all(|other| !other.notes.contains(note)));
         }
     }
     let all: Vec<&Table> = tables.iter().collect();
     let mut narrow: Vec<Table> =
         (0..all.len()).flat_map(|place| narrowed(&all, place, width)).collect();
     let mut said = Table::new(Section::Other, "notes", "Notes");
-    said.notes = notes(view, warnings, width);
+    said.notes = notes::notes(view, warnings, width);
     narrow.extend((!said.notes.is_empty()).then_some(said));
     narrow
 }
@@ -74,16 +72,12 @@ fn narrowed(tables: &[&Table], place: usize, width: usize) -> Vec<Table> {
         .collect();
     table.step = None;
     let mut parts = table.with_spreads().without_empty_columns(&[]).in_columns(width);
-    for part in &mut parts {
-        if part.section != Section::Verdicts {
-            part.legend.clear();
-        }
+    for (number, part) in parts.iter_mut().enumerate() {
+        part.legend.clear();
         part.part.clear();
-        part.title = wrapped(&part.title, width).join("\n");
-        // In front of each line of a legend is a bullet.
-        let bullet = "* ".len();
-        let fit = |line: &String| wrapped(line, width - bullet).join("\n");
-        part.legend = part.legend.iter().map(fit).collect();
+        // The first part has it for all.
+        let title = part.title.lines().take_while(|_| number == 0);
+        part.title = title.flat_map(|line| wrapped(line, width)).collect::<Vec<_>>().join("\n");
         part.notes = part.notes.iter().flat_map(|note| wrapped(note, width)).collect();
         if !part.fits(width) {
             *part = part.squeezed(width, &[0], "");
@@ -92,25 +86,37 @@ fn narrowed(tables: &[&Table], place: usize, width: usize) -> Vec<Table> {
     parts
 }
 
-/// The verdicts on one metric; `None` if there is nothing to compare.
-fn verdicts(view: View<'_>, width: usize) -> Option<Table> {
+/// The verdicts on one metric. If they are many, those on the points of a sweep are in a table over
+/// its clients.
+fn verdicts(view: View<'_>, width: usize) -> Vec<Table> {
     let mut findings = view.judged.findings(view.results);
-    findings.retain(|finding| view.sweep_of(finding.step).is_none());
-    let mut table = match findings.len() {
-        0 => return None,
-        1..=LINES => lines(view, &findings, width),
-        _ => cells(view, &findings),
-    };
-    if findings.iter().any(is_single) {
-        let said = if view.results.is_imported() { SINGLE_VALUES } else { SINGLE };
-        table.notes.push(said.to_owned());
+    let (mut over_clients, mut counts) = (Vec::new(), None);
+    if findings.len() > LINES {
+        counts = Some(tally(&findings));
+        let swept = |finding: &Finding<'_>| view.sweep_of(finding.step).is_some();
+        if findings.iter().any(swept) {
+            let title = title(view, &findings);
+            over_clients = sweeps::verdicts(view, &title);
+        }
+        findings.retain(|finding| !swept(finding));
     }
-    Some(table)
-}
-
-/// True if a finding has a ratio but neither an interval nor a verdict.
-fn is_single(finding: &Finding<'_>) -> bool {
-    finding.comparison.is_none() && finding.ratio.is_some()
+    let mut tables = match findings.len() {
+        0 => Vec::new(),
+        1..=LINES => vec![lines(view, &findings, width)],
+        _ => vec![cells(view, &findings)],
+    };
+    tables.extend(over_clients);
+    if let Some((first, counts)) = tables.first_mut().zip(counts) {
+        first.title = format!("{}\n{counts}", first.title);
+    }
+    let cells = || tables.iter().flat_map(|table| &table.rows).flat_map(|row| &row.cells);
+    let mut notes = Vec::new();
+    notes.extend(cells().any(|it| it.ends_with(sweeps::SIGNS)).then_some(SIGNS_MEAN));
+    notes.extend(cells().any(|it| it.starts_with('(')).then_some(FEW));
+    if let Some(last) = tables.last_mut() {
+        last.notes.extend(notes.into_iter().map(str::to_owned));
+    }
+    tables
 }
 
 /// Throughput without a comparison, and notes about the figures. If there are more steps than
@@ -118,11 +124,12 @@ fn is_single(finding: &Finding<'_>) -> bool {
 fn alone(view: View<'_>) -> Vec<Table> {
     let rows_are_steps = view.rows_are_steps || view.results.variants.len() < view.steps().count();
     let mut tables = throughput::tables(View { rows_are_steps, ..view });
+    tables.extend(sweeps::tables(view));
     tables.retain(|table| table.part == "absolute");
     for table in &mut tables {
-        if let Some(what) = table.legend.first() {
-            table.notes.insert(0, what.clone());
-        }
+        let spread = table.legend.iter().filter(|line| *line == sweeps::SPREAD);
+        let what: Vec<String> = table.legend.first().into_iter().chain(spread).cloned().collect();
+        table.notes.splice(0..0, what);
     }
     tables
 }
@@ -135,11 +142,25 @@ fn title(view: View<'_>, findings: &[Finding<'_>]) -> String {
         _ => "Throughput",
     };
     let base = view.judged.base_name(view.results);
-    if findings.iter().all(|finding| finding.comparison.is_none()) {
+    if findings.iter().all(|finding| finding.judged().is_none()) {
         return format!("{what} relative to {base}: {blocks}");
     }
     let (intervals, margin) = (intervals(view.judged), percent(view.judged.margin));
     format!("{what} relative to {base}: {intervals} intervals, {blocks}, margin {margin}")
+}
+
+/// `Of 110 comparisons: 37 regressions, 12 improvements, 61 equivalent`.
+fn tally(findings: &[Finding<'_>]) -> String {
+    use Verdict::{Equivalent, Improvement, Inconclusive, Regression};
+    let of = |wanted| findings.iter().filter(|found| found.verdict == Some(wanted)).count();
+    let counts = [
+        (of(Regression), counted(of(Regression), "regression")),
+        (of(Improvement), counted(of(Improvement), "improvement")),
+        (of(Equivalent), format!("{} equivalent", of(Equivalent))),
+        (of(Inconclusive), format!("{} inconclusive", of(Inconclusive))),
+    ];
+    let counts = counts.into_iter().filter(|(count, _)| *count > 0).map(|(_, said)| said);
+    format!("Of {} comparisons: {}", findings.len(), counts.collect::<Vec<_>>().join(", "))
 }
 
 /// True if less is better for the step of a finding.
@@ -156,11 +177,15 @@ fn of_base(view: View<'_>, finding: &Finding<'_>) -> String {
     value.map(shown).unwrap_or_default()
 }
 
-/// The ratio of a finding, marked if a rate was not held.
+/// The ratio of a finding, marked if a rate was not held, and in parentheses if it may be chance.
 fn ratio(view: View<'_>, finding: &Finding<'_>) -> String {
     let step = &view.results.steps[finding.step];
     let held = view.judged.not_held(step, finding.variant).is_empty();
-    ratio_cell(view.results, finding.ratio, if held { "" } else { "*" })
+    let mark = if held { "" } else { "*" };
+    or_unknown(finding.ratio.map(|ratio| ratio.value), |value| match finding.is_of_few() {
+        true => format!("({}){mark}", relative(value)),
+        false => format!("{}{mark}", relative(value)),
+    })
 }
 
 fn lines(view: View<'_>, findings: &[Finding<'_>], width: usize) -> Table {
@@ -169,11 +194,17 @@ fn lines(view: View<'_>, findings: &[Finding<'_>], width: usize) -> Table {
     let costs = findings.iter().any(|it| is_cost(view, it));
     let unit = if costs || !throughput { "" } else { OPS.name };
     let of = |base: &str| format!("{base} {unit}").trim_end().to_owned();
-    let interval = |finding: &Finding<'_>| {
-        let ends = finding.comparison.and_then(|found| found.low.zip(found.high));
-        ends.map(|(low, high)| format!("{} to {}", relative(low), relative(high)))
+    let ends = |(low, high)| format!("{} to {}", relative(low), relative(high));
+    let interval = |it: &Finding<'_>| {
+        it.judged().and_then(|found| found.low.zip(found.high)).map(ends).unwrap_or_default()
     };
-    let verdict = |it: &Finding<'_>| it.verdict.filter(|_| !is_single(it));
+    let range = |it: &Finding<'_>| {
+        let few = it.is_of_few() && it.blocks > 1;
+        let ratios = || view.judged.ratios(view.results, it.step, it.variant).into_iter();
+        let range = ratios().min_by(f64::total_cmp).zip(ratios().max_by(f64::total_cmp));
+        range.filter(|_| few).map(ends).unwrap_or_default()
+    };
+    let verdict = |it: &Finding<'_>| it.verdict.filter(|_| !it.is_of_few());
     let table = Table::new(Section::Verdicts, BRIEF, title(view, findings)).listing_kinds(
         findings,
         |finding| kind(view, view.judged, finding),
@@ -182,7 +213,8 @@ fn lines(view: View<'_>, findings: &[Finding<'_>], width: usize) -> Table {
             (&of(view.judged.base_name(view.results)), &|it| of_base(view, it)),
             (VARIANT, &|it| view.results.variant_name(it.variant).to_owned()),
             ("ratio", &|it| ratio(view, it)),
-            ("interval", &|it| interval(it).unwrap_or_default()),
+            ("range of blocks", &|it| range(it)),
+            ("interval", &|it| interval(it)),
             ("verdict", &|it| verdict(it).map_or("", Verdict::as_str).to_owned()),
         ],
     );
@@ -205,17 +237,13 @@ fn cells(view: View<'_>, findings: &[Finding<'_>]) -> Table {
     let variants: BTreeSet<usize> = findings.iter().map(|finding| finding.variant).collect();
     let names = variants.iter().map(|variant| view.results.variant_name(*variant));
     let mut table = Table::new(Section::Verdicts, BRIEF, title(view, findings));
-    if findings.iter().any(|finding| finding.comparison.is_some()) {
-        table = table.explained([SIGNS]);
-    }
     table.columns = texts(std::iter::once("step").chain(names));
     for (number, _, label) in view.steps() {
         let cell = |variant: &usize| {
             let of = |finding: &&Finding<'_>| (finding.step, finding.variant) == (number, *variant);
             let of_pair = findings.iter().find(of);
             let verdict = of_pair.and_then(|finding| finding.verdict);
-            let judged = of_pair.is_some_and(|finding| finding.comparison.is_some());
-            let sign = if judged { sign(verdict) } else { "" };
+            let sign = of_pair.and_then(Finding::judged).map_or("", |_| sign(verdict));
             let ratio = of_pair.map_or_else(|| UNKNOWN.to_owned(), |finding| ratio(view, finding));
             (format!("{ratio}{sign}"), verdict)
         };
@@ -224,71 +252,4 @@ fn cells(view: View<'_>, findings: &[Finding<'_>]) -> Table {
     }
     // As in the published tables, variants are rows if there are more of them than steps.
     if variants.len() > table.rows.len() { table.transposed(VARIANT) } else { table }
-}
-
-/// Notes: of each kind its code, the first one, and how many more there are.
-#[derive(Default)]
-struct Notes(Vec<(String, String, usize)>);
-
-impl Notes {
-    fn add(&mut self, code: &str, text: String) {
-        match self.0.iter_mut().find(|(known, ..)| known == code) {
-            Some((.., more)) => *more += 1,
-            None => self.0.push((code.to_owned(), text, 0)),
-        }
-    }
-
-    /// True if one of the notes that are shown already says this.
-    fn tell(&self, why: &str) -> bool {
-        has_content(why) && self.0.iter().any(|(_, text, _)| text.contains(why))
-    }
-}
-
-/// Notes about the verdicts: the first warning of each kind, and how many more there are.
-fn notes(view: View<'_>, warnings: &[WarningDocument], width: usize) -> Vec<String> {
-    let mut notes = Notes::default();
-    for judged in view.verdicts {
-        for finding in judged.findings(view.results) {
-            // For a single block, a warning gives the reason.
-            let unknown = finding.comparison.is_none() && finding.ratio.is_none();
-            if let Some(reason) = finding.reason.as_deref().filter(|_| unknown) {
-                let step = view.results.step_label(&view.results.steps[finding.step]);
-                notes.add("not judged", format!("{step}: {reason}"));
-            }
-        }
-        for (code, text) in judged.told_warnings(view.results) {
-            notes.add(code, text);
-        }
-    }
-    if let Some(text) = unfinished(view.results) {
-        notes.add("not finished", text);
-    }
-    for table in other::tables(view).iter().filter(|table| FAILURES.contains(&table.id.as_str())) {
-        for row in &table.rows {
-            let mut cells: Vec<&str> = table.line(row).collect();
-            if let Some(why) = cells.last_mut().filter(|why| notes.tell(why)) {
-                *why = "as above";
-            }
-            notes.add(&table.title, cells.join(", "));
-        }
-    }
-    let gaps = view.verdicts.iter().flat_map(|judged| judged.told_gaps(view.results));
-    for text in distinct(gaps) {
-        notes.add("gap", text);
-    }
-    for warning in warnings {
-        let about: Vec<&str> =
-            [&warning.step, &warning.variant].into_iter().flatten().map(String::as_str).collect();
-        let about = if about.is_empty() { String::new() } else { about.join(" ") + ": " };
-        let text = one_line(&warning.text);
-        // The note that it is not finished says that no resumption helps.
-        if warning.code != store::FAILED || !notes.tell(&text) {
-            notes.add(&warning.code, format!("{about}{text}"));
-        }
-    }
-    let said = |(code, text, more): (String, String, usize)| match more {
-        0 => format!("{code}: {text}"),
-        more => format!("{code}: {text} (and {more} more)"),
-    };
-    notes.0.into_iter().map(said).flat_map(|text| wrapped(&format!("! {text}"), width)).collect()
 }

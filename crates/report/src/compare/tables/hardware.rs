@@ -103,7 +103,7 @@ fn pair(view: View<'_>, number: usize, mut table: Table, metrics: &[(&str, Strin
         let beside = |(_, metric): &(&str, String)| {
             let mark = if lost && metric == OPS.name { "*" } else { "" };
             let ratio = view.judged.ratio_of(view.results, number, place, metric);
-            ratio_cell(view.results, ratio, mark)
+            ratio_cell(ratio, mark)
         };
         relatives.rows.push(Row::new(name, metrics.iter().map(beside)));
     }

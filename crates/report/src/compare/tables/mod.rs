@@ -5,6 +5,7 @@ mod counters;
 mod empty;
 mod hardware;
 mod latency;
+mod notes;
 mod other;
 mod rates;
 mod sizes;

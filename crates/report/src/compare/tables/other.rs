@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use metrics::{STALL_COUNT, STALL_SHARE};
+use metrics::{STALL_COUNT, STALL_SHARE, counted};
 use plan::StepKey;
+use store::Failure;
 
 use super::view::{Point, VARIANT, View};
 use crate::load::model::{FailedTrial, Noted, StepResults};
@@ -37,17 +38,22 @@ fn stalls(view: View<'_>) -> Option<Table> {
     any.then(|| view.turned(table))
 }
 
-fn failures(view: View<'_>) -> Option<Table> {
+/// The failed statements, each with its step and variant.
+pub(super) fn failed(view: View<'_>) -> Vec<(String, &str, &Failure)> {
     let mut found = Vec::new();
     for Point { label, name, figures, .. } in view.points(view.every_step()) {
         found.extend(figures.failures.iter().map(|failure| (label.clone(), name, failure)));
     }
+    found
+}
+
+fn failures(view: View<'_>) -> Option<Table> {
     Table::new(Section::Other, "failures", "Failed statements")
         .explained([
             "all blocks together; state: the server's code; retried: tried again, not lost",
         ])
         .listing(
-            found,
+            failed(view),
             &[
                 ("step", &|(label, ..)| label.clone()),
                 (VARIANT, &|(_, name, _)| (*name).to_owned()),
@@ -63,6 +69,63 @@ fn failures(view: View<'_>) -> Option<Table> {
         )
         .marked()
         .filled()
+}
+
+/// `3 insert statements failed and were tried again (40P01): deadlock detected`.
+pub(super) fn failure_in_words(failure: &Failure) -> String {
+    let what = counted(failure.count as usize, &format!("{} statement", failure.class));
+    let again = if failure.retried { " and were tried again" } else { "" };
+    let code = if failure.code.is_empty() { "" } else { &format!(" ({})", failure.code) };
+    format!("{what} failed{again}{code}: {}", one_line(&failure.message))
+}
+
+/// Trials without results for the same reason.
+pub(super) struct Lost<'a> {
+    pub(super) state: &'static str,
+    /// The reason of the first one; may be empty.
+    pub(super) why: String,
+    variants: BTreeSet<&'a str>,
+    blocks: BTreeSet<u32>,
+    trials: usize,
+}
+
+/// The trials without results, by state and reason.
+pub(super) fn lost(view: View<'_>) -> Vec<Lost<'_>> {
+    let digits = |text: &str| text.replace(|c: char| c.is_ascii_digit(), "");
+    let mut found: Vec<Lost<'_>> = Vec::new();
+    for FailedTrial { variant, block, state, error, .. } in &view.results.failed {
+        let (why, variants, blocks) = (one_line(error), BTreeSet::new(), BTreeSet::new());
+        let new = Lost { state, why, variants, blocks, trials: 0 };
+        let place = place_of(&mut found, new, |known, new| {
+            known.state == new.state && digits(&known.why) == digits(&new.why)
+        });
+        found[place].variants.insert(view.results.variant_name(*variant));
+        found[place].blocks.insert(*block);
+        found[place].trials += 1;
+    }
+    found
+}
+
+impl Lost<'_> {
+    /// `pg13.7: 2 trials of blocks 2, 3 were polluted: the hypervisor took …`.
+    pub(super) fn in_words(&self, why: &str) -> String {
+        let variants: Vec<&str> = self.variants.iter().copied().collect();
+        let blocks: Vec<String> = self.blocks.iter().map(u32::to_string).collect();
+        let many = |count: usize| if count == 1 { "" } else { "s" };
+        let state = match (self.state, self.trials) {
+            ("failed", _) => "failed".to_owned(),
+            (state, 1) => format!("was {state}"),
+            (state, _) => format!("were {state}"),
+        };
+        format!(
+            "{}: {} of block{} {} {state}{}",
+            variants.join(", "),
+            counted(self.trials, "trial"),
+            many(self.blocks.len()),
+            blocks.join(", "),
+            if why.is_empty() { String::new() } else { format!(": {why}") }
+        )
+    }
 }
 
 /// With more numbers of clients than this, only the least and the most are named.

@@ -6,7 +6,6 @@ use metrics::{Metric, OPS};
 use super::throughput::relative_cell;
 use super::view::{VARIANT, View};
 use crate::judging::figures::ratio_cell;
-use crate::judging::judged::Judged;
 use crate::output::number::{UNKNOWN, cost, half_width, or_unknown, rate, relative, whole};
 use crate::output::table::{RELATIVE, Row, Section, Table};
 use crate::sweep::{Estimate, Line, Subject, Sweep, words};
@@ -55,13 +54,8 @@ fn of_sweep(view: View<'_>, sweep: &Sweep) -> Vec<Table> {
             rate(mean / clients)
         }),
     ];
-    for judged in view.verdicts {
-        let table = match judged.metric == OPS.name {
-            true => part("relative", RELATIVE),
-            false => of_cost(view, sweep, judged),
-        };
-        tables.extend(relatives(view, sweep, judged, table));
-    }
+    let relative = Table { section: Section::Relative, ..part("relative", RELATIVE) };
+    tables.extend(relatives(view, sweep, relative));
     tables.extend(cliffs(view, sweep));
     tables.retain(|table| table.says_something() || !table.notes.is_empty());
     tables
@@ -104,14 +98,10 @@ fn with_spreads(
     let mut table = curves(view, sweep, table, metric, |mean, _| cell(mean));
     let lines = measured(view, sweep);
     let curves: Vec<_> = lines.iter().map(|line| line.curve(view.results, metric)).collect();
-    let spread = |estimate: &Estimate| {
-        let (low, high) = estimate.interval?;
-        let half = 0.5 * (high - low);
-        Some(if half == 0.0 { String::new() } else { half_width(half / estimate.mean.abs()) })
-    };
     for (place, row) in table.rows.iter_mut().enumerate() {
-        let of = |curve: &Vec<Option<Estimate>>| curve.get(place)?.as_ref().and_then(spread);
-        row.spreads = curves.iter().map(|curve| of(curve).unwrap_or_default()).collect();
+        let of = |curve: &Vec<Option<Estimate>>| curve.get(place)?.as_ref()?.half_width();
+        row.spreads =
+            curves.iter().map(|curve| of(curve).map(half_width).unwrap_or_default()).collect();
     }
     if table.rows.iter().flat_map(|row| &row.spreads).any(|spread| !spread.is_empty()) {
         table.legend.push(SPREAD.to_owned());
@@ -150,12 +140,14 @@ fn legend(view: View<'_>, sweep: &Sweep) -> Vec<String> {
     legend.push("per client: divided by the number of clients".to_owned());
     if view.results.variants.len() > 1 {
         legend.extend(view.relative_legend());
-        legend.push(SIGNS.to_owned());
+        legend.push(SIGNS_MEAN.to_owned());
     }
     legend
 }
 
-pub(super) const SIGNS: &str =
+/// What stands behind a ratio for its verdict.
+pub(super) const SIGNS: [char; 4] = ['▼', '▲', '=', '?'];
+pub(super) const SIGNS_MEAN: &str =
     "verdicts: ▼ regression, ▲ improvement, = equivalent, ? inconclusive";
 
 pub(super) fn sign(verdict: Option<Verdict>) -> &'static str {
@@ -168,20 +160,19 @@ pub(super) fn sign(verdict: Option<Verdict>) -> &'static str {
     }
 }
 
-/// The table of verdicts by another metric than throughput.
-fn of_cost(view: View<'_>, sweep: &Sweep, judged: &Judged) -> Table {
-    let (name, step) = (&judged.metric, &sweep.name);
-    let base = judged.base_name(view.results);
-    let (id, title) =
-        (format!("sweep.{step}.verdicts.{name}"), format!("{name} over clients: {step}"));
-    of_step(sweep, id, title, Section::Verdicts).explained([
-        &format!("{name} ({}) as a fraction of that of {base}", judged.meaning()),
-        SIGNS,
-    ])
+/// The verdicts on the points of each sweep that is shown over its clients.
+pub(super) fn verdicts(view: View<'_>, title: &str) -> Vec<Table> {
+    let of_sweep = |sweep: &Sweep| {
+        let title = format!("{title}; {} over clients", sweep.name);
+        let table = of_step(sweep, format!("brief.{}", sweep.name), title, Section::Verdicts);
+        relatives(view, sweep, table)
+    };
+    view.sweeps.iter().filter(|sweep| sweep.one_server).filter_map(of_sweep).collect()
 }
 
 /// Each line as a fraction of the base's with the same labels, with its verdict.
-fn relatives(view: View<'_>, sweep: &Sweep, judged: &Judged, table: Table) -> Option<Table> {
+fn relatives(view: View<'_>, sweep: &Sweep, table: Table) -> Option<Table> {
+    let judged = view.judged;
     let compared = |line: &&Line| judged.base_of(line.variant) != line.variant;
     let lines: Vec<&Line> = measured(view, sweep).into_iter().filter(compared).collect();
     let cell = |line: &Line, place: usize| {
@@ -190,7 +181,7 @@ fn relatives(view: View<'_>, sweep: &Sweep, judged: &Judged, table: Table) -> Op
         let verdict = finding.as_ref().and_then(|finding| finding.verdict);
         let cell = match step {
             Some(step) if judged.metric == OPS.name => relative_cell(view, step, line.variant),
-            _ => ratio_cell(view.results, finding.and_then(|finding| finding.ratio), ""),
+            _ => ratio_cell(finding.and_then(|finding| finding.ratio), ""),
         };
         let sign = if cell == UNKNOWN || cell.starts_with('(') { "" } else { sign(verdict) };
         (format!("{cell}{sign}"), verdict)
@@ -200,15 +191,11 @@ fn relatives(view: View<'_>, sweep: &Sweep, judged: &Judged, table: Table) -> Op
     };
     let rows = sweep.clients.iter().enumerate().map(row).collect();
     let columns = columns(view, sweep, &lines);
-    let section = match judged.metric == OPS.name {
-        true => Section::Relative,
-        false => Section::Verdicts,
-    };
-    (!lines.is_empty()).then_some(Table { section, columns, rows, ..table })
+    (!lines.is_empty()).then_some(Table { columns, rows, ..table })
 }
 
 /// Where throughput falls.
-fn cliffs(view: View<'_>, sweep: &Sweep) -> Option<Table> {
+pub(super) fn cliffs(view: View<'_>, sweep: &Sweep) -> Option<Table> {
     let name = &sweep.name;
     let title = format!("Where throughput falls with more clients: {name}");
     let mut table = of_step(sweep, format!("cliffs.{name}"), title, Section::Absolute);

@@ -17,10 +17,6 @@ pub(crate) const NOT_HELD: &str = "* a rate was not held (under 95% of its targe
 pub(super) const SINGLE: &str =
     "(…) the ratio of a single block, without an interval and a verdict: it may be chance";
 
-/// The same where another program printed the values.
-pub(super) const SINGLE_VALUES: &str =
-    "each ratio is of two single values, without an interval and a verdict: it may be chance";
-
 pub(super) fn tables(view: View<'_>) -> Vec<Table> {
     let groups = distinct(view.steps().map(|(_, step, _)| step.group.as_str()));
     groups.into_iter().flat_map(|group| of_group(view, group)).collect()
@@ -140,5 +136,5 @@ pub(super) fn relative_cell(view: View<'_>, number: usize, place: usize) -> Stri
     let step = &view.results.steps[number];
     let mark = if view.judged.not_held(step, place).is_empty() { "" } else { "*" };
     let ratio = view.judged.throughput_ratio(view.results, number, place);
-    ratio_cell(view.results, ratio, mark)
+    ratio_cell(ratio, mark)
 }

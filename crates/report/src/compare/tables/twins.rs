@@ -52,7 +52,7 @@ pub(super) fn line(view: View<'_>) -> Option<String> {
         let step = results.step_label(&results.steps[twin.step]);
         let names = [twin.twin, twin.original].map(|place| results.variant_name(place));
         let Comparison { ratio, blocks, .. } = &twin.comparison;
-        let ratio = ratio_cell(results, Some(Ratio { value: *ratio, pairs: *blocks }), "");
+        let ratio = ratio_cell(Some(Ratio { value: *ratio, pairs: *blocks }), "");
         let floor = or_unknown(judged.noise_floors[twin.step], percent);
         format!("{step} {} {ratio}, noise floor {floor}", names.join("/"))
     });

@@ -49,8 +49,10 @@ fn table(view: View<'_>, judged: &Judged) -> Option<Table> {
             Table::new(Section::Verdicts, format!("verdicts.{name}"), format!("Verdicts: {name}"))
         }
     };
-    let mut findings = judged.findings(view.results);
-    findings.retain(|finding| view.sweep_of(finding.step).is_none());
+    let findings = judged.findings(view.results);
+    if findings.is_empty() {
+        return None;
+    }
     let nothing = |finding: &Finding<'_>| finding.comparison.is_none();
     match view.too_few().filter(|_| findings.iter().all(nothing)) {
         // Each row would say the same.
@@ -85,7 +87,8 @@ fn legend(view: View<'_>, judged: &Judged) -> Vec<String> {
     }
     legend.push(format!("ratio: {what} relative to {base}"));
     let pairings = pairings(judged);
-    legend.push(format!("low, high: its {} interval ({pairings})", intervals(judged)));
+    let few = format!("– below {} blocks", judge::ENOUGH_BLOCKS);
+    legend.push(format!("low, high: its {} interval ({pairings}); {few}", intervals(judged)));
     legend.push("p: sign-flip test of no difference at all".to_owned());
     let less = meant.is_some_and(|metric| metric.better == Better::Less);
     let effect = if less { "increase" } else { "slowdown" };
@@ -127,9 +130,9 @@ fn row(view: View<'_>, judged: &Judged, finding: &Finding<'_>) -> Row {
         let shown = |place: usize| absolute(step, base, place, judged.metric_in(step)?.name);
         cells.extend([base, finding.variant].map(|place| or_unknown(shown(place), cost)));
     }
-    let of = |figure: fn(&Comparison) -> Option<f64>| finding.comparison.and_then(figure);
+    let of = |figure: fn(&Comparison) -> Option<f64>| finding.judged().and_then(figure);
     cells.extend([
-        ratio_cell(view.results, finding.ratio, ""),
+        ratio_cell(finding.ratio, ""),
         or_unknown(of(|found| found.low), relative),
         or_unknown(of(|found| found.high), relative),
         or_unknown(of(|found| found.sign_flip_p), relative),
