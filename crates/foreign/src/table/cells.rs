@@ -71,6 +71,9 @@ impl Cell {
         // A mark that a note explains, and the scatter of a mean.
         let text = text.trim().trim_end_matches('*').trim_end();
         let text = text.split_once(" ±").map_or(text, |(mean, _)| mean.trim_end());
+        // So `compare` marks a ratio that may be chance.
+        let inner = text.strip_prefix('(').and_then(|text| text.strip_suffix(')'));
+        let text = inner.unwrap_or(text);
         if ["", "-", "–", "—", "NA", "N/A", "n/a"].contains(&text) {
             return Self::Missing;
         }
@@ -80,5 +83,18 @@ impl Cell {
         let grouped = (1..=3).contains(&first.len()) && groups.all(|group| group.len() == 3);
         let plain = if grouped { text.replace(',', "") } else { text.to_owned() };
         crate::lines::number(&plain).map_or(Self::Word, Self::Figure)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Cell;
+
+    #[test]
+    fn marks_of_compare_are_no_part_of_a_figure() {
+        let found = ["0.934", "(0.934)", "(0.934)*", "44377 ±0.7%", "(…)", "()"].map(Cell::of);
+        let ratio = Cell::Figure(0.934);
+        assert_eq!(found[..4], [ratio, ratio, ratio, Cell::Figure(44377.0)]);
+        assert_eq!(found[4..], [Cell::Word, Cell::Missing]);
     }
 }
