@@ -41,10 +41,10 @@ pub struct CompareArgs {
     /// Print only verdicts and warnings, as on a terminal, even to files and pipes
     #[arg(long, conflicts_with_all = ["full", "tables", "format", "rows"])]
     brief: bool,
-    /// Print only these kinds of tables [default: all except counters; on a terminal, verdicts and
-    /// warnings]
-    #[arg(long, value_parser = named(&Section::NAMED), value_delimiter = ',', value_name = "KIND,…")]
-    tables: Vec<Section>,
+    /// Print only these kinds of tables, or all [default: all except counters; on a terminal,
+    /// verdicts and warnings]
+    #[arg(long, value_parser = named(&TABLES), value_delimiter = ',', value_name = "KIND,…")]
+    tables: Vec<Option<Section>>,
     /// Exit with 1 if any step has a confirmed regression, or if results are missing, unfinished or
     /// impossible to judge
     #[arg(long)]
@@ -53,6 +53,18 @@ pub struct CompareArgs {
     #[arg(long)]
     gate_inconclusive: bool,
 }
+
+/// The kinds of tables; `None` for all.
+const TABLES: [(&str, Option<Section>); Section::NAMED.len() + 1] = {
+    let mut tables = [("all", None); Section::NAMED.len() + 1];
+    let mut place = 0;
+    while place < Section::NAMED.len() {
+        let (name, section) = Section::NAMED[place];
+        tables[place + 1] = (name, Some(section));
+        place += 1;
+    }
+    tables
+};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Rows {
@@ -69,6 +81,13 @@ impl CompareArgs {
         let asked = asked || self.rows == Rows::Steps || self.format != Format::Text;
         self.brief || !asked && terminal
     }
+
+    /// The kinds of tables that were asked for.
+    fn sections(&self) -> Option<Vec<Section>> {
+        let every = || Section::NAMED.map(|(_, section)| section).to_vec();
+        let some: Option<Vec<Section>> = self.tables.iter().copied().collect();
+        (!self.tables.is_empty()).then(|| some.unwrap_or_else(every))
+    }
 }
 
 /// Prints the comparison.
@@ -82,7 +101,7 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<()> {
         base: args.base.clone(),
         margin: args.margin,
         metrics: args.metric.clone(),
-        sections: (!args.tables.is_empty()).then(|| args.tables.clone()),
+        sections: args.sections(),
         brief: args.is_brief(std::io::stdout().is_terminal()).then(columns),
     };
     let comparison = report::compare(&results, &options)?;
@@ -137,5 +156,16 @@ mod tests {
         assert!(!brief(&["--metric", "p99"], false), "a pipe gets all tables");
         assert!(!brief(&["--metric", "p99", "--full"], true), "as it was asked to");
         assert!(!brief(&["--tables", "verdicts"], true) && brief(&["--brief"], false));
+    }
+
+    #[test]
+    fn all_kinds_of_tables_have_a_word_too() {
+        let sections = |words: &str| {
+            Command::parse_from(["compare", "--tables", words]).compare.sections().unwrap()
+        };
+        assert_eq!(sections("all").len(), super::Section::NAMED.len());
+        assert_eq!(sections("verdicts,all").len(), super::Section::NAMED.len());
+        assert_eq!(sections("verdicts,other").len(), 2);
+        assert!(Command::parse_from(["compare"]).compare.sections().is_none());
     }
 }

@@ -222,9 +222,10 @@ impl Loader<'_> {
             let warning = Warning { code: "details-left-out".to_owned(), text };
             self.warnings.push(Noted { step: None, variant: None, block: None, warning });
         }
-        let planned = self.steps.iter().enumerate();
+        let planned = self.steps.len();
+        let places = self.steps.iter().enumerate();
         let mut index: HashMap<_, usize> =
-            planned.map(|(place, step)| (step.key.clone(), place)).collect();
+            places.map(|(place, step)| (step.key.clone(), place)).collect();
         let mut gathered: BTreeMap<(usize, usize), Gathered> = BTreeMap::new();
         for row in values {
             let (Some(variant), Some(step)) =
@@ -274,6 +275,7 @@ impl Loader<'_> {
             settle(&mut self.steps[step].variants[variant], gathered);
         }
         self.steps.iter_mut().for_each(settle_pairing);
+        order(&mut self.steps[planned..]);
         Ok(())
     }
 
@@ -305,6 +307,16 @@ impl Loader<'_> {
         }
         Ok(noted)
     }
+}
+
+/// Puts steps that nobody planned in order: those of one name at the place of the first of them, by
+/// their number of clients.
+fn order(steps: &mut [StepResults]) {
+    let mut first = HashMap::new();
+    for (place, step) in steps.iter().enumerate() {
+        first.entry(step.key.name.clone()).or_insert(place);
+    }
+    steps.sort_by_key(|step| (first.get(&step.key.name).copied(), step.key.dop));
 }
 
 /// Puts the samples in order of their blocks. The first blocks of a step may have run in slices
@@ -391,4 +403,23 @@ fn failed(trials: &[Trial], places: &HashMap<store::VariantId, usize>) -> Vec<Fa
             })
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_that_nobody_planned_are_in_order_of_their_clients() {
+        let step = |(name, dop)| StepResults {
+            key: plan::StepKey::new(name, dop),
+            ..StepResults::default()
+        };
+        let found = [("b", 1), ("b", 16), ("a", 2), ("b", 4), ("a", 1)];
+        let mut steps = found.map(step);
+        order(&mut steps);
+        let ordered = steps.map(|step| (step.key.name, step.key.dop));
+        let expected = [("b", 1), ("b", 4), ("b", 16), ("a", 1), ("a", 2)];
+        assert_eq!(ordered, expected.map(|(name, dop)| (name.to_owned(), dop)));
+    }
 }
