@@ -47,7 +47,7 @@ mod split;
 mod throttle;
 mod topology;
 
-pub use cgroup::{Cgroup, CgroupError, CpuTime, Layout, remove_abandoned, remove_directories};
+pub use cgroup::{Cgroup, CgroupError, CpuTime, Layout, remove_directories};
 pub use contention::{Contended, Contention, Rivalry, RunDelay};
 pub use device::{Device, block_device_of};
 pub use host::{Fact, chosen, host_facts};

@@ -134,24 +134,6 @@ fn a_group_with_processes_is_not_removed_and_says_whose() {
 }
 
 #[test]
-fn groups_of_a_run_that_is_gone_are_removed_and_others_stay() {
-    let mut gone = Command::new("true").spawn().unwrap();
-    gone.wait().unwrap();
-    let named = |pid: u32| format!("steelyard-{pid}-t1");
-    let (Some(abandoned), Some(kept)) = (
-        made(Cgroup::create(&named(gone.id()), None)),
-        made(Cgroup::create(&named(std::process::id()), None)),
-    ) else {
-        return;
-    };
-    let directories = |group: &Cgroup| group.directories().to_vec();
-    let (removed, stay) = (directories(&abandoned), directories(&kept));
-    probe::remove_abandoned();
-    assert!(removed.iter().all(|directory| !directory.exists()), "{removed:?}");
-    assert!(stay.iter().all(|directory| directory.is_dir()), "{stay:?}");
-}
-
-#[test]
 fn a_dropped_group_is_gone_and_a_name_is_taken_once() {
     let name = name("drop");
     let Some(group) = made(Cgroup::create(&name, None)) else {

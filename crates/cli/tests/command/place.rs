@@ -23,6 +23,8 @@ const NOTICE: Duration = Duration::from_secs(60);
 pub struct Place {
     directory: tempfile::TempDir,
     pids: RefCell<Vec<u32>>,
+    /// Control groups of others. A run may get the pid of a killed one that has left some.
+    groups: Vec<PathBuf>,
 }
 
 /// A command that has ended.
@@ -41,7 +43,8 @@ pub struct Running {
 
 impl Place {
     pub fn new() -> Self {
-        Self { directory: testing::directory(), pids: RefCell::default() }
+        let (directory, pids) = (testing::directory(), RefCell::default());
+        Self { directory, pids, groups: control_groups() }
     }
 
     pub fn path(&self) -> &Path {
@@ -169,7 +172,12 @@ impl Place {
         assert!(data.is_empty(), "left in the data directory: {data:?}");
         let entries = self.ledger().records().unwrap();
         assert!(entries.is_empty(), "entries are left in the ledger: {entries:?}");
-        let groups = groups_of(&pids);
+        let prefixes: Vec<_> = pids.iter().map(|pid| format!("steelyard-{pid}-")).collect();
+        let own = |group: &PathBuf| {
+            let name = group.file_name().unwrap_or_default().to_string_lossy();
+            prefixes.iter().any(|prefix| name.starts_with(prefix)) && !self.groups.contains(group)
+        };
+        let groups: Vec<_> = control_groups().into_iter().filter(own).collect();
         assert!(groups.is_empty(), "control groups are left: {groups:?}");
     }
 
@@ -333,9 +341,8 @@ fn sessions_of(server: u32) -> Vec<(u32, Duration)> {
     children.split_whitespace().filter_map(|pid| session(pid.parse().ok()?)).collect()
 }
 
-/// Control groups that runs with these pids have made.
-fn groups_of(pids: &[u32]) -> Vec<PathBuf> {
-    let prefixes: Vec<_> = pids.iter().map(|pid| format!("steelyard-{pid}-")).collect();
+/// Control groups of all runs.
+fn control_groups() -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut left = vec![PathBuf::from("/sys/fs/cgroup")];
     while let Some(directory) = left.pop() {
@@ -344,8 +351,7 @@ fn groups_of(pids: &[u32]) -> Vec<PathBuf> {
             if !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                 continue;
             }
-            let name = entry.file_name().to_string_lossy().into_owned();
-            if prefixes.iter().any(|prefix| name.starts_with(prefix)) {
+            if entry.file_name().to_string_lossy().starts_with("steelyard-") {
                 found.push(entry.path());
             }
             left.push(entry.path());

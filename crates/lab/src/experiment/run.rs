@@ -151,7 +151,6 @@ pub fn sweep(ledger: &Ledger, on_event: &mut dyn FnMut(Event)) -> Result<(), Err
         }
         on_event(Event::Note(text.trim_end_matches([';', ':']).to_owned()));
     }
-    probe::remove_abandoned();
     Ok(())
 }
 

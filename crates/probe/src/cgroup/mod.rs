@@ -296,26 +296,6 @@ pub fn remove_directories(directories: &[PathBuf]) {
     }
 }
 
-/// Removes groups called `steelyard-PID-…`, from where [`Cgroup::create`] makes them, whose process
-/// is gone: those of a run that was killed before it recorded them. Groups with processes stay.
-pub fn remove_abandoned() {
-    let Ok(layout) = Layout::of_this_process() else { return };
-    let abandoned = |entry: &std::fs::DirEntry| {
-        let name = entry.file_name();
-        let owner =
-            name.to_str().and_then(|name| name.strip_prefix("steelyard-")?.split('-').next());
-        let owner = owner.and_then(|pid| pid.parse::<u32>().ok());
-        owner.is_some_and(|pid| !Path::new("/proc").join(pid.to_string()).exists())
-    };
-    let parents = layout.v1.iter().chain(&layout.v2).flat_map(layout::Hierarchy::candidates);
-    for parent in parents {
-        let entries = std::fs::read_dir(parent).into_iter().flatten().flatten();
-        for entry in entries.filter(abandoned) {
-            let _ = remove_directory(&entry.path(), Instant::now());
-        }
-    }
-}
-
 impl MemoryFiles {
     /// The files of the group in `directory`; two of them have names that depend on the version.
     fn of(directory: &Path, current: &str, oom: &str) -> MemoryFiles {
