@@ -382,10 +382,10 @@ async function checkLate(browser, url, label) {
   const before = await height();
   if (count > 0) {
     await rows.last().scrollIntoViewIfNeeded();
-    await rows.last().locator("svg circle").waitFor();
+    await rows.last().locator("svg circle.dot").waitFor();
     // The rest comes when there is nothing else to do.
     await page.waitForFunction(
-      (wanted) => document.querySelectorAll("#relative svg circle").length === wanted,
+      (wanted) => document.querySelectorAll("#relative svg circle.dot").length === wanted,
       count,
     );
   }
@@ -413,10 +413,10 @@ async function checkLate(browser, url, label) {
       await Promise.resolve();
       const waiting =
         document.querySelectorAll(marked).length -
-        document.querySelectorAll("#relative svg circle").length;
+        document.querySelectorAll("#relative svg circle.dot").length;
       window.dispatchEvent(new Event("beforeprint"));
       window.dispatchEvent(new Event("afterprint"));
-      return { waiting, drawn: document.querySelectorAll("#relative svg circle").length };
+      return { waiting, drawn: document.querySelectorAll("#relative svg circle.dot").length };
     }, MARKED);
     assert.deepEqual(
       onPaper,

@@ -32,7 +32,7 @@ function opened(marked) {
   });
   return (
     window.steelyard.plots.length + window.steelyard.sweeps.length > 0 &&
-    rows.every((row) => row.querySelector("svg circle"))
+    rows.every((row) => row.querySelector("svg circle.dot"))
   );
 }
 
