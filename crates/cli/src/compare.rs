@@ -92,7 +92,8 @@ impl CompareArgs {
 
 /// Prints the comparison.
 pub fn run(args: &CompareArgs) -> anyhow::Result<()> {
-    let (_, results) = args.chosen.open(Which::Latest)?;
+    let gated = args.gate || args.gate_inconclusive;
+    let (_, results) = args.chosen.open(if gated { Which::Newest } else { Which::Latest })?;
     let options = CompareOptions {
         rows: match args.rows {
             Rows::Variants => report::Rows::Variants,

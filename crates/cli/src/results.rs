@@ -67,7 +67,11 @@ impl Chosen {
     fn note_latest(&self, store: &Store, results: &Results) -> anyhow::Result<()> {
         if self.experiment.is_none() && store.all_experiments()?.len() > 1 {
             let Experiment { id, name, purpose, .. } = &results.experiment;
-            let what = if *purpose == Purpose::Run { "run with results" } else { "count" };
+            let what = match purpose {
+                Purpose::Run if store.finished_trials(*id)?.is_empty() => "run",
+                Purpose::Run => "run with results",
+                Purpose::Count => "count",
+            };
             eprintln!("note: experiment {id} `{name}`, the latest {what}; -e names another");
         }
         Ok(())

@@ -97,7 +97,7 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
         progress.tell(event);
     });
     // Also draws the profiles of a run that was interrupted.
-    let which = experiment.as_ref().map_or(Which::Latest, |id| Which::Id(*id));
+    let which = experiment.as_ref().map_or(Which::Newest, |id| Which::Id(*id));
     let loaded = load_which(&args.directory.results, which);
     let mut flamegraphs = None;
     if let Ok((store, results)) = &loaded {

@@ -63,7 +63,7 @@ pub fn live(directory: &Path, steelyard: &Steelyard, case: Case, runs: usize) ->
 /// The outcome of the newest run of a store.
 fn latest(results: &Path, case: Case) -> Result<Run> {
     let store = Store::open_read_only(results)?;
-    let loaded = report::load(&store, Which::Latest)?;
+    let loaded = report::load(&store, Which::Newest)?;
     let judged = report::judge_results(&loaded, None, None)?;
     let place = loaded.variant_named(variant_of(&BUILDS[case.build])).context("no such variant")?;
     let Some(comparison) = judged.of(0, place) else { bail!("the run has nothing to compare") };

@@ -124,6 +124,22 @@ fn a_variant_that_did_nothing_fails_both_gates() {
 }
 
 #[test]
+fn an_older_run_passes_no_gate_in_place_of_one_without_results() {
+    let place = Place::new();
+    store(&place, Some(BASE), Some(BASE));
+    place.steelyard(&["compare", "--gate-inconclusive"]).expect(0, &[]);
+    store(&place, None, None);
+    let database = rusqlite::Connection::open(place.results().join("steelyard.db")).unwrap();
+    let abandon = "UPDATE trial SET state = 'abandoned' WHERE experiment_id = 2";
+    assert_eq!(database.execute(abandon, []).unwrap(), 12);
+    place.steelyard(&["compare"]).expect(0, &["experiment 1 `gate`, the latest run with results"]);
+    for gate in ["--gate", "--gate-inconclusive"] {
+        let said = ["the gate failed", "experiment 2 `gate`, the latest run;"];
+        place.steelyard(&["compare", gate]).expect(1, &said);
+    }
+}
+
+#[test]
 fn an_unfinished_run_fails_both_gates_and_names_what_failed() {
     for gate in ["--gate", "--gate-inconclusive"] {
         let place = Place::new();

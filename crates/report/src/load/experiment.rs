@@ -31,6 +31,8 @@ pub enum Which<'a> {
     /// The newest run with results; if none has any, the newest.
     #[default]
     Latest,
+    /// The newest run, whatever it has: for a gate, which no older run may pass in its place.
+    Newest,
     /// The same or, if there is no run, the newest count: results without steps, for a page
     /// that shows counts.
     LatestOrCount,
@@ -103,6 +105,7 @@ pub fn load(store: &Store, which: Which<'_>) -> Result<Results, ReportError> {
 fn find(store: &Store, which: Which<'_>) -> Result<Experiment, ReportError> {
     match which {
         Which::Latest => latest(store)?.ok_or(ReportError::NoExperiment),
+        Which::Newest => store.latest()?.ok_or(ReportError::NoExperiment),
         Which::LatestOrCount => match latest(store)? {
             Some(run) => Ok(run),
             None => store.latest_count()?.ok_or(ReportError::NoExperiment),
