@@ -8,7 +8,7 @@ use crate::rates::{Rate, bounds_in_words};
 /// How many experiments to simulate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Size {
-    /// For `make test`: a second or two per subject, in a debug build.
+    /// For `make long`: a second or two per subject, in a debug build.
     Short,
     /// For the document: minutes, in a release build.
     Long,

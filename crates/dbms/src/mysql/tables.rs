@@ -20,9 +20,9 @@ struct Size {
 const FIRST_PAGES: f64 = 65_536.0;
 /// Bytes that the file of a table may have free: InnoDB extends it by four extents of 1 MB.
 const FREE: f64 = 8.0 * 1024.0 * 1024.0;
-/// Parts up to this size consist of single pages, by which InnoDB then extends the file;
+/// Up to this size of the parts, InnoDB extends the file by single pages.
 const SMALL: f64 = 32.0 * 16_384.0;
-/// bytes that such a file has besides: pages about the file itself, and some that are free.
+/// Bytes that such a small file has besides: pages about the file itself, and some that are free.
 const SMALL_FREE: f64 = 16.0 * 16_384.0;
 
 impl Size {

@@ -341,7 +341,7 @@ fn prospects(standings: &[Standing], outlook: &Outlook) -> String {
         return outlook.text.clone();
     }
     format!(
-        "{}; small differences in {} probably take a larger budget, how large is known after \
+        "{}; small differences in {} probably take a larger budget; how large is known after \
          {ENOUGH_BLOCKS} blocks",
         outlook.text,
         list(&open)
@@ -423,7 +423,7 @@ mod tests {
         assert!(!quiet.contains("larger budget"), "{quiet}");
         for sd in [0.2, 2.0] {
             let noisy = first_restart("2m", sd);
-            let unknown = "; small differences in qr100 probably take a larger budget, how large \
+            let unknown = "; small differences in qr100 probably take a larger budget; how large \
                            is known after 6 blocks";
             assert!(noisy.ends_with(unknown), "{noisy}");
         }

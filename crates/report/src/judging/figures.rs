@@ -30,8 +30,12 @@ impl Ratio {
 /// A ratio for a cell, with a mark. One of a single pair is in parentheses, because nothing shows
 /// how much of it is chance.
 pub(crate) fn ratio_cell(ratio: Option<Ratio>, mark: &str) -> String {
-    let single = ratio.is_some_and(|ratio| ratio.pairs == 1);
-    or_unknown(ratio.map(|ratio| ratio.value), |value| match single {
+    doubted(ratio, ratio.is_some_and(|ratio| ratio.pairs == 1), mark)
+}
+
+/// A ratio for a cell, with a mark, in parentheses if it is in `doubt`.
+pub(crate) fn doubted(ratio: Option<Ratio>, doubt: bool, mark: &str) -> String {
+    or_unknown(ratio.map(|ratio| ratio.value), |value| match doubt {
         true => format!("({}){mark}", relative(value)),
         false => format!("{}{mark}", relative(value)),
     })

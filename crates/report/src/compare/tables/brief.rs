@@ -13,10 +13,10 @@ use super::verdicts::{intervals, kind};
 use super::view::{VARIANT, View};
 use super::{notes, sweeps, throughput, twins};
 use crate::compare::document::WarningDocument;
-use crate::judging::figures::absolute;
+use crate::judging::figures::{absolute, doubted};
 use crate::judging::judged::Finding;
 use crate::output::fit::wrapped;
-use crate::output::number::{UNKNOWN, cost, or_unknown, percent, rate, relative};
+use crate::output::number::{UNKNOWN, cost, percent, rate, relative};
 use crate::output::table::{Row, Section, Table, texts};
 use crate::output::text::told;
 
@@ -181,11 +181,7 @@ fn of_base(view: View<'_>, finding: &Finding<'_>) -> String {
 fn ratio(view: View<'_>, finding: &Finding<'_>) -> String {
     let step = &view.results.steps[finding.step];
     let held = view.judged.not_held(step, finding.variant).is_empty();
-    let mark = if held { "" } else { "*" };
-    or_unknown(finding.ratio.map(|ratio| ratio.value), |value| match finding.is_of_few() {
-        true => format!("({}){mark}", relative(value)),
-        false => format!("{}{mark}", relative(value)),
-    })
+    doubted(finding.ratio, finding.is_of_few(), if held { "" } else { "*" })
 }
 
 fn lines(view: View<'_>, findings: &[Finding<'_>], width: usize) -> Table {

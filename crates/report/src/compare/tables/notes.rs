@@ -12,8 +12,8 @@ use crate::output::table::{distinct, has_content, one_line};
 /// Lines at most, so that a screen of 24 has room for the verdicts.
 const LINES: usize = 8;
 
-/// A kind of note.
-struct Kind {
+/// A note: all warnings of one code.
+struct Note {
     code: String,
     /// How often it was found.
     times: usize,
@@ -25,7 +25,7 @@ struct Kind {
 
 /// Notes: of each kind its code, how often there is one, and the worst.
 #[derive(Default)]
-struct Notes(Vec<Kind>);
+struct Notes(Vec<Note>);
 
 impl Notes {
     fn add(&mut self, code: &str, text: String) {
@@ -39,15 +39,15 @@ impl Notes {
         let size = size(&text);
         let text = if about.is_empty() { text } else { format!("{about}: {text}") };
         let steps = step.map(str::to_owned).into_iter();
-        match self.0.iter_mut().find(|kind| kind.code == code) {
-            Some(kind) => {
-                kind.times += 1;
-                kind.steps.extend(steps);
-                if size > kind.worst.0 {
-                    kind.worst = (size, text);
+        match self.0.iter_mut().find(|note| note.code == code) {
+            Some(note) => {
+                note.times += 1;
+                note.steps.extend(steps);
+                if size > note.worst.0 {
+                    note.worst = (size, text);
                 }
             }
-            None => self.0.push(Kind {
+            None => self.0.push(Note {
                 code: code.to_owned(),
                 times: 1,
                 steps: steps.collect(),
@@ -58,11 +58,11 @@ impl Notes {
 
     /// True if one of the notes that are shown already says this.
     fn tell(&self, why: &str) -> bool {
-        has_content(why) && self.0.iter().any(|kind| kind.worst.1.contains(why))
+        has_content(why) && self.0.iter().any(|note| note.worst.1.contains(why))
     }
 }
 
-impl Kind {
+impl Note {
     /// `! steal, 10 times in 3 steps: load pg13.7: the hypervisor took …`.
     fn said(&self) -> String {
         let Self { code, times, steps, worst: (_, text) } = self;
@@ -124,7 +124,7 @@ pub(super) fn notes(view: View<'_>, warnings: &[WarningDocument], width: usize) 
             notes.add_about(&warning.code, about, text);
         }
     }
-    fitted(notes.0.iter().map(Kind::said).collect(), width)
+    fitted(notes.0.iter().map(Note::said).collect(), width)
 }
 
 /// These notes in at most [`LINES`] lines: the last ones are cut to a line each where they must be.
@@ -168,7 +168,7 @@ mod tests {
             let text = format!("l.x took only {seconds} s");
             notes.add_about("short", (Some("l.x"), "pg13.7"), text);
         }
-        let said: Vec<String> = notes.0.iter().map(Kind::said).collect();
+        let said: Vec<String> = notes.0.iter().map(Note::said).collect();
         assert_eq!(
             said,
             [
