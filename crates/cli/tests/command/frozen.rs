@@ -201,11 +201,11 @@ fn a_killed_run_leaves_nothing_frozen_after_the_next_start() {
     for moment in [0, 37, 113] {
         let mut run = place.start_run(&[&file]);
         run.wait_for("trial 2/2", "  restore");
-        wait_for_load(&place, "a");
+        // From the first slice on: one is frozen before the other goes on.
+        wait_until_frozen(&place);
         std::thread::sleep(Duration::from_millis(moment));
         run.signal(Signal::SIGKILL);
         assert_eq!(run.end().code, None, "killed");
-        // One is frozen before the other goes on.
         assert!(is_frozen(&place), "nothing to thaw");
         place.run(&[&next]).expect(2, &["cleaned up what a killed run left of"]);
         place.assert_nothing_left();
