@@ -80,7 +80,9 @@ pub fn again(before: &[&str], path: &Path) -> Command {
     let thread = thread::current();
     let test = thread.name().filter(|name| *name != "main");
     let Some(test) = test else { panic!("expected the thread of a test") };
+    // With a single thread, its name would come before what it prints.
     command.args(words).args(["--exact", test, "--nocapture", "--include-ignored"]);
+    command.args(["--test-threads", "2"]);
     command.env(GIVEN, path);
     command
 }
