@@ -1,4 +1,4 @@
-//! Experiments as files and in object storage, and builds in object storage.
+//! Experiments as files and in object storage, and builds and documents in object storage.
 //!
 //! [`export`] writes one experiment with its artifacts to a file, and [`import`] adds it to the
 //! results on any machine, with nothing lost and nothing doubled. An experiment is identified by
@@ -23,6 +23,7 @@ mod file;
 mod import;
 mod manifest;
 mod remote;
+mod shelf;
 mod view;
 mod workshop;
 
@@ -34,4 +35,5 @@ pub use file::MAGIC;
 pub use import::{Imported, import, import_named, is_archive, verify};
 pub use manifest::{Entry, FORMAT, Manifest, Summary};
 pub use remote::Address;
+pub use shelf::Shelf;
 pub use view::Wanted;

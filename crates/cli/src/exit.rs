@@ -132,5 +132,6 @@ fn is_request(error: &anyhow::Error) -> bool {
         || error.downcast_ref::<lab::ImportError>().is_some_and(lab::ImportError::is_request)
         || error.downcast_ref::<store::StoreError>().is_some_and(store::StoreError::is_request)
         || error.downcast_ref::<archive::Error>().is_some_and(archive::Error::is_request)
+        || error.downcast_ref::<fleet::Error>().is_some_and(fleet::Error::is_request)
         || error.is::<report::ReportError>()
 }

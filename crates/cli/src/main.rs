@@ -20,6 +20,7 @@ mod intervals;
 mod list;
 mod machine;
 mod pasted;
+mod planned;
 mod progress;
 mod pull;
 mod push;
@@ -30,6 +31,7 @@ mod run;
 mod setup;
 mod short;
 mod sources;
+mod submissions;
 mod terminal;
 mod variance;
 
@@ -72,6 +74,11 @@ enum Command {
     Import(import::ImportArgs),
     Push(push::PushArgs),
     Pull(pull::PullArgs),
+    Submit(Box<submissions::submit::SubmitArgs>),
+    Status(submissions::status::StatusArgs),
+    Watch(submissions::watch::WatchArgs),
+    Cancel(submissions::cancel::CancelArgs),
+    Element(submissions::element::ElementArgs),
     #[command(hide = true)]
     Engine(engine::EngineArgs),
 }
@@ -105,6 +112,11 @@ fn main() -> ExitCode {
         Command::Import(args) => import::run(args),
         Command::Push(args) => push::run(args),
         Command::Pull(args) => pull::run(args),
+        Command::Submit(args) => submissions::submit::run(args),
+        Command::Status(args) => submissions::status::run(args),
+        Command::Watch(args) => submissions::watch::run(args),
+        Command::Cancel(args) => submissions::cancel::run(args),
+        Command::Element(args) => submissions::element::run(args),
         Command::Engine(args) => engine::run(args),
     };
     match result {

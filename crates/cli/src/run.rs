@@ -2,31 +2,25 @@
 
 use std::collections::BTreeSet;
 use std::io::Write;
-use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
 use lab::{Event, Resume};
 use metrics::counted;
-use plan::{Plan, WorkloadPlan};
+use plan::Plan;
 use report::{Results, Which};
 use store::Experiment;
 
-use crate::changes::Changes;
 use crate::dash::is_dash;
 use crate::exit::{Unfinished, WrongRequest, refuse};
 use crate::machine::{Machine, Ready};
 use crate::pasted::pasted;
+use crate::planned::Planned;
 use crate::results::{ResultsDir, load_which};
-use crate::short::ShortForm;
 
 /// Run an experiment from a plan file, or without one: `run insert -v … -v …`
 #[derive(Debug, Args)]
 pub struct RunArgs {
-    /// A plan file (- for standard input), or for the short form the name of a workload (insert) or
-    /// a pgbench script
-    #[arg(value_name = "PLAN.toml|WORKLOAD|SCRIPT.sql")]
-    what: Option<PathBuf>,
     #[command(flatten)]
     directory: ResultsDir,
     /// Continue the latest unfinished experiment (of this plan, if one is named)
@@ -41,9 +35,7 @@ pub struct RunArgs {
     #[command(flatten)]
     machine: Machine,
     #[command(flatten)]
-    changes: Changes,
-    #[command(flatten)]
-    short: ShortForm,
+    planned: Planned,
 }
 
 /// Runs it and prints the tables.
@@ -109,7 +101,7 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
         }
     }
     progress.finish();
-    let stored = args.resume && args.what.is_none();
+    let stored = args.resume && args.planned.what().is_none();
     experiment.map_err(|error| match stored && lacks_password(&error) {
         true => Unfinished { error, next: PASSWORDS.to_owned() }.into(),
         false => explained(error, finished, &resuming),
@@ -120,7 +112,7 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
         let command = with_budget(again.as_deref(), budget);
         eprintln!("{}: {command}", if decides { DECIDES } else { SIX_BLOCKS });
     }
-    let asked = args.changes.profile();
+    let asked = args.planned.profile();
     match flamegraphs {
         Some(0) if asked => anyhow::bail!("--profile: {}", unprofiled(&results)),
         Some(0) if profile => eprintln!("warning: {}", unprofiled(&results)),
@@ -248,7 +240,7 @@ fn secret(plan: &Plan) -> bool {
 impl RunArgs {
     /// The words of this command, if they name the plan and no password.
     fn again(&self, plan: &Plan) -> Option<Vec<String>> {
-        if self.what.as_ref().is_none_or(|what| is_dash(what)) || secret(plan) {
+        if self.planned.what().is_none_or(is_dash) || secret(plan) {
             return None;
         }
         std::env::args_os().skip(1).map(|word| word.into_string().ok()).collect()
@@ -256,7 +248,7 @@ impl RunArgs {
 
     /// How to continue this run: a command that can be pasted, unless the plan is needed again.
     fn resuming(&self, plan: &Plan) -> String {
-        if self.resume && self.what.is_some() {
+        if self.resume && self.planned.what().is_some() {
             return "the same command".to_owned();
         }
         // Passwords are not stored.
@@ -268,24 +260,11 @@ impl RunArgs {
     }
 
     fn plan(&self) -> anyhow::Result<Option<Plan>> {
-        let Some(what) = &self.what else {
-            if self.short.given() {
-                return refuse("name the workload to run, as in: steelyard run insert -v …");
-            }
-            if self.resume && !self.changes.layer().is_empty() {
-                return refuse("a resumed run keeps its plan; to change the plan, start a new run");
-            }
-            return Ok(None);
-        };
-        let mut layer = self.changes.layer();
-        Ok(Some(if let Some(workload) = what.to_str().and_then(WorkloadPlan::named) {
-            self.short.plan(&workload, layer)?
-        } else if let Some((workload, option)) = WorkloadPlan::of_file(what) {
-            layer.option(option, &what.display().to_string());
-            self.short.plan(&workload, layer)?
-        } else {
-            self.short.change(what, layer)?
-        }))
+        let plan = self.planned.plan()?;
+        if plan.is_none() && self.resume && self.planned.changes() {
+            return refuse("a resumed run keeps its plan; to change the plan, start a new run");
+        }
+        Ok(plan)
     }
 }
 

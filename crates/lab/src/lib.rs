@@ -29,7 +29,7 @@ pub use error::{Error, ServerLog};
 pub use event::{Event, IntervalRow, Look};
 pub use experiment::exclusive::Exclusive;
 pub use experiment::room::check as check_budget;
-pub use experiment::run::{Resume, latest_unfinished, run};
+pub use experiment::run::{Resume, fresh_seed, latest_unfinished, run};
 pub use import::{Arranged, Finished, ImportError, Imported, Named, Pattern, arrange, describe};
 pub use options::{Options, default_data_dir};
 pub use systems::{Installed, Systems};

@@ -37,4 +37,4 @@ pub use step::{
     StepRecord, StepValues, StoredWarning, Warning,
 };
 pub use store::{ARTIFACTS, DATABASE, Store, now_ms};
-pub use transfer::{Incoming, NewIds};
+pub use transfer::{Incoming, NewIds, Whole};

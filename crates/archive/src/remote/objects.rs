@@ -78,16 +78,30 @@ impl Objects {
 
     /// Adds a small object; `false` if there is one of this name.
     pub(crate) fn add(&self, name: &str, content: Vec<u8>) -> Result<bool, Error> {
-        let options = PutOptions { mode: PutMode::Create, ..PutOptions::default() };
-        let (key, payload) = (self.key(name), PutPayload::from(content));
-        let put = |options| self.store.put_opts(&key, payload.clone(), options);
-        let mut added = self.runtime.block_on(put(options));
+        let mut added = self.put(name, content.clone(), PutMode::Create);
         if matches!(&added, Err(error) if without_conditions(error)) {
             // Whoever writes this name writes the same content, so nothing can be lost.
-            added = self.runtime.block_on(put(PutOptions::default()));
+            added = self.put(name, content, PutMode::Overwrite);
         }
+        self.added(name, added)
+    }
+
+    /// Adds a small object; `false` if there is one of this name. Of several writers with
+    /// different contents, one succeeds.
+    pub(crate) fn claim(&self, name: &str, content: Vec<u8>) -> Result<bool, Error> {
+        let added = self.put(name, content, PutMode::Create);
+        self.added(name, added)
+    }
+
+    fn put(&self, name: &str, content: Vec<u8>, mode: PutMode) -> object_store::Result<()> {
+        let options = PutOptions { mode, ..PutOptions::default() };
+        let (key, payload) = (self.key(name), PutPayload::from(content));
+        self.runtime.block_on(self.store.put_opts(&key, payload, options)).map(drop)
+    }
+
+    fn added(&self, name: &str, added: object_store::Result<()>) -> Result<bool, Error> {
         match added {
-            Ok(_) => Ok(true),
+            Ok(()) => Ok(true),
             Err(object_store::Error::AlreadyExists { .. }) => Ok(false),
             Err(error) => Err(failed(&self.address, &format!("write {name}"))(error)),
         }

@@ -202,7 +202,7 @@ pub fn latest_unfinished(results: &Path, plan: Option<Box<Plan>>) -> Result<Resu
 }
 
 /// A seed for a plan without one. Below 2^63, so that TOML and SQLite can hold it.
-fn fresh_seed() -> u64 {
+pub fn fresh_seed() -> u64 {
     use std::hash::{BuildHasher, RandomState};
     RandomState::new().hash_one(now_ms()) >> 1
 }

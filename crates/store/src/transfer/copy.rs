@@ -1,6 +1,6 @@
 //! Copying the rows of an experiment from one store into another.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params_from_iter};
@@ -38,13 +38,33 @@ impl Store {
         wanted: Option<ExperimentId>,
         last: impl FnOnce(&NewIds) -> Result<()>,
     ) -> Result<NewIds> {
+        let fate = |row: &mut Row<'_>| {
+            let free = |id: &ExperimentId| to.require(row.writing, "experiment", id.0).is_err();
+            if row.table == "experiment"
+                && let Some(id) = wanted.filter(free)
+            {
+                row.id = Value::Integer(id.0);
+            }
+            Fate::New
+        };
+        self.copy_with(experiment, to, fate, last)
+    }
+
+    /// Copies what belongs to an experiment, in a single transaction; `fate` says what becomes of
+    /// each row. Otherwise as [`Store::copy_then`].
+    pub(super) fn copy_with(
+        &self,
+        experiment: ExperimentId,
+        to: &Store,
+        mut fate: impl FnMut(&mut Row<'_>) -> Fate,
+        last: impl FnOnce(&NewIds) -> Result<()>,
+    ) -> Result<NewIds> {
         let shape = to.wrap(Shape::current())?;
         // All of it is read as it was at one moment.
         let behavior = TransactionBehavior::Deferred;
         let reading = self.wrap(Transaction::new_unchecked(&self.connection, behavior))?;
         self.require(&reading, "experiment", experiment.0)?;
         to.transaction(|connection| {
-            let wanted = wanted.filter(|id| to.require(connection, "experiment", id.0).is_err());
             let mut copier = Copier {
                 from: self,
                 reading: &reading,
@@ -52,15 +72,47 @@ impl Store {
                 writing: connection,
                 shape: &shape,
                 ids: HashMap::new(),
+                left_out: HashSet::new(),
             };
             for (table, _) in shape.owned() {
-                copier.table(table, experiment, wanted)?;
+                copier.table(table, experiment, &mut fate)?;
             }
             let ids = copier.new_ids(experiment)?;
             last(&ids)?;
             Ok(ids)
         })
     }
+}
+
+/// A row that is about to be copied.
+pub(super) struct Row<'a> {
+    /// The other store.
+    writing: &'a Connection,
+    pub(super) table: &'a str,
+    /// Its old id, or its owner's.
+    pub(super) key: i64,
+    /// Its new id; null for the next free one.
+    id: Value,
+    columns: &'a [Column],
+    values: &'a mut [Value],
+}
+
+impl Row<'_> {
+    /// The value of a column, to be changed.
+    pub(super) fn value(&mut self, column: &str) -> Option<&mut Value> {
+        let place = self.columns.iter().position(|it| it.name == column)?;
+        self.values.get_mut(place)
+    }
+}
+
+/// What becomes of a row.
+pub(super) enum Fate {
+    /// It is copied.
+    New,
+    /// It is there already, with this id.
+    Is(i64),
+    /// Neither it nor anything that refers to it is copied.
+    LeftOut,
 }
 
 struct Copier<'a> {
@@ -71,6 +123,8 @@ struct Copier<'a> {
     shape: &'a Shape,
     /// New ids, by table and old id.
     ids: HashMap<(usize, i64), i64>,
+    /// Rows that are not copied, by table and old id.
+    left_out: HashSet<(usize, i64)>,
 }
 
 impl Copier<'_> {
@@ -79,9 +133,9 @@ impl Copier<'_> {
         &mut self,
         table: usize,
         experiment: ExperimentId,
-        wanted: Option<ExperimentId>,
+        fate: &mut dyn FnMut(&mut Row<'_>) -> Fate,
     ) -> Result<()> {
-        let Table { name, columns, has_id, kind, .. } = &self.shape.tables[table];
+        let Table { name, columns, has_id, .. } = &self.shape.tables[table];
         self.require_table(name)?;
         let mut select = self.from.wrap(self.reading.prepare(&self.shape.select(table)))?;
         let insert = insert(name, columns, *has_id);
@@ -89,16 +143,33 @@ impl Copier<'_> {
         let mut rows = self.from.wrap(select.query([experiment.0]))?;
         while let Some(row) = self.from.wrap(rows.next())? {
             let key: i64 = self.from.wrap(row.get(0))?;
-            let mut values = Vec::with_capacity(columns.len() + 1);
-            if *has_id {
-                let id = wanted.filter(|_| *kind == Ownership::Root);
-                values.push(id.map_or(Value::Null, |id| Value::Integer(id.0)));
+            let old = (1..=columns.len()).map(|place| row.get(place));
+            let mut values: Vec<Value> = self.from.wrap(old.collect())?;
+            let refers_to_left_out = columns.iter().zip(&values).any(|(column, value)| {
+                let (Some(to), Value::Integer(old)) = (column.refers, value) else { return false };
+                self.left_out.contains(&(to, *old))
+            });
+            let (writing, id) = (self.writing, Value::Null);
+            let mut row = Row { writing, table: name, key, id, columns, values: &mut values };
+            let fate = if refers_to_left_out { Fate::LeftOut } else { fate(&mut row) };
+            let id = row.id;
+            match fate {
+                Fate::New => {}
+                Fate::Is(new) => {
+                    self.ids.insert((table, key), new);
+                    continue;
+                }
+                Fate::LeftOut => {
+                    self.left_out.extend(has_id.then_some((table, key)));
+                    continue;
+                }
             }
-            for (place, column) in columns.iter().enumerate() {
-                let value = self.from.wrap(row.get(place + 1))?;
-                values.push(self.moved(name, column, value)?);
+            let mut moved = Vec::with_capacity(columns.len() + 1);
+            moved.extend(has_id.then_some(id));
+            for (column, value) in columns.iter().zip(values) {
+                moved.push(self.moved(name, column, value)?);
             }
-            self.to.wrap(insert.execute(params_from_iter(values)))?;
+            self.to.wrap(insert.execute(params_from_iter(moved)))?;
             if *has_id {
                 self.ids.insert((table, key), self.writing.last_insert_rowid());
             }

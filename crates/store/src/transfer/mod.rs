@@ -2,9 +2,10 @@
 //!
 //! `shape` reads from the schema which tables make up an experiment. `copy` copies its rows,
 //! `identity` hashes them, `artifacts` says which files belong to it, `incoming` brings an
-//! experiment with its files into a results directory, all of it or nothing, and `remove` takes it
-//! out.
+//! experiment with its files into a results directory, all of it or nothing, `append` puts together
+//! one that was run in parts, and `remove` takes it out.
 
+mod append;
 mod artifacts;
 mod copy;
 mod identity;
@@ -12,5 +13,6 @@ mod incoming;
 mod remove;
 mod shape;
 
+pub use append::Whole;
 pub use artifacts::NewIds;
 pub use incoming::Incoming;

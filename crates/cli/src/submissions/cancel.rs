@@ -1,0 +1,25 @@
+//! `steelyard cancel`: end what waits or runs of a submission.
+
+use std::io::Write;
+
+use clap::Args;
+use fleet::{Scheduler, Slurm};
+
+use super::Submitted;
+
+/// End what waits or runs of a submission; elements that are done stay
+#[derive(Debug, Args)]
+pub struct CancelArgs {
+    #[command(flatten)]
+    submitted: Submitted,
+}
+
+/// Cancels its jobs.
+pub fn run(args: &CancelArgs) -> anyhow::Result<()> {
+    let depot = args.submitted.open()?;
+    let queue = Slurm.queue(&depot.jobs()?)?;
+    Slurm.cancel(&depot.jobs()?)?;
+    let (name, count) = (&depot.submission().name, metrics::counted(queue.len(), "element"));
+    writeln!(std::io::stdout(), "canceled `{name}`: {count} waited or ran")?;
+    Ok(())
+}

@@ -1,0 +1,147 @@
+//! `steelyard element`: what a scheduler starts on each machine.
+
+use std::path::Path;
+
+use archive::Archive;
+use clap::Args;
+use dbms::Ledger;
+use fleet::{Depot, Failed, Start, Started};
+use lab::{Event, Resume};
+use store::Store;
+
+use super::{Submitted, work};
+use crate::machine::{Machine, Ready};
+use crate::results::open_archive;
+
+/// Run one element of a submission on this machine
+///
+/// The script of `steelyard submit` does that through Slurm. Any other scheduler can do it too, or
+/// a person. A second run of an element does no harm: the first that is done counts.
+#[derive(Debug, Args)]
+pub struct ElementArgs {
+    #[command(flatten)]
+    submitted: Submitted,
+    /// The number of the element, from 1
+    #[arg(value_name = "ELEMENT", value_parser = clap::value_parser!(u32).range(1..))]
+    element: u32,
+    /// Refuse to start if `steelyard doctor --quick` finds that something on this machine fails
+    #[arg(long)]
+    strict: bool,
+    #[command(flatten)]
+    machine: Machine,
+}
+
+/// Runs it, adds its results to the address, and all results together if it is the last.
+pub fn run(args: &ElementArgs) -> anyhow::Result<()> {
+    let depot = args.submitted.open()?;
+    let (element, submission) = (args.element, depot.submission());
+    if element > submission.elements {
+        let (name, last) = (&submission.name, submission.elements);
+        return crate::exit::refuse(format!(
+            "expected an element of `{name}` from 1 to {last}, found {element}"
+        ));
+    }
+    let archive = open_archive(&args.submitted.place.address()?)?;
+    if depot.claim(element)?.is_none() {
+        let started = Started { start: start(element), host: host(), at_ms: store::now_ms() };
+        depot.add_start(&started)?;
+        if let Err(error) = measure(args, &depot, &started) {
+            let why = error.to_string();
+            let failed = Failed { started, why, at_ms: store::now_ms() };
+            // Its own failure says more.
+            let _ = depot.add_failure(&failed);
+            return Err(error);
+        }
+    } else {
+        eprintln!("element {element} is done already");
+    }
+    conclude(&depot, &archive)
+}
+
+/// Measures everything and delivers it.
+fn measure(args: &ElementArgs, depot: &Depot, started: &Started) -> anyhow::Result<()> {
+    let element = started.start.element;
+    let plan = depot.submission().plan_of(element)?;
+    let place = Workplace::make(element)?;
+    let results = place.path().join("results");
+    let Ready { mut options, cache, ledger, interrupted, mut progress } =
+        args.machine.ready(&results)?;
+    options.findings = crate::doctor::before_run(&options.data_dir, args.strict, &mut |line| {
+        progress.tell(Event::Note(line));
+    })?;
+    let systems = lab::Installed(cache);
+    let resume = Resume::New(Box::new(plan));
+    let run = lab::run(resume, &options, &systems, &ledger, &interrupted, &mut |event| {
+        progress.tell(event);
+    });
+    progress.finish();
+    let experiment = run?;
+    let store = Store::open_read_only(&results)?;
+    match depot.deliver(started, &store, experiment, store::now_ms())? {
+        true => eprintln!("element {element} is done"),
+        false => eprintln!("element {element} was done by another start; this one does not count"),
+    }
+    Ok(())
+}
+
+/// Adds the merged experiment to those of the address if no element is missing.
+pub fn conclude(depot: &Depot, archive: &Archive) -> anyhow::Result<()> {
+    if depot.is_whole()? {
+        return Ok(());
+    }
+    let place = Workplace::make(0)?;
+    if fleet::conclude(depot, archive, place.path())? {
+        let submission = depot.submission();
+        let elements = metrics::counted(submission.elements as usize, "element");
+        eprintln!("all of `{}` is done: {elements} are one experiment now", submission.name);
+    }
+    Ok(())
+}
+
+/// What tells this start from others: Slurm's numbers if it has started this, otherwise the process.
+fn start(element: u32) -> Start {
+    let of = |name: &str| std::env::var(name).ok();
+    let (job, restart) = match of("SLURM_JOB_ID") {
+        Some(job) => (job, of("SLURM_RESTART_COUNT").and_then(|it| it.parse().ok()).unwrap_or(0)),
+        None => (format!("{}_{}_{}", host(), std::process::id(), store::now_ms()), 0),
+    };
+    Start { element, job, restart }
+}
+
+/// The machine's name.
+fn host() -> String {
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    match name.trim() {
+        "" => "unknown".to_owned(),
+        name => name.to_owned(),
+    }
+}
+
+/// A directory that the next start on this machine removes if this process is killed.
+pub struct Workplace(Option<dbms::Entry>, std::path::PathBuf);
+
+impl Workplace {
+    /// A new one for an element, or for all together (0).
+    pub fn make(element: u32) -> anyhow::Result<Self> {
+        let ledger = Ledger::open_default()?;
+        let mut entry = ledger.enter(&format!("element {element}"))?;
+        let name = format!("element-{}", entry.record().id);
+        let path = work()?.join("elements").join(name);
+        entry.make_directory(&path, 0o700)?;
+        Ok(Self(Some(entry), path))
+    }
+
+    /// The directory.
+    pub fn path(&self) -> &Path {
+        &self.1
+    }
+}
+
+impl Drop for Workplace {
+    fn drop(&mut self) {
+        if let Some(entry) = self.0.take() {
+            // Otherwise the next start does it.
+            let _ = entry.remove();
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! `steelyard status`: how far a submission is.
+
+use std::io::Write;
+
+use clap::{Args, ValueEnum};
+use fleet::{Depot, Slurm, State, Status};
+
+use super::{Place, work};
+use crate::exit::GateFailed;
+use crate::results::open_archive;
+use crate::submissions::element::conclude;
+
+/// How far submissions are
+#[derive(Debug, Args)]
+pub struct StatusArgs {
+    /// The name of the submission [default: a line for each]
+    #[arg(value_name = "SUBMISSION")]
+    name: Option<String>,
+    #[command(flatten)]
+    place: Place,
+    /// Output format
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+    /// Exit with 1 if an element failed or is lost, or if nothing has happened in the queue for
+    /// more than 5 minutes
+    #[arg(long)]
+    exit_code: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// A line for each element
+    Text,
+    /// All that is known
+    Json,
+}
+
+/// Prints it.
+pub fn run(args: &StatusArgs) -> anyhow::Result<()> {
+    let address = args.place.address()?;
+    let names = match &args.name {
+        Some(name) => vec![name.clone()],
+        None => Depot::names(&address, &work()?)?,
+    };
+    let mut out = std::io::stdout();
+    let (mut all, mut trouble) = (Vec::new(), Vec::new());
+    for name in &names {
+        let depot = Depot::open(&address, name, &work()?)?;
+        let status = fleet::status(&depot, &Slurm, store::now_ms())?;
+        if status.those(State::Done).count() == status.elements.len() {
+            // The last element may have been killed before it could.
+            conclude(&depot, &open_archive(&address)?)?;
+        }
+        trouble.extend(problems(name, &status));
+        all.push((name, status));
+    }
+    match args.format {
+        Format::Json => {
+            let all: Vec<_> = all
+                .iter()
+                .map(|(name, status)| serde_json::json!({ "name": name, "status": status }))
+                .collect();
+            writeln!(out, "{}", serde_json::to_string_pretty(&all)?)?;
+        }
+        Format::Text => {
+            for (name, status) in &all {
+                writeln!(out, "{name}: {}", summary(status))?;
+                if args.name.is_some() {
+                    write!(out, "{}", lines(status))?;
+                }
+            }
+            if all.is_empty() {
+                writeln!(out, "no submissions at {address}")?;
+            }
+        }
+    }
+    match args.exit_code && !trouble.is_empty() {
+        true => Err(GateFailed(trouble).into()),
+        false => Ok(()),
+    }
+}
+
+/// `3 of 4 elements done, 1 running`.
+pub fn summary(status: &Status) -> String {
+    let count = |state: State| status.those(state).count();
+    let rest = [State::Running, State::Waiting, State::Failed, State::Lost]
+        .map(|state| (count(state), state.as_str()))
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, word)| format!(", {count} {word}"));
+    let rest: String = rest.collect();
+    format!("{} of {} elements done{rest}", count(State::Done), status.elements.len())
+}
+
+/// What needs a person.
+pub fn problems(name: &str, status: &Status) -> Vec<String> {
+    let mut found = Vec::new();
+    for (state, said) in [(State::Failed, "failed"), (State::Lost, "are lost")] {
+        let those: Vec<String> = status.those(state).map(|it| it.element.to_string()).collect();
+        if !those.is_empty() {
+            let all = those.join(", ");
+            found.push(format!("{name}: elements {all} {said}; submit --resume {name} runs them"));
+        }
+    }
+    if let Some(since) = status.stuck_since_ms {
+        let since = report::rfc3339(since / 1000 * 1000);
+        found.push(format!("{name}: nothing runs, and nothing has happened since {since}"));
+    }
+    found
+}
+
+/// A line for each element.
+fn lines(status: &Status) -> String {
+    let cells = |it: &fleet::Element| {
+        let host = it.host.clone().unwrap_or_else(|| "–".to_owned());
+        [it.element.to_string(), it.state.as_str().to_owned(), host, it.starts.to_string()]
+    };
+    let heads = ["element", "state", "machine", "starts"].map(str::to_owned);
+    let rows: Vec<[String; 4]> =
+        [heads].into_iter().chain(status.elements.iter().map(cells)).collect();
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();
+    let widths = [0, 1, 2, 3].map(|column| width(column).unwrap_or(0));
+    let whys = [None].into_iter().chain(status.elements.iter().map(|it| it.why.as_deref()));
+    let mut text = String::new();
+    for (row, why) in rows.iter().zip(whys) {
+        let mut line = String::new();
+        for (cell, width) in row.iter().zip(widths) {
+            line.push_str(&format!("{cell:<width$}  "));
+        }
+        line.push_str(&why.unwrap_or_default().replace('\n', " "));
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn elements_are_listed_with_reasons() {
+        let element = |element, state, why: Option<&str>| fleet::Element {
+            element,
+            state,
+            host: Some("node1".to_owned()),
+            starts: 1,
+            why: why.map(str::to_owned),
+        };
+        let elements = vec![
+            element(1, State::Done, None),
+            element(2, State::Waiting, Some("Resources")),
+            element(3, State::Failed, Some("no\nspace")),
+        ];
+        let status = Status { elements, stuck_since_ms: None };
+        assert_eq!(summary(&status), "1 of 3 elements done, 1 waiting, 1 failed");
+        assert_eq!(
+            lines(&status),
+            "element  state    machine  starts\n\
+             1        done     node1    1\n\
+             2        waiting  node1    1       Resources\n\
+             3        failed   node1    1       no space\n"
+        );
+        let found = problems("x", &status);
+        assert_eq!(found, ["x: elements 3 failed; submit --resume x runs them"]);
+    }
+}

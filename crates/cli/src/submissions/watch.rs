@@ -1,0 +1,64 @@
+//! `steelyard watch`: follow a submission until it is done.
+
+use std::io::Write;
+use std::time::Duration;
+
+use clap::Args;
+use fleet::{Claim, Depot, Slurm, State};
+use report::{CompareOptions, Which};
+
+use super::Submitted;
+use super::element::{Workplace, conclude};
+use super::status::{problems, summary};
+use crate::exit::GateFailed;
+use crate::format::Format;
+use crate::results::open_archive;
+use crate::terminal::columns;
+
+/// Follow a submission until it is done: how far it is, and the verdicts so far
+#[derive(Debug, Args)]
+pub struct WatchArgs {
+    #[command(flatten)]
+    submitted: Submitted,
+    /// Seconds between looks
+    #[arg(long, value_name = "S", default_value_t = 15, value_parser = clap::value_parser!(u64).range(1..))]
+    every: u64,
+}
+
+/// Prints what changes. Ends with 1 if an element failed or is lost, or the queue is stuck.
+pub fn run(args: &WatchArgs) -> anyhow::Result<()> {
+    let depot = args.submitted.open()?;
+    let name = &depot.submission().name;
+    let (mut said, mut shown) = (String::new(), 0);
+    loop {
+        let status = fleet::status(&depot, &Slurm, store::now_ms())?;
+        let now = summary(&status);
+        if now != said {
+            writeln!(std::io::stdout(), "{name}: {now}")?;
+            said = now;
+        }
+        let done = status.those(State::Done).count();
+        if done > shown {
+            show(&depot, &depot.claims()?)?;
+            shown = done;
+        }
+        if done == status.elements.len() {
+            return conclude(&depot, &open_archive(&args.submitted.place.address()?)?);
+        }
+        let moves = status.those(State::Running).chain(status.those(State::Waiting)).count() > 0;
+        if status.stuck_since_ms.is_some() || !moves {
+            return Err(GateFailed(problems(name, &status)).into());
+        }
+        std::thread::sleep(Duration::from_secs(args.every));
+    }
+}
+
+/// Prints the verdicts over the elements that are done.
+fn show(depot: &Depot, claims: &[Claim]) -> anyhow::Result<()> {
+    let place = Workplace::make(0)?;
+    let (store, experiment) = fleet::merge(depot, claims, place.path())?;
+    let results = report::load(&store, Which::Id(experiment))?;
+    let options = CompareOptions { brief: Some(columns()), ..CompareOptions::default() };
+    let comparison = report::compare(&results, &options)?;
+    Format::Text.print(|format| comparison.render(format))
+}

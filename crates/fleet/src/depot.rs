@@ -1,0 +1,305 @@
+//! Where a submission and everything about it is kept.
+
+use std::path::{Path, PathBuf};
+
+use archive::{Address, Shelf};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use store::{ExperimentId, Store};
+
+use crate::error::Error;
+use crate::submission::{Submission, check_name};
+
+const FOLDER: &str = "fleet";
+/// A list of the submissions, because the folders of an address are not listed.
+const INDEX: &str = "fleet-index";
+const NAMES: &str = "names";
+
+/// The content hash of the merged experiment, once that was added to those of the address.
+const WHOLE: &str = "whole";
+
+/// A start of an element.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Start {
+    /// The element, from 1.
+    pub element: u32,
+    /// The scheduler's number of the job, or what tells this start from others.
+    pub job: String,
+    /// How often the scheduler has started it again.
+    pub restart: u32,
+}
+
+impl Start {
+    /// The name of what belongs to this start.
+    fn name(&self) -> String {
+        let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
+        let job: String = self.job.chars().map(plain).collect();
+        format!("{}-{job}-{}", self.element, self.restart)
+    }
+}
+
+/// That an element was started.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Started {
+    /// Which start it is.
+    pub start: Start,
+    /// The machine's name.
+    pub host: String,
+    /// When, by that machine's clock, milliseconds since 1970 (UTC).
+    pub at_ms: i64,
+}
+
+/// That a start failed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failed {
+    /// Which start it was.
+    pub started: Started,
+    /// Why.
+    pub why: String,
+    /// When, by that machine's clock, milliseconds since 1970 (UTC).
+    pub at_ms: i64,
+}
+
+/// That an element is done: this start's part counts, and no other.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Claim {
+    /// Which start it was.
+    pub started: Started,
+    /// The content hash of its experiment.
+    pub content: String,
+    /// When it was done, by that machine's clock, milliseconds since 1970 (UTC).
+    pub at_ms: i64,
+}
+
+/// A job of a scheduler.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Job {
+    /// Its number.
+    pub job: String,
+    /// The elements that it runs.
+    pub elements: Vec<u32>,
+    /// When it was submitted, milliseconds since 1970 (UTC).
+    pub at_ms: i64,
+}
+
+/// The place of one submission at an address.
+#[derive(Debug)]
+pub struct Depot {
+    shelf: Shelf,
+    submission: Submission,
+}
+
+impl Depot {
+    /// Puts a new submission to an address. `work` is a directory for work in progress.
+    ///
+    /// # Errors
+    /// [`Error::Taken`]; if the address can't be written.
+    pub fn create(address: &Address, submission: Submission, work: &Path) -> Result<Self, Error> {
+        let shelf = shelf(address, &submission.name, work)?;
+        let text = serde_json::to_vec_pretty(&submission).unwrap_or_default();
+        if !shelf.claim("submission.json", text)? {
+            let (name, address) = (submission.name, address.to_string());
+            return Err(Error::Taken { name, address });
+        }
+        let names = Shelf::open(address, INDEX, work)?;
+        names.add(&format!("{NAMES}/{}", submission.name), Vec::new())?;
+        Ok(Self { shelf, submission })
+    }
+
+    /// Opens the submission of this name.
+    ///
+    /// # Errors
+    /// [`Error::Unknown`]; [`Error::Damaged`]; if the address can't be read.
+    pub fn open(address: &Address, name: &str, work: &Path) -> Result<Self, Error> {
+        check_name(name)?;
+        let shelf = shelf(address, name, work)?;
+        let Some(content) = shelf.read("submission.json")? else {
+            let known = match Self::names(address, work)?.join(", ") {
+                none if none.is_empty() => "is none".to_owned(),
+                names => format!("are {names}"),
+            };
+            let (name, address) = (name.to_owned(), address.to_string());
+            return Err(Error::Unknown { name, address, known });
+        };
+        let submission = Submission::read(&format!("submission {name} at {address}"), &content)?;
+        Ok(Self { shelf, submission })
+    }
+
+    /// The names of all submissions at an address, sorted.
+    ///
+    /// # Errors
+    /// If the address can't be read.
+    pub fn names(address: &Address, work: &Path) -> Result<Vec<String>, Error> {
+        let all = Shelf::open(address, INDEX, work)?.read_all(NAMES)?;
+        let mut names: Vec<String> = all.into_iter().map(|(name, _)| name).collect();
+        names.sort();
+        Ok(names)
+    }
+
+    /// The submission.
+    pub fn submission(&self) -> &Submission {
+        &self.submission
+    }
+
+    /// Notes a job that the scheduler has accepted.
+    ///
+    /// # Errors
+    /// If the address can't be written.
+    pub fn add_job(&self, job: &Job) -> Result<(), Error> {
+        self.add(&format!("jobs/{}.json", job.job), job)
+    }
+
+    /// Notes that an element was started.
+    ///
+    /// # Errors
+    /// If the address can't be written.
+    pub fn add_start(&self, started: &Started) -> Result<(), Error> {
+        self.add(&format!("starts/{}.json", started.start.name()), started)
+    }
+
+    /// Notes that a start failed.
+    ///
+    /// # Errors
+    /// If the address can't be written.
+    pub fn add_failure(&self, failed: &Failed) -> Result<(), Error> {
+        self.add(&format!("failures/{}.json", failed.started.start.name()), failed)
+    }
+
+    /// Puts what a start has measured into the depot and claims the element for it. `false` if
+    /// another start has done so before; then this part does not count.
+    ///
+    /// # Errors
+    /// If the results can't be read or the address can't be written. Then the element is not done.
+    pub fn deliver(
+        &self,
+        started: &Started,
+        store: &Store,
+        experiment: ExperimentId,
+        at_ms: i64,
+    ) -> Result<bool, Error> {
+        let element = started.start.element;
+        let content = store.content_hash(experiment)?;
+        self.shelf.put(&part(&started.start), store, experiment, &self.submission.steelyard)?;
+        let claim = Claim { started: started.clone(), content, at_ms };
+        let text = serde_json::to_vec_pretty(&claim).unwrap_or_default();
+        if self.shelf.claim(&claim_name(element), text)? {
+            return Ok(true);
+        }
+        // The answer to the first try may have been lost.
+        Ok(self.claim(element)?.is_some_and(|there| there.started.start == started.start))
+    }
+
+    /// The claim of an element, if it is done.
+    ///
+    /// # Errors
+    /// If the address can't be read; [`Error::Damaged`].
+    pub fn claim(&self, element: u32) -> Result<Option<Claim>, Error> {
+        let name = claim_name(element);
+        self.shelf.read(&name)?.map(|content| self.parsed(&name, &content)).transpose()
+    }
+
+    /// All claims, by element.
+    ///
+    /// # Errors
+    /// If the address can't be read; [`Error::Damaged`].
+    pub fn claims(&self) -> Result<Vec<Claim>, Error> {
+        let mut claims: Vec<Claim> = self.all("claims")?;
+        claims.sort_by_key(|claim| claim.started.start.element);
+        Ok(claims)
+    }
+
+    /// All jobs, oldest first.
+    ///
+    /// # Errors
+    /// If the address can't be read; [`Error::Damaged`].
+    pub fn jobs(&self) -> Result<Vec<Job>, Error> {
+        let mut jobs: Vec<Job> = self.all("jobs")?;
+        jobs.sort_by_key(|job| (job.at_ms, job.job.clone()));
+        Ok(jobs)
+    }
+
+    /// All starts.
+    ///
+    /// # Errors
+    /// If the address can't be read; [`Error::Damaged`].
+    pub fn starts(&self) -> Result<Vec<Started>, Error> {
+        self.all("starts")
+    }
+
+    /// All failures.
+    ///
+    /// # Errors
+    /// If the address can't be read; [`Error::Damaged`].
+    pub fn failures(&self) -> Result<Vec<Failed>, Error> {
+        self.all("failures")
+    }
+
+    /// True if the merged experiment was added to those of the address.
+    ///
+    /// # Errors
+    /// If the address can't be read.
+    pub fn is_whole(&self) -> Result<bool, Error> {
+        Ok(self.shelf.read(WHOLE)?.is_some())
+    }
+
+    /// Notes that it was added.
+    pub(crate) fn add_whole(&self, content: &str) -> Result<(), Error> {
+        Ok(self.shelf.add(WHOLE, content.as_bytes().to_vec())?)
+    }
+
+    /// Downloads the part that counts into a results directory, which is created.
+    ///
+    /// # Errors
+    /// If it can't be read, or is not what was claimed.
+    pub(crate) fn take(
+        &self,
+        claim: &Claim,
+        results: &Path,
+    ) -> Result<(Store, ExperimentId), Error> {
+        let name = part(&claim.started.start);
+        self.shelf.take(&name, results)?;
+        let store = Store::open_read_only(results)?;
+        let all = store.all_experiments()?;
+        let damaged = |problem: String| Error::Damaged { name: self.full(&name), problem };
+        let [experiment] = &all[..] else {
+            return Err(damaged(format!("expected one experiment, found {}", all.len())));
+        };
+        let (found, expected) = (store.content_hash(experiment.id)?, &claim.content);
+        match found == *expected {
+            true => Ok((store, experiment.id)),
+            false => Err(damaged(format!("expected the content {expected}, found {found}"))),
+        }
+    }
+
+    fn add(&self, name: &str, document: &impl Serialize) -> Result<(), Error> {
+        let text = serde_json::to_vec_pretty(document).unwrap_or_default();
+        Ok(self.shelf.add(name, text)?)
+    }
+
+    fn all<T: DeserializeOwned>(&self, folder: &str) -> Result<Vec<T>, Error> {
+        let all = self.shelf.read_all(folder)?.into_iter();
+        all.map(|(name, content)| self.parsed(&format!("{folder}/{name}"), &content)).collect()
+    }
+
+    fn parsed<T: DeserializeOwned>(&self, name: &str, content: &[u8]) -> Result<T, Error> {
+        serde_json::from_slice(content)
+            .map_err(|error| Error::Damaged { name: self.full(name), problem: error.to_string() })
+    }
+
+    fn full(&self, name: &str) -> String {
+        format!("{}/{FOLDER}/{}/{name}", self.shelf.address(), self.submission.name)
+    }
+}
+
+fn shelf(address: &Address, name: &str, work: &Path) -> Result<Shelf, Error> {
+    let work: PathBuf = work.join(FOLDER);
+    Ok(Shelf::open(address, &format!("{FOLDER}/{name}"), &work)?)
+}
+
+fn part(start: &Start) -> String {
+    format!("parts/{}.steelyard", start.name())
+}
+
+fn claim_name(element: u32) -> String {
+    format!("claims/{element}.json")
+}

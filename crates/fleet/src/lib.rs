@@ -1,0 +1,39 @@
+//! One plan on many machines.
+//!
+//! A [`Submission`] is a plan and a number of *elements*. An element is the whole plan, all its
+//! blocks of all variants, on one machine; so a pair never crosses machines. A scheduler
+//! ([`Scheduler`], [`Slurm`]) runs the elements. Each puts what it measured into the same
+//! [`Depot`], and [`merge`] makes one experiment of all.
+//!
+//! Nothing here trusts a scheduler to run an element exactly once. An element may be started again
+//! after its node was lost, while its first start still runs somewhere; every start works alone and
+//! on its own results. Whoever has measured everything *claims* the element in the depot with a
+//! write that only one of several writers can make. The claims are the only truth about what
+//! counts, so the merged experiment is a function of them: it does not depend on when, where or in
+//! which order it is made.
+//!
+//! ```text
+//! fleet/NAME/submission.json          the plan, the seed, how many elements
+//! fleet/NAME/jobs/JOB.json            a job that the scheduler has for it
+//! fleet/NAME/starts/E-JOB-R.json      element E was started, where and when
+//! fleet/NAME/failures/E-JOB-R.json    that start failed, and why
+//! fleet/NAME/parts/E-JOB-R.steelyard  what that start has measured
+//! fleet/NAME/claims/E.json            which part counts
+//! fleet/NAME/whole                    content hash of the merged experiment, once it was pushed
+//! ```
+
+mod depot;
+mod error;
+mod merge;
+mod scheduler;
+mod slurm;
+mod status;
+mod submission;
+
+pub use depot::{Claim, Depot, Failed, Job, Start, Started};
+pub use error::Error;
+pub use merge::{conclude, merge};
+pub use scheduler::{Queued, Scheduler, Waits};
+pub use slurm::{Slurm, Wishes, script};
+pub use status::{Element, State, Status, status};
+pub use submission::Submission;

@@ -1,0 +1,334 @@
+//! Submissions at a directory, with elements that measure nothing but what the tests say.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by it")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use archive::{Address, Archive};
+use fleet::{
+    Claim, Depot, Error, Job, Queued, Scheduler, Start, Started, State, Submission, Waits,
+};
+use plan::Plan;
+use proptest::prelude::*;
+use store::{
+    ExperimentId, ExperimentState, HostFact, NewExperiment, NewTrial, NewVariant, Purpose,
+    StepRecord, Store,
+};
+
+const PLAN: &str = "name = \"load\"\nbase = \"a\"\nblocks = 2\n\
+                    [variants.a]\ndbms = \"postgres@14.3\"\n[variants.b]\ndbms = \"postgres@15.1\"\n\
+                    [workload.insert]\n";
+const BEGAN_MS: i64 = 1_700_000_000_000;
+
+/// A place for a submission of `elements`.
+struct Site {
+    folder: tempfile::TempDir,
+    depot: Depot,
+}
+
+impl Site {
+    fn new(elements: u32) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let depot =
+            Depot::create(&address(folder.path()), submission(elements), &work(folder.path()));
+        Site { depot: depot.unwrap(), folder }
+    }
+
+    /// A start of an element that has measured everything, on machine `host`, with this version of
+    /// b.
+    fn measured(&self, start: &Started, version: &str) -> (Store, ExperimentId) {
+        let Start { element, job, restart } = &start.start;
+        let place = self.folder.path().join(format!("on-{element}-{job}-{restart}"));
+        let store = Store::open(&place).unwrap();
+        let plan = self.depot.submission().plan_of(*element).unwrap();
+        let experiment = experiment(&store, &plan, start, version);
+        (store, experiment)
+    }
+
+    fn deliver(&self, start: &Started) -> bool {
+        let (store, experiment) = self.measured(start, "15.1");
+        self.depot.deliver(start, &store, experiment, start.at_ms + 1000).unwrap()
+    }
+
+    fn merged(&self, claims: &[Claim]) -> (tempfile::TempDir, Store, ExperimentId) {
+        let work = tempfile::tempdir().unwrap();
+        let (store, id) = fleet::merge(&self.depot, claims, work.path()).unwrap();
+        (work, store, id)
+    }
+
+    fn archive(&self) -> Archive {
+        Archive::open(&address(self.folder.path()), &work(self.folder.path())).unwrap()
+    }
+}
+
+fn address(folder: &Path) -> Address {
+    format!("file://{}", folder.join("shared").display()).parse().unwrap()
+}
+
+fn work(folder: &Path) -> std::path::PathBuf {
+    folder.join("work")
+}
+
+fn submission(elements: u32) -> Submission {
+    let plan = Plan::parse(PLAN, None, "a test").unwrap();
+    Submission::new("s".to_owned(), &plan, elements, (BEGAN_MS, 7), "0.1.0").unwrap()
+}
+
+fn start(element: u32, job: &str, restart: u32) -> Started {
+    let start = Start { element, job: job.to_owned(), restart };
+    let at_ms = BEGAN_MS + i64::from(element) * 100;
+    Started { start, host: format!("node{element}"), at_ms }
+}
+
+fn experiment(store: &Store, plan: &Plan, started: &Started, version: &str) -> ExperimentId {
+    let element = started.start.element;
+    let experiment = store
+        .begin_experiment(&NewExperiment {
+            purpose: Purpose::Run,
+            name: plan.name.clone(),
+            workload: "insert".to_owned(),
+            base: plan.base.clone(),
+            seed: plan.seed.unwrap(),
+            blocks: plan.blocks,
+            margin: plan.margin,
+            plan: plan.text.clone(),
+            steelyard: "0.1.0".to_owned(),
+            created_ms: started.at_ms,
+        })
+        .unwrap();
+    let fact =
+        HostFact { group: "system".into(), name: "host".into(), value: started.host.clone() };
+    store.record_host(experiment, &[fact]).unwrap();
+    let variants = [("a", "14.3"), ("b", version)].map(|(name, version)| {
+        let variant = NewVariant {
+            name: name.to_owned(),
+            dbms: format!("postgres@{version}"),
+            source: format!("on {}", started.host),
+            version: version.to_owned(),
+            build: BTreeMap::new(),
+            config: BTreeMap::new(),
+        };
+        store.add_variant(experiment, &variant).unwrap()
+    });
+    for block in 0..=plan.blocks {
+        for (position, variant) in (1..).zip(variants) {
+            let new = NewTrial { experiment, variant, block, position, sequence: 1, started_ms: 5 };
+            let trial = store.begin_trial(&new).unwrap();
+            let mut step = StepRecord::new(0, "l.i0", 1);
+            step.metrics.push(("o/s".to_owned(), f64::from(element * 100 + block)));
+            store.record_step(trial, &step).unwrap();
+            store.finish_trial(trial).unwrap();
+            let logs = store.artifacts().join("logs");
+            fs::create_dir_all(&logs).unwrap();
+            fs::write(logs.join(format!("v.b{block}.1.t{trial}.log")), &started.host).unwrap();
+        }
+    }
+    store.finish_experiment(experiment).unwrap();
+    experiment
+}
+
+#[test]
+fn all_elements_become_one_experiment() {
+    let site = Site::new(3);
+    for element in [2, 1] {
+        assert!(site.deliver(&start(element, "9", 0)));
+        assert!(!fleet::conclude(&site.depot, &site.archive(), Path::new("/nowhere")).unwrap());
+    }
+    let (_work, store, id) = site.merged(&site.depot.claims().unwrap());
+    assert_eq!(store.experiment(id).unwrap().state, ExperimentState::Interrupted, "one is missing");
+    assert!(site.deliver(&start(3, "9", 0)));
+    let (_work, store, id) = site.merged(&site.depot.claims().unwrap());
+    let whole = store.experiment(id).unwrap();
+    assert_eq!((whole.state, whole.blocks, whole.seed), (ExperimentState::Finished, 6, 7));
+    assert_eq!((whole.name.as_str(), whole.created_ms), ("load", BEGAN_MS));
+    assert_eq!(Plan::parse(&whole.plan, None, "it").unwrap().blocks, 6);
+    // Whole blocks, in the order of the elements; of the loads, those of the first.
+    let trials = store.trials(id).unwrap();
+    let mut blocks: Vec<u32> = trials.iter().map(|trial| trial.block).collect();
+    blocks.sort_unstable();
+    assert_eq!(blocks, [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6]);
+    for trial in &trials {
+        let element = trial.block.saturating_sub(1) / 2 + 1;
+        assert_eq!(store.trial_host_facts(trial.id).unwrap()[0].value, format!("node{element}"));
+    }
+    let logs = fs::read_dir(store.artifacts().join("logs")).unwrap().count();
+    assert_eq!(logs, trials.len(), "a log of each trial");
+    // It is with the other experiments, once.
+    for _ in 0..2 {
+        let work = tempfile::tempdir().unwrap();
+        assert!(fleet::conclude(&site.depot, &site.archive(), work.path()).unwrap());
+    }
+    let all = site.archive().list().unwrap();
+    assert_eq!(all.len(), 1);
+    assert_eq!((all[0].experiment.trials, &all[0].content), (12, &store.content_hash(id).unwrap()));
+}
+
+#[test]
+fn an_element_counts_once_whoever_is_first() {
+    let site = Site::new(2);
+    assert!(site.deliver(&start(1, "9", 1)), "the second start was faster");
+    assert!(!site.deliver(&start(1, "9", 0)), "the lost machine comes back");
+    let claims = site.depot.claims().unwrap();
+    assert_eq!(claims.len(), 1);
+    assert_eq!(claims[0].started.start.restart, 1);
+    // An answer that was lost and a second try of the same start.
+    let (store, id) = site.measured(&start(2, "9", 0), "15.1");
+    for _ in 0..2 {
+        assert!(site.depot.deliver(&start(2, "9", 0), &store, id, BEGAN_MS).unwrap());
+    }
+    let (_work, store, id) = site.merged(&site.depot.claims().unwrap());
+    assert_eq!(store.trials(id).unwrap().len(), 10);
+}
+
+#[test]
+fn parts_that_do_not_belong_together_are_refused() {
+    let site = Site::new(2);
+    assert!(site.deliver(&start(1, "9", 0)));
+    let (store, id) = site.measured(&start(2, "9", 0), "15.2");
+    assert!(site.depot.deliver(&start(2, "9", 0), &store, id, BEGAN_MS).unwrap());
+    let work = tempfile::tempdir().unwrap();
+    let claims = site.depot.claims().unwrap();
+    let error = fleet::merge(&site.depot, &claims, work.path()).unwrap_err().to_string();
+    assert!(error.contains("its b has another version"), "{error}");
+    let nothing = fleet::merge(&site.depot, &[], &work.path().join("other")).unwrap_err();
+    assert!(matches!(nothing, Error::Nothing(_)), "{nothing}");
+    // What was changed after it was claimed is not taken for it.
+    let mut claims = claims;
+    claims[0].content = "0".repeat(64);
+    let changed = fleet::merge(&site.depot, &claims[..1], &work.path().join("third"));
+    assert!(matches!(changed.unwrap_err(), Error::Damaged { .. }));
+}
+
+#[test]
+fn names_are_taken_once_and_known() {
+    let site = Site::new(1);
+    let (address, work) = (address(site.folder.path()), work(site.folder.path()));
+    let again = Depot::create(&address, submission(1), &work).unwrap_err();
+    assert!(matches!(again, Error::Taken { .. }) && again.is_request(), "{again}");
+    let unknown = Depot::open(&address, "other", &work).unwrap_err().to_string();
+    assert!(unknown.contains("there are s"), "{unknown}");
+    assert_eq!(Depot::open(&address, "s", &work).unwrap().submission(), &submission(1));
+    assert!(matches!(Depot::open(&address, "../s", &work), Err(Error::Name(_))));
+}
+
+/// A scheduler that has what it is told.
+struct Queue(Vec<Queued>);
+
+impl Scheduler for Queue {
+    fn submit(&self, _: &str) -> Result<String, Error> {
+        Ok("1".to_owned())
+    }
+
+    fn queue(&self, _: &[Job]) -> Result<Vec<Queued>, Error> {
+        Ok(self.0.clone())
+    }
+
+    fn cancel(&self, _: &[Job]) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
+#[test]
+fn the_status_says_what_became_of_each_element() {
+    let site = Site::new(6);
+    let queued = |element, waits| Queued { element, job: "9".to_owned(), waits };
+    let waits = |why: &str| Waits::For(why.to_owned());
+    let fail = |element: u32, restart| {
+        let started = start(element, "9", restart);
+        site.depot.add_start(&started).unwrap();
+        let failed = fleet::Failed { why: format!("why {restart}"), at_ms: started.at_ms, started };
+        site.depot.add_failure(&failed).unwrap();
+    };
+    // Done although the scheduler still has it; failed and waiting for another try; failed for
+    // good, twice; running although it failed before; never started; and one in two jobs.
+    site.depot.add_start(&start(1, "9", 0)).unwrap();
+    assert!(site.deliver(&start(1, "9", 0)));
+    fail(2, 0);
+    fail(3, 0);
+    fail(3, 1);
+    fail(4, 0);
+    let queue = Queue(vec![
+        queued(1, Waits::Not("node7".to_owned())),
+        queued(2, waits("BeginTime")),
+        queued(4, Waits::Not("node8".to_owned())),
+        queued(6, waits("Resources")),
+        queued(6, Waits::Not("node9".to_owned())),
+    ]);
+    let now_ms = BEGAN_MS + 60_000;
+    let status = fleet::status(&site.depot, &queue, now_ms).unwrap();
+    let seen: Vec<_> = status
+        .elements
+        .iter()
+        .map(|it| (it.state, it.host.as_deref().unwrap_or(""), it.starts, it.why.as_deref()))
+        .collect();
+    assert_eq!(
+        seen,
+        [
+            (State::Done, "node1", 1, None),
+            (State::Waiting, "node2", 1, Some("why 0")),
+            (State::Failed, "node3", 2, Some("why 1")),
+            (State::Running, "node8", 1, None),
+            (State::Lost, "", 0, None),
+            (State::Running, "node9", 0, None),
+        ]
+    );
+    assert!(status.needs_help() && status.stuck_since_ms.is_none());
+}
+
+#[test]
+fn a_queue_that_does_not_move_is_stuck() {
+    let site = Site::new(2);
+    site.depot.add_job(&Job { job: "9".into(), elements: vec![1, 2], at_ms: BEGAN_MS }).unwrap();
+    let waiting = |element| Queued {
+        element,
+        job: "9".to_owned(),
+        waits: Waits::For("Resources".to_owned()),
+    };
+    let minutes = |minutes: i64| BEGAN_MS + minutes * 60_000;
+    let at = |queue: &Queue, now| fleet::status(&site.depot, queue, now).unwrap().stuck_since_ms;
+    let queue = Queue(vec![waiting(1), waiting(2)]);
+    assert_eq!(at(&queue, minutes(4)), None);
+    assert_eq!(at(&queue, minutes(6)), Some(BEGAN_MS));
+    // Something that runs may take long.
+    let running = Queued { waits: Waits::Not("node1".to_owned()), ..waiting(1) };
+    assert_eq!(at(&Queue(vec![running, waiting(2)]), minutes(600)), None);
+    // It moved; a machine whose clock is fast by a day hides nothing.
+    let mut fast = start(1, "9", 0);
+    fast.at_ms = minutes(24 * 60);
+    site.depot.add_start(&fast).unwrap();
+    assert_eq!(at(&queue, minutes(6)), Some(BEGAN_MS));
+    assert_eq!(at(&Queue(Vec::new()), minutes(6)), None, "lost, but not stuck");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+
+    /// However often, on whichever machines and in whatever order elements are started and end, the
+    /// same claims make the same experiment.
+    #[test]
+    fn the_merged_experiment_depends_on_the_claims_alone(
+        deliveries in prop::collection::vec((1u32..=3, 0u32..3), 1..8),
+        seed in any::<u64>(),
+    ) {
+        let site = Site::new(3);
+        let mut first = BTreeMap::new();
+        for (element, restart) in &deliveries {
+            let mine = site.deliver(&start(*element, "9", *restart));
+            let winner = *first.entry(*element).or_insert(*restart);
+            // The same start again is the same part.
+            prop_assert_eq!(mine, winner == *restart);
+        }
+        let claims = site.depot.claims().unwrap();
+        let won: BTreeMap<u32, u32> =
+            claims.iter().map(|it| (it.started.start.element, it.started.start.restart)).collect();
+        prop_assert_eq!(&won, &first);
+        let mut shuffled = claims.clone();
+        shuffled.rotate_left((seed % claims.len() as u64) as usize);
+        let (_one, one, id) = site.merged(&claims);
+        let (_other, other, other_id) = site.merged(&shuffled);
+        prop_assert_eq!(one.content_hash(id).unwrap(), other.content_hash(other_id).unwrap());
+        prop_assert_eq!(one.trials(id).unwrap().len(), claims.len() * 4 + 2);
+    }
+}
