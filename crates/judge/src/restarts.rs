@@ -49,10 +49,10 @@ const SURE: f64 = 0.99;
 /// margin. Otherwise the verdict is open, with a [`Warning::TotalsOpen`] if the operations leave it
 /// open. Without a typical slice, all operations decide alone.
 ///
-/// It is tempting to use the second whenever it explains the spread of the restarts. We tried that:
-/// a few restarts say so little about their spread that the interval misses the truth too often
-/// (with R = 2 in 13%, with R = 3 in 7% of experiments), and thresholds strict enough to keep 93%
-/// make it narrower by less than 10%.
+/// It is tempting to use the interval from the batches whenever it explains the spread of the
+/// restarts. We tried that: a few restarts say so little about their spread that the interval
+/// misses the truth too often (with R = 2 in 13%, with R = 3 in 7% of experiments), and thresholds
+/// strict enough to keep 93% make it narrower by less than 10%.
 ///
 /// [`Comparison::blocks`] is the number of restarts.
 ///

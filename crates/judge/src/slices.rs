@@ -56,8 +56,8 @@ pub struct RestartRatio {
 }
 
 impl RestartRatio {
-    /// A restart with this log ratio and variance, from so many batches of ten rounds, none of
-    /// them special: for simulations and tests.
+    /// A restart with this log ratio and variance, from this many batches of ten rounds, without
+    /// stalls or idle rounds: for simulations and tests.
     pub fn even(mean_log: f64, variance: f64, batches: usize) -> Self {
         Self {
             mean_log,
@@ -73,14 +73,14 @@ impl RestartRatio {
         }
     }
 
-    /// The ratio of all operations, where every slice counts whatever it lacks: nothing is said
-    /// about the typical slice, of stalls or of rounds in which neither did anything.
+    /// The ratio of all operations. Every slice counts, so nothing is said about the typical slice,
+    /// stalls, or rounds in which neither did anything.
     #[must_use]
     pub fn whole(&self) -> Self {
         Self { idle: 0.0, stalled: None, ..self.in_total() }
     }
 
-    /// With nothing from batches of slices, so that only the scatter of restarts counts.
+    /// Without the variances from batches of slices: only the scatter of restarts counts.
     pub(crate) fn between_restarts(&self) -> Self {
         Self { variance: 0.0, total_variance: 0.0, ..*self }
     }

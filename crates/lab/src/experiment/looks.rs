@@ -18,7 +18,7 @@ use crate::experiment::room::{Room, round_up};
 use crate::experiment::standing::{Standing, Standings, Tally, list, standings};
 use crate::trial::conditions::{Conditions, Lengths};
 
-/// A budget to suggest for the same run is this many times the last, at least.
+/// A suggested budget for the same run is at least this many times the last one.
 const MORE: f64 = 1.1;
 
 /// Runs the blocks of the plan. An adaptive run looks at its results after planned numbers of
@@ -82,7 +82,7 @@ struct Run<'e, 'c, 'a> {
     course: Option<Course>,
     /// The lengths that it chose last.
     lengths: Lengths,
-    /// What the next blocks run.
+    /// The part of the plan that the next blocks run.
     extent: Extent,
     /// Blocks so far.
     done: u32,
