@@ -1,4 +1,4 @@
-//! What the command line says of a plan, laid over the plan's text and read with it.
+//! Keys of a plan from the command line, laid over the plan's text and read with it.
 
 use std::fmt::Write as _;
 

@@ -174,7 +174,7 @@ impl<'t> Problems<'t> {
         if self.found.is_empty() { Ok(()) } else { Err(self.error()) }
     }
 
-    /// What was found, as an error.
+    /// The problems found, as an error.
     pub(crate) fn error(mut self) -> PlanError {
         self.found.sort_by_key(|(start, _)| start.unwrap_or(usize::MAX));
         PlanError::Invalid { problems: self.found.into_iter().map(|(_, p)| p).collect() }

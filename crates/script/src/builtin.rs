@@ -86,7 +86,7 @@ pub enum ChoiceError {
     )]
     Ambiguous(String),
     /// Not a weight.
-    #[error("expected a whole number from 0 to 2147483647 behind @, found {0:?}")]
+    #[error("expected a whole number from 0 to 2147483647 after @, found {0:?}")]
     Weight(String),
 }
 

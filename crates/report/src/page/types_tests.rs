@@ -10,7 +10,7 @@ use ts_rs::{Config, TS, TypeVisitor};
 use super::data::Page;
 use super::number::Number;
 
-/// What [`crate::page::data::PageLatency`] serialises to: its map has these keys.
+/// The serialized form of [`crate::page::data::PageLatency`]: its map has these keys.
 #[derive(TS)]
 #[allow(dead_code, reason = "it is only looked at")]
 pub(crate) struct Times {
@@ -36,7 +36,7 @@ pub(crate) struct PageFact {
     value: String,
 }
 
-/// What the warnings of counts serialise to.
+/// The serialized form of the warnings of counts.
 #[derive(TS)]
 #[allow(dead_code, reason = "it is only looked at")]
 pub(crate) struct PageCountWarning {

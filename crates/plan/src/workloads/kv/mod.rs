@@ -1,4 +1,4 @@
-//! The key-value steps of db_bench (workloads.md §3) in a plan: `[workload.kv]`.
+//! The key-value steps of db_bench in a plan: `[workload.kv]`.
 
 mod plan;
 
