@@ -158,7 +158,7 @@ fn lacks_password(error: &lab::Error) -> bool {
     }
 }
 
-/// Adds to an error how to continue, if the experiment had begun and has so many trials `finished`.
+/// Adds to an error how to continue, if the experiment had begun: this many trials are `finished`.
 fn explained(error: lab::Error, finished: Option<usize>, resuming: &str) -> anyhow::Error {
     let next = match finished {
         None => return error.into(),

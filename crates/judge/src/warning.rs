@@ -202,7 +202,7 @@ impl fmt::Display for Warning {
             ),
             Self::TotalsOpen { low, high } => format!(
                 "the typical slice is equivalent, but all slices together may not be: they give {low:.3} to {high:.3}; look \
-                 for stalls, or let more restarts tell"
+                 for stalls, or run more restarts"
             ),
         })
     }

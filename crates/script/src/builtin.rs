@@ -6,7 +6,7 @@ use thiserror::Error;
 /// A script that comes with pgbench.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct BuiltIn {
-    /// Its name behind `-b`.
+    /// Its name after `-b`.
     pub name: &'static str,
     /// The name in pgbench's report.
     pub description: &'static str,

@@ -248,7 +248,7 @@ impl Running {
         kill(Pid::from_raw(self.child.id() as i32), signal).unwrap();
     }
 
-    /// Waits until stderr has `after` and, behind it, `text`.
+    /// Waits until stderr has `after` and, later, `text`.
     pub fn wait_for(&mut self, after: &str, text: &str) {
         let begin = Instant::now();
         loop {

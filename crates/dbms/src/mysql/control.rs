@@ -233,7 +233,7 @@ const FULL: [u16; 2] = [20, 1021];
 /// A privilege is missing (ER_SPECIFIC_ACCESS_DENIED_ERROR).
 const NOT_PERMITTED: u16 = 1227;
 
-/// The cause behind an error's number and text.
+/// The cause of an error's number and text.
 fn diagnosis(number: Option<u16>, message: &str) -> Option<Diagnosis> {
     let number = number?;
     // ER_RECORD_FILE_FULL says that InnoDB could not extend a file. The file layer and engines give

@@ -147,7 +147,7 @@ fn hold(root: u32, held: &mut Vec<ProcessId>) -> (bool, String) {
     (all && running.is_empty(), format!("processes {running:?} running"))
 }
 
-/// Asks `stopped` until it says so; it also says what it found.
+/// Calls `stopped` until it returns true; the text with it is what it found.
 fn wait_until(mut stopped: impl FnMut() -> Result<(bool, String), String>) -> Result<(), String> {
     let begin = Instant::now();
     let mut pause = Duration::from_micros(10);

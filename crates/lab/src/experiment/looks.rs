@@ -390,7 +390,7 @@ fn goes_on(plan: &Plan, extent: &Extent, blocks: u32) -> String {
 mod tests {
     use super::*;
 
-    /// A first restart of 10 s, in which qr100 had 2 s on each server and scatters by so much.
+    /// A first restart of 10 s, in which qr100 had 2 s on each server and scatters by `sd`.
     fn first_restart(budget: &str, sd: f64) -> String {
         let text = format!(
             "budget = '{budget}'\n[variants.a]\ndbms = 'postgres@13.7'\n\

@@ -9,7 +9,7 @@ use plan::{Pairing, Plan};
 
 use crate::subject::Subject;
 
-/// The settings to add to `config` for a variant's server, one of so many that are up together:
+/// The settings to add to `config` for a variant's server, one of this many that are up together:
 /// those that nobody has set. Empty unless servers are frozen.
 pub fn settings(
     plan: &Plan,

@@ -283,7 +283,7 @@ impl Table {
         [part("absolute", "absolute"), part("relative", RELATIVE)]
     }
 
-    /// The same table with how uncertain each figure is behind it.
+    /// The same table, with each figure's uncertainty after it.
     pub(crate) fn with_spreads(&self) -> Self {
         let mut table = self.clone();
         for row in &mut table.rows {
