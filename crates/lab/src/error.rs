@@ -319,7 +319,7 @@ impl Error {
         }
     }
 
-    /// True if the request was wrong, so that repeating it can't help.
+    /// True if the request was wrong, so repeating it can't help.
     pub fn is_request(&self) -> bool {
         match self {
             Error::Variant { source, .. } | Error::Dbms(source) => source.is_request(),

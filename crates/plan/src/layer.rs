@@ -109,7 +109,7 @@ fn workload_of(document: &DeTable) -> Option<WorkloadPlan> {
     workloads.keys().find_map(|name| WorkloadPlan::named(name.get_ref()))
 }
 
-/// Settings as a document. It begins with blanks, so that its positions come after those of the
+/// Settings as a document. It begins with blanks, so its positions come after those of the
 /// text that it is laid over.
 pub(crate) fn document(p: &mut Problems, settings: &[Setting]) -> String {
     let mut document = " ".repeat(p.text.len() + 1);

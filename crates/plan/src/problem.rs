@@ -71,7 +71,7 @@ impl fmt::Display for Problem {
 pub(crate) struct Problems<'t> {
     pub(crate) text: &'t str,
     origin: &'t str,
-    /// True if nobody has written the text, so that places in it mean nothing.
+    /// True if the text was generated, so places in it mean nothing.
     pub(crate) generated: bool,
     /// Where the keys of each option end; they come after the text.
     pub(crate) options: Vec<(usize, String)>,

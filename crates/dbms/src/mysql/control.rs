@@ -17,7 +17,7 @@ use crate::{Diagnosis, Endpoint, Error, Host, Server, Sql};
 /// How long one attempt to connect may take.
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
 
-/// The largest packet; given here, so that connecting asks the server nothing.
+/// The largest packet; given here, so connecting asks the server nothing.
 const LARGEST_PACKET: usize = 16 << 20;
 
 /// The file of a key that must not be asked for: no file has this name, and to open it gives

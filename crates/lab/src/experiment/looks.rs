@@ -25,7 +25,7 @@ const MORE: f64 = 1.1;
 /// blocks, or when planned parts of its time are used, and ends when all comparisons are decided,
 /// its limit is reached, or its time is over.
 ///
-/// The result of a look follows only from the blocks stored before it, so that a resumed run comes
+/// The result of a look follows only from the blocks stored before it, so a resumed run comes
 /// to the same result.
 pub fn conduct(execution: &mut Execution<'_, '_>) -> Result<(), Error> {
     let conditions = execution.conditions;

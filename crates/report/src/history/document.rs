@@ -98,8 +98,8 @@ pub struct HistoryPoint {
     pub trials: Vec<f64>,
     /// Their median.
     pub median: f64,
-    /// Geometric mean of the trials / that of the first point's; with slices, or where a hypervisor
-    /// took much CPU, the ratio that `compare` gives; `null` where a value is not positive.
+    /// Geometric mean of the trials / that of the first point's. With slices, or where a hypervisor
+    /// took much CPU: the ratio that `compare` gives. `null` where a value is not positive.
     pub relative: Option<f64>,
 }
 
