@@ -17,11 +17,11 @@ use crate::{JudgeError, Side};
 /// Student's t with 3 degrees of freedom (median: 0.88), 0.22 times with one slice in 20 disturbed
 /// (median: 0.25), and 0.38 times with both (median: 0.40). So it is as robust as the median here,
 /// and loses less where robustness isn't needed. Recorded slices of Postgres 14.3 against itself
-/// (dop 1, 48 to 189 rounds of 20 ms and more, block bootstrap) agree. Standard errors of mean, this
-/// and median were 0.90%, 0.37%, 0.41% and 0.89%, 0.63%, 0.56% for l.i0, and 0.42%, 0.38%, 0.40%
-/// for qp100. Only where qp100 jumped between two speeds was the median better (2.5%, 3.0%, 2.0%).
-/// Up to a quarter of the slices may be disturbed in one direction before any disturbed value
-/// affects the mean as measured.
+/// (dop 1, 48 to 189 rounds of 20 ms and more, block bootstrap) agree. Standard errors of mean,
+/// this and median were 0.90%, 0.37%, 0.41% and 0.89%, 0.63%, 0.56% for l.i0, and 0.42%, 0.38%,
+/// 0.40% for qp100. Only where qp100 jumped between two speeds was the median better (2.5%, 3.0%,
+/// 2.0%). Up to a quarter of the slices may be disturbed in one direction before any disturbed
+/// value affects the mean as measured.
 pub const TRIMMED: f64 = 0.25;
 
 /// Fewest rounds from which there is an estimate: two batches of three.

@@ -5,9 +5,9 @@
 //! 1. when the servers that should be idle used more CPU than [`IDLE_LIMIT`] of its length: a
 //!    checkpoint, autovacuum or another process of theirs ran during the measurement;
 //! 2. in a step whose clients only read, as fast as they can: when the device was written to at
-//!    more than [`BURST_FLOOR`] and more than [`BURST`] times as fast as usual while this server has
-//!    the load (the 95th percentile over its slices). Then writes that another server, or the kernel
-//!    for it, had put off fell into the slice;
+//!    more than [`BURST_FLOOR`] and more than [`BURST`] times the usual pace while this server has
+//!    the load (the 95th percentile over its slices). Then writes that another server, or the
+//!    kernel for it, had put off fell into the slice;
 //! 3. when the hypervisor had the CPUs of server and clients, or other processes had them while the
 //!    server's could have run: for a share of the time that is [`LOST`] above the median over its
 //!    slices. CPU time of the server's own other processes does not count as that of others. The
