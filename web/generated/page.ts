@@ -53,8 +53,8 @@ export type HistoryPoint = {
   trials: Array<number>,
   /** Their median. */
   median: number,
-  /** Geometric mean of the trials / that of the first point's; with slices, or where a hypervisor
-   * took much CPU, the ratio that `compare` gives; `null` where a value is not positive. */
+  /** Geometric mean of the trials / that of the first point's. With slices, or where a hypervisor
+   * took much CPU: the ratio that `compare` gives. `null` where a value is not positive. */
   relative: number | null,
 };
 

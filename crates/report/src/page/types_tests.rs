@@ -1,4 +1,4 @@
-//! Writes the page's types: `web/generated/page.ts` says in TypeScript what [`Page`] serialises to.
+//! Writes the page's types: `web/generated/page.ts` says in TypeScript what [`Page`] serializes to.
 
 use std::any::TypeId;
 use std::collections::BTreeMap;
@@ -26,7 +26,7 @@ pub(crate) struct Times {
     max: Number,
 }
 
-// What the facts of the host serialise to; a comment of documentation would go into the page's
+// What the facts of the host serialize to; a comment of documentation would go into the page's
 // types.
 #[derive(TS)]
 #[allow(dead_code, reason = "it is only looked at")]
