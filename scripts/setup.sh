@@ -223,8 +223,8 @@ unpack() {
 }
 
 # cloud-init, whose checker the tests of `steelyard setup` use. It is unpacked, not installed: the
-# package would set up the machine it is on at the next boot. What is installed are the libraries
-# that it imports.
+# package would set up the machine it is on at the next boot. Only the libraries that it imports
+# are installed.
 unpack_cloud_init() {
     local kept=target/cloud-init module missing=()
     [ ! -e $kept/usr/lib/python3/dist-packages/cloudinit ] || return 0

@@ -53,8 +53,8 @@ export type HistoryPoint = {
   trials: Array<number>,
   /** Their median. */
   median: number,
-  /** Geometric mean of the trials / that of the first point's; with slices, or where a hypervisor
-   * took much CPU, the ratio that `compare` gives; `null` where a value is not positive. */
+  /** Geometric mean of the trials / that of the first point's. With slices, or where a hypervisor
+   * took much CPU: the ratio that `compare` gives. `null` where a value is not positive. */
   relative: number | null,
 };
 
@@ -76,18 +76,18 @@ export type HistoryStep = {
   name: string,
   /** Number of clients. */
   dop: number,
-  /** What an operation is: `rows` or `queries`. */
+  /** The unit of its operations: `rows` or `queries`. */
   unit: string,
   /** `more` or `less`: which way its throughput is better. */
   better: string,
   /** Runs that have trials of it, in order. */
   points: Array<HistoryPoint>,
-  /** What was exchanged to test for chance: `trial` if all runs were measured side by side,
+  /** The unit exchanged to test for chance: `trial` if all runs were measured side by side,
    * otherwise `run`. */
   exchanged: string,
   /** Change points, in order. */
   changes: Array<ChangeDocument>,
-  /** What would be change points if the history did not drift. */
+  /** Cuts that would be change points if the history did not drift. */
   doubtful: Array<ChangeDocument>,
 };
 
@@ -156,7 +156,7 @@ export type PageCount = {
   functions: PageFunctions,
 };
 
-/** What the warnings of counts serialise to. */
+/** The serialized form of the warnings of counts. */
 export type PageCountWarning = {
   code: string,
   text: string,
@@ -172,7 +172,7 @@ export type PageCounts = {
   variants: Array<string>,
   /** Index of the base among them. */
   base: number,
-  /** What is counted: statement or call. */
+  /** The noun for what is counted: statement or call. */
   noun: string,
   kinds: Array<PageKind>,
   /** Functions of all kinds: name and object. The columns of [`PageFunctions`] refer to them by
@@ -244,7 +244,7 @@ export type PageFunctions = {
   calls: Array<number>,
 };
 
-/** Idle-priority processes that ran beside a part of a step, and throughput around it. */
+/** Idle-priority processes that ran during a part of a step, and throughput around it. */
 export type PageIdle = {
   /** Seconds since the step began. */
   from: Value,
@@ -326,7 +326,7 @@ export type PageRelative = {
   p: number | null,
   /** `regression`, `improvement`, `equivalent` or `inconclusive`. */
   verdict: Verdict,
-  /** Whether there is certainly a difference, even if smaller than the margin. */
+  /** True if there is certainly a difference, even one smaller than the margin. */
   confirmed: boolean | null,
   /** Minimum detectable effect: the slowdown (for a cost, the increase), as a fraction, that an
    * experiment with as many blocks and comparisons would confirm with a power of 80%; `null`
@@ -395,7 +395,7 @@ export type PageSlices = {
   running: Array<PageRunning>,
 };
 
-/** What was known after a restart. */
+/** The result after a restart. */
 export type PageSoFar = {
   block: number,
   /** The ratio in this restart alone. */
@@ -412,7 +412,7 @@ export type PageStep = {
   labels?: { [key in string]: string },
   /** Which direction of its throughput is better: `more` or `less`. */
   better: "more" | "less",
-  /** What it is shown with, where its workload has groups. */
+  /** The group it is shown with, if its workload has groups. */
   group?: string,
   /** The class of statements that counts as an operation, and the unit of its throughput. */
   class: string,
@@ -434,11 +434,11 @@ export type PageSweep = {
   /** Name of the steps. */
   step: string,
   unit: string,
-  /** Whether other parts of the page leave its points to the view of sweeps. */
+  /** True if other parts of the page leave its points to the view of sweeps. */
   one_server: boolean,
   dimensions: Array<PageDimension>,
   clients: Array<number>,
-  /** What `figures` of a line are, in order. */
+  /** The metrics of a line's `figures`, in order. */
   metrics: Array<PageSweepMetric>,
   lines: Array<PageSweepLine>,
   notes: Array<string>,
@@ -471,7 +471,7 @@ export type PageTrial = {
   block: number,
   started: string,
   stalls: Array<[number, number]>,
-  /** What the DBMS did by itself. */
+  /** Things that the DBMS did by itself. */
   events?: Array<PageEvent>,
   idle?: PageIdle,
   series: { [key in string]: Array<Value> },
@@ -505,11 +505,11 @@ export type PageWarning = {
   text: string,
 };
 
-/** What may explain a step's differences, apart from profiles. */
+/** Facts that may explain a step's differences, apart from profiles. */
 export type PageWhy = {
   /** A summary for each variant except the base. */
   conclusions: Array<string>,
-  /** What the step began with, and the DBMS's counters, where they differ. */
+  /** The state in which the step began, and the DBMS's counters, where they differ. */
   tables: Array<Table>,
   /** Statements with other plans than in the base, and these plans. */
   plans: Array<string>,
@@ -533,7 +533,7 @@ export type RowKind = "base" | "regression" | "improvement" | "marked";
 /** The subject of a table; the page groups by it, and `compare` can print selected ones. */
 export type Section = "absolute" | "relative" | "verdicts" | "summary" | "rates" | "latency" | "hardware" | "size" | "counters" | "other";
 
-/** What changed in a variant. */
+/** A sentence about the changes in a variant. */
 export type SentenceDocument = {
   /** Its name. */
   variant: string,
@@ -548,7 +548,7 @@ export type SentenceDocument = {
 export type Table = {
   /** Stable and unique in a report, such as `hardware.l.i0.absolute`. */
   id: string,
-  /** What it shows. */
+  /** The heading above it. */
   title: string,
   /** The step it belongs to, if any. */
   step?: string,
@@ -556,7 +556,7 @@ export type Table = {
   part?: string,
   /** Notes on single figures. */
   note?: Array<string>,
-  /** What the columns mean. */
+  /** The meaning of the columns. */
   legend: Array<string>,
   /** Headings; the first is that of the labels. */
   columns: Array<string>,

@@ -159,7 +159,7 @@ impl Error {
         }
     }
 
-    /// True if it is about a single experiment, so that others can still be read and written.
+    /// True if it is about a single experiment: others can still be read and written.
     pub fn is_about_one(&self) -> bool {
         matches!(
             self,

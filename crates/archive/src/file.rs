@@ -186,7 +186,7 @@ fn newer_manifest(text: &[u8]) -> Option<Manifest> {
     })
 }
 
-/// Reads the beginning, which is compared as a whole, so that a change in it is found too.
+/// Reads the beginning, which is compared as a whole, so a change in it is found too.
 fn check_begin(archive: &mut impl Read, path: &Path, name: &str) -> Result<(), Error> {
     let mut begin = Vec::new();
     let length = MAGIC.len() as u64;

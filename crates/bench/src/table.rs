@@ -2,7 +2,7 @@
 
 use crate::measure::{Contender, Run, spread};
 
-/// Bounds of the design, all of them ratios within one run, so that they don't depend on the
+/// Bounds of the design, all of them ratios within one run, so they don't depend on the
 /// machine. Client CPU per point select compared with the bare loop and both rivals.
 const AGAINST_BARE: f64 = 1.05;
 const AGAINST_RIVALS: f64 = 0.92;

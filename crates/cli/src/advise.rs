@@ -78,7 +78,7 @@ pub fn run(args: &AdviseArgs) -> anyhow::Result<()> {
 }
 
 impl AdviseArgs {
-    /// Adds to an error for want of a pilot the command that runs one.
+    /// Adds the command that runs a pilot to an error that one is missing.
     fn with_pilot(&self, error: ReportError) -> anyhow::Error {
         if !matches!(error, ReportError::NoPilot { .. }) {
             return error.into();

@@ -41,7 +41,7 @@ impl Whole {
         *self.time() = WholeTime { kept, seconds: 0.0 };
     }
 
-    /// Takes over that a step has ended.
+    /// Records that a step has ended.
     pub fn advanced(&self, elapsed: Duration, position: u64, length: Option<u64>) {
         let mut time = self.time();
         let done = position.saturating_sub(time.kept).max(1);
@@ -60,7 +60,7 @@ fn time(elapsed: Duration, whole: f64) -> String {
     }
 }
 
-/// What follows the time so far of a step that has a limit: `, at most 60s`.
+/// Text after the time so far of a step that has a limit: `, at most 60s`.
 pub fn limit(at_most: Duration) -> String {
     let seconds = Duration::from_secs_f64(at_most.as_secs_f64().ceil());
     format!(", at most {}", plan::format_duration(seconds))

@@ -98,7 +98,8 @@ fn say(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
-/// A text without passwords. Of an argument that it repeats, the end is known, whatever is in it.
+/// A text without passwords. Arguments that it repeats are looked up in full, because where one
+/// ends can't be told from the text.
 fn untold(text: &str) -> String {
     let mut text = text.to_owned();
     for argument in std::env::args_os() {

@@ -34,8 +34,8 @@ pub struct HistoryArgs {
 /// The order of runs.
 #[derive(Debug, Clone, Args)]
 pub struct OrderArgs {
-    /// What makes a run, and how runs are ordered [default: version if there are several, otherwise
-    /// date]
+    /// How results are grouped into runs, and how runs are ordered [default: version if there are
+    /// several, otherwise date]
     #[arg(long, value_enum)]
     by: Option<By>,
     /// A file of commits, oldest first, as printed by `git rev-list --reverse` (`-` for standard
@@ -44,7 +44,7 @@ pub struct OrderArgs {
     commits: Option<PathBuf>,
 }
 
-/// What makes a run.
+/// How results are grouped into runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum By {
     /// A version of the DBMS: 9.6 comes before 13.7, betas before releases

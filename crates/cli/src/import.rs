@@ -22,11 +22,11 @@ use crate::results::ResultsDir;
 ///
 /// Files that `steelyard export` wrote are added as they are. Of other programs' output, all files
 /// become trials of one new experiment, so name the files of all variants in one call. Without
-/// --variant or --pattern, each file is a variant and is called like it. Without a block, the k-th
-/// time that a variant has a test, it is of block k. Settings that the outputs name tell steps
-/// apart; variants that ran a step with different ones, or by different programs, are refused. What
-/// vmstat or iostat saw becomes costs per operation of the test with the same variant, block and
-/// step. If one file is not the whole output of a run without failures, nothing is imported.
+/// --variant or --pattern, each file is a variant named after it. Without a block, a variant's k-th
+/// result of a test belongs to block k. Settings that the outputs name tell steps apart; variants
+/// that ran a step with different ones, or by different programs, are refused. Figures of vmstat or
+/// iostat become costs per operation of the test with the same variant, block and step. If one file
+/// is incomplete or reports a failure, nothing is imported.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   steelyard import old.txt new.txt
@@ -41,14 +41,14 @@ pub struct ImportArgs {
     directory: ResultsDir,
     #[arg(long, value_name = "FORMAT", help = formats())]
     format: Option<String>,
-    /// The variant that all files are about [default: as the output says, or as the file is called]
+    /// The variant that all files are about [default: from the output, or the file's name]
     #[arg(long, value_name = "NAME")]
     variant: Option<String>,
     /// Which part of the output names the variants: command, for hyperfine, whose commands are then
     /// compared with each other
     #[arg(long, value_name = "PART", conflicts_with = "variant")]
     variant_from: Option<VariantFrom>,
-    /// Number of clients of tests that don't say theirs [default: as the output says, or 1]
+    /// Number of clients of tests that don't say theirs [default: from the output, or 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     dop: Option<u32>,
     /// Number of the block, from 1
@@ -57,12 +57,12 @@ pub struct ImportArgs {
     /// Name of the step [default: the test's name in the output, or the program's]
     #[arg(long, value_name = "NAME")]
     step: Option<String>,
-    /// The device whose reads and writes iostat's files are read for [default: the one to which
-    /// most was written]
+    /// The device whose reads and writes count in iostat's files [default: the one to which most
+    /// was written]
     #[arg(long, value_name = "NAME")]
     device: Option<String>,
-    /// What the files' names say: the end of a path with {variant}, {dop}, {block}, {step} and *,
-    /// or regex: and an expression with groups of these names
+    /// How to read the files' names: the end of a path with {variant}, {dop}, {block}, {step} and
+    /// *, or regex: and an expression with groups of these names
     #[arg(long, value_name = "PATTERN")]
     pattern: Option<String>,
     /// Name of the experiment; imports of the same name count as the same workload [default: the
@@ -72,8 +72,8 @@ pub struct ImportArgs {
     /// The variant that others are compared with [default: the first]
     #[arg(long, value_name = "NAME")]
     base: Option<String>,
-    /// Compare variants although they were run with other settings, such as pgbench's scaling
-    /// factor, or by other programs; a warning says which
+    /// Compare variants even if they were run with different settings, such as pgbench's scaling
+    /// factor, or by different programs; a warning says which
     #[arg(long)]
     allow_different_settings: bool,
 }

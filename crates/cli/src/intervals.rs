@@ -3,7 +3,7 @@
 use lab::IntervalRow;
 use report::{half_width, shortened};
 
-/// Characters of a bar, where there is room; odd, so that 1 is in the middle.
+/// Characters of a bar, where there is room; odd, so 1 is in the middle.
 const WIDTH: usize = 41;
 /// Characters of a short bar; names get shorter before it does.
 const SHORT: usize = 15;

@@ -24,14 +24,14 @@ metadata service. An address has none.";
 
 /// Copy experiments to object storage, from where any machine can pull or read them
 ///
-/// What is already there costs one request. Several machines may push at once. A push that was
-/// interrupted leaves nothing visible; push again.
+/// An experiment that is already there costs one request. Several machines may push at once. A push
+/// that was interrupted leaves nothing visible; push again.
 ///
 /// With --builds, the builds from source in this machine's cache are copied instead of experiments.
 /// `run`, `count` and `fetch` obtain them on other machines, if STEELYARD_BUILDS names the address.
 /// A build fits only a machine that would build the same: same commit or tarball, options,
-/// compiler, processor, distribution and C library. A machine without a compiler gets what fits
-/// otherwise, if that is a single build.
+/// compiler, processor, distribution and C library. A machine without a compiler gets a build that
+/// fits otherwise, if there is only one.
 #[derive(Debug, Args)]
 #[command(after_help = ADDRESSES)]
 pub struct PushArgs {

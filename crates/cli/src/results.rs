@@ -1,5 +1,5 @@
-//! Where results are and which experiment is meant, shared by all subcommands that read. What an
-//! address instead of a directory means is known only here.
+//! Where results are and which experiment is meant, shared by all subcommands that read. Only this
+//! file knows what an address in place of a directory means.
 
 use std::path::{Path, PathBuf};
 

@@ -133,7 +133,7 @@ fn unprofiled(results: &Results) -> String {
     format!("no step was profiled ({why}); everything else was measured")
 }
 
-/// What comes of the larger budget that a run tells at its end.
+/// The effect of the larger budget that a run suggests at its end.
 const DECIDES: &str = "A larger budget would probably decide the rest";
 const SIX_BLOCKS: &str = "A larger budget would have room for the 6 blocks that a verdict takes; \
                           after them, the run says what would decide the rest";
@@ -141,7 +141,7 @@ const SIX_BLOCKS: &str = "A larger budget would have room for the 6 blocks that 
 /// The remedy if a resumed run can't log in.
 const PASSWORDS: &str = "Passwords are not stored; repeat the command with --resume";
 
-/// True if a server that is already running can't be reached for want of a password.
+/// True if a server that is already running can't be reached because there is no password.
 fn lacks_password(error: &lab::Error) -> bool {
     let lab::Error::NoServer { source, .. } = error else { return false };
     match &**source {
@@ -150,7 +150,7 @@ fn lacks_password(error: &lab::Error) -> bool {
     }
 }
 
-/// Adds to an error how to continue, if the experiment had begun and has so many trials `finished`.
+/// Adds to an error how to continue, if the experiment had begun: this many trials are `finished`.
 fn explained(error: lab::Error, finished: Option<usize>, resuming: &str) -> anyhow::Error {
     let next = match finished {
         None => return error.into(),
@@ -190,7 +190,7 @@ fn intention(plan: &Plan) -> String {
     )
 }
 
-/// Describes what is about to go on.
+/// Describes the run that is about to continue.
 fn resumption(plan: &Plan, experiment: &Experiment) -> String {
     let extent = match plan.budget {
         Some(budget) => format!("budget {}", plan::format_duration(budget)),

@@ -22,8 +22,8 @@ use crate::exit::refuse;
 /// raises the limit of open files, keeps shared memory after a logout, and sets huge pages,
 /// swapping, dirty pages, NUMA balancing, autogroup, the governor, readahead and access to perf as
 /// `steelyard doctor` wants them, also after a reboot. Upgrades wait while steelyard runs. It works
-/// on Debian and Ubuntu; on others it does all but packages. Running it again changes nothing; how
-/// to undo it is at its top.
+/// on Debian and Ubuntu; on other systems it does everything except install packages. Running it
+/// again changes nothing; its top says how to undo it.
 ///
 /// steelyard knows neither the prices of a cloud nor your quotas.
 #[derive(Debug, Args)]
@@ -32,8 +32,7 @@ pub struct SetupArgs {
     /// The text to print
     #[arg(value_enum, required_unless_present = "output", conflicts_with = "output")]
     part: Option<Part>,
-    /// Write all files into this directory, which is made if it is missing. Files that are there
-    /// are not replaced
+    /// Write all files into this directory, created if missing. Existing files are not replaced
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
 
@@ -74,11 +73,12 @@ pub struct SetupArgs {
     #[arg(long, value_name = "NAME", help_heading = "New instance")]
     instance_profile: Option<String>,
 
-    /// Who owns the data directory and, on gcp, logs in [default: on gcp you or, as root, who
-    /// called sudo, otherwise ubuntu; on aws ubuntu; on a server that exists, who calls sudo there]
+    /// The user who owns the data directory and, on gcp, logs in [default: on gcp you or, as root,
+    /// the user who called sudo, otherwise ubuntu; on aws ubuntu; on an existing server the user
+    /// who calls sudo there]
     #[arg(long, value_name = "NAME", help_heading = "Server")]
     user: Option<String>,
-    /// Directory of the data: there the data disk is mounted
+    /// Directory of the data, where the data disk is mounted
     #[arg(long, value_name = "DIR", default_value = "/data", help_heading = "Server")]
     dir: String,
     /// The data disk: none, auto (the only empty disk), or a path or pattern such as
@@ -120,13 +120,13 @@ enum Part {
     Script,
     /// The cloud-init file that runs the same script at the first boot
     CloudInit,
-    /// The script that creates the instance; it needs cloud-init.yaml beside it
+    /// The script that creates the instance; it needs cloud-init.yaml in the same directory
     Create,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 enum Cloud {
-    /// It exists already
+    /// The server exists already
     #[default]
     None,
     /// Google Compute Engine

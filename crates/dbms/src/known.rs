@@ -91,8 +91,8 @@ pub fn has_setting(reference: &str, name: &str) -> bool {
     reference.parse::<Reference>().is_ok_and(|known| known.kind.has_setting(name))
 }
 
-/// The settings by the clock of an installation's servers with a storage engine, for servers that
-/// are frozen while others have the load.
+/// The settings that go by the clock of an installation's servers with a storage engine, for
+/// servers that are frozen while others have the load.
 ///
 /// # Errors
 /// [`Error::Unsupported`] if they can't be frozen: there is no server, or it was not started here.

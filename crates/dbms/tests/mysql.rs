@@ -246,7 +246,7 @@ fn all_versions_take_the_settings_of_a_durability() {
     }
 }
 
-/// Settings by the clock, for one of so many servers that share the load.
+/// Settings that go by the clock, for one of this many servers that share the load.
 fn by_the_clock(variant: &Variant, engine: Option<&str>, parts: u32) -> Config {
     let timers = dbms::timers(&variant.installation, engine).unwrap();
     timers.iter().map(|timer| (timer.name.to_owned(), timer.for_parts(parts))).collect()

@@ -17,7 +17,7 @@ use crate::{Finding, State};
 
 /// Rounds of the loop, about 10 µs: shorter than most interruptions.
 const ROUNDS: u64 = 10_000;
-/// A loop that takes so much longer than the fastest was interrupted.
+/// A loop that takes this much longer than the fastest was interrupted.
 const INTERRUPTED: Duration = Duration::from_micros(10);
 /// Wake-ups and sleeps that are measured.
 const WAKES: usize = 5_000;

@@ -4,7 +4,7 @@
 //! - What clients hold on the heap is counted by the allocator: 30 to 50 KB. Half of it is the
 //!   histogram, whose room doubles as the longest response time grows, so a slow machine needs
 //!   more: 20 KB more for responses of an hour.
-//! - Resident memory is also their stacks, and what the allocator keeps of blocks that grew. It
+//! - Resident memory includes their stacks, and what the allocator keeps of blocks that grew. It
 //!   scatters by a quarter: which arenas of the allocator threads share depends on when they
 //!   allocate, and a page counts as soon as one byte of it was written.
 

@@ -54,7 +54,7 @@ pub(crate) fn read_regex(text: &str, pattern: &Regex) -> Result<Reading, Foreign
             program: PROGRAM,
             line,
             found: format!("the pattern matches more than once (here {:?})", shortened(second)),
-            remedy: "Let it match one place, for example with (?m)^ and the words beside the \
+            remedy: "Let it match one place, for example with (?m)^ and the words around the \
                      number.",
         });
     }

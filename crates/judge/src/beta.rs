@@ -2,7 +2,7 @@
 
 pub(crate) use libm::lgamma as ln_gamma;
 
-/// The regularised incomplete beta function `I_x(a, b)`; `y` is `1 - x`, so that both can be exact.
+/// The regularized incomplete beta function `I_x(a, b)`; `y` is `1 - x`, so that both can be exact.
 pub(crate) fn incomplete_beta(a: f64, b: f64, x: f64, y: f64) -> f64 {
     if x <= 0.0 {
         return 0.0;

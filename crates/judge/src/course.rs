@@ -28,7 +28,7 @@ const OUT_OF_REACH: f64 = 2.5;
 const NARROWEST: f64 = 0.2;
 /// The estimate will move within its interval, so the target is this much narrower.
 const RESERVE: f64 = 0.85;
-/// Part of its cost by which each restart that a verdict still lacks may be dearer than any so far.
+/// Share by which each restart that a verdict still lacks may cost more than any so far.
 const SPARE: f64 = 0.2;
 /// Number of latest restarts that determine the cost of one.
 const RECENT: usize = 4;

@@ -38,8 +38,8 @@ const USUAL: f64 = 0.04;
 /// blocks.
 const RATIO_SURE: f64 = 0.99;
 
-/// The longest is taken of the allowed lengths whose variance per machine time is within this
-/// factor of the best: a hundred rounds give no better estimate of it, and a longer slice never has
+/// Of the allowed lengths whose variance per machine time is within this factor of the best, the
+/// longest is taken: a hundred rounds give no better estimate of it, and a longer slice never has
 /// more bias.
 const AS_GOOD: f64 = 1.2;
 

@@ -127,9 +127,9 @@ impl StepVariance {
         Some((t * self.error(blocks, seconds)).exp_m1())
     }
 
-    /// The smallest slowdown that is confirmed with a probability of 80%, as a fraction; `level` is
-    /// the largest p value that confirms (see [`detectable_effect`]; the variances are assumed to
-    /// be known as well as that many blocks determine them). `None` for fewer than five blocks.
+    /// The smallest slowdown that is confirmed with a probability of 80%, as a fraction. `level` is
+    /// the largest p value that confirms, see [`detectable_effect`]. Assumes that the variances are
+    /// known as well as this many blocks determine them. `None` for fewer than five blocks.
     pub fn detectable(&self, blocks: u32, seconds: f64, level: f64) -> Option<f64> {
         let freedom = f64::from(blocks) - 1.0;
         detectable_effect(self.error(blocks, seconds), freedom, level)

@@ -49,10 +49,10 @@ const SURE: f64 = 0.99;
 /// margin. Otherwise the verdict is open, with a [`Warning::TotalsOpen`] if the operations leave it
 /// open. Without a typical slice, all operations decide alone.
 ///
-/// It is tempting to use the second whenever it explains the spread of the restarts. We tried that:
-/// a few restarts say so little about their spread that the interval misses the truth too often
-/// (with R = 2 in 13%, with R = 3 in 7% of experiments), and thresholds strict enough to keep 93%
-/// make it narrower by less than 10%.
+/// It is tempting to use the interval from the batches whenever it explains the spread of the
+/// restarts. We tried that: a few restarts say so little about their spread that the interval
+/// misses the truth too often (with R = 2 in 13%, with R = 3 in 7% of experiments), and thresholds
+/// strict enough to keep 93% make it narrower by less than 10%.
 ///
 /// [`Comparison::blocks`] is the number of restarts.
 ///
@@ -136,7 +136,7 @@ pub fn compare_frozen(
 
 /// The restarts, by the figures that decide: their typical slices, as they are, or all of their
 /// operations, with the reason. That is [`Warning::Stalled`] if one of the two did nothing in more
-/// than a quarter of its slices in some restart, so that a typical slice does not exist, or
+/// than a quarter of its slices in some restart, so no slice is typical, or
 /// [`Warning::RareSlices`] if all operations certainly have another ratio.
 pub fn deciding(restarts: &[RestartRatio]) -> (Cow<'_, [RestartRatio]>, Option<Warning>) {
     let stalled = restarts.iter().find_map(|restart| restart.stalled);
@@ -400,7 +400,7 @@ mod tests {
         assert!(matches!(outcome.warnings[..], [Warning::TotalsOpen { .. }]), "{outcome:?}");
     }
 
-    /// The base stalls, so that all operations are about equal; the typical slice is not.
+    /// The base stalls, so all operations are about equal; the typical slice is not.
     #[test]
     fn equal_totals_do_not_hide_a_slower_typical_slice() {
         let stalling_base = |log: f64| RestartRatio {

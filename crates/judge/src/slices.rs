@@ -17,11 +17,11 @@ use crate::{JudgeError, Side};
 /// Student's t with 3 degrees of freedom (median: 0.88), 0.22 times with one slice in 20 disturbed
 /// (median: 0.25), and 0.38 times with both (median: 0.40). So it is as robust as the median here,
 /// and loses less where robustness isn't needed. Recorded slices of Postgres 14.3 against itself
-/// (dop 1, 48 to 189 rounds of 20 ms and more, block bootstrap) agree: standard errors of mean,
-/// this and median were 0.90%, 0.37%, 0.41% and 0.89%, 0.63%, 0.56% for l.i0, 0.42%, 0.38%, 0.40%
-/// for qp100; only where qp100 jumped between two speeds was the median better (2.5%, 3.0%, 2.0%).
-/// Up to a quarter of the slices may be disturbed in one direction before any disturbed value
-/// affects the mean as measured.
+/// (dop 1, 48 to 189 rounds of 20 ms and more, block bootstrap) agree. Standard errors of mean,
+/// this and median were 0.90%, 0.37%, 0.41% and 0.89%, 0.63%, 0.56% for l.i0, and 0.42%, 0.38%,
+/// 0.40% for qp100. Only where qp100 jumped between two speeds was the median better (2.5%, 3.0%,
+/// 2.0%). Up to a quarter of the slices may be disturbed in one direction before any disturbed
+/// value affects the mean as measured.
 pub const TRIMMED: f64 = 0.25;
 
 /// Fewest rounds from which there is an estimate: two batches of three.
@@ -56,8 +56,8 @@ pub struct RestartRatio {
 }
 
 impl RestartRatio {
-    /// A restart with this log ratio and variance, from so many batches of ten rounds, none of
-    /// them special: for simulations and tests.
+    /// A restart with this log ratio and variance, from this many batches of ten rounds, without
+    /// stalls or idle rounds: for simulations and tests.
     pub fn even(mean_log: f64, variance: f64, batches: usize) -> Self {
         Self {
             mean_log,
@@ -73,14 +73,14 @@ impl RestartRatio {
         }
     }
 
-    /// The ratio of all operations, where every slice counts whatever it lacks: nothing is said
-    /// about the typical slice, of stalls or of rounds in which neither did anything.
+    /// The ratio of all operations. Every slice counts, so nothing is said about the typical slice,
+    /// stalls, or rounds in which neither did anything.
     #[must_use]
     pub fn whole(&self) -> Self {
         Self { idle: 0.0, stalled: None, ..self.in_total() }
     }
 
-    /// With nothing from batches of slices, so that only the scatter of restarts counts.
+    /// Without the variances from batches of slices: only the scatter of restarts counts.
     pub(crate) fn between_restarts(&self) -> Self {
         Self { variance: 0.0, total_variance: 0.0, ..*self }
     }

@@ -1,4 +1,4 @@
-//! Student's t distribution, by way of the regularised incomplete beta function.
+//! Student's t distribution, by way of the regularized incomplete beta function.
 
 use crate::beta::{incomplete_beta, ln_gamma};
 

@@ -7,7 +7,7 @@ const SMALLEST_BATCH: usize = 3;
 /// Bounds of the number of batches. t(29) is within 5% of the normal, so more would hardly narrow
 /// an interval; with fewer than 8, the variance itself is known too poorly.
 const BATCHES: (usize, usize) = (8, 30);
-/// Length of a batch in integrated autocorrelation times, so that neighboring batches are nearly
+/// Length of a batch in integrated autocorrelation times, so neighboring batches are nearly
 /// independent.
 const TIMES_PER_BATCH: f64 = 6.0;
 /// The upper limit for the correlation between batches: the estimate from a few batches is poor.

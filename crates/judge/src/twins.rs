@@ -15,7 +15,7 @@ pub const NOISE_PERCENTILE: f64 = 0.99;
 /// the spread: identical variants have a true log ratio of 0, so each comparison with standard
 /// error `e` and `f` degrees of freedom gives `f·e² + mean²` with `f + 1` degrees (for k blocks:
 /// Σd²/k with k degrees), and the pooled `E² = Σ(f·e² + mean²) / Σ(f + 1)` predicts the next one:
-/// `mean / E` follows Student's t with `Σ(f + 1)` degrees of freedom, so that the 99th percentile
+/// `mean / E` follows Student's t with `Σ(f + 1)` degrees of freedom, so the 99th percentile
 /// of |mean| is `t(0.995) · E`. The result is the larger of the two: the first shows heavy tails
 /// once there are many pairs, the second holds even with a single pair.
 ///

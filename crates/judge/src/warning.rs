@@ -10,9 +10,9 @@ use crate::Side;
 /// outcome could ever be significant at 5%.
 pub const ENOUGH_BLOCKS: usize = 6;
 
-/// Number of restarts in frozen slices from which a step can be equivalent. With 6, it is wrongly
-/// said in up to a sixth of experiments with bursts that most restarts miss; with 12, in less than
-/// 4% (VALIDATION.md, Frozen slices).
+/// Number of restarts in frozen slices from which a step can be equivalent. With 6, a step is
+/// wrongly called equivalent in up to a sixth of experiments with bursts that most restarts miss;
+/// with 12, in less than 4% (VALIDATION.md, Frozen slices).
 pub const ENOUGH_FROZEN: usize = 12;
 
 /// Fewer rounds in a restart than this cause a warning if there are few restarts: batches then have
@@ -202,7 +202,7 @@ impl fmt::Display for Warning {
             ),
             Self::TotalsOpen { low, high } => format!(
                 "the typical slice is equivalent, but all slices together may not be: they give {low:.3} to {high:.3}; look \
-                 for stalls, or let more restarts tell"
+                 for stalls, or run more restarts"
             ),
         })
     }

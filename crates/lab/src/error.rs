@@ -162,7 +162,8 @@ pub enum Error {
         died: bool,
         /// True if it fails at every attempt.
         lasting: bool,
-        /// True if the plan asks for what can't be measured; lasting, unless it could be before.
+        /// True if the plan asks for something that can't be measured. That is lasting, unless it
+        /// could be measured before.
         unfit: bool,
     },
     /// The user ended the run.
@@ -247,7 +248,7 @@ pub enum Error {
     },
 }
 
-/// What is known of a server's log after a failure.
+/// A server's log after a failure, as far as it is known.
 #[derive(Debug, Default)]
 pub struct ServerLog {
     /// Its last lines with a heading, or nothing.
@@ -318,7 +319,7 @@ impl Error {
         }
     }
 
-    /// True if the request was wrong, so that repeating it can't help.
+    /// True if the request was wrong, so repeating it can't help.
     pub fn is_request(&self) -> bool {
         match self {
             Error::Variant { source, .. } | Error::Dbms(source) => source.is_request(),

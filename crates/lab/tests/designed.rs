@@ -20,7 +20,7 @@ fn budget(seconds: u32) -> String {
     format!("budget = \"{seconds}s\"\nslice_ms = 5")
 }
 
-/// It says why it has ended, once. Of l.x there are few operations, so that it may stay open.
+/// It says why it has ended, once. l.x has few operations, so it may stay open.
 fn assert_ended(site: &Site) {
     let ended = site.warnings();
     let ends = ["all-decided", "out-of-reach", "budget-spent"];

@@ -63,7 +63,7 @@ struct Case {
     starting: bool,
 }
 
-/// Runs a plan to its end or to what is to happen, and on from there. `whole`: how it ends.
+/// Runs a plan until it ends or the trouble happens, then resumes it. `whole`: how it ends.
 fn ends_well(mut site: Site, plan: &Plan, whole: &Site, case: &Case) {
     let Case { what, fails, starting } = case;
     let (fails, starting) = (*fails, *starting);
@@ -98,7 +98,7 @@ fn ends_well(mut site: Site, plan: &Plan, whole: &Site, case: &Case) {
     assert_eq!(essence(&finished), wanted, "{what}");
 }
 
-/// Has it happen at every call.
+/// Causes the trouble at every call.
 fn at_every_call(plan: &Plan, fault: Fault, calls: &[&str]) {
     let whole = undisturbed(plan);
     let counts = whole.world.counts().into_iter();

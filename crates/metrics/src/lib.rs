@@ -68,7 +68,7 @@ pub const STEP_EVENTS: &[&str] = EVENTS.split_at(10).0;
 
 /// The work of the kernel's scheduler for processes that wait for each other: switches, moves to
 /// another CPU, interrupts sent to wake another CPU (since Linux 6.4), and timers started and
-/// cancelled. All of it is counted by software, so the events never share a hardware counter in
+/// canceled. All of it is counted by software, so the events never share a hardware counter in
 /// turns.
 pub const SCHEDULER_EVENTS: [&str; 5] = [EVENTS[5], EVENTS[6], EVENTS[10], EVENTS[11], EVENTS[12]];
 

@@ -4,14 +4,14 @@ use std::ops::Range;
 
 use toml::de::DeTable;
 
-/// Changes of a text, or none where they are too much for it.
+/// Changes of a text; none if it can't be changed in place.
 pub(crate) struct Edits<'t> {
     text: &'t str,
     made: Option<Vec<(Range<usize>, String)>>,
 }
 
 impl<'t> Edits<'t> {
-    /// None yet; where they are not `possible`, there will be no text.
+    /// No changes yet. Unless they are `possible`, there will be no text.
     pub(crate) fn new(text: &'t str, possible: bool) -> Self {
         Edits { text, made: possible.then(Vec::new) }
     }
@@ -24,7 +24,7 @@ impl<'t> Edits<'t> {
         }
     }
 
-    /// The text with the changes; `None`: it can't be changed like this.
+    /// The text with the changes; `None` if it can't be changed in place.
     pub(crate) fn finish(self) -> Option<String> {
         let mut made = self.made?;
         made.sort_by_key(|(range, _)| range.start);
@@ -38,8 +38,8 @@ impl<'t> Edits<'t> {
     }
 }
 
-/// What replaces which part of the text. `None` for a table that is not written as one: by dotted
-/// keys, or not at all.
+/// The part of the text to replace, and its replacement. `None` for a table that is not written as
+/// one, but by dotted keys or not at all.
 fn edit(
     text: &str,
     document: &DeTable,

@@ -32,12 +32,12 @@ pub(crate) struct Key<'a> {
     name: &'static str,
     /// Its comment in a written plan; may be empty.
     note: &'static str,
-    /// What it means, where that is not its note.
+    /// Its meaning, if that is not its note.
     meaning: &'static str,
-    /// What holds without it, where that is not the value of a default.
+    /// The effect of leaving it out, if that is not the value of a default.
     usual: &'static str,
     unit: &'static str,
-    /// What it may hold.
+    /// The values that it may hold.
     schema: Json,
     /// The present value.
     present: Option<Toml>,
@@ -156,12 +156,12 @@ impl<'a> Key<'a> {
         Key { note, ..self }
     }
 
-    /// Sets what the documentation says of it, if that is not its note.
+    /// Sets its meaning for the documentation, if that is not its note.
     pub(crate) fn means(self, meaning: &'static str) -> Self {
         Key { meaning, ..self }
     }
 
-    /// Sets what holds without it, in words.
+    /// Sets the effect of leaving it out, in words.
     pub(crate) fn usual(self, usual: &'static str) -> Self {
         Key { usual, ..self }
     }
@@ -254,7 +254,7 @@ impl StepNames {
         canonical(step.split_once('.').map_or(step, |(test, _)| test), self.aliases)
     }
 
-    /// What a list of steps may hold.
+    /// The steps that a list may hold.
     pub(crate) fn schema(&self) -> Json {
         let aliases = self.aliases.iter().map(|(alias, _)| alias);
         let names: Vec<&str> = self.known.iter().chain(aliases).copied().collect();

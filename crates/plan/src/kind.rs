@@ -1,4 +1,4 @@
-//! What a key of a plan may hold: how it is read, and how the schema says it.
+//! The kinds of values that a key of a plan may hold: how they are read, and their schemas.
 
 use std::collections::BTreeMap;
 use std::ops::{Range, RangeInclusive};
@@ -16,7 +16,7 @@ type Read<T> = Box<dyn Fn(&DeValue) -> Result<T, String>>;
 pub(crate) struct Kind<T> {
     /// Parses a value, or rejects it with a message.
     pub(crate) read: Read<T>,
-    /// What it accepts.
+    /// The schema of what it accepts.
     pub(crate) schema: Json,
 }
 

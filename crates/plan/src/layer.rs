@@ -1,4 +1,4 @@
-//! What the command line says of a plan, laid over the plan's text and read with it.
+//! Keys of a plan from the command line, laid over the plan's text and read with it.
 
 use std::fmt::Write as _;
 
@@ -109,7 +109,7 @@ fn workload_of(document: &DeTable) -> Option<WorkloadPlan> {
     workloads.keys().find_map(|name| WorkloadPlan::named(name.get_ref()))
 }
 
-/// Settings as a document. It begins with blanks, so that its positions come after those of the
+/// Settings as a document. It begins with blanks, so its positions come after those of the
 /// text that it is laid over.
 pub(crate) fn document(p: &mut Problems, settings: &[Setting]) -> String {
     let mut document = " ".repeat(p.text.len() + 1);

@@ -1,8 +1,8 @@
 //! Reads and checks a plan (TOML) and expands it into blocks of trials.
 //!
-//! A plan names the *variants* to compare, the *workload* they run and how often.
-//! This crate knows nothing about databases or result files: what `dbms = "postgres@13.7"` means is
-//! up to the crate `dbms`; here it is a string that `reference` can name and strip of its password.
+//! A plan names the *variants* to compare, the *workload* they run and how often. This crate knows
+//! nothing about databases or result files: what `dbms = "postgres@13.7"` means is up to the crate
+//! `dbms`; here it is a string that `reference` can name and strip of its password.
 //!
 //! ```
 //! let text = r#"

@@ -4,7 +4,7 @@ use crate::near::nearest;
 
 /// The path of a setting in a plan with these variants. With a variant's name and a dot in front,
 /// as in `pg14.3.work_mem`, it is that one's. The names of settings contain dots themselves, as in
-/// `auto_explain.log_min_duration`, so that only what equals a variant's name is one.
+/// `auto_explain.log_min_duration`, so a prefix counts only if it is a variant's name.
 pub(crate) fn owned<'k>(key: &'k str, variants: &[&'k str]) -> Result<Vec<&'k str>, String> {
     let rest = |name: &&'k str| Some((*name, key.strip_prefix(*name)?.strip_prefix('.')?));
     // `pg14.3` also begins with `pg14.`, but no setting with a digit.

@@ -10,9 +10,9 @@ use crate::count::CountPlan;
 use crate::family::{PlannedStep, Sequence};
 use crate::workloads::WorkloadPlan;
 
-/// Trials per variant when the plan does not say (design.md, "How it judges": k ≥ 6 by default).
+/// Trials per variant when the plan does not say: as many as a verdict takes.
 pub const DEFAULT_BLOCKS: u32 = 6;
-/// The default for the largest difference that counts as small (design.md: δ, default 2%).
+/// The default for the largest difference that counts as small.
 pub const DEFAULT_MARGIN: f64 = 0.02;
 /// Share of the machine's CPU time that a hypervisor may take during a step when the plan does not
 /// say. A twentieth gone to others moves a CPU-bound rate by about as much: more than twice the
@@ -44,7 +44,7 @@ pub struct Plan {
     pub seed: Option<u64>,
     /// δ: differences up to this share count as small, in (0, 1).
     pub margin: f64,
-    /// Factor on the rest pause after settling (workloads.md §6), 0 to 1.
+    /// Factor on the pause after settling, 0 to 1.
     pub settle_seconds_scale: f64,
     /// How trials of different variants are paired.
     pub pairing: Pairing,
@@ -89,10 +89,10 @@ pub struct Plan {
     pub added: Vec<String>,
     /// The input of `steelyard count`; a run does not use it.
     pub count: CountPlan,
-    /// The plan as text, complete: the text that it was read from, with what was laid over it and
-    /// what was found beside it. As [`Plan::to_toml`] writes it where nobody has written it
-    /// ([`Plan::short`], twins) or where it can't be completed in place. It may hold a password,
-    /// see [`Plan::text_without_passwords`].
+    /// The complete plan as text: the text that it was read from, with what was laid over it and
+    /// the texts of the files that it names. If nobody has written it ([`Plan::short`], twins), or
+    /// it can't be completed in place, it is as [`Plan::to_toml`] writes it. It may hold a
+    /// password, see [`Plan::text_without_passwords`].
     pub text: String,
 }
 
@@ -189,7 +189,7 @@ pub enum BuildSystem {
     Meson,
 }
 
-/// How trials of different variants are paired (design.md, "How it judges").
+/// How trials of different variants are paired.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pairing {

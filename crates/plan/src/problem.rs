@@ -71,7 +71,7 @@ impl fmt::Display for Problem {
 pub(crate) struct Problems<'t> {
     pub(crate) text: &'t str,
     origin: &'t str,
-    /// True if nobody has written the text, so that places in it mean nothing.
+    /// True if the text was generated, so places in it mean nothing.
     pub(crate) generated: bool,
     /// Where the keys of each option end; they come after the text.
     pub(crate) options: Vec<(usize, String)>,
@@ -174,7 +174,7 @@ impl<'t> Problems<'t> {
         if self.found.is_empty() { Ok(()) } else { Err(self.error()) }
     }
 
-    /// What was found, as an error.
+    /// The problems found, as an error.
     pub(crate) fn error(mut self) -> PlanError {
         self.found.sort_by_key(|(start, _)| start.unwrap_or(usize::MAX));
         PlanError::Invalid { problems: self.found.into_iter().map(|(_, p)| p).collect() }

@@ -10,7 +10,7 @@ const SUFFIX: &str = ".aa";
 
 impl Plan {
     /// The same plan with every variant doubled: `pg13.7` is followed by `pg13.7.aa`, the same
-    /// system under a second name. Variants that are twins or have one stay as they are, so that
+    /// system under a second name. Variants that are twins or have one stay as they are, so
     /// doubling twice changes nothing.
     ///
     /// A name that is too long or taken is found by [`Plan::parse_with`], for which this is

@@ -1,6 +1,6 @@
 //! The room as others see it: plans that are good, plans that are not, and any others.
 //!
-//! One binary for all, so that it is linked once.
+//! One binary for all, so it is linked once.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by it")]
 

@@ -1,4 +1,4 @@
-//! What holds for any plan and any text.
+//! Properties that hold for any plan and any text.
 use std::collections::BTreeMap;
 use std::time::Duration;
 

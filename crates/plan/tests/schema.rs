@@ -85,7 +85,7 @@ fn row(name: &str, key: &Value) -> String {
     format!("| `{name}` | {usual} | {meaning} |\n")
 }
 
-/// What of a value is not as its schema says, by the rules that this schema uses.
+/// The places where a value breaks its schema, by the rules that this schema uses.
 fn wrong(schema: &Value, value: &Value, path: &str) -> Option<String> {
     let kind = match value {
         Value::Object(_) => "object",

@@ -1,4 +1,4 @@
-//! What other programs have of the machine's CPUs, and how long threads wait for one.
+//! Measures how much of the machine's CPUs other programs use, and how long threads wait for one.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -70,7 +70,7 @@ impl Contention {
 }
 
 impl Contended {
-    /// What happened from this reading to a later one.
+    /// The use of the CPUs from this reading to a later one.
     pub fn until(&self, later: &Contended) -> Rivalry {
         let seconds = (later.at - self.at).as_secs_f64();
         let others = (later.busy - self.busy) - (later.own - self.own);
@@ -95,8 +95,8 @@ impl RunDelay {
         RunDelay { root_pid, threads }
     }
 
-    /// The sum over all threads since the beginning. What those waited that have ended is known up
-    /// to the reading before.
+    /// The sum over all threads since the beginning. The waits of threads that have ended are known
+    /// up to the last reading before that.
     pub fn read(&mut self) -> Duration {
         for (thread, delay) in delays(self.root_pid) {
             self.threads.entry(thread).or_default().1 = delay;

@@ -13,7 +13,7 @@ use crate::systems::SYSTEMS;
 
 pub use place::HIDDEN;
 
-/// Whatever ends in one of these is followed by a password: PGPASSWORD too.
+/// A name that ends in one of these is followed by a password: PGPASSWORD, too.
 const KEYS: [&str; 3] = ["password", "passwd", "mysql_pwd"];
 
 /// Schemes that are not database servers. Many texts contain their URLs, without careless

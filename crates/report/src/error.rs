@@ -110,7 +110,7 @@ pub enum ReportError {
         plan: String,
         /// Its steps.
         steps: Vec<String>,
-        /// What is stored instead.
+        /// The stored trials that do not fit, in words.
         found: String,
     },
     /// Not even two blocks fit.

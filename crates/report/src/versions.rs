@@ -27,7 +27,7 @@ pub struct VersionDocument {
     pub system: String,
     /// Its version, such as `13.7`.
     pub version: String,
-    /// What it was built from, such as `git 86a4dc1e6f29`; `null` for what is fetched.
+    /// Its source, such as `git 86a4dc1e6f29`; `null` for a version that is fetched.
     pub built_from: Option<String>,
     /// Size of its files in the cache; `null` if it is not there.
     pub cached_bytes: Option<u64>,

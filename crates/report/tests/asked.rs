@@ -17,7 +17,7 @@ fn a_kind_of_table_that_was_asked_for_comes_alone() {
     assert!(!text.contains("Verdicts") && !text.contains("--- absolute"), "{text}");
 }
 
-/// What `run` prints into a file is in the order of `compare`.
+/// `run` prints into a file in the order of `compare`.
 #[test]
 fn a_summary_has_the_order_of_the_whole() {
     let comparison = rich_lab().compare();

@@ -81,8 +81,7 @@ fn only_the_steps_asked_for() {
     assert!(error.contains("l.i0, l.x, qr100") && error.contains("l.i9"), "{error}");
 }
 
-/// Twelve nights of two variants; behind the name pg14 the version changed after the seventh, and
-/// it got slower.
+/// Twelve nights of two variants. After the seventh, pg14 is another version, which is slower.
 fn nights() -> Many {
     let many = Many::new();
     for day in 0..12 {

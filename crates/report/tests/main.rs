@@ -1,6 +1,6 @@
 //! Tests of the crate on stored results: printed output, written files and documents.
 //!
-//! One binary for all, so that it is linked once.
+//! One binary for all, so it is linked once.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by it")]
 

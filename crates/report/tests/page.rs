@@ -74,8 +74,6 @@ fn the_page_holds_everything() {
     assert!(codes.contains(&"rate-not-held") && codes.contains(&"too-few-blocks"), "{codes:?}");
 }
 
-/// The directory's latest count is on the page of its latest run, and on a page of its own without
-/// a run.
 /// The page draws the blocks where they are too few for an interval, and has the confidence of an
 /// interval in the words of the sentences.
 #[test]
@@ -100,6 +98,8 @@ fn few_blocks_are_points_on_the_page() {
     assert!(enough["low"].is_f64(), "{enough}");
 }
 
+/// The directory's latest count is on the page of its latest run, and on a page of its own without
+/// a run.
 #[test]
 fn counts_are_on_the_page() {
     let two = ["a", "b"];

@@ -82,7 +82,7 @@ fn a_step_is_judged_the_way_in_which_most_of_its_blocks_ran() {
     assert_eq!(judged(2..=6), (Method::Slices, 5));
 }
 
-/// What is missing, why, and what to do.
+/// The gap says what is missing, why, and what to do.
 #[test]
 fn a_gap_says_why_blocks_are_left_out() {
     let said = |disturbed: bool| {

@@ -6,7 +6,7 @@ use thiserror::Error;
 /// A script that comes with pgbench.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct BuiltIn {
-    /// Its name behind `-b`.
+    /// Its name after `-b`.
     pub name: &'static str,
     /// The name in pgbench's report.
     pub description: &'static str,
@@ -86,7 +86,7 @@ pub enum ChoiceError {
     )]
     Ambiguous(String),
     /// Not a weight.
-    #[error("expected a whole number from 0 to 2147483647 behind @, found {0:?}")]
+    #[error("expected a whole number from 0 to 2147483647 after @, found {0:?}")]
     Weight(String),
 }
 

@@ -336,7 +336,7 @@ impl<'a> Parser<'a, '_> {
         self.call(*function, arguments)
     }
 
-    /// The operator that is next behind an operand.
+    /// The operator that is next after an operand.
     fn operator(&self) -> Option<Operator> {
         let call = |level, function| {
             Some(Operator { level, kind: Operation::Call { function, swapped: false } })

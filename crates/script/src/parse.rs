@@ -311,7 +311,7 @@ impl<'a> Parser<'a, '_> {
     }
 }
 
-/// The first word, behind comments and parentheses, in capitals.
+/// The first word, after comments and parentheses, in capitals.
 fn first_word(text: &str) -> String {
     let mut rest = text.trim_start_matches(|c: char| c.is_ascii_whitespace() || c == '(');
     loop {

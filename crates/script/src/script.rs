@@ -69,7 +69,7 @@ pub struct Sleep {
     pub unit: u64,
 }
 
-/// The number behind `\sleep`.
+/// The number after `\sleep`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Time {
     /// A number. A negative one means no sleep.

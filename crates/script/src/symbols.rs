@@ -1,4 +1,4 @@
-//! The variables of a workload: names become slots once, so that running needs no names.
+//! The variables of a workload: names become slots once, so running needs no names.
 
 use serde::{Deserialize, Serialize};
 

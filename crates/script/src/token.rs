@@ -16,7 +16,7 @@ pub(crate) struct Word<'a> {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Token<'a> {
     Int(i64),
-    /// 9223372036854775808, which is a number only behind a minus sign.
+    /// 9223372036854775808, which is a number only after a minus sign.
     AboveMax,
     Double(f64),
     Variable(&'a str),
@@ -36,7 +36,7 @@ const SIGNS: [&str; 20] = [
 #[derive(Debug)]
 pub(crate) struct Line<'a> {
     script: &'a str,
-    /// Where it goes on; behind the end of the line if that was passed.
+    /// Where it goes on; past the end of the line if the end was read.
     pub(crate) at: usize,
     passed: bool,
 }

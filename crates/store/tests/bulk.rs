@@ -1,4 +1,4 @@
-//! `compare` reads 100,000 step results; the budget for all of it is a second (design.md).
+//! `compare` reads 100,000 step results; the budget for all of it is a second (BENCHMARKS.md).
 
 use std::time::{Duration, Instant};
 

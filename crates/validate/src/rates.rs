@@ -6,7 +6,7 @@ use std::thread;
 
 use crate::Random;
 
-/// A share as a percentage with so many decimals.
+/// A share as a percentage with this many decimals.
 pub fn percent(share: f64, decimals: usize) -> String {
     format!("{:.decimals$}%", 100.0 * share)
 }

@@ -58,7 +58,7 @@ impl Class {
         Class { name, plural, unit, effect }
     }
 
-    /// True if its requests are many and alike, so that their times and their number per second are
+    /// True if its requests are many and alike, so their times and their number per second are
     /// meaningful.
     pub fn is_steady(&self) -> bool {
         !matches!(self.effect, Effect::Defines | Effect::Holds)

@@ -144,7 +144,7 @@ fn writer(plan: &KvPlan, client: u32) -> Stream {
     }
 }
 
-/// The settings of workloads.md §3, by RocksDB's names. They include defaults of RocksDB where
+/// The settings listed in docs/plans.md, by RocksDB's names. They include defaults of RocksDB where
 /// versions differ.
 fn config(plan: &KvPlan) -> BTreeMap<String, String> {
     let small = 8 << 20;

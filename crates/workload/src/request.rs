@@ -118,7 +118,7 @@ pub enum KeyAction {
 pub struct Scan {
     /// How many.
     pub pairs: u32,
-    /// True if it goes towards smaller keys.
+    /// True if it goes toward smaller keys.
     pub reverse: bool,
 }
 

@@ -156,7 +156,7 @@ pub fn document(recordings: &[Recording], live: &[Run]) -> String {
         let _ = write!(
             text,
             "### Usual practice, {} machine\n\nExperiments of {} each, from {} blocks of trials; \
-             beside its load, a trial takes\n{:.1} s.\n\n{}\n",
+             besides its load, a trial takes\n{:.1} s.\n\n{}\n",
             recording.condition,
             plan::format_duration(BUDGET),
             recording.pairs.iter().map(Vec::len).max().unwrap_or_default(),

@@ -18,10 +18,10 @@ pub struct Build {
     pub right: Verdict,
 }
 
-/// The builds. A round takes 0.97 ns on the machine the race was made for, and a statement of l.i0
-/// [`STATEMENT_US`], in client and server together: 28,900 rounds are 28.0 µs, with which it takes
-/// 560 µs, 1/0.95 times as long; 11,200 are 10.9 µs (1/0.98). On other machines the shares differ,
-/// so the tables show the measured ones.
+/// The builds. On the machine the race was made for, a round takes 0.97 ns and a statement of l.i0
+/// [`STATEMENT_US`], in client and server together. So 28,900 rounds, 28.0 µs, make a statement
+/// take 560 µs, 1/0.95 times as long; 11,200 are 10.9 µs (1/0.98). On other machines the shares
+/// differ, so the tables show the measured ones.
 pub const BUILDS: [Build; 3] = [
     Build { name: "same", rounds: 0, slower: 0, margin: 0.02, right: Verdict::Equivalent },
     Build { name: "minus-2", rounds: 11_200, slower: 2, margin: 0.01, right: Verdict::Regression },

@@ -50,7 +50,7 @@ enum Part {
     },
     /// Record blocks of trials of all builds, until there are this many
     Record {
-        /// Beside a load that takes a third of a core in bursts
+        /// Next to a load that takes a third of a core in bursts
         #[arg(long)]
         loaded: bool,
         /// Blocks of trials
@@ -62,7 +62,7 @@ enum Part {
     },
     /// Run plans that design themselves, for real, until live.tsv has this many runs of this kind
     Live {
-        /// Beside a load that takes a third of a core in bursts
+        /// Next to a load that takes a third of a core in bursts
         #[arg(long)]
         loaded: bool,
         /// The build that is compared with the base

@@ -1,7 +1,7 @@
 //! The built command on real servers: its output, its exit codes, and that it leaves nothing
 //! behind, whatever happens.
 //!
-//! One binary for all, so that it is linked once and its tests share the machine's cores.
+//! One binary for all, so it is linked once and its tests share the machine's cores.
 
 #![allow(clippy::unwrap_used)] // a test fails by it
 

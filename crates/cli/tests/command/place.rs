@@ -182,8 +182,8 @@ impl Place {
     }
 
     /// Waits until the server of a variant is under load, however long that takes to begin, and
-    /// returns its pid: one of its sessions has used so much CPU time that it must be a client's,
-    /// and no more than that, for where commits are slow a client needs little in a second.
+    /// returns its pid: one of its sessions has used so much CPU time that it must be a client's.
+    /// It asks for no more than that, because a client needs little where commits are slow.
     pub fn wait_for_load(&self, variant: &str) -> Pid {
         let records = self.ledger().records().unwrap();
         // One without a process is of data that was loaded.
@@ -248,7 +248,7 @@ impl Running {
         kill(Pid::from_raw(self.child.id() as i32), signal).unwrap();
     }
 
-    /// Waits until stderr has `after` and, behind it, `text`.
+    /// Waits until stderr has `after` and, later, `text`.
     pub fn wait_for(&mut self, after: &str, text: &str) {
         let begin = Instant::now();
         loop {

@@ -110,9 +110,9 @@ fn a_profile_that_was_asked_for_and_not_taken_is_told() {
     place.run(&[&file]).expect(0, &["warning: no step was profiled ("]);
 }
 
-/// The CPU that perf counted is about the CPU that the kernel's accounts have: of other seconds of
-/// the same step, and a neighbor may have been there in one of them. A wrong unit or a process
-/// left out would be another order of magnitude.
+/// perf and the kernel count about the same CPU time. They do so in different seconds of a step,
+/// one of which a neighbor may have disturbed; a wrong unit or a missing process would be off by an
+/// order of magnitude.
 fn check_counts(database: &Database) {
     let clock_us = database.metric("qr100", "perf.task-clock/o").unwrap() * 1000.0;
     let cpu_us = database.metric("qr100", "dbms.cpu/o").unwrap();

@@ -17,21 +17,22 @@ pub trait Freeze: Send {
     fn thaw(&mut self) -> Result<(), String>;
 }
 
-/// A setting by the clock: how often work in the background is done, or how much of it in a second.
+/// A setting that goes by the clock: how often work in the background is done, or how much of it in
+/// a second.
 ///
-/// The clock goes on while a server is frozen. For the same in its own time, a period has to be
-/// longer and a rate lower.
+/// The clock goes on while a server is frozen. To stay the same in the server's own time, a period
+/// has to be longer and a rate lower.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timer {
     /// Its name.
     pub name: &'static str,
-    /// Other settings: if one of them is set, the built-in value is another one.
+    /// Other settings, which change the built-in value if one of them is set.
     pub unless: &'static [&'static str],
     /// Its built-in value.
     value: u64,
     /// The last value that all versions take: the highest period, or the lowest rate.
     limit: u64,
-    /// Stands behind the value: `s`, `ms` or nothing.
+    /// Follows the value: `s`, `ms` or nothing.
     unit: &'static str,
     is_rate: bool,
 }

@@ -5,8 +5,8 @@
 //! build. A start of a `spec` gives a `system`, which has an `endpoint`, reached by a `transport`,
 //! and `counters`, and leaves something when it is `stopped`. `count_method` and `profile` tell
 //! other crates how to count its instructions and read its call stacks; `freezing` lets time stand
-//! still for it. An `error` says what was
-//! expected, what was found and what to do, with an `excerpt` of what a program wrote.
+//! still for it. An `error` says what was expected, what was found and what to do, with an
+//! `excerpt` of what a program wrote.
 
 pub mod builds;
 pub(crate) mod count_method;

@@ -34,7 +34,7 @@ pub(crate) fn prepare(
     }
     spec.user.check_reach(spec.cache.path())?;
     let workshop = spec.cache.workshop(&name)?;
-    let (theirs, ours) = (workshop.path().join("initialised"), workshop.path().join("made"));
+    let (theirs, ours) = (workshop.path().join("initialized"), workshop.path().join("made"));
     paths::make_private(&theirs, &spec.user)?;
     make(&theirs)?;
     identity::take_over(&spec.user, &theirs, &ours, Modes::Kept)?;

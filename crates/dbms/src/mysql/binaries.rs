@@ -12,7 +12,7 @@ use crate::obtain::elf;
 use crate::process::launch;
 use crate::{Error, Installation, ServerUser};
 
-/// Key of [`Installation::build`]: what `mysqld --version` prints.
+/// Key of [`Installation::build`]: the output of `mysqld --version`.
 const BANNER: &str = "mysqld --version";
 
 /// Where the programs of an installation may be, below its root.
@@ -111,8 +111,7 @@ impl Layout {
     }
 }
 
-/// Describes the installation in `root`. Its programs are run as `user`,
-/// like its servers.
+/// Describes the installation in `root`. Its programs are run as `user`, like its servers.
 pub(super) fn describe(
     flavor: &'static Flavor,
     root: &Path,

@@ -17,7 +17,7 @@ use crate::{Diagnosis, Endpoint, Error, Host, Server, Sql};
 /// How long one attempt to connect may take.
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
 
-/// The largest packet; given here, so that connecting asks the server nothing.
+/// The largest packet; given here, so connecting asks the server nothing.
 const LARGEST_PACKET: usize = 16 << 20;
 
 /// The file of a key that must not be asked for: no file has this name, and to open it gives
@@ -233,7 +233,7 @@ const FULL: [u16; 2] = [20, 1021];
 /// A privilege is missing (ER_SPECIFIC_ACCESS_DENIED_ERROR).
 const NOT_PERMITTED: u16 = 1227;
 
-/// The cause behind an error's number and text.
+/// The cause of an error's number and text.
 fn diagnosis(number: Option<u16>, message: &str) -> Option<Diagnosis> {
     let number = number?;
     // ER_RECORD_FILE_FULL says that InnoDB could not extend a file. The file layer and engines give

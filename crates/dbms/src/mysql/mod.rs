@@ -15,7 +15,7 @@
 //! the names in `moved`. `gauges` watches some of it each second. `tables` has sizes, `settings`
 //! what was configured. `settle` pays off the `debt`, with settings `changed` for a while. `plans`
 //! reads what EXPLAIN says, `log` the error log, `waits` what sessions wait for. `timers` has the
-//! settings by the clock, `profile` the functions of a statement's phases.
+//! settings that go by the clock, `profile` the functions of a statement's phases.
 
 mod archive;
 mod attach;

@@ -46,7 +46,7 @@ const MOVED: [(&str, &str, &str, &str); 25] = [
     (STATUS, "Innodb_buffer_pool_pages_LRU_freed", STATUS, "Innodb_buffer_pool_pages_lru_freed"),
 ];
 
-/// Under which view and name a figure is known here.
+/// The view and name under which a figure is known here.
 pub(super) fn now<'a>(view: &'a str, name: &'a str) -> (&'a str, &'a str) {
     let found = MOVED.iter().find(|(old, was, ..)| *old == view && was.eq_ignore_ascii_case(name));
     found.map_or((view, name), |(.., view, name)| (view, name))

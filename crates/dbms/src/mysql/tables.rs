@@ -22,7 +22,7 @@ const FIRST_PAGES: f64 = 65_536.0;
 const FREE: f64 = 8.0 * 1024.0 * 1024.0;
 /// Up to this size of the parts, InnoDB extends the file by single pages.
 const SMALL: f64 = 32.0 * 16_384.0;
-/// Bytes that such a small file has besides: pages about the file itself, and some that are free.
+/// Further bytes of such a small file: pages about the file itself, and some that are free.
 const SMALL_FREE: f64 = 16.0 * 16_384.0;
 
 impl Size {

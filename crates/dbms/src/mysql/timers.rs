@@ -1,11 +1,11 @@
-//! The settings by the clock, with their built-in values.
+//! The settings that go by the clock, with their built-in values.
 
 use super::engine::StorageEngine;
 use super::version::Version;
 use crate::Timer;
 
 /// The setting that limits InnoDB's work in the background, in pages per second. The page cleaner
-/// works once a second, for at most so many pages.
+/// works once a second, for at most this many pages.
 const CAPACITY: &str = "innodb_io_capacity";
 const MOST_CAPACITY: &str = "innodb_io_capacity_max";
 
@@ -23,7 +23,7 @@ const NEWER: (u32, u64) = (80_400, 10_000);
 /// The lowest built-in value of the other limit, which is otherwise twice the capacity.
 const LEAST: u64 = 2000;
 
-/// Those of a server. A version that can't be read has no known capacity.
+/// The settings of a server. A version that can't be read has no known capacity.
 pub(super) fn of(version: Option<Version>, engine: StorageEngine) -> Vec<Timer> {
     let mut timers = PERIODS.to_vec();
     if let Some(Version { mariadb, number }) = version {

@@ -19,7 +19,7 @@ pub struct ListedVersion {
     pub system: String,
     /// The version, as its developers write it: `13.7`.
     pub version: String,
-    /// What it was built from, such as `git 86a4dc1e6f29`; `None` for what is fetched.
+    /// Its source, such as `git 86a4dc1e6f29`; `None` for a version that is fetched.
     pub built_from: Option<String>,
     /// Size of its files in the cache; `None` if it is not there.
     pub cached_bytes: Option<u64>,

@@ -39,7 +39,7 @@ const PASSWORD: usize = 24;
 const LOG_LINES: usize = 12;
 
 /// Settings of the session that sets the password, so that its hash gets into no log and no
-/// statistics; those that this version doesn't have are left out.
+/// statistics. Leaves out those that this version doesn't have.
 const QUIET: &str = "SELECT set_config(name, value, false) FROM (VALUES \
     ('log_statement', 'none'), ('log_min_duration_statement', '-1'), \
     ('log_min_duration_sample', '-1'), ('log_transaction_sample_rate', '0'), \

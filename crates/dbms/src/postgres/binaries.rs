@@ -7,8 +7,7 @@ use crate::api::builds::{BANNER, CC, CFLAGS, CONFIGURE};
 use crate::process::launch;
 use crate::{Error, Installation, ServerUser};
 
-/// Describes the installation in `root`. Its programs are run as `user`,
-/// like its servers.
+/// Describes the installation in `root`. Its programs are run as `user`, like its servers.
 pub(super) fn describe(root: &Path, user: &ServerUser) -> Result<Installation, Error> {
     let bin_dir = root.join("bin");
     let postgres = bin_dir.join("postgres");

@@ -83,18 +83,18 @@ fn is_configure(text: &str) -> bool {
 
 /// On x86-64 and ARM, compilers omit frame pointers by default from -O1 on.
 fn keeps_frame_pointers(flags: &str) -> bool {
-    let mut optimised = false;
+    let mut optimized = false;
     let mut told = None;
     for flag in flags.split_ascii_whitespace() {
         match flag {
-            "-O0" => optimised = false,
+            "-O0" => optimized = false,
             "-fno-omit-frame-pointer" => told = Some(true),
             "-fomit-frame-pointer" => told = Some(false),
-            flag if flag.starts_with("-O") => optimised = true,
+            flag if flag.starts_with("-O") => optimized = true,
             _ => {}
         }
     }
-    told.unwrap_or(!optimised)
+    told.unwrap_or(!optimized)
 }
 
 /// The first text in a binary that begins with `begin`, ends with a zero byte and satisfies

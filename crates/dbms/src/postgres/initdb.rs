@@ -21,7 +21,7 @@ const OWN_OPTIONS: [(&str, &str, &str); 8] = [
     ("-W", "--pwprompt", "there is nobody to answer a prompt"),
     ("--pwfile", "--pwfile", "steelyard's role has no password"),
     ("-X", "--waldir", "every trial gets its own data directory, WAL included"),
-    ("-s", "--show", "it initialises nothing"),
+    ("-s", "--show", "it initializes nothing"),
     ("-c", "--set", "settings belong in `config`, where they are checked"),
 ];
 

@@ -1,4 +1,4 @@
-//! Things that a server did by itself, from its log: checkpoints, autovacuum, and cancelled work.
+//! Things that a server did by itself, from its log: checkpoints, autovacuum, and canceled work.
 
 use chrono::NaiveDateTime;
 

@@ -50,8 +50,8 @@ enum Way {
 }
 
 impl Freezer {
-    /// For a server with this root process, which is in these control groups. It tells in `frozen`
-    /// whether some processes may be frozen.
+    /// For a server with this root process, which is in these control groups. It sets `frozen`
+    /// while some processes may be frozen.
     pub(crate) fn of(root: u32, groups: &[PathBuf], frozen: Arc<AtomicBool>) -> Self {
         let open = |group: &Path| -> io::Result<Way> {
             let both = |name| OpenOptions::new().read(true).write(true).open(group.join(name));
@@ -147,7 +147,7 @@ fn hold(root: u32, held: &mut Vec<ProcessId>) -> (bool, String) {
     (all && running.is_empty(), format!("processes {running:?} running"))
 }
 
-/// Asks `stopped` until it says so; it also says what it found.
+/// Calls `stopped` until it returns true; the text with it is what it found.
 fn wait_until(mut stopped: impl FnMut() -> Result<(bool, String), String>) -> Result<(), String> {
     let begin = Instant::now();
     let mut pause = Duration::from_micros(10);
@@ -220,7 +220,7 @@ mod tests {
         assert!(proc::wait_until(Duration::from_secs(60), done), "{what}");
     }
 
-    /// What freezes does nothing, however often, and goes on afterwards.
+    /// Frozen processes do nothing, however often they are frozen, and continue afterwards.
     fn freezes(root: u32, pids: &[u32], freezer: &mut dyn Freeze) {
         for _ in 0..3 {
             let before = used(pids);

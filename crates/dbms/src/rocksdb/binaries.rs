@@ -8,8 +8,7 @@ use crate::obtain::elf;
 use crate::process::launch;
 use crate::{Error, Installation, ServerUser};
 
-/// Describes the library at `root`, or in it. A process of `user` loads
-/// it to ask for its version.
+/// Describes the library at `root`, or in it. A process of `user` loads it to ask for its version.
 pub(super) fn describe(root: &Path, user: &ServerUser) -> Result<Installation, Error> {
     let directory = root.join("bin");
     let place = if directory.is_dir() { directory } else { root.to_path_buf() };

@@ -226,7 +226,7 @@ impl Database {
         })
     }
 
-    /// Seeks to a key and shows at most this many pairs from there, towards smaller keys if
+    /// Seeks to a key and shows at most this many pairs from there, toward smaller keys if
     /// `reverse`.
     ///
     /// # Errors

@@ -2,8 +2,8 @@
 //!
 //! `archive` says where to fetch libraries, and `binaries` describes them. The process that a start
 //! makes runs [`serve`] (`inside`), which opens a [`Database`] with the functions of `library`.
-//! `options` translates settings and has those by the clock; `stats` reads what it says about
-//! itself.
+//! `options` translates settings and has those that go by the clock; `stats` reads what it says
+//! about itself.
 
 mod archive;
 mod binaries;

@@ -18,8 +18,8 @@ const OWN: [(&str, &str); 8] = [
 const CREATED: &str = "a trial begins with an empty database or a copy of a loaded one";
 const DIRECTORY: &str = "every trial has its own directory";
 
-/// Settings by the clock: how often statistics are written, and how fast writers may go on while
-/// compaction is behind (16 MB/s, unless there is a limit for all writes).
+/// Settings that go by the clock: how often statistics are written, and how fast writers may go on
+/// while compaction is behind (16 MB/s, unless there is a limit for all writes).
 pub(super) const TIMERS: [Timer; 3] = [
     Timer::period("stats_dump_period_sec", 600, 4_294_967_295, ""),
     Timer::period("stats_persist_period_sec", 600, 4_294_967_295, ""),

@@ -19,7 +19,7 @@ use crate::wire::Breaker;
 pub struct Gate {
     phase: Mutex<PhaseOfStep>,
     changed: Condvar,
-    /// What whoever watches the step may see and set from another process.
+    /// The numbers that whoever watches the step may read and set, even from another process.
     pub board: Arc<Board>,
     /// The clients' time is that of the board's clock.
     own_time: bool,
@@ -88,8 +88,8 @@ impl Gate {
         if self.own_time { self.board.clock.now() } else { Moment::now() }
     }
 
-    /// Takes note of how to break the calling thread's new connection; breaks it if the step has
-    /// already ended.
+    /// Records how to break the calling thread's new connection; breaks it if the step has already
+    /// ended.
     pub fn also_breaks(&self, breaker: Breaker) {
         let mut breakers = self.breakers.lock().unwrap_or_else(PoisonError::into_inner);
         if self.stopped() {
@@ -174,7 +174,7 @@ impl Gate {
         }
     }
 
-    /// The clients' clock has gone on: those that sleep look at it.
+    /// Wakes clients that sleep, because their clock runs again.
     pub fn wake(&self) {
         // Under the lock, so no client can miss it between looking and sleeping.
         let _phase = self.phase.lock().unwrap_or_else(PoisonError::into_inner);

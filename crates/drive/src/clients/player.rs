@@ -73,7 +73,7 @@ impl Player {
         })
     }
 
-    /// The session is a new one, and knows no statement yet.
+    /// Continues on a new session, which knows no statement yet.
     ///
     /// # Errors
     /// As for [`Player::new`].
@@ -91,7 +91,7 @@ impl Player {
     /// Runs a script, as often as it may be tried.
     ///
     /// # Errors
-    /// Whatever ends a client of pgbench.
+    /// Any error that would end a client of pgbench.
     pub fn transaction(
         &mut self,
         session: &mut dyn Session,

@@ -281,7 +281,7 @@ impl Process {
         Ok(Process { name, counted, link: Arc::new(link), reader, thread: None })
     }
 
-    /// From now on, takes note of what it tells.
+    /// Records what the process reports from now on.
     fn listen(&mut self) {
         let link = Arc::clone(&self.link);
         let mut reader = self.reader.take();

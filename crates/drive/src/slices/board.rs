@@ -21,7 +21,7 @@ use workload::Padded;
 use super::own::OwnClock;
 use crate::clock::Moment;
 
-/// What there is once for a step.
+/// The numbers that a step has only once.
 #[derive(Debug)]
 #[repr(C, align(128))]
 pub struct Common {
@@ -33,7 +33,7 @@ pub struct Common {
     pub leads: AtomicU64,
     /// Streams that have not ended.
     pub running: AtomicU64,
-    /// From here on, in nanoseconds since the start, nothing counts.
+    /// Nanoseconds since the start from which on nothing counts.
     pub closed: AtomicU64,
 }
 
@@ -52,7 +52,7 @@ unsafe impl Send for Board {}
 unsafe impl Sync for Board {}
 
 impl Board {
-    /// One for clients of this process, whose step has so many streams, of which `leads` are
+    /// A board for clients of this process, whose step has this many streams, `leads` of them
     /// leading.
     ///
     /// # Errors
@@ -61,7 +61,8 @@ impl Board {
         Ok(Board::map(None, targets, streams)?.begin(leads))
     }
 
-    /// One for clients of another process, on one target, and the file by which that maps it.
+    /// A board for clients of another process, on one target, and the file by which that process
+    /// maps it.
     ///
     /// # Errors
     /// As [`Board::new`].
@@ -75,7 +76,7 @@ impl Board {
         Ok((board, file.into()))
     }
 
-    /// The one that another process has made, from the file that it gave.
+    /// The board that another process has made, from the file that it sent.
     ///
     /// # Errors
     /// If the file is too small or can't be mapped.

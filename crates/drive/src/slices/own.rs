@@ -5,16 +5,16 @@ use std::time::Duration;
 
 use crate::clock::{Moment, nanos};
 
-/// Set while the clock stands; the other bits are then the time that it shows. Otherwise they are
-/// how far it is behind.
+/// Set while the clock is stopped. The other bits are then the time that it shows, otherwise how
+/// far it is behind.
 const STANDS: u64 = 1 << 63;
 /// Set while it is being stopped: nobody reads a time that is later than the one it will show.
 const STOPPING: u64 = u64::MAX;
 
-/// A clock that stands while its target is frozen. One thread stops it and lets it go on; any may
+/// A clock that is stopped while its target is frozen. One thread stops and restarts it; any may
 /// read it.
 ///
-/// Before it first stands, it shows the same as [`Moment::now`].
+/// Before it is first stopped, it shows the same as [`Moment::now`].
 #[derive(Debug, Default)]
 #[repr(transparent)]
 pub struct OwnClock(AtomicU64);
@@ -45,12 +45,12 @@ impl OwnClock {
         }
     }
 
-    /// True while it stands.
+    /// True while it is stopped.
     pub fn stands(&self) -> bool {
         standing(self.0.load(Ordering::Acquire)).is_some()
     }
 
-    /// Lets it stand and show `time`.
+    /// Stops it at `time`.
     pub fn stand_at(&self, time: Moment) {
         self.0.store(STANDS | nanos(time - Moment::ZERO), Ordering::Release);
     }
@@ -69,7 +69,7 @@ impl OwnClock {
         now
     }
 
-    /// Lets it go on from `now` on.
+    /// Restarts it at `now`.
     pub fn go_on(&self, now: Moment) {
         if let Some(shown) = standing(self.0.load(Ordering::Acquire)) {
             self.0.store(nanos(now - shown), Ordering::Release);
@@ -121,7 +121,8 @@ mod tests {
         assert_eq!(clock.read(|| start + 9 * MS), start + 8 * MS);
     }
 
-    /// A reader that is interrupted between its looks shows no time that never was.
+    /// A reader that is interrupted between its looks never shows a time that the clock did not
+    /// have.
     #[test]
     fn it_never_runs_backward_for_any_reader() {
         let clock = OwnClock::default();

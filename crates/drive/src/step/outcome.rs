@@ -44,7 +44,7 @@ pub struct Outcome {
     pub failures: Vec<Failure>,
     /// Why the step failed, if it did. Its figures are then not results.
     pub fatal: Option<String>,
-    /// True if the step itself was the reason, so that it fails at every attempt: too short for its
+    /// True if the step itself was the reason, so it fails at every attempt: too short for its
     /// slices, or a program whose output has no figures.
     pub unfit: bool,
 }

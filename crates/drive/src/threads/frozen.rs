@@ -6,7 +6,7 @@
 //!
 //! One thread follows the [`Timetable`]. At a slot's end, it freezes the target, then lets the next
 //! one go on. Its order and lengths are those of the timetable, but not its times, since switching
-//! takes time too. Each target has a clock that goes only in its slots (that of its [`Board`]),
+//! takes time too. Each target has a clock that runs only in its slots (that of its [`Board`]),
 //! from just before it is thawed until it is frozen. Its clients read no other, so durations,
 //! schedules, series and the end of the step are in own time. A slot's measurement is the
 //! operations counted by its end, divided by its length as measured.
@@ -55,7 +55,7 @@ pub trait Crew: Send + Sync {
     /// Lets them start; `start` is a time of their own clock.
     fn open(&self, start: Moment);
 
-    /// Their clock has gone on: those that sleep look at it.
+    /// Wakes those that sleep, because their clock runs again.
     fn wake(&self) {}
 
     /// Has each of them end after its current operation.
@@ -90,7 +90,7 @@ impl Crew for Gate {
 
 /// The connected clients of one target, whose time is that of the board.
 pub struct Party {
-    /// What they share with the thread that switches.
+    /// The numbers that they share with the thread that switches.
     pub board: Arc<Board>,
     /// How that thread reaches them.
     pub crew: Arc<dyn Crew>,
@@ -194,7 +194,7 @@ impl Drop for Over {
     }
 }
 
-/// What the switches cost.
+/// The cost of the switches.
 #[derive(Debug, Default)]
 struct Switches {
     count: u32,
@@ -268,7 +268,7 @@ struct Switcher {
     switches: Switches,
 }
 
-/// What it leaves.
+/// The results of a [`Switcher`].
 struct Switched {
     slices: Vec<Vec<Slice>>,
     switch_ms: f64,
@@ -461,7 +461,7 @@ impl Running for Frozen {
     }
 }
 
-/// A target's slices in so many rounds. The last that was measured ends with the target's work,
+/// A target's slices in this many rounds. The last that was measured ends with the target's work,
 /// after `seconds` in all.
 fn whole(mut slices: Vec<Slice>, rounds: usize, seconds: f64) -> Vec<Slice> {
     let measured: f64 = slices.iter().map(|slice| slice.seconds).sum();

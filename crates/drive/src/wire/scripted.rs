@@ -8,7 +8,7 @@ use crate::error::Error;
 
 /// A session that runs the statements of scripts.
 pub trait Scripted {
-    /// Takes note of a statement; returns its number.
+    /// Registers a statement; returns its number.
     ///
     /// # Errors
     /// [`Error::Script`] if it can't be sent in the way that the scripts want.

@@ -8,7 +8,7 @@ pub(super) enum Split {
     Tabs,
     /// CSV.
     Commas,
-    /// Two or more spaces, so that names may have one.
+    /// Two or more spaces, so names may have one.
     Gaps,
     /// Any spaces.
     Words,

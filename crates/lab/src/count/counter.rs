@@ -69,8 +69,7 @@ impl Counter<'_> {
         if self.interrupted.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) }
     }
 
-    /// Starts a server, on a copy of what was `loaded` if anything, and under `wrapper` if that
-    /// isn't empty.
+    /// Starts a server: on a copy of `loaded`, if given, and under `wrapper`, unless that is empty.
     pub fn start(
         &self,
         variant: usize,

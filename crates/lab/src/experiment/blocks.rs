@@ -35,7 +35,7 @@ pub struct Execution<'c, 'a> {
     finished: BTreeSet<Key>,
     /// Those of them that ran on another machine, each with what differs here.
     elsewhere: BTreeMap<Key, (TrialId, String)>,
-    /// Trials that came up so far, finished before or not.
+    /// Trials reached so far, including those finished before.
     number: usize,
     /// The first death of a system after which the run went on.
     death: Option<Error>,

@@ -23,7 +23,7 @@ impl Extent {
 
     /// The extent needed to measure these steps again, each given as index of the variant in the
     /// plan, key of the sequence and index of the step in it. Includes the steps before them, for
-    /// the state they leave; the base, which variants are compared with; and the twins of all of
+    /// the state they leave, the base, which variants are compared with, and the twins of all of
     /// these, which measure their noise, or a twin's original.
     pub fn of(open: &[(usize, SequenceKey, usize)], plan: &Plan) -> Extent {
         let base = plan.base_index();

@@ -18,14 +18,14 @@ use crate::experiment::room::{Room, round_up};
 use crate::experiment::standing::{Standing, Standings, Tally, list, standings};
 use crate::trial::conditions::{Conditions, Lengths};
 
-/// A budget to suggest for the same run is this many times the last, at least.
+/// A suggested budget for the same run is at least this many times the last one.
 const MORE: f64 = 1.1;
 
 /// Runs the blocks of the plan. An adaptive run looks at its results after planned numbers of
 /// blocks, or when planned parts of its time are used, and ends when all comparisons are decided,
 /// its limit is reached, or its time is over.
 ///
-/// The result of a look follows only from the blocks stored before it, so that a resumed run comes
+/// The result of a look follows only from the blocks stored before it, so a resumed run comes
 /// to the same result.
 pub fn conduct(execution: &mut Execution<'_, '_>) -> Result<(), Error> {
     let conditions = execution.conditions;
@@ -82,7 +82,7 @@ struct Run<'e, 'c, 'a> {
     course: Option<Course>,
     /// The lengths that it chose last.
     lengths: Lengths,
-    /// What the next blocks run.
+    /// The part of the plan that the next blocks run.
     extent: Extent,
     /// Blocks so far.
     done: u32,
@@ -390,7 +390,7 @@ fn goes_on(plan: &Plan, extent: &Extent, blocks: u32) -> String {
 mod tests {
     use super::*;
 
-    /// A first restart of 10 s, in which qr100 had 2 s on each server and scatters by so much.
+    /// A first restart of 10 s, in which qr100 had 2 s on each server and scatters by `sd`.
     fn first_restart(budget: &str, sd: f64) -> String {
         let text = format!(
             "budget = '{budget}'\n[variants.a]\ndbms = 'postgres@13.7'\n\

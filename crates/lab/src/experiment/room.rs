@@ -47,14 +47,14 @@ pub fn check(plan: &Plan) -> Result<Option<String>, Error> {
     )))
 }
 
-/// What is known of a budget before the first block, where no earlier experiment tells more.
+/// The sentence about a budget before the first block, if no earlier experiment tells more.
 pub fn at_first(plan: &Plan) -> String {
     let least = f64::from(blocks_needed(plan)) * least_block(plan);
     let later = "after the first block, the run says what its budget can decide";
     if least < 1.0 { later.to_owned() } else { format!("{}; {later}", needed(plan, least)) }
 }
 
-/// What to do about a budget that is too small, of which `least` is the smallest that may do.
+/// The remedy for a budget that is too small; `least` is the smallest that may suffice.
 fn remedy(plan: &Plan, least: &str) -> String {
     // A run that designs itself has no seconds to lower.
     let fewer =
@@ -220,7 +220,7 @@ fn so_many(blocks: u32) -> String {
 mod tests {
     use super::*;
 
-    /// A plan of so many variants, with keys of the whole and the section of its workload.
+    /// A plan with this many variants, with keys of the whole and the section of its workload.
     fn plan(variants: usize, keys: &str, workload: &str) -> Plan {
         let variants = (0..variants).map(|v| format!("[variants.v{v}]\ndbms = 'postgres@14.3'\n"));
         let text = format!("{keys}\n{}{workload}", variants.collect::<String>());

@@ -9,7 +9,8 @@ use super::Finished;
 use super::describe::add;
 use super::error::ImportError;
 
-/// Whose reads and writes are the costs, chosen once for all files so that they compare.
+/// The devices whose reads and writes count as costs, chosen once for all files so that results are
+/// comparable.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Devices {
     /// The best first.
@@ -106,7 +107,7 @@ enum Direction {
     Written,
 }
 
-/// Kilobytes per second, in any of the units that are printed.
+/// Kilobytes per second, from any of the printed units.
 fn kilobytes(columns: &[Column], device: &str, direction: Direction) -> Option<f64> {
     let names = match direction {
         Direction::Read => ["rkB/s", "kB_read/s", "rMB/s", "MB_read/s"],

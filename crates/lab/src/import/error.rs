@@ -142,7 +142,7 @@ pub enum ImportError {
 }
 
 impl ImportError {
-    /// True if the request was wrong, so that repeating it can't help.
+    /// True if the request was wrong, so repeating it can't help.
     pub fn is_request(&self) -> bool {
         match self {
             Self::Store(error) => error.is_request(),

@@ -130,8 +130,8 @@ impl Arranged {
         })
     }
 
-    /// Takes the place of a seed, which nothing here was drawn by: with name and time, it tells
-    /// experiments apart, and the same files may have been arranged as other variants.
+    /// Takes the place of a seed, since nothing here is drawn at random. With name and time, it
+    /// tells experiments apart, even if the same files were arranged as other variants.
     fn arrangement(&self) -> u64 {
         let variants = self.variants.iter().map(|variant| (&variant.name, &variant.version));
         let mut hasher = DefaultHasher::new();

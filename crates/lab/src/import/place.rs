@@ -15,21 +15,21 @@ use super::{Arranged, Finished, Trial, Variant};
 
 /// Arranges the tests of files as trials.
 ///
-/// - A variant is called as the file's `variant` says, or as the output, or as the file.
-/// - A step is called as the file's `step` says, or as the test, or as the program.
+/// - A variant is named by the file's `variant`, or the output, or the file's name.
+/// - A step is named by the file's `step`, or the test, or the program.
 /// - Its number of clients is that of the test, or the file's `dop`, or that of the whole output,
 ///   or the only one in the file, or 1. A test with another number than its run's gets a label.
 /// - Settings that its output names, and that differ within a variant, are labels of the step.
 ///   Those that only differ between variants are refused unless `allowed`, then they are a warning.
 ///   The program counts as a setting.
-/// - Its block is the file's, or k for the k-th time that the variant has this step, in the order
-///   of the files and of the tests in them.
-/// - What a program saw that watches the machine becomes costs per operation of the step with the
-///   same variant and block and, if the file has it, number of clients and name. `device` is the
-///   one whose reads and writes count; `None`: that to which most was written.
+/// - Its block is the file's. Otherwise a variant's k-th result of a step belongs to block k, in
+///   the order of the files and of the tests in them.
+/// - Figures of a program that watches the machine become costs per operation of the step with the
+///   same variant and block and, if the file gives them, number of clients and name. `device` is
+///   the one whose reads and writes count; `None`: that to which most was written.
 ///
 /// # Errors
-/// When files contradict what was said of them or each other, or only have what others saw.
+/// When files contradict each other or what was said about them, or none has a benchmark's result.
 pub fn arrange(
     files: &[Finished],
     device: Option<&str>,
@@ -146,7 +146,7 @@ struct Places {
     seen: HashMap<(usize, StepKey), u32>,
     /// Units and directions of steps.
     units: HashMap<(String, u32), (String, bool)>,
-    /// How many files of a program that watches a variant had.
+    /// How many files of a watching program there are for a variant.
     watched: HashMap<Watched, u32>,
 }
 

@@ -7,7 +7,7 @@ use plan::Labels;
 
 use super::error::ImportError;
 
-/// A test, and the results it is one of.
+/// A test, and the results it belongs to.
 pub(super) struct Told<'a> {
     /// Name of the file.
     pub(super) file: &'a str,

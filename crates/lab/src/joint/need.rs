@@ -7,10 +7,11 @@ use workload::Step;
 
 use crate::observe::figures::client_cpus;
 
-/// The metrics that tell it.
+/// The metrics that it follows from.
 pub const METRICS: [&Metric; 4] = [&CPU_SHARE, &CPU_WANTED, &CPU_OTHERS, &STEAL];
 
-/// What a server and its clients needed in a block. Shares are of what synchronous clients can use.
+/// The CPU time that a server and its clients needed in a block. Shares are of what synchronous
+/// clients can use.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Need {
     /// CPU time, as a share of what a hypervisor left.
@@ -22,14 +23,14 @@ pub struct Need {
 }
 
 impl Need {
-    /// What the values of [`METRICS`] say; NaN stands for one that is unknown.
+    /// The need that follows from the values of [`METRICS`]; NaN stands for an unknown one.
     pub fn of([share, wanted, others, steal]: [f64; 4]) -> Need {
         let known = |value: f64| value.max(0.0);
         let used = share / (1.0 - known(steal));
         Need { used, waited: known(wanted), others: known(others) }
     }
 
-    /// What a record says.
+    /// The need that follows from a record.
     pub fn of_record(record: &StepRecord) -> Need {
         Need::of(METRICS.map(|metric| record.metric(metric.name).unwrap_or(f64::NAN)))
     }
@@ -50,8 +51,8 @@ impl Need {
         self.share(step) >= CPU_BOUND
     }
 
-    /// What limits a step, according to blocks called `when` (`the first block`): the CPU or other
-    /// programs, or else, as an error, neither.
+    /// Says what limits a step, according to blocks called `when` (`the first block`): the CPU or
+    /// other programs, or else, as an error, neither.
     pub fn limit(&self, step: &Step, when: &str) -> Result<String, String> {
         let needed = |share| cpus_needed(step, share);
         if !self.is_bound(step) {
@@ -73,7 +74,7 @@ impl Need {
         }
     }
 
-    /// What was needed, for people: `0.40 of 1 CPU`.
+    /// The CPUs needed, for people: `0.40 of 1 CPU`.
     pub fn text(&self, step: &Step) -> String {
         cpus_needed(step, self.share(step))
     }

@@ -45,7 +45,7 @@ pub struct SlicedStep<'a> {
     pub ms: Option<f64>,
     /// Why it is sliced.
     pub why: String,
-    /// What earlier blocks found.
+    /// The findings of earlier blocks.
     pub slicing: &'a Slicing,
 }
 

@@ -5,7 +5,7 @@
 //! each server the share of the time with the load in which it and its clients were on CPU, or
 //! wanted to be ([`Need`]). If that is below [`metrics::CPU_BOUND`] for one of them, the time went
 //! to waiting (storage, locks), and the step runs in turns. Each of the first [`DECIDING`] blocks
-//! has a say in it, and the later blocks go by what is typical of these.
+//! counts, and later blocks go by the typical one of these.
 //!
 //! The first block also chooses the length, from rounds of several mixed lengths, unless the plan
 //! sets one. All findings are those stored with the steps of finished trials, so a resumed run
@@ -58,7 +58,7 @@ struct Known {
     ms: Option<f64>,
     /// True if later blocks use this length; otherwise they try longer ones.
     settled: bool,
-    /// What each server needed, by block.
+    /// The need of each server, by block.
     needs: BTreeMap<u32, Vec<Need>>,
 }
 
@@ -121,14 +121,14 @@ impl Slicing {
         }
     }
 
-    /// What the server that needed the least needed, in each block so far.
+    /// The smallest need of any server, in each block so far.
     fn needs(&self, step: &Step) -> Vec<Need> {
         let blocks = self.known.get(&step.key).into_iter().flat_map(|known| known.needs.values());
         blocks.filter_map(|servers| least(servers.iter().copied(), step)).collect()
     }
 
-    /// What was needed, if a block that found this has its slices in vain: it is one of those that
-    /// decide, and as far as they go the step is not CPU-bound.
+    /// The need, if it makes the slices of its block useless: the block is one of those that
+    /// decide, and so far they find the step not CPU-bound.
     pub fn in_vain(&self, step: &Step, found: impl IntoIterator<Item = Need>) -> Option<Need> {
         let mut needs = self.needs(step);
         if self.pairing != Pairing::Auto || needs.len() >= DECIDING {

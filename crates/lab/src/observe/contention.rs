@@ -1,7 +1,8 @@
-//! What other programs use while a step runs, and how long servers and clients wait for a CPU.
+//! Measures what other programs use while a step runs, and how long servers and clients wait for a
+//! CPU.
 //!
-//! A server that waits for a CPU which another program has is not slow by itself. The figures say
-//! so, and whoever decides whether a step is CPU-bound takes them into account
+//! A server that waits for a CPU which another program has is not slow by itself. The figures show
+//! this, and the decision whether a step is CPU-bound takes them into account
 //! ([`crate::joint::need`]).
 
 use std::time::{Duration, Instant};
@@ -71,7 +72,7 @@ struct Contest {
     meter: Contention,
     before: Contended,
     waits: Waits,
-    /// What the clients' threads had waited before.
+    /// How long the clients' threads had waited before.
     clients: Duration,
     begun: Instant,
     /// When waits are read again.

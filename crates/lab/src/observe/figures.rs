@@ -36,7 +36,7 @@ pub fn measure(step: &Step) -> Measure {
     }
 }
 
-/// Whoever writes a metric declares it in `metrics`, where its readers look.
+/// Checks that every metric is declared in `metrics`, where readers look it up.
 pub fn expect_declared(record: &StepRecord) {
     let undeclared = record.metrics.iter().find(|(name, _)| metrics::find(name).is_none());
     debug_assert!(undeclared.is_none(), "{undeclared:?} is not declared in the room `metrics`");

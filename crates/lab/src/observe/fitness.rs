@@ -7,7 +7,7 @@
 use store::{StepKind, StepRecord, StepState};
 
 /// How wrong a share of stolen time can be for a step of one second. The kernel shows CPU time in
-/// whole ticks of `USER_HZ`, 100 per second on Linux (proc(5)), so that a difference may be one
+/// whole ticks of `USER_HZ`, 100 per second on Linux (proc(5)), so a difference may be one
 /// tick per CPU too large; the number of CPUs cancels out of a share.
 const TICK: f64 = 0.01;
 

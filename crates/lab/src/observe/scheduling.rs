@@ -2,8 +2,8 @@
 //!
 //! They are counted after a step's time, while its load goes on, first for the processes of the
 //! server and the clients' threads, then for the whole machine. The first costs a sixth of the
-//! throughput of point queries, because the kernel switches the counters with the tasks; the second
-//! nothing that can be measured ([`Scope`] has the figures), and only it sees what the idle task
+//! throughput of point queries, because the kernel switches the counters with the tasks. The second
+//! costs nothing that can be measured ([`Scope`] has the figures). Only it sees what the idle task
 //! does, such as the timers that end its sleep.
 
 use std::time::{Duration, Instant};

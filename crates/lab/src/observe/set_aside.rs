@@ -4,22 +4,21 @@
 //!
 //! 1. when the servers that should be idle used more CPU than [`IDLE_LIMIT`] of its length: a
 //!    checkpoint, autovacuum or another process of theirs ran during the measurement;
-//! 2. in a step whose clients only read as fast as they can: when the device was written to at more
-//!    than [`BURST`] times what is within the usual while this server has the load (the 95th
-//!    percentile over its slices), and at more than [`BURST_FLOOR`]: what another one, or the
-//!    kernel for it, left to be written back came into it.
-//!
+//! 2. in a step whose clients only read, as fast as they can: when the device was written to at
+//!    more than [`BURST_FLOOR`] and more than [`BURST`] times the usual pace while this server has
+//!    the load (the 95th percentile over its slices). Then writes that another server, or the
+//!    kernel for it, had put off fell into the slice;
 //! 3. when the hypervisor had the CPUs of server and clients, or other processes had them while the
 //!    server's could have run: for a share of the time that is [`LOST`] above the median over its
-//!    slices. What a server's own other processes use is no one else's. The kernel shows what was
-//!    stolen in ticks of 10 ms, so a slice of 40 ms is set aside for one, unless one in two has
-//!    as much.
+//!    slices. CPU time of the server's own other processes does not count as that of others. The
+//!    kernel shows what was stolen in ticks of 10 ms, so a slice of 40 ms is set aside for one,
+//!    unless one in two has as much.
 //!
-//! No rule looks at the rate that was measured, and all are the same for all variants. A
-//! server's own checkpoints and its own writing belong to it and stay in its slices. That is why
-//! the second rule is left out where clients write: nothing tells a server's own bursts from those
-//! of others there. (The kernel's accounts of control groups don't, under version 1: what a process
-//! has synchronised is not booked to its group.)
+//! No rule looks at the rate that was measured, and all are the same for all variants. A server's
+//! own checkpoints and its own writing belong to it and stay in its slices. That is why the second
+//! rule is left out where clients write: nothing tells a server's own bursts from those of others
+//! there. (Control groups don't either, under version 1: writes that a process has synchronized are
+//! not charged to its group.)
 //!
 //! The limits come from recordings of two servers of the same version. Of the slices of l.i0 and
 //! qp100 half saw an idle server use nothing and 90% less than 0.3% (3% where servers were not kept

@@ -209,7 +209,8 @@ pub fn stop(
     stopped.zip(results).map(whole).collect()
 }
 
-/// A control group for the server: needed for a memory limit, else the better way to count.
+/// A control group for the server: needed for a memory limit, and otherwise the better way to
+/// count.
 fn cgroup(
     conditions: &Conditions<'_>,
     entered: Entered,

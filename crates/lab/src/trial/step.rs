@@ -292,8 +292,8 @@ fn look_after(
     death(attempts, Duration::ZERO)
 }
 
-/// How long after its start a step's clients have to have ended, but for what is under way; `None`
-/// if that is not known yet.
+/// How long after its start a step's clients must have ended, except for operations under way;
+/// `None` if that is not known yet.
 fn time(running: &dyn Running, load: &Load) -> Option<Duration> {
     if load.frozen {
         // The planned time, and what it took to freeze and thaw.

@@ -114,7 +114,7 @@ pub fn record_cores(record: &mut StepRecord, step: &Step) {
 
 /// Where clients and servers ran, for people.
 pub fn note(seats: &[Seat]) -> Option<String> {
-    /// A longer list says nothing to anyone.
+    /// A longer list helps nobody.
     const SHOWN: usize = 32;
     if seats.is_empty() {
         return None;

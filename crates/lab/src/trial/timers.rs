@@ -1,7 +1,7 @@
-//! Settings by the clock, for servers that are frozen while others have the load.
+//! Settings that go by the clock, for servers that are frozen while others have the load.
 //!
-//! The clock goes on while a server is frozen. A period of the same length in its own time is as
-//! many times as long by the clock as servers share the load, and a rate as many times lower.
+//! The clock goes on while a server is frozen. So if n servers share the load, a period must be n
+//! times as long, and a rate n times as low, to stay the same in the server's own time.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use plan::{Pairing, Plan};
 
 use crate::subject::Subject;
 
-/// The settings to add to `config` for a variant's server, one of so many that are up together:
+/// The settings to add to `config` for a variant's server, one of this many that are up together:
 /// those that nobody has set. Empty unless servers are frozen.
 pub fn settings(
     plan: &Plan,
@@ -35,7 +35,7 @@ pub fn settings(
     own.map(|timer| (timer.name.to_owned(), timer.for_parts(parts))).collect()
 }
 
-/// What was set, for people; `None` if nothing was.
+/// The settings that were made, for people; `None` if there are none.
 pub fn note(settings: &BTreeMap<String, String>) -> Option<String> {
     let all: Vec<String> =
         settings.iter().map(|(name, value)| format!("{name} = {value}")).collect();

@@ -2,7 +2,7 @@
 
 use super::place::{HIDDEN, Password, length};
 
-/// Finds the place of a password's quote in the text behind a word.
+/// Finds the place of a password's quote in the text after a word.
 type Place = fn(&str) -> Option<usize>;
 
 /// The words that a password follows, in lower case.

@@ -48,7 +48,7 @@ pub struct AdvisedStep {
     pub name: String,
     /// Number of clients.
     pub dop: u32,
-    /// What distinguishes it from other steps of its name.
+    /// The labels that distinguish it from other steps of its name.
     #[serde(default)]
     pub labels: Labels,
     /// Number of stored trials of the step.

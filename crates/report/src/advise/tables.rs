@@ -23,7 +23,7 @@ pub(super) fn sheet(document: &AdviseDocument) -> Sheet {
     sheet
 }
 
-/// What the lengths in the blocks mean.
+/// The meaning of the lengths in the blocks.
 const LENGTHS: &str = "best: the most efficient length if each step had its own (Kalibera and \
                        Jones); ±: the expected half width of the 95% interval of a ratio";
 

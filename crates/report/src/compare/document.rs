@@ -183,7 +183,7 @@ pub struct RelativeFigures<T = Costs<Option<f64>>> {
     /// `regression`, `improvement`, `equivalent` or `inconclusive`.
     #[cfg_attr(test, ts(type = "Verdict"))]
     pub verdict: Option<String>,
-    /// Whether there is certainly a difference, even if smaller than the margin.
+    /// True if there is certainly a difference, even one smaller than the margin.
     pub confirmed: Option<bool>,
     /// Minimum detectable effect: the slowdown (for a cost, the increase), as a fraction, that an
     /// experiment with as many blocks and comparisons would confirm with a power of 80%; `null`

@@ -138,7 +138,7 @@ fn functions(document: &CountDocument, counts: &[Count<'_>]) -> Option<Table> {
         .filled()
 }
 
-/// What is left out, and warnings.
+/// Notes on what is left out, and warnings.
 fn notes(document: &CountDocument, counts: &[Count<'_>]) -> Vec<String> {
     let mut notes = document.missing();
     let codes = distinct(document.warnings.iter().map(|warning| warning.code.as_str()));

@@ -99,7 +99,7 @@ pub struct PhaseDocument {
 }
 
 impl CountDocument {
-    /// What was not counted, a sentence each.
+    /// Sentences about what was not counted.
     pub(super) fn missing(&self) -> Vec<String> {
         let unfinished = "the count is not finished: run it again";
         let mut missing = Vec::from_iter((!self.finished).then(|| unfinished.to_owned()));

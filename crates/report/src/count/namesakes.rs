@@ -6,7 +6,7 @@ use store::CountRecord;
 
 /// Gives functions one name in all of these records, where no build has two of them: those that the
 /// compiler split or specialized in some builds (`f` here, `f.isra.0` there), and those of C++ that
-/// got other parameters. Overloads of which each build calls another one count as the same, too.
+/// got other parameters. If each build calls a different overload, these count as the same, too.
 pub(super) fn align<'a>(records: impl IntoIterator<Item = &'a mut CountRecord>) {
     let mut records: Vec<&mut CountRecord> = records.into_iter().collect();
     for root_of in [stem, unparenthesized] {

@@ -7,7 +7,7 @@ use super::functions::matched;
 use super::spread::LEAST;
 use crate::output::number::{digits, repeated};
 
-/// What changed in a variant.
+/// A sentence about the changes in a variant.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct SentenceDocument {

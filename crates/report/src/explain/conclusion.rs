@@ -32,10 +32,11 @@ const LEAST_COST: f64 = judge::SLICE_TOLERANCE;
 pub(super) enum Pace {
     /// Nothing has a rate.
     Free,
-    /// What the step counts, of this class, came at a rate that was held: its throughput is given.
+    /// The operations that the step counts, of this class, came at a rate that was held: its
+    /// throughput is given.
     Given(String),
-    /// These classes come at a rate beside what the step counts: with fewer operations, there is
-    /// more of their work in each.
+    /// These classes come at a rate alongside what the step counts: the fewer operations it does,
+    /// the more of their work falls on each.
     Beside(Vec<String>),
 }
 
@@ -55,8 +56,7 @@ impl Pace {
     }
 
     /// Names those of the ratios per operation that lie between 1 and the inverse of the ratio of
-    /// throughput: paced work that falls on fewer or more operations makes them without any other
-    /// cause.
+    /// throughput: paced work that falls on fewer or more operations is enough to cause them.
     fn explains<'a>(
         &self,
         throughput: Option<&Comparison>,
@@ -81,7 +81,7 @@ impl Pace {
 
 /// The paragraph about a variant and its base. Without a comparison of throughput it says why. It
 /// names only those differences at the start and counters that are sure and differ by at least
-/// `margin`, the size that the user calls small. What a fixed rate makes is not named as a cause.
+/// `margin`, the size that the user calls small. Effects of a fixed rate are not named as causes.
 pub(super) fn conclusion(
     [base, variant]: [&str; 2],
     throughput: Result<&Comparison, &str>,

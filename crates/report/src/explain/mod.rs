@@ -28,7 +28,7 @@ use crate::profiles::{self, StepProfiles, facts};
 use conclusion::{Pace, differs};
 use shifts::Counted;
 
-/// What counts of instructions have that measured times lack.
+/// The advantage of counts of instructions over measured times.
 const COUNTS: &str = "exact counts of instructions settle what noise leaves open, and name the \
                       functions that changed";
 

@@ -71,18 +71,18 @@ pub struct HistoryStep {
     pub name: String,
     /// Number of clients.
     pub dop: u32,
-    /// What an operation is: `rows` or `queries`.
+    /// The unit of its operations: `rows` or `queries`.
     pub unit: String,
     /// `more` or `less`: which way its throughput is better.
     pub better: String,
     /// Runs that have trials of it, in order.
     pub points: Vec<HistoryPoint>,
-    /// What was exchanged to test for chance: `trial` if all runs were measured side by side,
+    /// The unit exchanged to test for chance: `trial` if all runs were measured side by side,
     /// otherwise `run`.
     pub exchanged: String,
     /// Change points, in order.
     pub changes: Vec<ChangeDocument>,
-    /// What would be change points if the history did not drift.
+    /// Cuts that would be change points if the history did not drift.
     pub doubtful: Vec<ChangeDocument>,
 }
 
@@ -98,8 +98,8 @@ pub struct HistoryPoint {
     pub trials: Vec<f64>,
     /// Their median.
     pub median: f64,
-    /// Geometric mean of the trials / that of the first point's; with slices, or where a hypervisor
-    /// took much CPU, the ratio that `compare` gives; `null` where a value is not positive.
+    /// Geometric mean of the trials / that of the first point's. With slices, or where a hypervisor
+    /// took much CPU: the ratio that `compare` gives. `null` where a value is not positive.
     pub relative: Option<f64>,
 }
 

@@ -16,9 +16,9 @@ use crate::load::model::{Results, Sample, StepResults, VariantStep};
 use crate::load::trials::Trials;
 
 /// Sets [`crate::load::trials::Value::level`] so that variants of an experiment have the ratios to
-/// its base that `compare` gives: where the load moved between servers in slices, what disturbed
-/// both of two neighboring slices is in neither; where a hypervisor took much CPU, they are those
-/// of the DBMS's own CPU time. Does nothing for other metrics.
+/// its base that `compare` gives. With slices, these are free of disturbances that hit neighboring
+/// slices alike; where a hypervisor took much CPU, they are those of the DBMS's own CPU time. Does
+/// nothing for metrics other than throughput.
 ///
 /// # Errors
 /// When a store cannot be read.

@@ -67,7 +67,7 @@ pub(super) struct StepLine<'a> {
 }
 
 impl StepLine<'_> {
-    /// True if every run was measured in the same experiments, side by side, so that changes of the
+    /// True if every run was measured in the same experiments, side by side, so changes of the
     /// machine affect all runs alike.
     pub(super) fn is_interleaved(&self) -> bool {
         let experiments = |values: &Vec<&Value>| -> BTreeSet<usize> {

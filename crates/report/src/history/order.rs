@@ -101,7 +101,7 @@ impl PartialOrd for Version {
 }
 
 /// The first commit in a text: 7 to 40 hexadecimal digits standing alone, with at least one digit
-/// and one letter, so that neither 20261121 nor `defaced` is one. May have a `g` before it, as in
+/// and one letter, so neither 20261121 nor `defaced` is one. May have a `g` before it, as in
 /// the output of `git describe`.
 pub(crate) fn commit(text: &str) -> Option<String> {
     text.split(|c: char| !c.is_ascii_alphanumeric()).find_map(|word| {

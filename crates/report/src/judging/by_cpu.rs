@@ -10,8 +10,8 @@ use crate::load::model::VariantStep;
 /// CPU that was stolen: for a CPU-bound step in which a hypervisor took more than a plan allows by
 /// default. Stolen time lengthens a step without costing the server anything.
 ///
-/// CPU time doesn't show waiting. So both have to spend the time that was not stolen alike: the
-/// shares of it that they were on CPU are equivalent within the margin.
+/// CPU time doesn't show waiting. So both must have been on CPU for the same share of the time that
+/// was not stolen, within the margin.
 pub(crate) fn pairs(
     base: &VariantStep,
     variant: &VariantStep,

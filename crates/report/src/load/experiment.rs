@@ -31,7 +31,8 @@ pub enum Which<'a> {
     /// The newest run with results; if none has any, the newest.
     #[default]
     Latest,
-    /// The newest run, whatever it has: for a gate, which no older run may pass in its place.
+    /// The newest run, with results or without: for a gate, which an older run must not pass in its
+    /// place.
     Newest,
     /// The same or, if there is no run, the newest count: results without steps, for a page
     /// that shows counts.

@@ -56,7 +56,7 @@ impl Latency {
 }
 
 impl Pooled {
-    /// The response times of `class` from one serialised histogram (HdrHistogram V2, nanoseconds).
+    /// The response times of `class` from one serialized histogram (HdrHistogram V2, nanoseconds).
     pub(crate) fn read(
         class: &str,
         hdr: &[u8],

@@ -17,7 +17,7 @@ pub enum Section {
     Relative,
     /// Intervals and verdicts, and what they rest on.
     Verdicts,
-    /// What an engine with an LSM tree did, in the columns of db_bench.
+    /// The work of an engine with an LSM tree, in the columns of db_bench.
     Summary,
     /// Target and actual rates of paced streams.
     Rates,
@@ -101,7 +101,7 @@ pub struct Row {
 pub struct Table {
     /// Stable and unique in a report, such as `hardware.l.i0.absolute`.
     pub id: String,
-    /// What it shows.
+    /// The heading above it.
     pub title: String,
     /// The step it belongs to, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -114,7 +114,7 @@ pub struct Table {
     #[serde(default, rename = "note", skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, ts(as = "Option<Vec<String>>", optional))]
     pub notes: Vec<String>,
-    /// What the columns mean.
+    /// The meaning of the columns.
     pub legend: Vec<String>,
     /// Headings; the first is that of the labels.
     pub columns: Vec<String>,
@@ -283,7 +283,7 @@ impl Table {
         [part("absolute", "absolute"), part("relative", RELATIVE)]
     }
 
-    /// The same table with how uncertain each figure is behind it.
+    /// The same table, with each figure's uncertainty after it.
     pub(crate) fn with_spreads(&self) -> Self {
         let mut table = self.clone();
         for row in &mut table.rows {

@@ -27,7 +27,7 @@ pub(crate) struct PageCounts {
     variants: Vec<String>,
     /// Index of the base among them.
     base: usize,
-    /// What is counted: statement or call.
+    /// The noun for what is counted: statement or call.
     noun: &'static str,
     kinds: Vec<PageKind>,
     /// Functions of all kinds: name and object. The columns of [`PageFunctions`] refer to them by

@@ -94,7 +94,7 @@ pub(crate) struct PageStep {
     /// Which direction of its throughput is better: `more` or `less`.
     #[cfg_attr(test, ts(type = "\"more\" | \"less\""))]
     pub(crate) better: &'static str,
-    /// What it is shown with, where its workload has groups.
+    /// The group it is shown with, if its workload has groups.
     #[serde(skip_serializing_if = "String::is_empty")]
     #[cfg_attr(test, ts(as = "Option<String>", optional))]
     pub(crate) group: String,
@@ -153,7 +153,7 @@ pub(crate) struct PageTrial {
     pub(crate) block: u32,
     pub(crate) started: String,
     pub(crate) stalls: Vec<(usize, usize)>,
-    /// What the DBMS did by itself.
+    /// Things that the DBMS did by itself.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, ts(as = "Option<Vec<PageEvent>>", optional))]
     pub(crate) events: Vec<PageEvent>,
@@ -162,7 +162,7 @@ pub(crate) struct PageTrial {
     pub(crate) series: BTreeMap<String, Vec<Number>>,
 }
 
-/// Idle-priority processes that ran beside a part of a step, and throughput around it.
+/// Idle-priority processes that ran during a part of a step, and throughput around it.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct PageIdle {

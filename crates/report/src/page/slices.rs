@@ -64,7 +64,7 @@ pub(crate) struct PageRunning {
     pub(crate) restarts: Vec<PageSoFar>,
 }
 
-/// What was known after a restart.
+/// The result after a restart.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct PageSoFar {

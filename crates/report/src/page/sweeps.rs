@@ -15,11 +15,11 @@ pub(crate) struct PageSweep {
     /// Name of the steps.
     pub(crate) step: String,
     pub(crate) unit: String,
-    /// Whether other parts of the page leave its points to the view of sweeps.
+    /// True if other parts of the page leave its points to the view of sweeps.
     pub(crate) one_server: bool,
     pub(crate) dimensions: Vec<DimensionDocument>,
     pub(crate) clients: Vec<u32>,
-    /// What `figures` of a line are, in order.
+    /// The metrics of a line's `figures`, in order.
     pub(crate) metrics: Vec<PageSweepMetric>,
     pub(crate) lines: Vec<PageSweepLine>,
     pub(crate) notes: Vec<String>,

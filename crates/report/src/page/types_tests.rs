@@ -1,4 +1,4 @@
-//! Writes the page's types: `web/generated/page.ts` says in TypeScript what [`Page`] serialises to.
+//! Writes the page's types: `web/generated/page.ts` says in TypeScript what [`Page`] serializes to.
 
 use std::any::TypeId;
 use std::collections::BTreeMap;
@@ -10,7 +10,7 @@ use ts_rs::{Config, TS, TypeVisitor};
 use super::data::Page;
 use super::number::Number;
 
-/// What [`crate::page::data::PageLatency`] serialises to: its map has these keys.
+/// The serialized form of [`crate::page::data::PageLatency`]: its map has these keys.
 #[derive(TS)]
 #[allow(dead_code, reason = "it is only looked at")]
 pub(crate) struct Times {
@@ -26,7 +26,7 @@ pub(crate) struct Times {
     max: Number,
 }
 
-// What the facts of the host serialise to; a comment of documentation would go into the page's
+// What the facts of the host serialize to; a comment of documentation would go into the page's
 // types.
 #[derive(TS)]
 #[allow(dead_code, reason = "it is only looked at")]
@@ -36,7 +36,7 @@ pub(crate) struct PageFact {
     value: String,
 }
 
-/// What the warnings of counts serialise to.
+/// The serialized form of the warnings of counts.
 #[derive(TS)]
 #[allow(dead_code, reason = "it is only looked at")]
 pub(crate) struct PageCountWarning {

@@ -11,13 +11,13 @@ use crate::profiles::{StepProfiles, facts};
 /// Figures that differ, in each table of the page.
 const ON_PAGE: usize = 8;
 
-/// What may explain a step's differences, apart from profiles.
+/// Facts that may explain a step's differences, apart from profiles.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub(crate) struct PageWhy {
     /// A summary for each variant except the base.
     pub(crate) conclusions: Vec<String>,
-    /// What the step began with, and the DBMS's counters, where they differ.
+    /// The state in which the step began, and the DBMS's counters, where they differ.
     pub(crate) tables: Vec<Table>,
     /// Statements with other plans than in the base, and these plans.
     pub(crate) plans: Vec<String>,

@@ -36,8 +36,8 @@ impl Disks {
     }
 }
 
-/// Runs a scenario on a server with empty disks of so many MB, or skips the test. The scenario gets
-/// the devices' names.
+/// Runs a scenario on a server with empty disks of these sizes, or skips the test. The scenario
+/// gets the devices' names.
 pub fn on_a_server(megabytes: &[u64], scenario: fn(&[String])) {
     const ENDED: &str = "the scenario ended";
     if let Some(devices) = testing::given() {

@@ -5,7 +5,7 @@ use report::Spread;
 
 use crate::{Findings, Outcomes as _, Random, Size, figures, simulate};
 
-/// Everything is counted so often at first, and at most.
+/// How often everything is counted: at first, and at most.
 const COUNTED: (usize, usize) = (2, 5);
 
 /// The instructions of a statement.

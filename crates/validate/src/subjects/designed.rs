@@ -54,7 +54,7 @@ impl Ended {
         self.verdicts.push(comparison.verdict);
     }
 
-    /// The verdict after so many restarts, or at the end where that came before.
+    /// The verdict after this many restarts, or at the end if that came first.
     fn after(&self, restarts: usize) -> Verdict {
         let read = self.verdicts.iter().take(restarts).next_back();
         read.copied().unwrap_or(Verdict::Inconclusive)

@@ -44,7 +44,7 @@ const SEEN: f64 = 1.5;
 /// Numbers of restarts, to see how many a rare burst takes.
 const MANY: [usize; 5] = [6, 12, 24, 48, 96];
 
-/// What each experiment of a scene says, by true difference; by number of restarts.
+/// The results of each experiment of a scene, by true difference and number of restarts.
 type Reads = [Vec<[Read; RESTARTS.len()]>; TRUTHS.len()];
 
 /// See the top of this file.

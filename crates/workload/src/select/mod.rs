@@ -98,7 +98,7 @@ fn point(plan: &SelectPlan, at: Point) -> Step {
     step
 }
 
-/// So many clients that read one row after another.
+/// This many clients that read one row after another.
 fn step(name: &str, scale: u64, clients: u32, sending: Sending) -> Step {
     let statement = select(scale, sending.sent);
     let request = match sending.depth {

@@ -1,4 +1,4 @@
-//! Storage measured with fio: `[workload.storage]` of a plan (workloads.md §5).
+//! Storage measured with fio: `[workload.storage]` of a plan.
 
 use plan::{JOB, StoragePlan, WorkloadPlan};
 

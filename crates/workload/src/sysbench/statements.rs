@@ -42,7 +42,7 @@ pub(super) const DISTINCT: Ranged =
     Ranged { columns: "DISTINCT c", end: " ORDER BY c", sums: false };
 pub(super) const COUNT: Ranged = Ranged { columns: "count(c)", end: "", sums: true };
 
-/// The number behind `_range=`.
+/// The number after `_range=`.
 fn range_of(test: &str) -> Option<u32> {
     test.split_once("_range=")?.1.parse().ok()
 }
@@ -168,7 +168,7 @@ impl Builder<'_> {
         format!("CREATE INDEX k_{} ON {} (k)", table + 1, table_name(table))
     }
 
-    /// So many rows of the load.
+    /// This many rows of the load.
     pub(super) fn insert_rows(&self, table: u32, count: u32) -> Statement {
         let comma = || Piece::Text(",".to_owned());
         let k = Piece::Value(self.drawn(Distribution::Uniform));
@@ -293,12 +293,12 @@ impl Builder<'_> {
         Statement { pieces, sent: self.sent(), expect }
     }
 
-    /// So many rows; fewer where some were deleted.
+    /// This many rows; fewer if some were deleted.
     fn rows(&self, min: u32, max: u32) -> Expect {
         Expect::Rows { min: if self.deleted { 0 } else { min }, max }
     }
 
-    /// So many rows changed; fewer where some were deleted.
+    /// This many rows changed; fewer if some were deleted.
     fn changes(&self, min: u32, max: u32) -> Expect {
         let min = if self.deleted { 0 } else { min };
         Expect::Affected { min: min.into(), max: max.into() }
@@ -328,7 +328,7 @@ fn constant(number: i64) -> Draw {
     Draw::Uniform { low: number, high: number + 1, width: Width::Four }
 }
 
-/// The value before, and so much more.
+/// The value before plus this.
 fn above(more: u32) -> Draw {
     Draw::Earlier { back: 1, plus: i64::from(more), width: Width::Four }
 }

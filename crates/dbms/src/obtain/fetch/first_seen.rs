@@ -11,7 +11,7 @@ use crate::{Cache, Error};
 /// name of a file.
 const FILE: &str = "first-seen.sha256";
 
-/// The file of digests. It is next to the cache, so that deleting the cache doesn't delete them.
+/// The file of digests. It is next to the cache, so deleting the cache doesn't delete them.
 pub(super) fn path(cache: &Cache) -> PathBuf {
     let mut path = cache.path().as_os_str().to_owned();
     path.push(format!(".{FILE}"));

@@ -23,7 +23,7 @@ pub(super) fn check(insert: &InsertPlan, problems: &mut Problems) {
         );
     }
     let loads_indexed = |step: &String| step == "l.i1" || step == "l.i2";
-    // l.i2 gets a fifth of the rows (workloads.md §1).
+    // l.i2 gets a fifth of the rows.
     if insert.steps.iter().any(loads_indexed) && insert.indexed_rows < 5 * u64::from(dop) {
         problems.of(
             &of("indexed_rows"),

@@ -1,4 +1,4 @@
-//! The insert benchmark (workloads.md §1) in a plan: `[workload.insert]`.
+//! The insert benchmark in a plan: `[workload.insert]`.
 
 mod check;
 mod plan;

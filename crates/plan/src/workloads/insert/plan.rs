@@ -2,11 +2,11 @@
 
 use serde::Serialize;
 
-/// The steps of the insert benchmark, in their usual order (workloads.md §1).
+/// The steps of the insert benchmark, in their usual order.
 pub const INSERT_STEPS: [&str; 10] =
     ["l.i0", "l.x", "l.i1", "l.i2", "qr100", "qp100", "qr500", "qp500", "qr1000", "qp1000"];
 
-/// Older names of steps, each with its current name. They imply dop 1 (workloads.md §1).
+/// Older names of steps, each with its current name. They imply dop 1.
 pub(super) const ALIASES: [(&str, &str); 3] =
     [("q100.1", "qr100"), ("q500.1", "qr500"), ("q1000.1", "qr1000")];
 

@@ -1,4 +1,4 @@
-//! The key-value steps of db_bench (workloads.md §3) in a plan: `[workload.kv]`.
+//! The key-value steps of db_bench in a plan: `[workload.kv]`.
 
 mod plan;
 
@@ -56,7 +56,7 @@ impl Keyed for KvPlan {
             Key::whole("range_pairs", &mut self.range_pairs, 1..1_000_001)
                 .note("read from where a range begins")
                 .means("pairs read from where a range begins"),
-            Key::size("write_rate", &mut self.write_rate).note("per second, beside reads")
+            Key::size("write_rate", &mut self.write_rate).note("per second, during reads")
                 .means("bytes written per second during reads"),
         ]
     }

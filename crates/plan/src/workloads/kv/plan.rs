@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::key::StepNames;
 
-/// The steps, in their usual order (workloads.md §3).
+/// The steps, in their usual order.
 pub const KV_STEPS: [&str; 10] = [
     "fillseq",
     "readrandom",

@@ -1,4 +1,4 @@
-//! The read-only sweep over clients (workloads.md §4) in a plan: `[workload.select]`.
+//! The read-only sweep over clients in a plan: `[workload.select]`.
 
 mod clients;
 mod plan;

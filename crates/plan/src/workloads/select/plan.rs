@@ -119,9 +119,9 @@ impl Transport {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub enum IdleThreads {
-    /// So many.
+    /// This many.
     Number(u32),
-    /// So many for each CPU that steelyard may use.
+    /// This many for each CPU that steelyard may use.
     PerCpu(u32),
 }
 

@@ -1,4 +1,4 @@
-//! Storage measured with fio (workloads.md §5) in a plan: `[workload.storage]`.
+//! Storage measured with fio in a plan: `[workload.storage]`.
 
 use serde_json::json;
 

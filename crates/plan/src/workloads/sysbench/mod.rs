@@ -1,4 +1,4 @@
-//! The sysbench microbenchmarks (workloads.md §2) in a plan: `[workload.sysbench]`.
+//! The sysbench microbenchmarks in a plan: `[workload.sysbench]`.
 
 mod order;
 mod plan;

@@ -1,4 +1,4 @@
-//! The tests of sysbench, and the orders in which they run (workloads.md §2).
+//! The tests of sysbench, and the orders in which they run.
 
 use crate::key::{StepNames, WARM_UP};
 

@@ -84,10 +84,10 @@ fn curves(
     Table { columns: columns(view, sweep, &lines), rows, ..table }
 }
 
-/// The note on what stands behind means.
+/// The note on the ± after means.
 pub(super) const SPREAD: &str = "± is half the width of the 95% interval of a mean";
 
-/// Means with what their intervals leave open.
+/// Means, each with the half width of its interval.
 fn with_spreads(
     view: View<'_>,
     sweep: &Sweep,
@@ -145,7 +145,7 @@ fn legend(view: View<'_>, sweep: &Sweep) -> Vec<String> {
     legend
 }
 
-/// What stands behind a ratio for its verdict.
+/// The signs that stand for verdicts after ratios.
 pub(super) const SIGNS: [char; 4] = ['▼', '▲', '=', '?'];
 pub(super) const SIGNS_MEAN: &str =
     "verdicts: ▼ regression, ▲ improvement, = equivalent, ? inconclusive";

@@ -103,8 +103,8 @@ fn without_verdict(view: View<'_>, shown: &[&StepResults]) -> Vec<String> {
     notes.into_iter().flatten().collect()
 }
 
-/// Says so where the absolute figures give another ratio than the one that was judged: one outside
-/// its interval. Rare slices, the blocks' noise and CPU time that was stolen cause that.
+/// A note if the absolute figures give a ratio that is outside the interval of the one that was
+/// judged. Rare slices, the blocks' noise and CPU time that was stolen cause that.
 pub(super) fn quotient(view: View<'_>, number: usize, place: usize) -> Option<String> {
     let (step, found) = (view.results.steps.get(number)?, view.judged.of(number, place)?);
     let base = view.judged.base_of(place);

@@ -21,7 +21,7 @@ pub(super) const LEFT: f64 = 0.2;
 /// The share of a cycle that a burst takes.
 pub(super) const BURST: f64 = 0.1;
 
-/// What makes the variant slower.
+/// The reason why the variant is slower.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Cause {
     /// All that it does takes longer.
@@ -142,7 +142,7 @@ pub(super) fn frozen(restarts: &[Restart], confidence: f64) -> Comparison {
     compare_frozen(&restarts, Margin::default(), confidence).expect("at least one restart")
 }
 
-/// What restarts say, as steelyard and others read them.
+/// The results of restarts, as steelyard and others read them.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Read {
     /// The interval holds the truth.
