@@ -10,8 +10,8 @@ use plan::{Layer, Pairing};
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Override the plan")]
 pub struct Changes {
-    /// Trials per variant; with --precision, --max-blocks or --budget, trials before the first
-    /// look at the results
+    /// Blocks: trials of each variant; with --precision, --max-blocks or --budget, blocks before
+    /// the first look at the results
     #[arg(long, value_name = "N")]
     blocks: Option<u32>,
     /// Seed for the order of trials and for all parameters [default: random]

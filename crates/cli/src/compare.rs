@@ -104,6 +104,7 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<()> {
         metrics: args.metric.clone(),
         sections: args.sections(),
         brief: args.is_brief(std::io::stdout().is_terminal()).then(columns),
+        command: pasted(&["compare"], &args.chosen.words()),
     };
     let comparison = report::compare(&results, &options)?;
     args.format.print(|format| comparison.render(format))?;
@@ -117,8 +118,11 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<()> {
 /// Prints the end of a run: on a terminal the output of `compare`; elsewhere the verdicts on
 /// throughput and on the DBMS's CPU, and throughput. Then says where to find the rest.
 pub fn print_after_run(directory: &Path, results: &report::Results) -> anyhow::Result<()> {
+    let (place, experiment) = (directory.display().to_string(), results.experiment.id);
+    let command = pasted(&["compare", "--results", &place], &[]);
     if std::io::stdout().is_terminal() {
-        let options = CompareOptions { brief: Some(columns()), ..CompareOptions::default() };
+        let brief = Some(columns());
+        let options = CompareOptions { brief, command, ..CompareOptions::default() };
         let comparison = report::compare(results, &options)?;
         Format::Text.print(|format| comparison.render(format))?;
     } else {
@@ -128,7 +132,6 @@ pub fn print_after_run(directory: &Path, results: &report::Results) -> anyhow::R
         Format::Text.print(|format| comparison.summary(format))?;
     }
     let mut out = std::io::stdout();
-    let (place, experiment) = (directory.display().to_string(), results.experiment.id);
     writeln!(out, "\nResults are in {place} (experiment {experiment}).")?;
     writeln!(out, "All tables: {}", pasted(&["compare", "--full", "--results", &place], &[]))?;
     let page = pasted(&["report", "--results", &place, "-o", "report.html"], &[]);

@@ -140,13 +140,10 @@ pub fn archives(cache: &dbms::Cache) -> PathBuf {
 }
 
 /// An experiment by its name (the newest run, or count, that has it) or number; without either, the
-/// newest run or, if there is none, the newest count.
+/// latest run with results or, if there is no run, the newest count.
 pub fn find(store: &Store, named: Option<&str>) -> anyhow::Result<Experiment> {
     let found = match named {
-        None => match store.latest()? {
-            Some(run) => Some(run),
-            None => store.latest_count()?,
-        },
+        None => report::latest_or_count(store)?,
         Some(name) => {
             let run = store.experiment_named(name)?;
             let all = if run.is_none() { store.all_experiments()? } else { Vec::new() };

@@ -39,6 +39,9 @@ pub struct CompareOptions {
     pub sections: Option<Vec<Section>>,
     /// Prints only the short output, for a terminal with this many columns, instead of all tables.
     pub brief: Option<usize>,
+    /// The command that prints this comparison, as typed, to name in hints; `steelyard compare` if
+    /// empty.
+    pub command: String,
 }
 
 /// A comparison, ready to be printed.
@@ -78,6 +81,9 @@ pub fn compare(results: &Results, options: &CompareOptions) -> Result<Comparison
         sweeps: &sweeps,
         rows_are_steps: options.rows == Rows::Steps,
         sections: options.sections.as_deref(),
+        command: Some(options.command.as_str())
+            .filter(|it| !it.is_empty())
+            .unwrap_or(tables::COMMAND),
     };
     let document = document(results, &judged, &verdicts, &sweeps);
     let tables = match options.brief {

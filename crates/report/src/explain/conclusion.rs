@@ -3,12 +3,13 @@
 use judge::Comparison;
 use metrics::{
     DBMS_CPU, Metric, READ_KB, READS, START_BYTES, START_DEAD, START_UNSEEN, SWITCHES, WRITTEN_KB,
+    counted,
 };
 
 use super::shifts::ExplainedShift;
 use crate::judging::sentence::{confidence, direction};
 use crate::load::model::StepResults;
-use crate::output::number::{changes, percent, signed};
+use crate::output::number::{changes, percent, relative, signed};
 
 /// The costs that may explain a difference in throughput, in the order in which they are mentioned.
 pub(super) const COSTS: [&Metric; 5] = [&DBMS_CPU, &READS, &READ_KB, &WRITTEN_KB, &SWITCHES];
@@ -141,7 +142,12 @@ pub(super) fn conclusion(
 
 /// True if a cost certainly differs by enough to be mentioned.
 pub(super) fn differs(comparison: &Comparison) -> bool {
-    comparison.confirmed() && (comparison.ratio - 1.0).abs() >= LEAST_COST
+    !is_of_few(comparison) && comparison.confirmed() && (comparison.ratio - 1.0).abs() >= LEAST_COST
+}
+
+/// True if it has fewer blocks than a verdict takes.
+fn is_of_few(comparison: &Comparison) -> bool {
+    comparison.blocks < judge::ENOUGH_BLOCKS
 }
 
 fn of_throughput(throughput: Result<&Comparison, &str>) -> String {
@@ -149,6 +155,13 @@ fn of_throughput(throughput: Result<&Comparison, &str>) -> String {
         Ok(comparison) => comparison,
         Err(reason) => return format!("throughput can't be compared: {reason}"),
     };
+    if is_of_few(comparison) {
+        let (few, enough) = (counted(comparison.blocks, "block"), judge::ENOUGH_BLOCKS);
+        let ratio = relative(comparison.ratio);
+        return format!(
+            "throughput × {ratio} in {few}; nothing is certain with fewer than {enough}"
+        );
+    }
     let Some((low, high)) = comparison.low.zip(comparison.high) else {
         return "throughput without an interval, so nothing is certain".to_owned();
     };

@@ -107,10 +107,7 @@ fn find(store: &Store, which: Which<'_>) -> Result<Experiment, ReportError> {
     match which {
         Which::Latest => latest(store)?.ok_or(ReportError::NoExperiment),
         Which::Newest => store.latest()?.ok_or(ReportError::NoExperiment),
-        Which::LatestOrCount => match latest(store)? {
-            Some(run) => Ok(run),
-            None => store.latest_count()?.ok_or(ReportError::NoExperiment),
-        },
+        Which::LatestOrCount => latest_or_count(store)?.ok_or(ReportError::NoExperiment),
         Which::Id(id) => {
             let experiment = store.experiment(id)?;
             match experiment.purpose {
@@ -135,6 +132,17 @@ fn find(store: &Store, which: Which<'_>) -> Result<Experiment, ReportError> {
             let known = all.iter().filter(is(Purpose::Run)).map(|e| e.name.clone());
             Err(unknown_experiment(name, known))
         }
+    }
+}
+
+/// The latest run with results or, if there is no run, the newest count.
+///
+/// # Errors
+/// When the store cannot be read.
+pub fn latest_or_count(store: &Store) -> Result<Option<Experiment>, ReportError> {
+    match latest(store)? {
+        Some(run) => Ok(Some(run)),
+        None => Ok(store.latest_count()?),
     }
 }
 

@@ -78,6 +78,7 @@ pub(crate) fn page(store: &Store, results: &Results) -> Result<Page, ReportError
             sweeps: &sweeps,
             rows_are_steps: false,
             sections: None,
+            command: tables::COMMAND,
         }),
         warnings,
         catalog: gatherer.catalog,

@@ -19,7 +19,7 @@ mod view;
 
 use crate::output::table::{RELATIVE, Section, Table};
 
-pub(crate) use view::View;
+pub(crate) use view::{COMMAND, View};
 
 /// Why requested kinds of tables are missing, a sentence each.
 pub(crate) fn missing(view: View<'_>, tables: &[Table]) -> Vec<String> {

@@ -124,18 +124,23 @@ pub(super) fn notes(view: View<'_>, warnings: &[WarningDocument], width: usize) 
             notes.add_about(&warning.code, about, text);
         }
     }
-    fitted(notes.0.iter().map(Note::said).collect(), width)
+    fitted(notes.0.iter().map(Note::said).collect(), width, view.command)
 }
 
-/// These notes in at most [`LINES`] lines: the last ones are cut to a line each where they must be.
-fn fitted(notes: Vec<String>, width: usize) -> Vec<String> {
+/// These notes in at most [`LINES`] lines: the last ones are cut to a line each where they must be,
+/// and the end says which `command` shows all.
+fn fitted(notes: Vec<String>, width: usize, command: &str) -> Vec<String> {
     let mut shown: Vec<Vec<String>> = notes.iter().map(|note| wrapped(note, width)).collect();
     let lines = |shown: &[Vec<String>]| shown.iter().map(Vec::len).sum::<usize>();
     if lines(&shown) <= LINES {
         return shown.concat();
     }
+    let end = |more: &str| {
+        wrapped(&format!("!{more} all in full: {command} --tables verdicts,other"), width)
+    };
+    let room = LINES.saturating_sub(end(" 99 more kinds;").len());
     for place in (0..shown.len()).rev() {
-        if lines(&shown) < LINES {
+        if lines(&shown) <= room {
             break;
         }
         if shown[place].len() > 1 {
@@ -143,13 +148,12 @@ fn fitted(notes: Vec<String>, width: usize) -> Vec<String> {
             shown[place] = cut.into_iter().map(|line| format!("{line} …")).collect();
         }
     }
-    let more = match shown.len().saturating_sub(LINES - 1) {
+    let more = match shown.len().saturating_sub(room) {
         0 => String::new(),
-        more => format!(" {more} more kinds of notes, and"),
+        more => format!(" {more} more kinds;"),
     };
-    shown.truncate(LINES - 1);
-    let end = format!("!{more} all in full: compare --tables verdicts,other");
-    shown.push(wrapped(&end, width));
+    shown.truncate(room);
+    shown.push(end(&more));
     shown.concat()
 }
 
@@ -182,10 +186,10 @@ mod tests {
     fn notes_leave_room_for_verdicts() {
         let note = |number: usize| format!("! code{number}: {}", "word ".repeat(25).trim_end());
         let few: Vec<String> = (0..4).map(note).collect();
-        assert_eq!(fitted(few.clone(), 80).len(), 8, "whole, while there is room");
-        assert_eq!(fitted(few, 80).concat().matches("word").count(), 100);
+        assert_eq!(fitted(few.clone(), 80, "compare").len(), 8, "whole, while there is room");
+        assert_eq!(fitted(few, 80, "compare").concat().matches("word").count(), 100);
         for count in [5, 7, 12] {
-            let shown = fitted((0..count).map(note).collect(), 80);
+            let shown = fitted((0..count).map(note).collect(), 80, "compare");
             assert_eq!(shown.len(), 8, "{shown:?}");
             assert!(shown.iter().all(|line| line.chars().count() <= 80), "{shown:?}");
             assert!(
@@ -195,7 +199,7 @@ mod tests {
             assert!(shown[0].starts_with("! code0: "), "the first ones last longest: {shown:?}");
         }
         assert!(
-            fitted((0..12).map(note).collect(), 80)[7].contains("! 5 more kinds of notes, and")
+            fitted((0..12).map(note).collect(), 80, "compare")[7].contains("! 5 more kinds; all")
         );
     }
 }

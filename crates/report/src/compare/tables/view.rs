@@ -10,6 +10,9 @@ use crate::sweep::Sweep;
 
 pub(crate) use crate::output::table::VARIANT;
 
+/// The command that prints the tables, if no other is known.
+pub(crate) const COMMAND: &str = "steelyard compare";
+
 /// The source of the tables.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct View<'a> {
@@ -22,6 +25,8 @@ pub(crate) struct View<'a> {
     pub(crate) rows_are_steps: bool,
     /// The kinds of tables that were asked for; `None`: no particular ones.
     pub(crate) sections: Option<&'a [Section]>,
+    /// The command that prints this, to name in hints.
+    pub(crate) command: &'a str,
 }
 
 /// A variant in a step.
