@@ -316,6 +316,11 @@ if [ "$purpose" = test ]; then
     # whose library has another name.
     have_library libnuma.so.1 || packages+=(libnuma1)
     have_library libaio.so.1 || ! available libaio1 || packages+=(libaio1)
+    # For crates/cli/tests/command/fleet.rs. Their services need a configuration, and don't start.
+    have sbatch || packages+=(slurm-client)
+    [ -x /usr/sbin/slurmctld ] || packages+=(slurmctld)
+    [ -x /usr/sbin/slurmd ] || packages+=(slurmd)
+    [ -x /usr/sbin/munged ] || packages+=(munge)
     # For crates/setup/tests: they check scripts and format disks of their own.
     have shellcheck || packages+=(shellcheck)
     [ -x /usr/sbin/mkfs.xfs ] || packages+=(xfsprogs)

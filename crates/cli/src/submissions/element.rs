@@ -1,6 +1,7 @@
 //! `steelyard element`: what a scheduler starts on each machine.
 
 use std::path::Path;
+use std::sync::atomic::Ordering;
 
 use archive::Archive;
 use clap::Args;
@@ -75,7 +76,11 @@ fn measure(args: &ElementArgs, depot: &Depot, started: &Started) -> anyhow::Resu
         progress.tell(event);
     });
     progress.finish();
-    let experiment = run?;
+    let experiment = run.map_err(|error| match interrupted.load(Ordering::Relaxed) {
+        // Whatever fails first if a scheduler ends all processes of a job at once.
+        true => anyhow::anyhow!("interrupted ({error})"),
+        false => error.into(),
+    })?;
     let store = Store::open_read_only(&results)?;
     match depot.deliver(started, &store, experiment, store::now_ms())? {
         true => eprintln!("element {element} is done"),

@@ -1,0 +1,120 @@
+//! One plan on several machines, through a real Slurm.
+
+use std::fs;
+
+use nix::sys::signal::{Signal, kill};
+
+use crate::database::Database;
+use crate::place::Place;
+use crate::slurm::Slurm;
+
+/// PostgreSQL twice, in blocks of trials that load a little.
+fn plan(slurm: &Slurm, rows: u32) -> String {
+    let text = format!(
+        "name = \"load\"\nbase = \"a\"\nblocks = 2\nsteal_limit = 1.0\n\
+         settle_seconds_scale = 0.0\nconfig = {{ shared_buffers = \"16MB\" }}\n\
+         [variants.a]\ndbms = \"path:/usr/lib/postgresql/15\"\n\
+         [variants.b]\ndbms = \"path:/usr/lib/postgresql/15\"\n\
+         [workload.insert]\nrows = {rows}\nsteps = [\"l.i0\"]\n"
+    );
+    let file = slurm.path().join("home/plan.toml");
+    fs::write(&file, text).unwrap();
+    file.to_str().unwrap().to_owned()
+}
+
+/// Submits it as `t` to so many machines.
+fn submit(slurm: &Slurm, rows: u32, machines: &str) {
+    let data = slurm.path().join("home/data");
+    let words = ["submit", &plan(slurm, rows), "--machines", machines, "--name", "t"];
+    // The nodes are one machine.
+    let words =
+        [&words[..], &["--allow-concurrent", "--data-dir", data.to_str().unwrap()]].concat();
+    let (said, code) = slurm.run(&words);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("submitted `t`: ") && said.contains("watch t --results"), "{said}");
+}
+
+/// That no data and no ledger entry is left on the machines.
+fn assert_nothing_left(slurm: &Slurm) {
+    for folder in ["data", "cache/archives/elements"] {
+        let left = fs::read_dir(slurm.path().join("home").join(folder)).map_or(0, Iterator::count);
+        assert_eq!(left, 0, "{folder}");
+    }
+    let ledger = dbms::Ledger::open(slurm.path().join("home/state")).unwrap();
+    assert!(ledger.records().unwrap().is_empty(), "{:?}", ledger.records());
+}
+
+/// That the address has one experiment of these blocks, each of both variants, and no server runs.
+fn assert_whole(slurm: &Slurm, blocks: i64) {
+    let place = Place::new();
+    place.steelyard(&["pull", &slurm.address()]).expect(0, &[]);
+    let database = Database::of(&place.results());
+    let trials = database.finished();
+    let mut seen: Vec<i64> = trials.iter().map(|trial| trial.block).collect();
+    seen.sort_unstable();
+    let expected: Vec<i64> = (1..=blocks).flat_map(|block| [block, block]).collect();
+    assert_eq!(seen, expected);
+    assert_eq!(slurm.elements(), [], "nothing runs");
+    assert_nothing_left(slurm);
+}
+
+#[test]
+fn a_plan_runs_on_two_machines() {
+    let Some(slurm) = Slurm::start(2) else { return };
+    submit(&slurm, 2000, "3");
+    let (said, code) = slurm.run(&["watch", "t", "--every", "1"]);
+    assert_eq!(code, Some(0), "{said}\n{}", slurm.logs());
+    assert!(said.contains("t: 3 of 3 elements done"), "{said}");
+    assert!(said.contains("l.i0"), "the verdict so far: {said}");
+    assert_whole(&slurm, 6);
+    let (said, code) = slurm.run(&["status", "t", "--exit-code"]);
+    assert_eq!(code, Some(0), "{said}");
+    let (said, code) = slurm.run(&["submit", "--resume", "t"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("nothing to submit"), "{said}");
+    let (said, code) = slurm.run(&["status", "other"]);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("no submission `other`") && said.contains("there are t"), "{said}");
+}
+
+#[test]
+fn killed_elements_are_run_again_and_count_once() {
+    let Some(slurm) = Slurm::start(2) else { return };
+    submit(&slurm, 200_000, "2");
+    slurm.wait_until("both elements run", || slurm.elements().len() == 2);
+    let (said, _) = slurm.run(&["status", "t"]);
+    assert!(said.contains("0 of 2 elements done, 2 running"), "{said}");
+    for element in slurm.elements() {
+        kill(element, Signal::SIGKILL).unwrap();
+    }
+    let ended = || slurm.run(&["status", "t"]).0.contains("2 lost");
+    slurm.wait_until("both elements are lost", ended);
+    let (said, code) = slurm.run(&["status", "t", "--exit-code"]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("elements 1, 2 are lost; submit --resume t"), "{said}");
+    let words = ["submit", "--resume", "t", "--allow-concurrent"];
+    let data = slurm.path().join("home/data");
+    let words = [&words[..], &["--data-dir", data.to_str().unwrap()]].concat();
+    let (said, code) = slurm.run(&words);
+    assert_eq!(code, Some(0), "{said}");
+    let (said, code) = slurm.run(&["watch", "t", "--every", "1"]);
+    assert_eq!(code, Some(0), "{said}\n{}", slurm.logs());
+    assert_whole(&slurm, 4);
+}
+
+#[test]
+fn a_canceled_submission_leaves_nothing() {
+    let Some(slurm) = Slurm::start(1) else { return };
+    submit(&slurm, 2_000_000, "2");
+    slurm.wait_until("an element runs", || slurm.elements().len() == 1);
+    let (said, code) = slurm.run(&["cancel", "t"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("canceled `t`: 2 elements"), "{said}");
+    slurm.wait_until("nothing runs", || slurm.elements().is_empty());
+    let status = || slurm.run(&["status", "t"]).0;
+    slurm.wait_until("the queue is empty", || !status().contains("running"));
+    let said = status();
+    assert!(said.contains("0 of 2 elements done, 1 failed, 1 lost"), "{said}\n{}", slurm.logs());
+    assert!(said.contains("interrupted"), "{said}");
+    assert_nothing_left(&slurm);
+}

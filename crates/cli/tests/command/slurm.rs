@@ -1,0 +1,260 @@
+//! A Slurm of our own for one test: a controller and nodes, each in a network namespace of its own,
+//! all as Slurm's unprivileged user, with their own munge.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use assert_cmd::cargo::cargo_bin;
+
+/// How long anything may take on a busy machine.
+pub const LIMIT: Duration = Duration::from_secs(600);
+/// The user that Debian's package makes.
+const USER: &str = "slurm";
+const PATH: &str = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin";
+const PROGRAMS: [&str; 7] = ["slurmctld", "slurmd", "sbatch", "munged", "ip", "nsenter", "setpriv"];
+
+/// Ended when dropped.
+pub struct Slurm {
+    folder: tempfile::TempDir,
+    /// Names of the namespaces: the controller's, then the nodes'.
+    namespaces: Vec<String>,
+}
+
+impl Slurm {
+    /// Starts one; `None` if that is impossible here.
+    pub fn start(nodes: usize) -> Option<Self> {
+        if !nix::unistd::geteuid().is_root() {
+            testing::skip("network namespaces need root");
+            return None;
+        }
+        let there = |program: &&str| PATH.split(':').any(|it| Path::new(it).join(program).exists());
+        if let Some(missing) = PROGRAMS.iter().find(|program| !there(program)) {
+            testing::skip(format!("{missing} is not installed; scripts/setup.sh test installs it"));
+            return None;
+        }
+        let folder = testing::directory();
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let (process, count) = (std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+        let namespaces = (0..=nodes).map(|node| format!("sy{process}-{count}-{node}")).collect();
+        let slurm = Self { folder, namespaces };
+        slurm.set_up(nodes);
+        Some(slurm)
+    }
+
+    fn set_up(&self, nodes: usize) {
+        for folder in ["state", "log", "run", "home", "shared"] {
+            fs::create_dir_all(self.path().join(folder)).unwrap();
+        }
+        for node in 1..=nodes {
+            fs::create_dir_all(self.path().join(format!("spool-n{node}"))).unwrap();
+        }
+        // Where that user may run it.
+        fs::copy(cargo_bin!("steelyard"), self.steelyard()).unwrap();
+        let key: Vec<u8> = testing::noise(1024);
+        fs::write(self.path().join("munge.key"), key).unwrap();
+        done(Command::new("chmod").arg("400").arg(self.path().join("munge.key")));
+        fs::write(self.path().join("slurm.conf"), self.configuration(nodes)).unwrap();
+        done(Command::new("chown").args(["-R", USER]).arg(self.path()));
+        let ip = |words: &str| done(Command::new("ip").args(words.split(' ')));
+        let control = &self.namespaces[0];
+        for (node, namespace) in self.namespaces.iter().enumerate() {
+            ip(&format!("netns add {namespace}"));
+            ip(&format!("-n {namespace} link set lo up"));
+            if node == 0 {
+                ip(&format!("-n {control} link add br0 type bridge"));
+                ip(&format!("-n {control} addr add 10.77.0.1/24 dev br0"));
+                ip(&format!("-n {control} link set br0 up"));
+                continue;
+            }
+            ip(&format!(
+                "-n {control} link add v{node} type veth peer name eth0 netns {namespace}"
+            ));
+            ip(&format!("-n {control} link set v{node} master br0 up"));
+            ip(&format!("-n {namespace} addr add 10.77.0.1{node}/24 dev eth0"));
+            ip(&format!("-n {namespace} link set eth0 up"));
+        }
+        let run = self.path().join("run");
+        let of = |option: &str, file: PathBuf| format!("--{option}={}", file.display());
+        // In the controller's namespace, so that it ends with the rest.
+        done(self.inside(0, "munged").args([
+            of("key-file", self.path().join("munge.key")),
+            of("socket", run.join("munge.socket")),
+            of("pid-file", run.join("munged.pid")),
+            of("seed-file", run.join("seed")),
+            of("log-file", self.path().join("log/munged.log")),
+        ]));
+        self.start_controller();
+        for node in 1..=nodes {
+            self.start_node(node);
+        }
+        let ready =
+            || String::from_utf8(self.command("sinfo", &["-h", "-t", "idle", "-o", "%D"]).stdout);
+        self.wait_until("the nodes are idle", || ready().unwrap().trim() == nodes.to_string());
+    }
+
+    fn configuration(&self, nodes: usize) -> String {
+        let place = self.path().display();
+        let mut text = format!(
+            "ClusterName=t\nSlurmctldHost=n0(10.77.0.1)\nSlurmUser={USER}\nSlurmdUser={USER}\n\
+             AuthInfo=socket={place}/run/munge.socket,cred_expire=5\n\
+             StateSaveLocation={place}/state\nSlurmdSpoolDir={place}/spool-%n\n\
+             SlurmctldPidFile={place}/run/slurmctld.pid\nSlurmdPidFile={place}/run/slurmd-%n.pid\n\
+             ProctrackType=proctrack/linuxproc\nTaskPlugin=task/none\nSelectType=select/linear\n\
+             SchedulerParameters=nohold_on_prolog_fail,batch_sched_delay=0,sched_interval=1\n\
+             SwitchType=switch/none\nMpiDefault=none\nReturnToService=2\nSlurmdTimeout=10\n\
+             KillWait=10\nJobCompType=jobcomp/none\nAccountingStorageType=accounting_storage/none\n\
+             JobAcctGatherType=jobacct_gather/none\n"
+        );
+        for node in 1..=nodes {
+            text.push_str(&format!(
+                "NodeName=n{node} NodeAddr=10.77.0.1{node} CPUs=1 RealMemory=1000 State=UNKNOWN\n"
+            ));
+        }
+        text.push_str("PartitionName=main Nodes=ALL Default=YES OverSubscribe=EXCLUSIVE\n");
+        text
+    }
+
+    /// Starts the controller.
+    pub fn start_controller(&self) {
+        self.spawn(0, "slurmctld", &["-D"]);
+    }
+
+    /// Starts a node's daemon.
+    pub fn start_node(&self, node: usize) {
+        self.spawn(node, "slurmd", &["-D", "-N", &format!("n{node}")]);
+    }
+
+    fn spawn(&self, node: usize, program: &str, words: &[&str]) {
+        let log = File::create(self.path().join(format!("log/{program}-{node}.log"))).unwrap();
+        let errors = log.try_clone().unwrap();
+        let mut command = self.inside(node, program);
+        command.args(words).stdin(Stdio::null()).stdout(log).stderr(errors);
+        // What is left of it is ended with its namespace.
+        drop(command.spawn().unwrap());
+    }
+
+    /// Ends everything that runs on a node, as if it had lost its power.
+    pub fn kill_node(&self, node: usize) {
+        for pid in pids(&self.namespaces[node]) {
+            let _ = nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGKILL);
+        }
+    }
+
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// The command, where that user may run it.
+    pub fn steelyard(&self) -> PathBuf {
+        self.path().join("steelyard")
+    }
+
+    /// The address that all nodes reach.
+    pub fn address(&self) -> String {
+        format!("file://{}", self.path().join("shared").display())
+    }
+
+    /// A program on a node, or where the controller is (0), run by Slurm's user.
+    fn inside(&self, node: usize, program: &str) -> Command {
+        let net = format!("--net=/run/netns/{}", self.namespaces[node]);
+        let mut command = Command::new("nsenter");
+        let script = format!("hostname n{node} && exec \"$@\"");
+        command.args([&net, "unshare", "--uts", "sh", "-c", &script, "-"]);
+        command.args(["setpriv", "--reuid", USER, "--regid", USER, "--clear-groups"]);
+        command.arg(program).current_dir(self.path().join("home")).env_clear();
+        command
+            .env("PATH", PATH)
+            .env("HOME", self.path().join("home"))
+            .env("SLURM_CONF", self.path().join("slurm.conf"))
+            .env("STEELYARD_CACHE", self.path().join("home/cache"))
+            .env("STEELYARD_STATE", self.path().join("home/state"));
+        command
+    }
+
+    /// Runs a program where the controller is.
+    pub fn command(&self, program: &str, words: &[&str]) -> Output {
+        let mut command = self.inside(0, program);
+        command.args(words).stdin(Stdio::null()).output().unwrap()
+    }
+
+    /// Runs steelyard there, with the shared address; what it printed, and its exit code.
+    pub fn run(&self, words: &[&str]) -> (String, Option<i32>) {
+        let (program, address) = (self.steelyard(), self.address());
+        let words = [words, &["--results", &address]].concat();
+        let output = self.command(program.to_str().unwrap(), &words);
+        let text = [output.stdout, output.stderr].map(|it| String::from_utf8(it).unwrap());
+        (text.concat(), output.status.code())
+    }
+
+    /// Processes of steelyard on all nodes that run an element.
+    pub fn elements(&self) -> Vec<nix::unistd::Pid> {
+        let is = |pid: &nix::unistd::Pid| {
+            let words = fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+            words.split('\0').any(|word| word == "element")
+        };
+        self.namespaces.iter().flat_map(|it| pids(it)).filter(is).collect()
+    }
+
+    /// Waits, and says what it waited for and what the logs say if that does not come.
+    pub fn wait_until(&self, what: &str, mut is: impl FnMut() -> bool) {
+        let begin = Instant::now();
+        while !is() {
+            assert!(begin.elapsed() < LIMIT, "not true that {what}:\n{}", self.logs());
+            std::thread::sleep(Duration::from_millis(200));
+        }
+    }
+
+    /// The ends of all logs.
+    pub fn logs(&self) -> String {
+        let mut text = String::new();
+        for folder in ["log", "home"] {
+            for entry in fs::read_dir(self.path().join(folder)).unwrap().flatten() {
+                let Ok(log) = fs::read_to_string(entry.path()) else { continue };
+                let lines: Vec<&str> = log.lines().collect();
+                let last = lines.len().saturating_sub(20);
+                text.push_str(&format!(
+                    "== {}\n{}\n",
+                    entry.path().display(),
+                    lines[last..].join("\n")
+                ));
+            }
+        }
+        text
+    }
+}
+
+impl Drop for Slurm {
+    fn drop(&mut self) {
+        // Nothing else is in these namespaces. A node's job may start one more process.
+        for _ in 0..20 {
+            let left: Vec<_> = self.namespaces.iter().flat_map(|it| pids(it)).collect();
+            if left.is_empty() {
+                break;
+            }
+            for pid in left {
+                let _ = nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGKILL);
+            }
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        for namespace in &self.namespaces {
+            let _ = Command::new("ip").args(["netns", "del", namespace]).status();
+        }
+    }
+}
+
+/// The processes in a network namespace.
+fn pids(namespace: &str) -> Vec<nix::unistd::Pid> {
+    let output = Command::new("ip").args(["netns", "pids", namespace]).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    text.split_whitespace().map(|pid| nix::unistd::Pid::from_raw(pid.parse().unwrap())).collect()
+}
+
+/// Runs a command that must succeed.
+fn done(command: &mut Command) {
+    let output = command.stdin(Stdio::null()).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{command:?}: {}: {said}", output.status);
+}
