@@ -194,6 +194,14 @@ pub enum Error {
         /// The other.
         other: String,
     },
+    /// Settings are given to a server that is already running.
+    #[error(
+        "variant `{variant}` is a running server, whose settings steelyard does not change: set them there, and leave them out here; -c VARIANT.NAME=VALUE sets one of another variant alone"
+    )]
+    Configured {
+        /// The variant.
+        variant: String,
+    },
     /// The data of a server that is already running would have to be copied.
     #[error(
         "variant `{variant}`: the data of a server that is already running can't be copied, so every trial has to load. Remove \
@@ -329,6 +337,7 @@ impl Error {
             | Error::MemoryLimit { .. }
             | Error::SameServer { .. }
             | Error::NoCopy { .. }
+            | Error::Configured { .. }
             | Error::NoProgram { .. }
             | Error::NoServer { .. }
             | Error::DataDir { .. }

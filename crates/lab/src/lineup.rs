@@ -46,6 +46,10 @@ pub fn line_up(
         if interrupted.load(Ordering::Relaxed) {
             return Err(Error::Interrupted);
         }
+        let configured = !variant.config.is_empty() || variant.config_file.is_some();
+        if configured && variant.is_running() {
+            return Err(Error::Configured { variant: variant.name.clone() });
+        }
         let installation = systems.obtain(&reference, server_user, interrupted, &note).map_err(
             |error| match error {
                 dbms::Error::Connect { .. } => {

@@ -14,7 +14,7 @@ use crate::value::toml;
 pub enum PlanError {
     /// The file of the plan could not be read.
     #[error(
-        "cannot read the plan {path}: {source}; give the path of a TOML file (README shows one)"
+        "cannot read the plan {path}: {source}; give the path of a TOML file (docs/plans.md shows one)"
     )]
     Read {
         /// The file.

@@ -53,6 +53,15 @@ fn a_table_of_somebody_else_is_not_touched() {
 }
 
 #[test]
+fn settings_for_a_running_server_are_refused() {
+    let place = Place::new();
+    let url = "postgres://me@127.0.0.1:1/d";
+    let variants = ["insert", "-v", url, "-v", "path:/usr/lib/postgresql/15"];
+    let told = "is a running server, whose settings steelyard does not change";
+    place.run(&[&variants[..], &["-c", "shared_buffers=1GB"]].concat()).expect(2, &[told]);
+}
+
+#[test]
 fn an_interrupt_or_a_kill_leaves_no_table_for_long() {
     let place = Place::new();
     let mut server = OwnServer::start();

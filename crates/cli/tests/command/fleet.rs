@@ -103,6 +103,19 @@ fn killed_elements_are_run_again_and_count_once() {
 }
 
 #[test]
+fn an_element_of_a_lost_node_runs_twice_and_counts_once() {
+    let Some(slurm) = Slurm::start(2) else { return };
+    submit(&slurm, 400_000, "2");
+    slurm.wait_until("both elements run", || slurm.elements().len() == 2);
+    slurm.lose_node(2);
+    let (said, code) = slurm.run(&["watch", "t", "--every", "1"]);
+    assert_eq!(code, Some(0), "{said}\n{}", slurm.logs());
+    // The lost one goes on, the other start too, and one of them is too late.
+    slurm.wait_until("all starts have ended", || slurm.elements().is_empty());
+    assert_whole(&slurm, 4);
+}
+
+#[test]
 fn a_canceled_submission_leaves_nothing() {
     let Some(slurm) = Slurm::start(1) else { return };
     submit(&slurm, 2_000_000, "2");

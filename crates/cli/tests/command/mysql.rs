@@ -97,3 +97,22 @@ fn what_a_system_cannot_do_is_refused_before_anything_starts() {
     }
     place.assert_nothing_left();
 }
+
+/// A step whose statements differ runs in turns, on each system with its own.
+#[test]
+fn each_system_gets_its_own_statements_in_turns() {
+    let place = Place::new();
+    let variants =
+        "[variants.my]\ndbms = \"mysql@5.6.24\"\n[variants.pg]\ndbms = \"postgres@17\"\n";
+    let file = place.plan(&plan("pairing = \"slices\"\nslice_ms = 50\nbase = \"my\"", variants));
+    place.run(&[&file]).expect(0, &["l.x", "qp100"]);
+    let database = Database::of(&place.results());
+    database.assert_sound();
+    let notes = database
+        .texts("SELECT notes FROM step s JOIN name n ON n.id = s.name_id WHERE n.text = 'l.x'");
+    assert_eq!(notes.len(), 2);
+    assert!(
+        notes.iter().all(|it| it.contains("its statements differ between the variants")),
+        "{notes:?}"
+    );
+}

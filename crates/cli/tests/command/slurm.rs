@@ -136,10 +136,15 @@ impl Slurm {
         drop(command.spawn().unwrap());
     }
 
-    /// Ends everything that runs on a node, as if it had lost its power.
-    pub fn kill_node(&self, node: usize) {
-        for pid in pids(&self.namespaces[node]) {
-            let _ = nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGKILL);
+    /// Ends a node's daemon, as if the node could not be reached: Slurm takes it for lost, while
+    /// what runs there goes on.
+    pub fn lose_node(&self, node: usize) {
+        let is = |pid: &nix::unistd::Pid| {
+            let name = fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+            name.trim() == "slurmd"
+        };
+        for pid in pids(&self.namespaces[node]).into_iter().filter(is) {
+            nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGKILL).unwrap();
         }
     }
 

@@ -180,6 +180,9 @@ fn in_turns(
     for at in shuffled(attempts.len(), seed) {
         calm::before_turn(conditions, attempts)?;
         let attempt = &mut attempts[at];
+        // Each its own: other systems have other statements.
+        let benchmark = Arc::clone(&attempt.benchmark);
+        let next = benchmark.phases.get(ordinal as usize).unwrap_or(next);
         attempt.among = Some(format!("in turns, the other servers up and idle: {why}"));
         phase(conditions, attempt, next, ordinal)?;
     }

@@ -49,7 +49,8 @@ fn by_run(document: &HistoryDocument, line: &LineDocument) -> [Table; 2] {
     let mut table = Table::new(Section::Other, id, title).explained([
         what,
         &format!("absolute: {}, median over the trials", document.metric),
-        "relative: geometric mean of the trials / that of the first row",
+        "relative: geometric mean of the trials / that of the first row; within an experiment, the \
+         ratio that `compare` gives",
         "▼ ▲ change point: from here on the level is lower or higher than before",
     ]);
     table.columns = std::iter::once(document.order.clone())

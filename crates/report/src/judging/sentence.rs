@@ -48,7 +48,8 @@ fn open(comparison: &Comparison, words: Words) -> String {
         }
         Some(_) => String::new(),
         None if comparison.warnings.iter().any(|w| w.code() == "not-among-many") => {
-            "; too weak for so many comparisons".to_owned()
+            let margin = percent(comparison.margin.asked);
+            format!("; a difference beyond {margin} is not certain among all comparisons")
         }
         None => {
             let Margin { asked, noise_floor } = comparison.margin;
@@ -62,7 +63,7 @@ fn open(comparison: &Comparison, words: Words) -> String {
                     percent(noise_floor)
                 )
             } else {
-                format!("; on the edge of the margin of {asked}")
+                format!("; too near to the margin of {asked} to say how many more would decide")
             }
         }
     });
@@ -75,10 +76,16 @@ fn seen(comparison: &Comparison, words: Words, perhaps: &str) -> String {
     match comparison.detectable {
         _ if comparison.confirmed() => {
             let direction = direction(comparison.ratio, words);
-            format!(
-                "; certainly {direction}, {perhaps}by less than {}",
-                percent(comparison.margin.asked)
-            )
+            let (below, above) = comparison.margin.edges();
+            let beyond = comparison.high.is_some_and(|high| high < below)
+                || comparison.low.is_some_and(|low| low > above);
+            match beyond {
+                true => format!("; certainly {direction}"),
+                false => {
+                    let asked = percent(comparison.margin.asked);
+                    format!("; certainly {direction}, {perhaps}by less than {asked}")
+                }
+            }
         }
         Some(effect) if effect >= 0.0005 => {
             format!("; {} {} would have been noticed", percent(effect), words.worse)

@@ -193,7 +193,14 @@ fn planned(plan: Option<&plan::Plan>, variants: usize) -> Vec<StepResults> {
         };
         sequence.steps.iter().enumerate().map(result).collect::<Vec<_>>()
     };
-    plan.workload.sequences().into_iter().flat_map(of).collect()
+    let mut steps: Vec<StepResults> = Vec::new();
+    for step in plan.workload.sequences().into_iter().flat_map(of) {
+        // Several sequences may prepare in the same way.
+        if steps.iter().all(|known| known.key != step.key) {
+            steps.push(step);
+        }
+    }
+    steps
 }
 
 /// Figures collected per step and variant until all blocks are there, because medians need all.
@@ -433,5 +440,21 @@ mod tests {
         let ordered = steps.map(|step| (step.key.name, step.key.dop));
         let expected = [("b", 1), ("b", 4), ("b", 16), ("a", 1), ("a", 2)];
         assert_eq!(ordered, expected.map(|(name, dop)| (name.to_owned(), dop)));
+    }
+
+    #[test]
+    fn what_several_sequences_prepare_alike_is_one_step() {
+        let text = "[variants.a]\ndbms = \"postgres@14.3\"\n[variants.b]\ndbms = \"postgres@17\"\n\
+                    [workload.script]\nbuiltin = \"tpcb-like\"\nclients = [1, 8]\n";
+        let plan = plan::Plan::parse(text, None, "a test").unwrap();
+        let steps = planned(Some(&plan), 2);
+        let keys: Vec<&plan::StepKey> = steps.iter().map(|step| &step.key).collect();
+        let unique: BTreeSet<&plan::StepKey> = keys.iter().copied().collect();
+        assert_eq!(unique.len(), keys.len(), "{keys:?}");
+        assert_eq!(
+            steps.iter().filter(|step| !step.prepares && !step.warm_up).count(),
+            2,
+            "{keys:?}"
+        );
     }
 }

@@ -135,7 +135,10 @@ fn alone(view: View<'_>) -> Vec<Table> {
 }
 
 fn title(view: View<'_>, findings: &[Finding<'_>]) -> String {
-    let blocks = view.counted(findings.iter().map(|finding| finding.blocks));
+    let blocks = match findings.iter().any(|finding| finding.blocks > 0) {
+        true => view.counted(findings.iter().map(|finding| finding.blocks)),
+        false => "not measured in any block".to_owned(),
+    };
     let what = match view.judged.metric.as_str() {
         name if name != OPS.name => name,
         _ if findings.iter().all(|it| is_cost(view, it)) => "Costs",

@@ -104,7 +104,8 @@ fn without_verdict(view: View<'_>, shown: &[&StepResults]) -> Vec<String> {
 }
 
 /// A note if the absolute figures give a ratio that is outside the interval of the one that was
-/// judged. Rare slices, the blocks' noise and CPU time that was stolen cause that.
+/// judged, or with too few blocks for an interval, if they differ by more than the margin. Rare
+/// slices, the blocks' noise and CPU time that was stolen cause that.
 pub(super) fn quotient(view: View<'_>, number: usize, place: usize) -> Option<String> {
     let (step, found) = (view.results.steps.get(number)?, view.judged.of(number, place)?);
     let base = view.judged.base_of(place);
@@ -115,13 +116,20 @@ pub(super) fn quotient(view: View<'_>, number: usize, place: usize) -> Option<St
         Method::Slices => "the ratio is that of neighboring slices",
         Method::Blocks => "the ratio is not that of operations per second",
     };
-    (quotient.is_finite() && !(low..=high).contains(&quotient)).then(|| {
-        format!(
-            "{} {}: the absolute figures give {}, outside the interval of the ratio; {what}",
-            view.results.step_label(step),
-            view.results.variant_name(place),
-            relative(quotient)
-        )
+    let few = found.blocks < judge::ENOUGH_BLOCKS;
+    let (differs, than) = match few {
+        true => (
+            (quotient / found.ratio).ln().abs() > found.margin.asked,
+            format!("and not {}", relative(found.ratio)),
+        ),
+        false => {
+            (!(low..=high).contains(&quotient), "outside the interval of the ratio".to_owned())
+        }
+    };
+    (quotient.is_finite() && differs).then(|| {
+        let (step, variant) = (view.results.step_label(step), view.results.variant_name(place));
+        let quotient = relative(quotient);
+        format!("{step} {variant}: the absolute figures give {quotient}, {than}; {what}")
     })
 }
 
