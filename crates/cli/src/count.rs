@@ -3,14 +3,14 @@
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, anyhow};
+use anyhow::anyhow;
 use clap::Args;
 use plan::{Layer, Plan, Protocol};
 use report::CountOptions;
 use store::{ExperimentId, Store};
 
 use crate::changes::named;
-use crate::dash::{is_dash, print, read_named};
+use crate::dash::{is_stdout, print, read_named};
 use crate::exit::{self, WrongRequest};
 use crate::format::Format;
 use crate::machine::{Machine, Ready};
@@ -105,14 +105,13 @@ pub fn run(args: &CountArgs) -> anyhow::Result<()> {
     let store = Store::open_read_only(results)?;
     let counted = report::count(&store, experiment, &options)?;
     match &args.chart {
-        Some(file) if is_dash(file) => {
+        Some(file) if is_stdout(file) => {
             print(counted.document.chart().as_bytes())?;
             args.format.tell(|format| counted.render(format))?;
         }
         file => {
             if let Some(file) = file {
-                std::fs::write(file, counted.document.chart())
-                    .with_context(|| format!("cannot write {}", file.display()))?;
+                archive::write_whole(file, counted.document.chart().as_bytes())?;
             }
             args.format.print(|format| counted.render(format))?;
         }

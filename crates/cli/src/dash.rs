@@ -12,9 +12,14 @@ use crate::exit::{WrongRequest, refuse};
 /// The name of standard input in messages.
 pub const INPUT: &str = "stdin";
 
-/// True if standard input or output is meant.
+/// True if standard input is meant.
 pub fn is_dash(path: &Path) -> bool {
     path == Path::new("-")
+}
+
+/// True if standard output is meant, also by its other names: nothing else may be printed there.
+pub fn is_stdout(path: &Path) -> bool {
+    ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].iter().any(|name| path == Path::new(name))
 }
 
 /// Prints content that would otherwise go to a file.
@@ -24,13 +29,10 @@ pub fn print(content: &[u8]) -> anyhow::Result<()> {
     Ok(stdout.flush()?)
 }
 
-/// Prints a file that is written as a whole. One that is `binary` is kept from a terminal.
-pub fn print_file<T>(
-    binary: bool,
-    write: impl FnOnce(&Path) -> anyhow::Result<T>,
-) -> anyhow::Result<T> {
+/// Prints a binary file that is written as a whole. It is kept from a terminal.
+pub fn print_file<T>(write: impl FnOnce(&Path) -> anyhow::Result<T>) -> anyhow::Result<T> {
     let mut stdout = std::io::stdout().lock();
-    if binary && stdout.is_terminal() {
+    if stdout.is_terminal() {
         return refuse("this is no text for a terminal; redirect the output, or name a file");
     }
     let directory = TempDir::new().context("could not create a temporary directory")?;
