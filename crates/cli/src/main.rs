@@ -84,7 +84,14 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let parsed = Cli::try_parse();
+    // An empty variable looks like an option without its value.
+    if parsed.as_ref().err().is_none_or(clap::Error::use_stderr)
+        && let Err(error) = results::check_variables()
+    {
+        return exit::explain(&error);
+    }
+    let cli = match parsed {
         Ok(cli) => cli,
         Err(error) if error.kind() == ErrorKind::DisplayHelp => {
             let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());

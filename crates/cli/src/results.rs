@@ -120,6 +120,19 @@ pub fn open_wanted(results: &Path, wanted: Wanted<'_>) -> anyhow::Result<Store> 
     Ok(Store::open_read_only(&archive.view(wanted)?)?)
 }
 
+/// Refuses a variable for a directory that is set to nothing, as a script does whose own variable
+/// is missing.
+pub fn check_variables() -> anyhow::Result<()> {
+    for variable in ["STEELYARD_RESULTS", "STEELYARD_CACHE", "STEELYARD_STATE"] {
+        if std::env::var_os(variable).is_some_and(|value| value.is_empty()) {
+            return refuse(format!(
+                "the environment variable {variable} is empty; set it to a directory, or unset it"
+            ));
+        }
+    }
+    Ok(())
+}
+
 /// The address that is meant instead of a results directory.
 pub fn address(results: &Path) -> anyhow::Result<Option<Address>> {
     match results.to_str().filter(|text| Address::is_meant(text)) {

@@ -269,6 +269,9 @@ fn what_cannot_be_used_is_refused_before_anything_is_fetched() {
             );
         }
     }
+    for variable in ["STEELYARD_CACHE", "STEELYARD_STATE", "STEELYARD_RESULTS"] {
+        refused(&file, good, (variable, ""), &[&format!("{variable} is empty; set it")]);
+    }
     // Nobody listens there.
     let both = [("pg", "postgres@13.7"), ("theirs", "postgres://me@127.0.0.1:1/x")];
     let attached = place.file("both.toml", &plan(&both, "config = {}", QUICK));
