@@ -28,7 +28,7 @@ mod shelf;
 mod view;
 mod workshop;
 
-pub use archive::{Archive, Archived, Pushed};
+pub use archive::{Archive, Archived, Pushed, is_pushed_to};
 pub use builds::{Builds, SharedBuild};
 pub use error::Error;
 pub use export::export;

@@ -4,10 +4,12 @@ use std::path::Path;
 
 use archive::{Address, Builds, Pushed};
 use clap::Args;
-use store::{ExperimentState, Store};
+use store::ExperimentState;
 
 use crate::exit::refuse;
-use crate::results::{ResultsDir, address, archives, find, note_running, open_archive};
+use crate::results::{
+    ResultsDir, address, archives, find, note_running, open_archive, open_directory,
+};
 
 /// The help text about addresses, for the commands that take one.
 pub const ADDRESSES: &str = "\
@@ -71,7 +73,7 @@ pub fn run(args: &PushArgs) -> anyhow::Result<()> {
             "a push takes a results directory, not {from}; pull from there first"
         ));
     }
-    let store = Store::open_read_only(&args.directory.results)?;
+    let store = open_directory(&args.directory.results)?;
     check_place(last, find(&store, Some(last)).is_ok())?;
     let mut chosen = Vec::new();
     if experiments.is_empty() {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use archive::{Address, Archive, Wanted};
 use clap::Args;
 use report::{Results, Which};
-use store::{Experiment, ExperimentId, Purpose, Store};
+use store::{Experiment, ExperimentId, Purpose, Store, StoreError};
 
 use crate::exit::{WrongRequest, refuse};
 use crate::pasted::pasted;
@@ -99,9 +99,23 @@ impl ResultsDir {
     }
 }
 
+/// Opens a results directory for reading.
+pub fn open_directory(directory: &Path) -> anyhow::Result<Store> {
+    Store::open_read_only(directory).or_else(|error| match error {
+        StoreError::Missing(_) if archive::is_pushed_to(directory) => {
+            let address: Address = directory.display().to_string().parse()?;
+            refuse(format!(
+                "{} holds pushed experiments, not results; read them with --results {address}",
+                directory.display()
+            ))
+        }
+        error => Err(error.into()),
+    })
+}
+
 /// Loads an experiment of a results directory.
 pub fn load_which(directory: &Path, which: Which<'_>) -> anyhow::Result<(Store, Results)> {
-    let store = Store::open_read_only(directory)?;
+    let store = open_directory(directory)?;
     let results = report::load(&store, which)?;
     Ok((store, results))
 }
@@ -115,7 +129,7 @@ pub fn open(results: &Path, named: &[&str]) -> anyhow::Result<Store> {
 
 /// As [`open`], with all wanted experiments.
 pub fn open_wanted(results: &Path, wanted: Wanted<'_>) -> anyhow::Result<Store> {
-    let Some(address) = address(results)? else { return Ok(Store::open_read_only(results)?) };
+    let Some(address) = address(results)? else { return open_directory(results) };
     let archive = open_archive(&address)?;
     Ok(Store::open_read_only(&archive.view(wanted)?)?)
 }
