@@ -8,7 +8,7 @@ use store::ExperimentState;
 
 use crate::exit::refuse;
 use crate::results::{
-    ResultsDir, address, archives, find, note_running, open_archive, open_directory,
+    ResultsDir, address, archives, called, find, note_running, open_archive, open_directory,
 };
 
 /// The help text about addresses, for the commands that take one.
@@ -74,7 +74,7 @@ pub fn run(args: &PushArgs) -> anyhow::Result<()> {
         ));
     }
     let store = open_directory(&args.directory.results)?;
-    check_place(last, find(&store, Some(last)).is_ok())?;
+    check_place(last, called(&store, last)?.is_some())?;
     let mut chosen = Vec::new();
     if experiments.is_empty() {
         for experiment in store.all_experiments()?.into_iter().rev() {
