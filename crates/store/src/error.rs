@@ -69,7 +69,7 @@ pub enum StoreError {
     },
     /// No space left.
     #[error(
-        "no space left for results in {}; steps already stored are intact; free some space, and try again",
+        "no space left for results in {}; nothing already stored is lost; free some space, and try again",
         .0.display()
     )]
     Full(PathBuf),
