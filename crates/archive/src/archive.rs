@@ -55,6 +55,11 @@ fn object(content: &str) -> String {
     format!("experiments/{content}.steelyard")
 }
 
+/// True if a directory holds experiments that were pushed there.
+pub fn is_pushed_to(directory: &Path) -> bool {
+    ["index", "experiments"].iter().all(|name| directory.join(name).is_dir())
+}
+
 impl Archive {
     /// Opens an address. `caches` is the directory for the caches of all addresses, created if it
     /// does not exist.

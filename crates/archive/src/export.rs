@@ -8,13 +8,11 @@ use store::{DATABASE, Experiment, ExperimentId, Store};
 use crate::Error;
 use crate::file::{describe, pack};
 use crate::manifest::{FORMAT, Manifest, Summary};
+use crate::output::{PACKED, write_made};
 use crate::workshop::Workshop;
 
-/// Name of an archive in a directory for work in progress.
-const PACKED: &str = "packed";
-
-/// Writes one experiment with its artifacts to a file, replacing an existing one. The file appears
-/// when it is complete. Returns what is in it.
+/// Writes one experiment with its artifacts to a file, as [`write_whole`](crate::write_whole) does.
+/// Returns what is in it.
 ///
 /// # Errors
 /// If the experiment cannot be read or the file cannot be written; then there is no new file.
@@ -24,31 +22,7 @@ pub fn export(
     to: &Path,
     steelyard: &str,
 ) -> Result<Manifest, Error> {
-    let workshop = beside(to)?;
-    let (manifest, packed) = pack_in(&workshop, store, experiment, steelyard)?;
-    fs::rename(&packed, to).map_err(Error::io("write", to))?;
-    Ok(manifest)
-}
-
-/// Writes a file, replacing an existing one. It appears when it is complete.
-///
-/// # Errors
-/// If it cannot be written; then there is no new file.
-pub fn write_whole(to: &Path, content: &[u8]) -> Result<(), Error> {
-    let workshop = beside(to)?;
-    let new = workshop.path().join(PACKED);
-    fs::write(&new, content).map_err(Error::io("write", to))?;
-    fs::rename(&new, to).map_err(Error::io("write", to))
-}
-
-/// A place for work in the directory of a file.
-fn beside(to: &Path) -> Result<Workshop, Error> {
-    let folder = to.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
-    if !folder.is_dir() {
-        let missing = std::io::ErrorKind::NotFound.into();
-        return Err(Error::io("write into the directory", folder)(missing));
-    }
-    Workshop::open(folder)
+    write_made(to, |workshop| pack_in(workshop, store, experiment, steelyard))
 }
 
 /// Makes an archive in a directory for work in progress.

@@ -3,12 +3,11 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use anyhow::Context;
 use clap::Args;
 use plan::Layer;
 use report::{AdviseOptions, Chosen, ReportError};
 
-use crate::dash::{is_dash, print, read_plan};
+use crate::dash::{is_dash, is_stdout, print, read_plan};
 use crate::exit::{WrongRequest, refuse};
 use crate::format::Format;
 use crate::pasted::pasted;
@@ -60,7 +59,7 @@ pub fn run(args: &AdviseArgs) -> anyhow::Result<()> {
     };
     let advice = report::advise(&opened.sources(), &plan, &options)
         .map_err(|error| args.with_pilot(error))?;
-    if args.output.as_deref().is_some_and(is_dash) {
+    if args.output.as_deref().is_some_and(is_stdout) {
         print(advice.document.toml.as_bytes())?;
         return args.format.tell(|format| advice.render(format));
     }
@@ -70,8 +69,7 @@ pub fn run(args: &AdviseArgs) -> anyhow::Result<()> {
                 "the advised plan would overwrite the plan itself; choose another file for -o",
             );
         }
-        std::fs::write(path, &advice.document.toml)
-            .with_context(|| format!("could not write the plan to {}", path.display()))?;
+        archive::write_whole(path, advice.document.toml.as_bytes())?;
     }
     args.format.print(|format| advice.render(format))?;
     Ok(())

@@ -3,18 +3,18 @@
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, anyhow};
+use anyhow::anyhow;
 use clap::Args;
 use plan::{Layer, Plan, Protocol};
 use report::CountOptions;
-use store::{ExperimentId, Store};
+use store::ExperimentId;
 
 use crate::changes::named;
-use crate::dash::{is_dash, print, read_named};
+use crate::dash::{is_stdout, print, read_named};
 use crate::exit::{self, WrongRequest};
 use crate::format::Format;
 use crate::machine::{Machine, Ready};
-use crate::results::{Chosen, find};
+use crate::results::{Chosen, find, open_directory};
 use crate::terminal::columns;
 
 /// Count the instructions of single statements, exactly, under Callgrind
@@ -102,17 +102,16 @@ pub fn run(args: &CountArgs) -> anyhow::Result<()> {
         }
         (None, named) => stored(results, named.as_deref())?,
     };
-    let store = Store::open_read_only(results)?;
+    let store = open_directory(results)?;
     let counted = report::count(&store, experiment, &options)?;
     match &args.chart {
-        Some(file) if is_dash(file) => {
+        Some(file) if is_stdout(file) => {
             print(counted.document.chart().as_bytes())?;
             args.format.tell(|format| counted.render(format))?;
         }
         file => {
             if let Some(file) = file {
-                std::fs::write(file, counted.document.chart())
-                    .with_context(|| format!("cannot write {}", file.display()))?;
+                archive::write_whole(file, counted.document.chart().as_bytes())?;
             }
             args.format.print(|format| counted.render(format))?;
         }
@@ -122,7 +121,7 @@ pub fn run(args: &CountArgs) -> anyhow::Result<()> {
 
 /// Finds a stored count: the latest, or by its name or number.
 fn stored(results: &Path, named: Option<&str>) -> anyhow::Result<ExperimentId> {
-    let store = Store::open_read_only(results)?;
+    let store = open_directory(results)?;
     let found = match named {
         None => store.latest_count()?,
         Some(name) => match (store.count_named(name)?, name.parse()) {
@@ -171,7 +170,7 @@ impl CountArgs {
         Ok(match (&self.plan, &self.plan_of) {
             (Some(path), _) => Some(read_named(path, &changes)?),
             (None, Some(named)) => {
-                let store = Store::open_read_only(&self.chosen.directory.results)?;
+                let store = open_directory(&self.chosen.directory.results)?;
                 let experiment = find(&store, Some(named))?;
                 let from = format!("the plan of experiment {}", experiment.id);
                 Some(Plan::parse_with(&experiment.plan, None, &from, &changes)?)

@@ -12,9 +12,14 @@ use crate::exit::{WrongRequest, refuse};
 /// The name of standard input in messages.
 pub const INPUT: &str = "stdin";
 
-/// True if standard input or output is meant.
+/// True if standard input is meant.
 pub fn is_dash(path: &Path) -> bool {
     path == Path::new("-")
+}
+
+/// True if standard output is meant, also by its other names: nothing else may be printed there.
+pub fn is_stdout(path: &Path) -> bool {
+    ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].iter().any(|name| path == Path::new(name))
 }
 
 /// Prints content that would otherwise go to a file.
@@ -24,13 +29,10 @@ pub fn print(content: &[u8]) -> anyhow::Result<()> {
     Ok(stdout.flush()?)
 }
 
-/// Prints a file that is written as a whole. One that is `binary` is kept from a terminal.
-pub fn print_file<T>(
-    binary: bool,
-    write: impl FnOnce(&Path) -> anyhow::Result<T>,
-) -> anyhow::Result<T> {
+/// Prints a binary file that is written as a whole. It is kept from a terminal.
+pub fn print_file<T>(write: impl FnOnce(&Path) -> anyhow::Result<T>) -> anyhow::Result<T> {
     let mut stdout = std::io::stdout().lock();
-    if binary && stdout.is_terminal() {
+    if stdout.is_terminal() {
         return refuse("this is no text for a terminal; redirect the output, or name a file");
     }
     let directory = TempDir::new().context("could not create a temporary directory")?;
@@ -62,13 +64,25 @@ pub fn read_plan(path: &Path, layer: &Layer) -> anyhow::Result<Plan> {
 /// The same, where the name of a workload could have been meant.
 pub fn read_named(path: &Path, layer: &Layer) -> anyhow::Result<Plan> {
     if !is_dash(path) && !path.exists() && path.extension().is_none() {
-        return refuse(format!(
-            "`{}` is neither a plan file nor a workload with a short form ({})",
-            path.display(),
-            WorkloadPlan::names().join(", ")
-        ));
+        return refuse(unknown(&path.display().to_string()));
     }
     read_plan(path, layer)
+}
+
+/// That a word is neither a file nor the name of a workload, or that a file is needed.
+fn unknown(word: &str) -> String {
+    if WorkloadPlan::named(word).is_some() {
+        return format!(
+            "expected a plan file, found the workload {word}; `steelyard run {word} -v … --write-plan > {word}.toml` writes one"
+        );
+    }
+    let names = WorkloadPlan::names();
+    let meant = plan::nearest(word, names.iter().copied());
+    let meant = meant.map_or_else(|| ";".to_owned(), |name| format!("; did you mean `{name}`?"));
+    format!(
+        "`{word}` is neither a plan file nor a workload{meant} the workloads are {}",
+        names.join(", ")
+    )
 }
 
 /// Files to read. A copy of standard input is kept as long as this lives.
@@ -99,5 +113,20 @@ impl Inputs {
     pub fn name(&self, path: &Path) -> String {
         let from_stdin = self.kept.as_ref().is_some_and(|kept| path.starts_with(kept.path()));
         if from_stdin { INPUT.to_owned() } else { path.display().to_string() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_misspelled_workload_is_answered_with_the_nearest() {
+        let told = unknown("insrt");
+        assert!(told.contains("a workload; did you mean `insert`? the workloads are insert, sys"));
+        let told = unknown("tpcc");
+        assert!(told.contains("a workload; the workloads are insert, sys"), "{told}");
+        let told = unknown("insert");
+        assert!(told.contains("run insert -v … --write-plan > insert.toml"), "{told}");
     }
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use report::Which;
 
-use crate::dash::{is_dash, print, print_file};
+use crate::dash::{is_stdout, print, print_file};
 use crate::results::{ResultsDir, find, note_running, open};
 
 /// Write one experiment to a file: with all its data and artifacts, or its figures for other
@@ -65,8 +65,8 @@ pub fn run(args: &ExportArgs) -> anyhow::Result<()> {
     let text = match args.format {
         ExportFormat::Steelyard => {
             let version = env!("CARGO_PKG_VERSION");
-            if is_dash(&args.output) {
-                print_file(true, |file| Ok(archive::export(&store, id, file, version)?))?;
+            if is_stdout(&args.output) {
+                print_file(|file| Ok(archive::export(&store, id, file, version)?))?;
                 return Ok(());
             }
             let content = archive::export(&store, id, &args.output, version)?.content;
@@ -77,7 +77,7 @@ pub fn run(args: &ExportArgs) -> anyhow::Result<()> {
         ExportFormat::Benchstat => report::benchstat(&figures()?),
         ExportFormat::Bmf => report::bmf(&figures()?),
     };
-    if is_dash(&args.output) {
+    if is_stdout(&args.output) {
         return print(text.as_bytes());
     }
     archive::write_whole(&args.output, text.as_bytes())?;

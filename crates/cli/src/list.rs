@@ -8,7 +8,7 @@ use clap::Args;
 use lab::Exclusive;
 use store::{Experiment, ExperimentState, Store};
 
-use crate::results::{ResultsDir, address, open_archive};
+use crate::results::{ResultsDir, address, open_archive, open_directory};
 
 /// List the experiments in a results directory
 #[derive(Debug, Args)]
@@ -29,7 +29,7 @@ pub fn run(args: &ListArgs) -> anyhow::Result<()> {
             numbered
         }
         None => {
-            let store = Store::open_read_only(results)?;
+            let store = open_directory(results)?;
             let mut listed = Vec::new();
             for experiment in store.all_experiments()? {
                 listed.push((experiment.id.0, summary(&store, &experiment)?));

@@ -23,7 +23,8 @@ pub struct Machine {
     /// User to run servers as when steelyard runs as root [default: steelyard, created if missing]
     #[arg(long, value_name = "USER")]
     server_user: Option<String>,
-    /// Start even if another run is measuring on this machine, which disturbs that run
+    /// Start even if another run is measuring on this machine, which disturbs that run; while this
+    /// one measures, others need the option, too
     #[arg(long)]
     allow_concurrent: bool,
     /// Show no progress, only the tables at the end

@@ -84,15 +84,26 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let parsed = Cli::try_parse();
+    // An empty variable looks like an option without its value.
+    if parsed.as_ref().err().is_none_or(clap::Error::use_stderr)
+        && let Err(error) = results::check_variables()
+    {
+        return exit::explain(&error);
+    }
+    let cli = match parsed {
         Ok(cli) => cli,
-        Err(error) if error.kind() == ErrorKind::DisplayHelp => {
+        Err(mut error) => {
             let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
             let words: Vec<String> = words.collect();
-            let explained = short::explained(Cli::command(), &words);
-            return exit::usage(&explained.try_get_matches_from(words).err().unwrap_or(error));
+            if error.kind() == ErrorKind::DisplayHelp {
+                let explained = short::explained(Cli::command(), &words);
+                error = explained.try_get_matches_from(words).err().unwrap_or(error);
+            } else {
+                results::hint_experiment(&mut error, &Cli::command(), &words);
+            }
+            return exit::usage(&error);
         }
-        Err(error) => return exit::usage(&error),
     };
     let result = match &cli.command {
         Command::Setup(args) => setup::run(args),
@@ -122,5 +133,30 @@ fn main() -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => exit::explain(&error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(words: &[&str]) -> String {
+        let words = [&["steelyard"][..], words].concat();
+        let mut error = Cli::try_parse_from(&words).unwrap_err();
+        let words: Vec<String> = words.into_iter().map(str::to_owned).collect();
+        results::hint_experiment(&mut error, &Cli::command(), &words);
+        error.to_string()
+    }
+
+    #[test]
+    fn who_names_an_experiment_without_e_is_told() {
+        for words in [&["compare", "1"][..], &["report", "1"], &["variance", "1"]] {
+            let told = told(words);
+            assert!(told.contains("tip: to choose an experiment, use '-e 1'"), "{told}");
+        }
+        for words in [&["list", "1"][..], &["compare", "--tabels", "all"]] {
+            let told = told(words);
+            assert!(!told.contains("to choose an experiment"), "{told}");
+        }
     }
 }

@@ -31,6 +31,9 @@ pub struct PullArgs {
 pub fn run(args: &PullArgs) -> anyhow::Result<()> {
     let results = args.directory.writable()?;
     store::Store::check_writable(results)?;
+    if let Some(address) = args.experiments.iter().find(|word| Address::is_meant(word)) {
+        return refuse(format!("the address comes first, as in: steelyard pull {address} 1"));
+    }
     let from: Address = args.address.parse()?;
     let archive = open_archive(&from)?;
     let (all, damaged) = archive.list_undamaged()?;

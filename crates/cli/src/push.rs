@@ -1,11 +1,15 @@
 //! `steelyard push`: experiments, or builds, to object storage.
 
+use std::path::Path;
+
 use archive::{Address, Builds, Pushed};
 use clap::Args;
-use store::{ExperimentState, Store};
+use store::ExperimentState;
 
 use crate::exit::refuse;
-use crate::results::{ResultsDir, address, archives, find, note_running, open_archive};
+use crate::results::{
+    ResultsDir, address, archives, called, find, note_running, open_archive, open_directory,
+};
 
 /// The help text about addresses, for the commands that take one.
 pub const ADDRESSES: &str = "\
@@ -14,7 +18,7 @@ Addresses:
                          (AWS_ALLOW_HTTP=true permits an endpoint without TLS)
   gs://BUCKET/PREFIX     Google Cloud Storage
   az://CONTAINER/PREFIX  Azure Blob Storage
-  file:///PATH, PATH     a directory
+  file:///PATH, PATH     a directory; ./NAME for a new one in the current directory
 
 Credentials come from the environment (AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY,
 GOOGLE_APPLICATION_CREDENTIALS, AZURE_STORAGE_ACCOUNT_NAME and AZURE_STORAGE_ACCOUNT_KEY), from the
@@ -48,13 +52,19 @@ pub struct PushArgs {
 
 /// Pushes each experiment and reports the result.
 pub fn run(args: &PushArgs) -> anyhow::Result<()> {
-    let Some((address_of, experiments)) = args.words.split_last() else {
+    let Some((last, experiments)) = args.words.split_last() else {
         return refuse("expected an address such as s3://bucket/prefix");
     };
-    let to: Address = address_of.parse()?;
+    if let Some(address) = experiments.iter().find(|word| Address::is_meant(word)) {
+        return refuse(format!("the address comes last, as in: steelyard push 1 {address}"));
+    }
+    let to: Address = last.parse()?;
     if args.builds {
         return match experiments {
-            [] => push_builds(&to),
+            [] => {
+                check_place(last, false)?;
+                push_builds(&to)
+            }
             _ => refuse("--builds takes only an address; all finished builds are pushed"),
         };
     }
@@ -63,7 +73,8 @@ pub fn run(args: &PushArgs) -> anyhow::Result<()> {
             "a push takes a results directory, not {from}; pull from there first"
         ));
     }
-    let store = Store::open_read_only(&args.directory.results)?;
+    let store = open_directory(&args.directory.results)?;
+    check_place(last, called(&store, last)?.is_some())?;
     let mut chosen = Vec::new();
     if experiments.is_empty() {
         for experiment in store.all_experiments()?.into_iter().rev() {
@@ -94,6 +105,25 @@ pub fn run(args: &PushArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Refuses a single word that may not be meant as a directory: an experiment has this name or
+/// number, or no directory has it.
+fn check_place(word: &str, experiment: bool) -> anyhow::Result<()> {
+    if Address::is_meant(word) || word.contains('/') {
+        return Ok(());
+    }
+    if experiment {
+        return refuse(format!(
+            "`{word}` is an experiment, but where to is missing: name an address last, such as s3://BUCKET/PREFIX, or ./{word} for a directory"
+        ));
+    }
+    if !Path::new(word).is_dir() {
+        return refuse(format!(
+            "there is no directory `{word}`; write ./{word} to create it, or an address such as s3://BUCKET/PREFIX"
+        ));
+    }
+    Ok(())
+}
+
 /// Pushes all finished builds of the cache.
 fn push_builds(to: &Address) -> anyhow::Result<()> {
     let cache = dbms::Cache::open_default()?;
@@ -116,11 +146,29 @@ fn push_builds(to: &Address) -> anyhow::Result<()> {
         }
         let name = key.shared_name();
         let described = (name.as_str(), serde_json::to_value(key)?);
-        let pack = |file: &std::path::Path| Ok::<_, anyhow::Error>(build.pack(file)?);
+        let pack = |file: &Path| Ok::<_, anyhow::Error>(build.pack(file)?);
         match builds.push(described, &archives(&cache), env!("CARGO_PKG_VERSION"), pack)? {
             Pushed::Added => println!("pushed build {name} to {to}"),
             Pushed::Present => println!("build {name} is already at {to}"),
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_single_word_must_be_meant_as_a_directory() {
+        let told = |word, experiment| check_place(word, experiment).map_err(|it| it.to_string());
+        for (word, experiment) in
+            [("s3://b/x", true), ("./6", true), ("/srv", false), ("src", false)]
+        {
+            assert_eq!(told(word, experiment), Ok(()), "{word}");
+        }
+        assert!(told("6", true).unwrap_err().contains("`6` is an experiment"));
+        assert!(told("src", true).unwrap_err().contains("./src for a directory"));
+        assert!(told("new", false).unwrap_err().contains("no directory `new`; write ./new"));
+    }
 }

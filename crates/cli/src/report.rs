@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use report::{HistoryOptions, Source, Which};
 
-use crate::dash::{is_dash, print_file};
+use crate::dash::{is_stdout, print};
 use crate::exit::refuse;
 use crate::history::OrderArgs;
 use crate::results::Chosen;
@@ -47,12 +47,11 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<()> {
     } else {
         None
     };
-    if is_dash(&args.output) {
-        return print_file(false, |file| {
-            Ok(report::write_html(&store, &results, history.as_ref(), file)?)
-        });
+    let page = report::html(&store, &results, history.as_ref())?;
+    if is_stdout(&args.output) {
+        return print(page.as_bytes());
     }
-    report::write_html(&store, &results, history.as_ref(), &args.output)?;
+    archive::write_whole(&args.output, page.as_bytes())?;
     println!("{}", args.output.display());
     Ok(())
 }

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use archive::{Address, Archive, Wanted};
 use clap::Args;
-use report::{Results, Which};
-use store::{Experiment, ExperimentId, Purpose, Store};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use report::{ReportError, Results, Which};
+use store::{Experiment, ExperimentId, Purpose, Store, StoreError};
 
 use crate::exit::{WrongRequest, refuse};
 use crate::pasted::pasted;
@@ -49,23 +50,29 @@ impl Chosen {
     pub fn open(&self, latest: Which<'_>) -> anyhow::Result<(Store, Results)> {
         let named = self.experiment.as_deref();
         let store = open(&self.directory.results, named.as_slice())?;
-        let results = report::load(&store, named.map_or(latest, Which::Named))?;
-        self.note_latest(&store, &results)?;
+        let results = self.load(&store, latest)?;
         Ok((store, results))
     }
 
     /// The same, with all other experiments in the store, if it is at an address.
     pub fn open_all(&self, latest: Which<'_>) -> anyhow::Result<(Store, Results)> {
         let store = open_wanted(&self.directory.results, Wanted::All)?;
-        let results =
-            report::load(&store, self.experiment.as_deref().map_or(latest, Which::Named))?;
-        self.note_latest(&store, &results)?;
+        let results = self.load(&store, latest)?;
         Ok((store, results))
     }
 
-    /// Says which of several experiments was taken, if none is named.
-    fn note_latest(&self, store: &Store, results: &Results) -> anyhow::Result<()> {
-        if self.experiment.is_none() && store.all_experiments()?.len() > 1 {
+    /// Loads the experiment and says which of several was taken.
+    fn load(&self, store: &Store, latest: Which<'_>) -> anyhow::Result<Results> {
+        let named = self.experiment.as_deref();
+        let results = match report::load(store, named.map_or(latest, Which::Named)) {
+            Err(ReportError::UnknownExperiment { asked, .. }) => {
+                return refuse(absent(&asked, &self.directory.results));
+            }
+            loaded => loaded?,
+        };
+        if named.is_some() {
+            note_newest(store, &results.experiment, named)?;
+        } else if store.all_experiments()?.len() > 1 {
             let Experiment { id, name, purpose, .. } = &results.experiment;
             let what = match purpose {
                 Purpose::Run if store.finished_trials(*id)?.is_empty() => "run",
@@ -74,7 +81,7 @@ impl Chosen {
             };
             eprintln!("note: experiment {id} `{name}`, the latest {what}; -e names another");
         }
-        Ok(())
+        Ok(results)
     }
 }
 
@@ -99,9 +106,23 @@ impl ResultsDir {
     }
 }
 
+/// Opens a results directory for reading.
+pub fn open_directory(directory: &Path) -> anyhow::Result<Store> {
+    Store::open_read_only(directory).or_else(|error| match error {
+        StoreError::Missing(_) if archive::is_pushed_to(directory) => {
+            let address: Address = directory.display().to_string().parse()?;
+            refuse(format!(
+                "{} holds pushed experiments, not results; read them with --results {address}",
+                directory.display()
+            ))
+        }
+        error => Err(error.into()),
+    })
+}
+
 /// Loads an experiment of a results directory.
 pub fn load_which(directory: &Path, which: Which<'_>) -> anyhow::Result<(Store, Results)> {
-    let store = Store::open_read_only(directory)?;
+    let store = open_directory(directory)?;
     let results = report::load(&store, which)?;
     Ok((store, results))
 }
@@ -115,9 +136,22 @@ pub fn open(results: &Path, named: &[&str]) -> anyhow::Result<Store> {
 
 /// As [`open`], with all wanted experiments.
 pub fn open_wanted(results: &Path, wanted: Wanted<'_>) -> anyhow::Result<Store> {
-    let Some(address) = address(results)? else { return Ok(Store::open_read_only(results)?) };
+    let Some(address) = address(results)? else { return open_directory(results) };
     let archive = open_archive(&address)?;
     Ok(Store::open_read_only(&archive.view(wanted)?)?)
+}
+
+/// Refuses a variable for a directory that is set to nothing, as a script does whose own variable
+/// is missing.
+pub fn check_variables() -> anyhow::Result<()> {
+    for variable in ["STEELYARD_RESULTS", "STEELYARD_CACHE", "STEELYARD_STATE"] {
+        if std::env::var_os(variable).is_some_and(|value| value.is_empty()) {
+            return refuse(format!(
+                "the environment variable {variable} is empty; set it to a directory, or unset it"
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// The address that is meant instead of a results directory.
@@ -140,25 +174,58 @@ pub fn archives(cache: &dbms::Cache) -> PathBuf {
 }
 
 /// An experiment by its name (the newest run, or count, that has it) or number; without either, the
-/// latest run with results or, if there is no run, the newest count.
+/// latest run with results or, if there is no run, the newest count. Says which of several with
+/// this name it is.
 pub fn find(store: &Store, named: Option<&str>) -> anyhow::Result<Experiment> {
     let found = match named {
         None => report::latest_or_count(store)?,
-        Some(name) => {
-            let run = store.experiment_named(name)?;
-            let all = if run.is_none() { store.all_experiments()? } else { Vec::new() };
-            let id = name.parse().ok().map(ExperimentId);
-            run.or_else(|| all.into_iter().find(|it| it.name == name || Some(it.id) == id))
-        }
+        Some(name) => called(store, name)?,
     };
     let place = store.directory().display();
-    found.ok_or_else(|| {
-        let text = match named {
+    let found = found.ok_or_else(|| {
+        WrongRequest(match named {
             Some(name) => absent(name, store.directory()),
             None => format!("no experiment in {place}; make one with `steelyard run`"),
-        };
-        WrongRequest(text).into()
-    })
+        })
+    })?;
+    note_newest(store, &found, named)?;
+    Ok(found)
+}
+
+/// The newest run, or count, of this name, or the experiment of this number.
+pub fn called(store: &Store, name: &str) -> anyhow::Result<Option<Experiment>> {
+    if let Some(run) = store.experiment_named(name)? {
+        return Ok(Some(run));
+    }
+    let id = name.parse().ok().map(ExperimentId);
+    let all = store.all_experiments()?;
+    Ok(all.into_iter().find(|it| it.name == name || Some(it.id) == id))
+}
+
+/// Says which experiment was taken, if several have the name by which it was chosen.
+fn note_newest(store: &Store, taken: &Experiment, named: Option<&str>) -> anyhow::Result<()> {
+    let Experiment { id, name, purpose, .. } = taken;
+    if named == Some(name.as_str()) {
+        let all = store.all_experiments()?;
+        let same = all.iter().filter(|it| it.name == *name && it.purpose == *purpose).count();
+        if same > 1 {
+            eprintln!(
+                "note: experiment {id}, the newest of {same} called `{name}`; a number names another"
+            );
+        }
+    }
+    Ok(())
+}
+
+/// Adds to an error about a word that a command does not take how to name an experiment.
+pub fn hint_experiment(error: &mut clap::Error, command: &clap::Command, words: &[String]) {
+    let named = words.iter().find_map(|word| command.find_subcommand(word));
+    let takes = named.is_some_and(|it| it.get_arguments().any(|it| it.get_short() == Some('e')));
+    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidArg) else { return };
+    if takes && error.kind() == ErrorKind::UnknownArgument && !word.starts_with('-') {
+        let hint = format!("to choose an experiment, use '-e {word}'").into();
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![hint]));
+    }
 }
 
 /// That a directory has no such experiment.

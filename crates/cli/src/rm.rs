@@ -8,7 +8,7 @@ use lab::Exclusive;
 use store::{Experiment, Store};
 
 use crate::exit::refuse;
-use crate::results::{ResultsDir, absent};
+use crate::results::{ResultsDir, absent, open_directory};
 
 /// Remove experiments with everything measured in them, and their logs and profiles
 #[derive(Debug, Args)]
@@ -26,7 +26,7 @@ pub struct RmArgs {
 /// Removes the experiments: all, or none if one of them can't be removed.
 pub fn run(args: &RmArgs) -> anyhow::Result<()> {
     let results = args.directory.writable()?;
-    let all = Store::open_read_only(results)?.all_experiments()?;
+    let all = open_directory(results)?.all_experiments()?;
     let mut chosen: Vec<&Experiment> = Vec::new();
     for name in &args.experiments {
         let experiment = only(&all, name, results)?;

@@ -64,6 +64,11 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
     if let Resume::New(plan) = &resume {
         lab::check_budget(plan)?;
     }
+    if args.planned.profile()
+        && let Err(error) = lab::check_profiler()
+    {
+        return refuse(format!("--profile: {error}"));
+    }
     let Ready { mut options, cache, ledger, interrupted, mut progress } =
         args.machine.ready(args.directory.writable()?)?;
     let profile = matches!(&resume, Resume::New(plan) if plan.profile);

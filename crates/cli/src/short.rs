@@ -180,13 +180,14 @@ impl ShortForm {
 
     /// A plan from a file, with all that was given. Its variants are its own.
     pub fn change(&self, file: &Path, layer: Layer) -> anyhow::Result<Plan> {
+        let plan = read_named(file, &self.over(layer))?;
         if !self.variants.is_empty() || !self.config.is_empty() {
             return refuse(format!(
                 "{}: -v and -c can't be used with a plan file; change the plan instead",
                 file.display()
             ));
         }
-        read_named(file, &self.over(layer))
+        Ok(plan)
     }
 
     /// The layer with the options of the workload.

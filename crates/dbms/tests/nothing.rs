@@ -42,7 +42,9 @@ fn what_is_neither_is_refused() {
         let error = dbms::obtain(&reference, &Cache::open_default().unwrap(), &|_| ());
         error.unwrap_err().to_string()
     };
-    assert!(obtain("none@path:/etc/hostname").contains("not a directory"));
+    assert!(obtain("none@path:/etc/hostname").contains("/etc/hostname: it is not a directory"));
+    let missing = "cannot use /no/such/place: there is no such directory; create it";
+    assert_eq!(obtain("none@path:/no/such/place"), missing);
     assert!(obtain("device@path:/etc").contains("not a block device"));
     assert!(obtain("device@path:/dev/null").contains("not a block device"));
     assert!("none".parse::<Reference>().unwrap().to_string() == "none");

@@ -116,9 +116,12 @@ fn a_block_begun_on_another_machine_is_done_anew() {
         let mut warnings = results.warnings.into_iter().map(|noted| noted.warning);
         warnings.find(|warning| warning.code == "machine-changed").map(|warning| warning.text)
     };
-    for (fact, value) in
-        [("kernel", "2.0"), ("machine id", "0123456789abcdef"), ("cpu model", "Example 9000")]
-    {
+    for (fact, value) in [
+        ("kernel", "2.0"),
+        ("machine id", "0123456789abcdef"),
+        ("cpu model", "Example 9000"),
+        ("storage file system", "elsefs"),
+    ] {
         let mut site = interrupted();
         let before = site.finished();
         site.ran_elsewhere(fact, Some(value));
@@ -130,7 +133,7 @@ fn a_block_begun_on_another_machine_is_done_anew() {
         let back = trials.iter().find(|trial| trial.id == before[2].id).unwrap();
         assert_eq!(back.state, TrialState::Polluted);
         assert_eq!(site.world.count("start"), 2);
-        let told = |event: &Event| matches!(event, Event::Note(text) if text.contains("block 2 was begun on another machine"));
+        let told = |event: &Event| matches!(event, Event::Note(text) if text.contains("block 2 was begun on another machine or storage"));
         assert!(site.events.iter().any(told), "{:?}", site.events);
         let text = warning(&site).unwrap();
         assert!(text.contains("block 1 on ") && text.contains("block 2 on another: "), "{text}");

@@ -77,7 +77,12 @@ impl FromStr for Reference {
         } else if !system.is_empty() && rest.chars().all(of_version) {
             Form::Release(rest.to_owned())
         } else {
-            let problem = "expected a system and a version, a path, a source or a URL";
+            let problem = match rest.starts_with(['/', '.', '~']) {
+                true => {
+                    "a path has path: in front, as in path:/usr/lib/postgresql/15, or none@path:/mnt/a for a directory without a DBMS"
+                }
+                false => "expected a system and a version, a path, a source or a URL",
+            };
             return Err(ParseError::new((shown(text), problem)));
         };
         let system = system.strip_suffix('@').unwrap_or(USUAL).to_owned();
@@ -229,6 +234,14 @@ mod tests {
             assert!(!error(text).contains("cret"), "{text}");
             assert!(!hidden(text).contains("cret"), "{text}");
         }
+    }
+
+    #[test]
+    fn a_path_alone_is_told_what_goes_in_front() {
+        for text in ["/mnt/a", "./a", "~/postgres", "none@/mnt/a"] {
+            assert!(error(text).contains("none@path:/mnt/a"), "{}", error(text));
+        }
+        assert!(error("a b").contains("a system and a version"), "{}", error("a b"));
     }
 
     #[test]

@@ -9,7 +9,10 @@ pub enum ReportError {
     #[error(transparent)]
     Store(#[from] store::StoreError),
     /// No such experiment.
-    #[error("expected an experiment called {asked}, found {}; name one of these", listed(.known))]
+    #[error(
+        "no experiment `{asked}`; there are {}, and `steelyard list` shows their numbers",
+        listed(.known)
+    )]
     UnknownExperiment {
         /// The requested value.
         asked: String,

@@ -3,7 +3,7 @@
 //! How data flows: [`load`] reads an experiment from a store into [`Results`]; [`compare`]
 //! judges every step and lays out [`Table`]s and a [`Document`]; [`Comparison::render`] prints them
 //! as text, Markdown, CSV or JSON; [`explain`](fn@explain) adds what the profiles of its steps say;
-//! [`write_html`] puts the same tables, the series and the recorded environment into one
+//! [`html`] puts the same tables, the series and the recorded environment into one
 //! self-contained page.
 //!
 //! Folders use those below them: `output` (tables and how they are written), `load` (what was
@@ -76,7 +76,7 @@ pub use output::sheet::{Format, Printable};
 pub use output::table::{Row, RowKind, Section, Table};
 pub use output::time::rfc3339;
 pub use page::data::Page;
-pub use page::html::{has_page, html, write_html};
+pub use page::html::{has_page, html};
 pub use profiles::{ExplainedMove, Folded, draw_flamegraphs, folded_file, profiles_directory};
 pub use sweep::{
     CliffDocument, DimensionDocument, SweepDocument, SweepFigure, SweepLineDocument,

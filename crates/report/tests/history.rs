@@ -151,7 +151,7 @@ fn machines_of_one_type_are_lines_of_their_own() {
     assert_eq!(noted.warning.code, "machine-changed");
     assert_eq!(
         noted.warning.text,
-        "not all ran on one machine: block 1 on Example 8 (id 22222222); blocks 2, 3 on another: \
+        "not all ran on one machine and storage: block 1 on Example 8 (id 22222222); blocks 2, 3 on another: \
          id 33333333 instead of 22222222. Each block is of one, so its ratios are; what they depend \
          on may differ"
     );

@@ -171,28 +171,6 @@ fn counts_are_on_the_page() {
     assert_eq!(page["counts"]["kinds"][0]["kind"], "point");
 }
 
-#[test]
-fn the_file_is_written_whole_or_not_at_all() {
-    let two = ["a", "b"];
-    let lab = Lab::new(&two, &plan(&two, &["l.i0"], 1, &[1]), 1);
-    lab.run(&["l.i0"], 1, 1, &|name, _, _| record(name, 100.0));
-    let results = lab.results();
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("r.html");
-    if !report::has_page() {
-        assert!(report::write_html(&lab.store, &results, None, &path).is_err());
-        assert_eq!(folder.path().read_dir().unwrap().count(), 0, "nothing is left");
-        return;
-    }
-    report::write_html(&lab.store, &results, None, &path).unwrap();
-    report::write_html(&lab.store, &results, None, &path).unwrap();
-    assert_eq!(folder.path().read_dir().unwrap().count(), 1);
-    data(&std::fs::read_to_string(&path).unwrap());
-    let error = report::write_html(&lab.store, &results, None, &folder.path().join("no/r.html"))
-        .unwrap_err();
-    assert!(error.to_string().contains("no/r.html"), "{error}");
-}
-
 /// The budget of `report`: 40 steps × 6 variants × 300 s are written in at most three seconds.
 #[test]
 #[ignore = "a bound: make bench"]

@@ -23,6 +23,16 @@ pub enum StoreError {
         /// The system's error.
         source: std::io::Error,
     },
+    /// A file or directory exists, as far as can be seen, but cannot be read.
+    #[error(
+        "cannot read {path}: {source}; make it readable, or name another directory with --results"
+    )]
+    Unreadable {
+        /// The file or directory.
+        path: PathBuf,
+        /// The system's error.
+        source: std::io::Error,
+    },
     /// The file is not an SQLite database, or is damaged.
     #[error(
         "{path} is not a results database ({found}); move it away, or choose another directory with --results"
@@ -59,7 +69,7 @@ pub enum StoreError {
     },
     /// No space left.
     #[error(
-        "no space left for results in {}; steps already stored are intact; free some space, and try again",
+        "no space left for results in {}; nothing already stored is lost; free some space, and try again",
         .0.display()
     )]
     Full(PathBuf),
@@ -124,13 +134,14 @@ pub enum StoreError {
 pub type Result<T> = std::result::Result<T, StoreError>;
 
 impl StoreError {
-    /// True if the request was wrong (a directory without results, of another program, or not
-    /// writable), in which case a retry can't help.
+    /// True if the request was wrong (a directory without results, of another program, or that
+    /// cannot be read or written), in which case a retry can't help.
     pub fn is_request(&self) -> bool {
         matches!(
             self,
             StoreError::Missing(_)
                 | StoreError::Directory { .. }
+                | StoreError::Unreadable { .. }
                 | StoreError::NotADatabase { .. }
                 | StoreError::Newer { .. }
                 | StoreError::Older { .. }
@@ -147,6 +158,11 @@ impl StoreError {
             }
             _ => StoreError::Directory { path, source },
         }
+    }
+
+    /// For `map_err`: an error reading a file or directory.
+    pub(crate) fn unreadable(path: &Path) -> impl Fn(std::io::Error) -> Self {
+        move |source| StoreError::Unreadable { path: path.to_owned(), source }
     }
 
     /// Classifies an SQLite error about the database at `path`.

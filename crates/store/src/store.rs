@@ -1,6 +1,7 @@
 //! Opening a results directory.
 
 use std::fs::{self, File};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -71,26 +72,28 @@ impl Store {
     /// As [`Store::open`], for a store that must already exist, as for `run --resume`.
     ///
     /// # Errors
-    /// [`StoreError::Missing`] if it does not; otherwise as [`Store::open`].
+    /// [`StoreError::Missing`] if it does not, [`StoreError::Unreadable`] if that cannot be seen;
+    /// otherwise as [`Store::open`].
     pub fn open_existing(directory: &Path) -> Result<Store> {
-        if !directory.join(DATABASE).is_file() {
-            return Err(StoreError::Missing(directory.to_owned()));
-        }
+        existing(directory)?;
         Store::open(directory)
     }
 
     /// Opens a store for reading only, even in a directory that is not writable.
     ///
     /// # Errors
-    /// [`StoreError::Missing`], [`StoreError::NotADatabase`], [`StoreError::Newer`] or
-    /// [`StoreError::Older`].
+    /// [`StoreError::Missing`], [`StoreError::Unreadable`], [`StoreError::NotADatabase`],
+    /// [`StoreError::Newer`] or [`StoreError::Older`].
     pub fn open_read_only(directory: &Path) -> Result<Store> {
-        let database = directory.join(DATABASE);
-        if !database.is_file() {
-            return Err(StoreError::Missing(directory.to_owned()));
-        }
+        let database = existing(directory)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY;
-        let store = Store::connect(directory, flags, database.as_os_str())?;
+        let store = Store::connect(directory, flags, database.as_os_str()).map_err(|error| {
+            // SQLite does not say why.
+            match File::open(&database) {
+                Err(source) => StoreError::unreadable(&database)(source),
+                Ok(_) => error,
+            }
+        })?;
         match store.check(false) {
             // Reading in WAL mode needs two files next to the database, which SQLite cannot create
             // in a read-only directory. Without a WAL, no data can be missed and there is no
@@ -262,6 +265,18 @@ pub fn now_ms() -> i64 {
     // A clock before 1970 gives 0.
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}
+
+/// The database of a directory.
+fn existing(directory: &Path) -> Result<PathBuf> {
+    let database = directory.join(DATABASE);
+    match fs::metadata(&database) {
+        Ok(found) if found.is_file() => Ok(database),
+        Err(source) if source.kind() != ErrorKind::NotFound => {
+            Err(StoreError::unreadable(&database)(source))
+        }
+        _ => Err(StoreError::Missing(directory.to_owned())),
+    }
 }
 
 fn wal_in_use(database: &Path) -> bool {

@@ -1,9 +1,9 @@
 //! Opening results directories: their content, and other processes using them.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::os::unix::process::CommandExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::common::{begin, begin_trial, full_step};
@@ -154,23 +154,62 @@ fn a_directory_closed_to_us_can_only_be_read() {
     let folder = tempfile::tempdir().unwrap();
     let results = folder.path().join("odd ?#%é name");
     begin(&Store::open(&results).unwrap());
+    as_nobody(folder.path(), &results, &[(&results, 0o555)]);
+}
+
+#[test]
+fn what_cannot_be_read_is_named_with_the_reason() {
+    if let Some(folder) = testing::given() {
+        for (name, file) in [("directory", "steelyard.db"), ("database", "steelyard.db")] {
+            let error = Store::open_read_only(&folder.join(name)).unwrap_err();
+            assert!(matches!(error, StoreError::Unreadable { .. }), "{error}");
+            let error = error.to_string();
+            assert!(error.contains(file) && error.contains("Permission denied"), "{error}");
+        }
+        let store = Store::open_read_only(&folder.join("log")).unwrap();
+        let error = store.content_hash(store.latest().unwrap().unwrap().id).unwrap_err();
+        assert!(error.is_request() && error.to_string().contains("cannot read"), "{error}");
+        assert!(error.to_string().contains("a.b1.t1.log: Permission denied"), "{error}");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let [directory, database, log] =
+        ["directory", "database", "log"].map(|name| folder.path().join(name));
+    for results in [&directory, &database, &log] {
+        let store = Store::open(results).unwrap();
+        let (experiment, [variant, _]) = begin(&store);
+        begin_trial(&store, experiment, variant, 1);
+    }
+    let file = log.join("artifacts/logs/a.b1.t1.log");
+    fs::create_dir(log.join("artifacts/logs")).unwrap();
+    fs::write(&file, "").unwrap();
+    let closed = [(&directory, 0), (&database.join("steelyard.db"), 0), (&file, 0)];
+    as_nobody(folder.path(), folder.path(), &closed);
+}
+
+/// Runs the same test again, with `given` and with paths that have these modes, as a user who is
+/// not root. `folder` is a directory for it.
+fn as_nobody(folder: &Path, given: &Path, modes: &[(&PathBuf, u32)]) {
     let mode =
         |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
     // A copy, because another user may not be able to reach the directory where tests are built.
-    let exe = folder.path().join("test");
+    let exe = folder.join("test");
     fs::copy(std::env::current_exe().unwrap(), &exe).unwrap();
-    mode(folder.path(), 0o755);
-    mode(&results, 0o555);
-    let same = testing::again(&[], &results);
+    mode(folder, 0o755);
+    let before = modes.iter().map(|(path, _)| fs::metadata(path).unwrap().permissions().mode());
+    let before: Vec<u32> = before.collect();
+    modes.iter().for_each(|(path, closed)| mode(path, *closed));
+    let same = testing::again(&[], given);
     let mut child = Command::new(&exe);
     child.args(same.get_args()).current_dir("/");
     child.envs(same.get_envs().filter_map(|(name, value)| Some((name, value?))));
-    // Root can write to every directory, so become nobody.
-    if fs::File::create(results.join("probe")).is_ok() {
-        fs::remove_file(results.join("probe")).unwrap();
+    // Root can read and write everything, so become nobody.
+    if fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0) {
         child.uid(65534).gid(65534);
     }
     let output = child.output().unwrap();
-    mode(&results, 0o755);
+    for ((path, _), open) in modes.iter().zip(before).rev() {
+        mode(path, open);
+    }
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
 }

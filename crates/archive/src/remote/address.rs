@@ -21,6 +21,17 @@ pub(crate) enum Storage {
     Directory(PathBuf),
 }
 
+/// The forms of addresses.
+const EXPECTED: &str = "expected s3://BUCKET/PREFIX, gs://BUCKET/PREFIX, az://CONTAINER/PREFIX, file:///PATH or a path";
+/// Schemes of addresses.
+const SCHEMES: [&str; 5] = ["s3", "gs", "az", "azure", "file"];
+
+/// The scheme of an address that lacks a slash, as in `s3:/bucket`. Nobody means a path by that.
+fn slashless(text: &str) -> Option<&str> {
+    let (scheme, rest) = text.split_once(':')?;
+    (SCHEMES.contains(&scheme) && !rest.starts_with("//")).then_some(scheme)
+}
+
 /// Where experiments are kept, such as `s3://bucket/prefix`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Address {
@@ -29,9 +40,9 @@ pub struct Address {
 }
 
 impl Address {
-    /// True if a text is meant as an address, not as a path.
+    /// True if a text is meant as an address, not as a path; also if it lacks a slash.
     pub fn is_meant(text: &str) -> bool {
-        text.contains("://")
+        text.contains("://") || slashless(text).is_some()
     }
 
     /// The directory, if it is one.
@@ -60,7 +71,10 @@ impl FromStr for Address {
         let Some((scheme, rest)) = text.split_once("://") else {
             return match text {
                 "" => refuse("", "it is empty"),
-                text => directory(text),
+                text => match slashless(text) {
+                    Some(scheme) => refuse(&format!("{scheme}:…"), EXPECTED),
+                    None => directory(text),
+                },
             };
         };
         let shown = format!("{scheme}://…");
@@ -88,12 +102,7 @@ impl FromStr for Address {
             "s3" => Storage::S3(bucket),
             "gs" => Storage::Google(bucket),
             "az" | "azure" => Storage::Azure(bucket),
-            _ => {
-                return refuse(
-                    &shown,
-                    "expected s3://BUCKET/PREFIX, gs://BUCKET/PREFIX, az://CONTAINER/PREFIX, file:///PATH or a path",
-                );
-            }
+            _ => return refuse(&shown, EXPECTED),
         };
         match Key::parse(prefix.trim_matches('/')) {
             Ok(prefix) => Ok(Self { storage, prefix }),
@@ -136,6 +145,16 @@ mod tests {
     }
 
     #[test]
+    fn what_is_meant() {
+        for text in ["s3://bucket", "ftp://host", "s3:/bucket", "az:"] {
+            assert!(Address::is_meant(text), "{text}");
+        }
+        for text in ["s3", "some/path", "2:1", "./s3:/bucket"] {
+            assert!(!Address::is_meant(text), "{text}");
+        }
+    }
+
+    #[test]
     fn errors_say_what_is_wrong_and_no_secret() {
         for (text, said) in [
             ("", "empty"),
@@ -145,6 +164,9 @@ mod tests {
             ("s3://bucket/x?X-Amz-Signature=s3cret", "`?`"),
             ("https://me:s3cret@host/x", "credentials"),
             ("ftp://host/x", "expected s3://"),
+            ("s3:/bucket/x", "expected s3://"),
+            ("gs:bucket", "expected s3://"),
+            ("s3:/me:s3cret@bucket/x", "expected s3://"),
             ("s3://bucket/a//b", "empty part"),
             ("file://host/x", "begins with `/`"),
         ] {

@@ -142,6 +142,10 @@ fn requests_about_files_are_checked() {
     let to_bucket = ["import", "x", "--results", BUCKET];
     place.steelyard(&to_bucket).expect(2, &["written into a directory", "push"]);
     place.steelyard(&["run", "insert", "--results", BUCKET]).expect(2, &[]);
+    place.steelyard(&["push", "1"]).expect(2, &["`1` is an experiment", "name an address last"]);
+    place.steelyard(&["push", BUCKET, "1"]).expect(2, &["the address comes last"]);
+    place.steelyard(&["push", "1", "s3:/bucket/x"]).expect(2, &["expected s3://BUCKET/PREFIX"]);
+    assert!(!place.path().join("1").exists() && !place.path().join("s3:").exists());
 }
 
 #[test]

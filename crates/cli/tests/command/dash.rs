@@ -44,8 +44,10 @@ fn an_experiment_goes_through_a_pipe() {
     let again = said(&piped(&other, &["export", "-o", "-", "--format", "csv"], b""));
     assert_eq!(again, said(&piped(&place, &["export", "-o", "-", "--format", "csv"], b"")));
     assert!(again.starts_with("experiment,name,"), "{again}");
-    let page = said(&piped(&other, &["report", "-o", "-"], b""));
-    assert!(page.trim_start().starts_with("<!") && page.trim_end().ends_with("</html>"));
+    for stdout in ["-", "/dev/stdout"] {
+        let page = said(&piped(&other, &["report", "-o", stdout], b""));
+        assert!(page.trim_start().starts_with("<!") && page.trim_end().ends_with("</html>"));
+    }
     no_dash(&other);
 }
 

@@ -133,6 +133,10 @@ fn an_older_run_passes_no_gate_in_place_of_one_without_results() {
     let abandon = "UPDATE trial SET state = 'abandoned' WHERE experiment_id = 2";
     assert_eq!(database.execute(abandon, []).unwrap(), 12);
     place.steelyard(&["compare"]).expect(0, &["experiment 1 `gate`, the latest run with results"]);
+    let newest = place.steelyard(&["compare", "-e", "gate"]).stderr;
+    assert!(newest.contains("experiment 2, the newest of 2 called `gate`"), "{newest}");
+    assert!(!place.steelyard(&["compare", "-e", "1"]).stderr.contains("newest"));
+    place.steelyard(&["compare", "-e", "99"]).expect(2, &["no experiment `99` in", "list"]);
     for gate in ["--gate", "--gate-inconclusive"] {
         let said = ["the gate failed", "experiment 2 `gate`, the latest run;"];
         place.steelyard(&["compare", gate]).expect(1, &said);

@@ -12,7 +12,7 @@ fn a_damaged_experiment_does_not_keep_others_from_being_pulled() {
         add(&place.results(), name, created_ms, 10);
     }
     let ask = |arguments: &[&str]| place.spawn(command(&place, arguments)).end();
-    ask(&["push", "archive"]).expect(0, &[]);
+    ask(&["push", "./archive"]).expect(0, &[]);
     let archive = place.path().join("archive");
     let hash = |name: &str| {
         let index = names(&archive.join("index")).into_iter();

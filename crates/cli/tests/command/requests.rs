@@ -78,6 +78,7 @@ fn a_command_that_makes_no_sense_is_told_so() {
     let place = Place::new();
     place.run(&["missing.toml"]).expect(2, &["missing.toml", "No such file"]);
     place.run(&["tpcc"]).expect(2, &["tpcc", "insert", "sysbench"]);
+    place.run(&["insrt", "-v", "postgres@13.7"]).expect(2, &["did you mean `insert`?"]);
     let mut not_utf8 = place.command(&["run"]);
     not_utf8.arg(OsStr::from_bytes(b"tp\xffc"));
     place.spawn(not_utf8).end().expect(2, &["neither a plan file", "insert"]);
@@ -268,6 +269,9 @@ fn what_cannot_be_used_is_refused_before_anything_is_fetched() {
                 &[bad, &format!("set {variable} to a directory")],
             );
         }
+    }
+    for variable in ["STEELYARD_CACHE", "STEELYARD_STATE", "STEELYARD_RESULTS"] {
+        refused(&file, good, (variable, ""), &[&format!("{variable} is empty; set it")]);
     }
     // Nobody listens there.
     let both = [("pg", "postgres@13.7"), ("theirs", "postgres://me@127.0.0.1:1/x")];

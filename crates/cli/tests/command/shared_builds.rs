@@ -297,7 +297,7 @@ fn what_cannot_be_shared_is_left_out() {
     let key = place.path().join("cache").join(name).join("steelyard-build.json");
     let text = fs::read_to_string(&key).unwrap();
     fs::write(&key, text.replace("-O2", "-O2 -march=native")).unwrap();
-    let ask = || push(&place, "cache", "archive");
+    let ask = || push(&place, "cache", "./archive");
     ask().expect(0, &["processor of one machine"]);
     fs::remove_file(&key).unwrap();
     ask().expect(0, &["earlier steelyard"]);

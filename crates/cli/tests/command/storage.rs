@@ -85,6 +85,11 @@ fn a_directory_is_an_address_too() {
     let again = ask(&["push", &address]);
     assert!(again.stdout.contains("already at"), "{}", again.stdout);
     let results = place.results();
+    let read = format!("--results {address}");
+    for command in ["list", "compare"] {
+        let told = ask(&[command, "--results", "archive"]);
+        told.expect(2, &["archive holds pushed experiments", &read]);
+    }
     assert_eq!(printed(ask, results.to_str().unwrap()), printed(ask, &address));
     ask(&["pull", &address, "--results", "elsewhere"]).expect(0, &[]);
     ask(&["pull", "file:///var/none/at/all"]).expect(2, &["no experiments at"]);

@@ -174,6 +174,14 @@ pub enum Error {
         /// The reason why it is not private.
         problem: String,
     },
+    /// A directory that a system without a DBMS names cannot be used.
+    #[error("cannot use {}: {problem}", .path.display())]
+    Unusable {
+        /// The path.
+        path: PathBuf,
+        /// The problem, and what to do.
+        problem: &'static str,
+    },
     /// A path given as an installation is not one.
     #[error("{} is not an installation of {system}: {problem}", .path.display())]
     Installation {
@@ -377,6 +385,7 @@ impl Error {
                 | Self::Transport { .. }
                 | Self::Withheld { .. }
                 | Self::VersionNotFound { .. }
+                | Self::Unusable { .. }
                 | Self::Installation { .. }
                 | Self::User { .. }
                 | Self::Unreachable { .. }

@@ -40,8 +40,11 @@ impl Kind for Nothing {
 
     fn describe(&self, root: &Path, _: &ServerUser) -> Result<Installation, Error> {
         if !root.as_os_str().is_empty() && !root.is_dir() {
-            let problem = "it is not a directory; name one, or device@path:… for a block device";
-            return Err(Error::reference(&root.display().to_string(), problem));
+            let problem = match root.exists() {
+                true => "it is not a directory; name one, or device@path:… for a block device",
+                false => "there is no such directory; create it",
+            };
+            return Err(Error::Unusable { path: root.to_owned(), problem });
         }
         Ok(installation(self, root))
     }

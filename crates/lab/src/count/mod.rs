@@ -70,7 +70,7 @@ pub fn count(
     on_event: &mut dyn FnMut(Event),
 ) -> Result<ExperimentId, Error> {
     // Counting does not need this, but a concurrent run does.
-    let exclusive = if options.allow_concurrent { None } else { Some(Exclusive::take()?) };
+    let exclusive = Exclusive::take(options.allow_concurrent)?;
     let valgrind = Valgrind::find()?;
     sweep(ledger, on_event)?;
     let name = options.server_user.as_deref();

@@ -33,7 +33,7 @@ pub struct Execution<'c, 'a> {
     variants: BTreeMap<String, VariantId>,
     /// Block, variant and sequence of the finished trials.
     finished: BTreeSet<Key>,
-    /// Those of them that ran on another machine, each with what differs here.
+    /// Those of them that ran on another machine or storage, each with what differs here.
     elsewhere: BTreeMap<Key, (TrialId, String)>,
     /// Trials reached so far, including those finished before.
     number: usize,
@@ -80,7 +80,8 @@ impl<'c, 'a> Execution<'c, 'a> {
             LOAD_BLOCK => "the load".to_owned(),
             number => format!("block {number}"),
         };
-        let reason = format!("{what} was begun on another machine ({differs}) and is done anew");
+        let reason =
+            format!("{what} was begun on another machine or storage ({differs}) and is done anew");
         self.conditions.store.take_back_trials(&ids, &reason)?;
         for key in &keys {
             self.finished.remove(key);

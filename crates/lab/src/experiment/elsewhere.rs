@@ -1,5 +1,5 @@
-//! Trials that ran on a different machine from the one on which the run goes on. A block only
-//! compares trials from one machine, so a half-finished block is repeated.
+//! Trials that ran on a different machine, or on other storage, than that on which the run goes on.
+//! A block only compares trials from one machine, so a half-finished block is repeated.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::error::Error;
 pub type Key = (u32, String, u32);
 
 /// The finished trials that ran on a different machine from the one last recorded, or with another
-/// kernel, each with what differs now.
+/// kernel or storage, each with what differs now.
 pub fn elsewhere(
     store: &Store,
     experiment: ExperimentId,

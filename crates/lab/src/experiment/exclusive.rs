@@ -5,6 +5,7 @@ use std::os::linux::net::SocketAddrExt;
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
 use std::path::Path;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use nix::sys::socket::{getsockopt, sockopt::PeerCredentials};
@@ -13,25 +14,51 @@ use crate::error::Error;
 
 /// Name of the socket, in the abstract namespace: it disappears with the process that holds it,
 /// however that ends, and leaves no file behind.
-const NAME: &[u8] = b"steelyard-run";
+const NAME: &str = "steelyard-run";
 
 /// A process that has given up its lock may seem to hold it for a moment: so long as a child that
 /// another thread starts has its files, until it executes its program.
 const TRIES: u32 = 40;
 const PAUSE: Duration = Duration::from_millis(25);
 
-/// Proof that this process is the only run on the machine, or the only one of an experiment.
+/// Proof that this process is the only run on the machine, or the only one of an experiment; of a
+/// run that lets others in, a sign that it is there.
 #[derive(Debug)]
 pub struct Exclusive(#[allow(dead_code)] UnixListener);
 
 impl Exclusive {
-    /// Locks the machine for this process.
+    /// Locks the machine for this process. If the run is `concurrent`, it only shows that it is
+    /// there, so that others that want the machine for themselves are refused.
     ///
     /// # Errors
     ///
-    /// [`Error::Busy`] with the other run's pid.
-    pub fn take() -> Result<Exclusive, Error> {
-        Exclusive::take_named(NAME)
+    /// [`Error::Busy`] with the other run's pid, unless the run is `concurrent`.
+    pub fn take(concurrent: bool) -> Result<Exclusive, Error> {
+        Exclusive::take_machine(NAME, concurrent)
+    }
+
+    fn take_machine(name: &str, concurrent: bool) -> Result<Exclusive, Error> {
+        let shared = format!("{name}-concurrent-");
+        if concurrent {
+            // One process may have several, as in tests.
+            static TAKEN: AtomicU32 = AtomicU32::new(0);
+            let number = TAKEN.fetch_add(1, Ordering::Relaxed);
+            let own = format!("{shared}{}-{number}", std::process::id());
+            return Exclusive::take_named(own.as_bytes());
+        }
+        let alone = Exclusive::take_named(name.as_bytes())?;
+        let pid = |name: &String| name.strip_prefix(&shared)?.split('-').next()?.parse().ok();
+        let mut tries = TRIES;
+        // If nobody can know of others, the lock is enough.
+        while let Some(pid) = listed().unwrap_or_default().iter().find_map(pid) {
+            tries -= 1;
+            let own = pid == std::process::id() as i32;
+            if tries == 0 || (!own && Path::new(&format!("/proc/{pid}")).exists()) {
+                return Err(Error::Busy { pid });
+            }
+            std::thread::sleep(PAUSE);
+        }
+        Ok(alone)
     }
 
     /// Locks one experiment of a results database, so that no other process continues or removes
@@ -56,13 +83,9 @@ impl Exclusive {
 
     /// True if a living process works on an experiment, or if that can't be known.
     pub fn is_taken(database: &Path, experiment: i64) -> bool {
-        let listed = || -> std::io::Result<bool> {
-            let name = format!(" @{}", name(database, experiment)?);
-            // Taking it for a moment could keep a run from taking it, so this only looks.
-            let sockets = std::fs::read("/proc/net/unix")?;
-            Ok(String::from_utf8_lossy(&sockets).lines().any(|line| line.ends_with(&name)))
-        };
-        listed().unwrap_or(true)
+        // Taking it for a moment could keep a run from taking it, so this only looks.
+        let taken = || Ok::<_, std::io::Error>(listed()?.contains(&name(database, experiment)?));
+        taken().unwrap_or(true)
     }
 
     fn take_named(name: &[u8]) -> Result<Exclusive, Error> {
@@ -90,6 +113,13 @@ impl Exclusive {
             std::thread::sleep(PAUSE);
         }
     }
+}
+
+/// Names of all abstract sockets.
+fn listed() -> std::io::Result<Vec<String>> {
+    let sockets = std::fs::read("/proc/net/unix")?;
+    let sockets = String::from_utf8_lossy(&sockets);
+    Ok(sockets.lines().filter_map(|line| Some(line.split_once(" @")?.1.to_owned())).collect())
 }
 
 /// Name of the socket of an experiment.
@@ -124,5 +154,22 @@ mod tests {
         assert_eq!(pid, std::process::id() as i32);
         drop(first);
         Exclusive::take_named(name.as_bytes()).unwrap();
+    }
+    #[test]
+    fn a_run_that_may_disturb_others_keeps_one_from_starting_that_may_not() {
+        let name = format!("steelyard-test-shared-{}", std::process::id());
+        let take = |concurrent| Exclusive::take_machine(&name, concurrent);
+        let refused = || match take(false) {
+            Err(Error::Busy { pid }) => assert_eq!(pid, std::process::id() as i32),
+            _ => panic!("it was let in"),
+        };
+        let alone = take(false).unwrap();
+        let (first, second) = (take(true).unwrap(), take(true).unwrap());
+        drop(alone);
+        refused();
+        drop(first);
+        refused();
+        drop(second);
+        take(false).unwrap();
     }
 }

@@ -55,7 +55,7 @@ pub fn run(
     {
         on_event(Event::Note(known));
     }
-    let exclusive = if options.allow_concurrent { None } else { Some(Exclusive::take()?) };
+    let exclusive = Exclusive::take(options.allow_concurrent)?;
     sweep(ledger, on_event)?;
     let (plan, going_on) = match resume {
         Resume::New(plan) => (*plan, None),

@@ -60,17 +60,15 @@ fn steal(record: &mut StepRecord, host: &HostTotals, percent: &[f64]) {
     record.add(metrics::STEAL.name, share);
     record.add(metrics::STEAL_WORST.name, worst);
     if share > STEAL {
-        let worst = if worst > share {
-            format!(" ({:.0}% in the worst second)", 100.0 * worst)
-        } else {
-            String::new()
+        let percent = |share: f64| format!("{:.1}%", 100.0 * share);
+        let worst = match worst > share && percent(worst) != percent(share) {
+            true => format!(" ({} in the worst second)", percent(worst)),
+            false => String::new(),
         };
+        let share = percent(share);
         record.warn(
             "steal",
-            format!(
-                "the hypervisor took {:.1}% of the CPU time{worst}; expect noisier results",
-                100.0 * share
-            ),
+            format!("the hypervisor took {share} of the CPU time{worst}; expect noisier results"),
         );
     }
 }
@@ -348,8 +346,12 @@ mod tests {
         assert_eq!(told.metric("steal.worst"), Some(0.31));
         assert_eq!(
             told.warnings[0].text,
-            "the hypervisor took 2.5% of the CPU time (31% in the worst second); expect noisier results"
+            "the hypervisor took 2.5% of the CPU time (31.0% in the worst second); expect noisier results"
         );
+        let mut even = record();
+        steal(&mut even, &host, &[2.54, 2.52, 2.4]);
+        let text = "the hypervisor took 2.5% of the CPU time; expect noisier results";
+        assert_eq!(even.warnings[0].text, text, "the worst second is no worse");
         let mut quiet = record();
         let host = HostTotals { busy_s: 100.0, steal_s: 0.5, ..HostTotals::default() };
         steal(&mut quiet, &host, &[]);

@@ -52,6 +52,14 @@ pub struct Profiled {
     pub notes: Vec<String>,
 }
 
+/// Checks that this user can profile on this machine, before anything is fetched or started.
+///
+/// # Errors
+/// Why not.
+pub fn check_profiler() -> Result<(), PerfError> {
+    Perf::find().map(drop)
+}
+
 impl Profiler {
     /// The profiler of a run, where the plan wants profiles; what can't be had is told once for the
     /// experiment.

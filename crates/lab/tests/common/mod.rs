@@ -137,7 +137,8 @@ impl Site {
     /// All trials so far ran where this fact of the system, or of the processor (`cpu model`), was
     /// another; with `None`, where it was not recorded.
     pub fn ran_elsewhere(&self, fact: &str, value: Option<&str>) {
-        let (group, name) = fact.strip_prefix("cpu ").map_or(("system", fact), |it| ("cpu", it));
+        let of = |group: &'static str| Some((group, fact.strip_prefix(group)?.trim_start()));
+        let (group, name) = of("cpu").or_else(|| of("storage")).unwrap_or(("system", fact));
         let database =
             rusqlite::Connection::open(self.path().join("results/steelyard.db")).unwrap();
         let changed = match value {

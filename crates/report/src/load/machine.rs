@@ -4,8 +4,15 @@ use std::collections::BTreeSet;
 
 use store::{HostFact, Trial, TrialId, TrialState, Warning};
 
-/// Facts that distinguish types of machines.
-const TYPE: [(&str, &str); 3] = [("cpu", "cores"), ("cpu", "threads"), ("storage", "model")];
+/// Facts that distinguish types of machines and their storage, with a name for each. Not the name
+/// of the device, which may be another after a reboot.
+const TYPE: [(&str, &str, &str); 5] = [
+    ("cpu", "cores", "cores"),
+    ("cpu", "threads", "threads"),
+    ("storage", "model", "storage"),
+    ("storage", "size", "size of storage"),
+    ("storage", "file system", "filesystem"),
+];
 /// Digits of an id that are shown.
 const DIGITS: usize = 8;
 
@@ -15,7 +22,7 @@ pub struct Machine {
     /// Model of the processor.
     model: Option<String>,
     /// The other facts that make its type, in the order of [`TYPE`].
-    facts: [Option<String>; 3],
+    facts: [Option<String>; TYPE.len()],
     /// A hash of the installation's id; different for two machines of one type.
     id: Option<String>,
     /// Release and build of the kernel.
@@ -31,7 +38,7 @@ impl Machine {
         };
         Self {
             model: fact("cpu", "model"),
-            facts: TYPE.map(|(group, name)| fact(group, name)),
+            facts: TYPE.map(|(group, name, _)| fact(group, name)),
             id: fact("system", "machine id"),
             kernel: ["kernel", "kernel build"].map(|name| fact("system", name)),
         }
@@ -54,8 +61,7 @@ impl Machine {
             found.extend(pair.map(|(one, other)| format!("{name} {one} instead of {other}")));
         };
         say("processor", differ(&self.model, &other.model));
-        for ((_, name), (one, other)) in TYPE.iter().zip(self.facts.iter().zip(&other.facts)) {
-            let name = if *name == "model" { "storage" } else { name };
+        for ((.., name), (one, other)) in TYPE.iter().zip(self.facts.iter().zip(&other.facts)) {
             say(name, differ(one, other));
         }
         let [release, build] = [0, 1].map(|at| differ(&self.kernel[at], &other.kernel[at]));
@@ -100,15 +106,13 @@ pub(crate) fn names(machines: &[Machine]) -> Vec<String> {
         machines.iter().filter(|other| other.is_of_type(machine)).collect()
     };
     let name = |machine: &Machine| {
-        let namesake =
-            |other: &&Machine| other.model == machine.model && other.facts != machine.facts;
-        let mut parts = Vec::new();
-        if machines.iter().any(|other| namesake(&other)) {
-            let facts = TYPE.iter().zip(&machine.facts);
-            parts.extend(
-                facts.filter_map(|((_, name), fact)| Some(format!("{name} {}", fact.as_ref()?))),
-            );
-        }
+        let namesakes = || machines.iter().filter(|other| other.model == machine.model);
+        let telling = TYPE.iter().zip(&machine.facts).enumerate().filter_map(|(at, it)| {
+            let ((.., name), fact) = it;
+            let differs = namesakes().any(|other| other.facts[at] != *fact);
+            Some(format!("{name} {}", fact.as_ref().filter(|_| differs)?))
+        });
+        let mut parts: Vec<String> = telling.collect();
         let mut alike = of_type(machine);
         if several(&alike, |other| other.id.as_ref()) {
             parts.push(machine.short_id());
@@ -160,7 +164,7 @@ pub(crate) fn changed(
     parts.extend(rest.iter().map(|(machine, ran)| {
         format!("{} on another: {}", blocks(ran), machine.differs_from(&first.0).join(", "))
     }));
-    let mut text = format!("not all ran on one machine: {}", parts.join("; "));
+    let mut text = format!("not all ran on one machine and storage: {}", parts.join("; "));
     let all: usize = found.iter().map(|(_, blocks)| blocks.len()).sum();
     let distinct: BTreeSet<&u32> = found.iter().flat_map(|(_, blocks)| blocks).collect();
     text.push_str(match all == distinct.len() {
@@ -213,6 +217,7 @@ mod tests {
             fact("cpu", "model", model),
             fact("cpu", "cores", cores),
             fact("storage", "model", "unknown: there is no device"),
+            fact("storage", "file system", "ext4"),
             fact("system", "machine id", if id.is_empty() { "unknown: none" } else { id }),
             fact("system", "kernel", kernel),
         ])
@@ -270,6 +275,13 @@ mod tests {
         assert_eq!(
             says(&machine("B", "16", "11111111aa", "6.6")),
             "processor A instead of B; cores 8 instead of 16; kernel 6.1 instead of 6.6"
+        );
+        let mut other = one.clone();
+        other.facts[4] = Some("tmpfs".to_owned());
+        assert_eq!(says(&other), "filesystem ext4 instead of tmpfs");
+        assert_eq!(
+            names(&[one.clone(), other]),
+            ["A (cores 8, filesystem ext4)", "A (cores 8, filesystem tmpfs)"]
         );
         assert_eq!(one.name(), "A (id 11111111, kernel 6.1)");
     }

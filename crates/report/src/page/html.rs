@@ -1,8 +1,5 @@
 //! One self-contained page: the template built by `web/`, filled with data.
 
-use std::io::Write;
-use std::path::Path;
-
 use store::Store;
 
 use super::content::page;
@@ -34,33 +31,6 @@ pub fn html(
     let mut page = page(store, results)?;
     page.history = history.cloned();
     filled(TEMPLATE, &serde_json::to_string(&page)?)
-}
-
-/// Writes the report to a temporary file next to `path`, then renames it, so that a reader never
-/// sees an incomplete one.
-///
-/// # Errors
-/// As [`html`], and when the file cannot be written.
-pub fn write_html(
-    store: &Store,
-    results: &Results,
-    history: Option<&HistoryDocument>,
-    path: &Path,
-) -> Result<(), ReportError> {
-    let page = html(store, results, history)?;
-    let failed = |source| ReportError::Write { path: path.to_owned(), source };
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let folder = folder.unwrap_or(Path::new("."));
-    // Removed again if anything fails before the rename.
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".steelyard-report");
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644));
-    let mut file = builder.tempfile_in(folder).map_err(failed)?;
-    file.write_all(page.as_bytes()).map_err(failed)?;
-    file.as_file().sync_all().map_err(failed)?;
-    file.persist(path).map_err(|error| failed(error.error))?;
-    Ok(())
 }
 
 fn filled(template: &str, json: &str) -> Result<String, ReportError> {

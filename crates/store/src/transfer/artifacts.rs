@@ -106,8 +106,7 @@ impl Store {
 
 /// Files at or below a path.
 fn files(path: &Path, found: &mut Vec<PathBuf>) -> Result<()> {
-    let kind = fs::symlink_metadata(path)
-        .map_err(|source| StoreError::Directory { path: path.to_owned(), source })?;
+    let kind = fs::symlink_metadata(path).map_err(StoreError::unreadable(path))?;
     if kind.is_file() {
         found.push(path.to_owned());
     } else if kind.is_dir() {
@@ -120,7 +119,7 @@ fn files(path: &Path, found: &mut Vec<PathBuf>) -> Result<()> {
 
 /// The contents of a directory; empty if it does not exist.
 pub(super) fn entries(path: &Path) -> Result<Vec<PathBuf>> {
-    let wrap = |source| StoreError::Directory { path: path.to_owned(), source };
+    let wrap = StoreError::unreadable(path);
     let listing = match fs::read_dir(path) {
         Ok(listing) => listing,
         Err(error)

@@ -45,8 +45,7 @@ impl Store {
             hasher.table(table, experiment)?;
         }
         for (name, path) in self.artifacts_of(experiment, &hasher.new_ids(experiment))? {
-            let sum = hash_file(&path)
-                .map_err(|source| StoreError::Directory { path: path.clone(), source })?;
+            let sum = hash_file(&path).map_err(StoreError::unreadable(&path))?;
             add_text(&mut hasher.all, b'a', &name.display().to_string());
             hasher.all.update(sum);
         }
