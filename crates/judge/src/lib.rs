@@ -52,11 +52,13 @@ mod estimate;
 mod lengths;
 mod levels;
 mod looks;
+mod machines;
 mod multiple;
 mod normal;
 mod paired;
 mod random;
 mod restarts;
+mod satterthwaite;
 mod series;
 mod side;
 mod sign_flip;
@@ -93,6 +95,9 @@ pub use levels::{
     allocate, optimal_seconds,
 };
 pub use looks::{Looks, decided};
+pub use machines::{
+    Finding, MachineBlocks, MachineSpread, Odd, OfKind, OfMachine, OverMachines, over_machines,
+};
 pub use multiple::{adjusted_p_values, control_false_discoveries};
 pub use normal::normal_cdf;
 pub use paired::{compare, compare_at};
