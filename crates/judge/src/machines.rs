@@ -255,6 +255,9 @@ fn warn(found: &mut OverMachines, margin: Margin) {
         found.fleet.verdict = Verdict::Inconclusive;
         found.fleet.further_blocks = None;
     }
+    // Where machines differ, single blocks differ for that reason, too.
+    let flipped = |one: &Warning| matches!(one, Warning::SignFlipDisagrees { .. });
+    found.fleet.warnings.retain(|one| warnings.is_empty() || !flipped(one));
     found.fleet.warnings.extend(warnings);
 }
 

@@ -2,8 +2,9 @@
 
 use super::means::{Mean, ROUNDING, known, values};
 use crate::beta::incomplete_beta;
+use crate::sd_sample;
 
-/// Halvings of the interval that holds a deviation: to a millionth of it.
+/// Halvings of the interval that holds a deviation, to a millionth.
 const HALVINGS: usize = 20;
 
 /// From so many places at most the search for the best center begins.
@@ -36,24 +37,24 @@ pub(super) fn spread(means: &[Mean], confidence: f64) -> Option<MachineSpread> {
     let freedom = means.len() as f64 - 1.0;
     let p = |sd: f64| chi_squared_p(heterogeneity(means, sd * sd), freedom);
     let tail = 0.5 - 0.5 * confidence;
+    let seen = sd_sample(&values(means))?.max(ROUNDING.sqrt());
     Some(MachineSpread {
-        sd: smallest(|sd| heterogeneity(means, sd * sd) <= freedom),
-        low: smallest(|sd| p(sd) >= tail),
-        high: smallest(|sd| p(sd) >= 1.0 - tail),
+        sd: smallest(seen, |sd| heterogeneity(means, sd * sd) <= freedom),
+        low: smallest(seen, |sd| p(sd) >= tail),
+        high: smallest(seen, |sd| p(sd) >= 1.0 - tail),
         p: p(0.0),
     })
 }
 
-/// The smallest deviation that is large enough.
-fn smallest(enough: impl Fn(f64) -> bool) -> f64 {
+/// The smallest deviation that is large enough; `about` is in its order of magnitude.
+fn smallest(about: f64, enough: impl Fn(f64) -> bool) -> f64 {
     if enough(0.0) {
         return 0.0;
     }
-    let mut above = ROUNDING.sqrt();
+    let (mut below, mut above) = (0.0, about);
     while !enough(above) && above.is_finite() {
-        above *= 2.0;
+        (below, above) = (above, 2.0 * above);
     }
-    let mut below = 0.5 * above;
     for _ in 0..HALVINGS {
         let middle = 0.5 * (below + above);
         if enough(middle) {
