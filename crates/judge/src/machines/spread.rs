@@ -4,8 +4,8 @@ use super::means::{Mean, ROUNDING, known, values};
 use crate::beta::incomplete_beta;
 use crate::sd_sample;
 
-/// Halvings of the interval that holds a deviation, to a millionth.
-const HALVINGS: usize = 20;
+/// Halvings of the interval that holds a deviation, to a ten-thousandth.
+const HALVINGS: usize = 14;
 
 /// From so many places at most the search for the best center begins.
 const STARTS: usize = 9;
