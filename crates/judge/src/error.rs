@@ -32,6 +32,18 @@ pub enum JudgeError {
         /// The value.
         value: f64,
     },
+    /// A log ratio that is not a number, or infinite.
+    #[error(
+        "expected finite log ratios, found {value} in block {block} of machine {machine}; leave out failed steps"
+    )]
+    NotFinite {
+        /// Position of the machine, from 1.
+        machine: usize,
+        /// Position in its list, from 1.
+        block: usize,
+        /// The log ratio.
+        value: f64,
+    },
     /// Too few rounds in which both slices were measured.
     #[error(
         "expected at least {needed} rounds with a slice of base and variant, found {pairs}; make the step longer"

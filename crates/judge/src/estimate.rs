@@ -79,7 +79,7 @@ pub(crate) fn upper_point(confidence: f64) -> f64 {
 }
 
 /// Twice the probability of a t variable beyond `distance / error`.
-fn two_sided_p(distance: f64, error: f64, freedom: f64) -> f64 {
+pub(crate) fn two_sided_p(distance: f64, error: f64, freedom: f64) -> f64 {
     if error == 0.0 {
         return if distance > 0.0 { 0.0 } else { 1.0 };
     }

@@ -36,6 +36,10 @@
 //! ([`Comparison::detectable`]). [`Looks`] splits the error rate when an experiment grows until it
 //! is decided. [`noise_floor`] and [`false_alarm_rate`] show how identical variants differ.
 //!
+//! Blocks of several machines are compared by [`over_machines`]: a verdict about these machines, an
+//! interval for machines like these, and [`OverMachines::findings`] that name the machines and types
+//! of machines on which the effect is another one.
+//!
 //! Seconds within one trial are autocorrelated: [`stalls`], [`trend`], [`steadiness`] and
 //! [`effective_sample_size`] describe them, and never serve as evidence for a verdict.
 //! [`change_points`] looks for changes in a history of trials.
@@ -52,11 +56,13 @@ mod estimate;
 mod lengths;
 mod levels;
 mod looks;
+mod machines;
 mod multiple;
 mod normal;
 mod paired;
 mod random;
 mod restarts;
+mod satterthwaite;
 mod series;
 mod side;
 mod sign_flip;
@@ -93,6 +99,9 @@ pub use levels::{
     allocate, optimal_seconds,
 };
 pub use looks::{Looks, decided};
+pub use machines::{
+    Finding, MachineBlocks, MachineSpread, Odd, OfKind, OfMachine, OverMachines, over_machines,
+};
 pub use multiple::{adjusted_p_values, control_false_discoveries};
 pub use normal::normal_cdf;
 pub use paired::{compare, compare_at};

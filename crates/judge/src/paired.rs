@@ -25,24 +25,37 @@ pub fn compare_at(
     if !(confidence > 0.0 && confidence < 1.0) {
         return Err(JudgeError::Confidence { confidence });
     }
-    let differences = log_ratios(base, variant)?;
-    let blocks = differences.len();
-    let mean_log = sum(&differences) / blocks as f64;
+    Ok(compare_logs(&log_ratios(base, variant)?, margin, confidence))
+}
+
+/// Compares by the log ratios of the blocks.
+pub(crate) fn compare_logs(logs: &[f64], margin: Margin, confidence: f64) -> Comparison {
+    let blocks = logs.len();
+    let mean_log = sum(logs) / blocks as f64;
     let sd_log = (blocks > 1).then(|| {
-        let squares: Vec<f64> =
-            differences.iter().map(|d| (d - mean_log) * (d - mean_log)).collect();
+        let squares: Vec<f64> = logs.iter().map(|d| (d - mean_log) * (d - mean_log)).collect();
         (sum(&squares) / (blocks - 1) as f64).sqrt()
     });
     let error = sd_log.map(|sd| (sd / (blocks as f64).sqrt(), (blocks - 1) as f64));
     let estimate = Estimate { method: Method::Blocks, blocks, mean_log, sd_log, error };
+    judge_blocks(estimate, logs, margin, confidence)
+}
+
+/// The comparison that follows from an estimate by these blocks.
+pub(crate) fn judge_blocks(
+    estimate: Estimate,
+    logs: &[f64],
+    margin: Margin,
+    confidence: f64,
+) -> Comparison {
     let mut outcome = estimate.judge(margin, confidence);
-    match blocks {
+    match logs.len() {
         1 => outcome.warnings.push(Warning::OneBlock),
-        2..ENOUGH_BLOCKS => outcome.warnings.push(Warning::TooFewBlocks { blocks }),
+        blocks @ 2..ENOUGH_BLOCKS => outcome.warnings.push(Warning::TooFewBlocks { blocks }),
         _ => {}
     }
-    outcome.flip_signs(&differences);
-    Ok(outcome)
+    outcome.flip_signs(logs);
+    outcome
 }
 
 fn log_ratios(base: &[f64], variant: &[f64]) -> Result<Vec<f64>, JudgeError> {
@@ -68,8 +81,8 @@ fn log_ratios(base: &[f64], variant: &[f64]) -> Result<Vec<f64>, JudgeError> {
         .collect()
 }
 
-/// A sum that does not depend on the order of the blocks.
-fn sum(values: &[f64]) -> f64 {
+/// A sum that does not depend on the order of the values.
+pub(crate) fn sum(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     sorted.iter().sum()

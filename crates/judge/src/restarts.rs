@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use crate::estimate::{Estimate, upper_point};
+use crate::satterthwaite::satterthwaite;
 use crate::{
     Comparison, ENOUGH_BLOCKS, ENOUGH_FROZEN, ENOUGH_ROUNDS, JudgeError, Margin, Method,
     RestartRatio, Verdict, Warning, mean, sd_sample, t_quantile,
@@ -190,17 +191,10 @@ pub fn lengths_agree(short: &[RestartRatio], long: &[RestartRatio]) -> Option<Wa
         .then(|| Warning::LengthsDisagree { short: of_short.exp(), long: of_long.exp() })
 }
 
-/// Standard error of the mean of the restarts from their batches alone, with its degrees of freedom
-/// (F. E. Satterthwaite, *Biometrics Bulletin* 2, 1946).
+/// Standard error of the mean of the restarts from their batches alone, with its degrees of freedom.
 fn within(restarts: &[RestartRatio]) -> (f64, f64) {
-    let variance: f64 = restarts.iter().map(|restart| restart.variance).sum();
-    let squares: f64 =
-        restarts.iter().map(|restart| restart.variance * restart.variance / restart.freedom).sum();
-    let freedom = if squares > 0.0 {
-        variance * variance / squares
-    } else {
-        restarts.iter().map(|restart| restart.freedom).sum()
-    };
+    let parts = restarts.iter().map(|restart| (restart.variance, restart.freedom));
+    let (variance, freedom) = satterthwaite(parts);
     (variance.sqrt() / restarts.len() as f64, freedom)
 }
 

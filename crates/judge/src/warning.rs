@@ -113,6 +113,29 @@ pub enum Warning {
         /// Its upper end.
         high: f64,
     },
+    /// The true ratio is certainly not the same on all machines.
+    MachinesDiffer {
+        /// How many machines there are.
+        machines: usize,
+        /// Standard deviation of their true log ratios.
+        sd: f64,
+        /// p value of the test that they are all the same.
+        p: f64,
+    },
+    /// The ratio depends on the type of the machine.
+    KindsDiffer {
+        /// How many types differ from the others.
+        kinds: usize,
+        /// How many there are.
+        of: usize,
+    },
+    /// Single machines give another ratio than the others.
+    OddMachines {
+        /// How many do.
+        machines: usize,
+        /// How many there are.
+        of: usize,
+    },
 }
 
 impl Warning {
@@ -135,6 +158,9 @@ impl Warning {
             Self::LengthsDisagree { .. } => "lengths-disagree",
             Self::RareSlices { .. } => "rare-slices",
             Self::TotalsOpen { .. } => "totals-open",
+            Self::MachinesDiffer { .. } => "machines-differ",
+            Self::KindsDiffer { .. } => "machine-types-differ",
+            Self::OddMachines { .. } => "odd-machines",
         }
     }
 }
@@ -203,6 +229,18 @@ impl fmt::Display for Warning {
             Self::TotalsOpen { low, high } => format!(
                 "the typical slice is equivalent, but all slices together may not be: they give {low:.3} to {high:.3}; look \
                  for stalls, or run more restarts"
+            ),
+            Self::MachinesDiffer { machines, sd, p } => format!(
+                "the {machines} machines don't agree: their ratios scatter by {:.1}% beyond noise (p = {p:.3}), and the ratio is \
+                 their mean; look at each machine",
+                sd.exp_m1() * 100.0
+            ),
+            Self::KindsDiffer { kinds, of } => format!(
+                "the ratio depends on the type of the machine: {kinds} of {of} types differ from the others; read the verdict of \
+                 each type"
+            ),
+            Self::OddMachines { machines, of } => format!(
+                "{machines} of {of} machines certainly give another ratio than the others: find out why, or leave them out"
             ),
         })
     }

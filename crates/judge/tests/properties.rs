@@ -1,7 +1,8 @@
 //! Properties that hold for any values.
 
 use judge::{
-    ENOUGH_BLOCKS, Margin, Verdict, compare, control_false_discoveries, stalls, t_cdf, t_quantile,
+    ENOUGH_BLOCKS, MachineBlocks, Margin, Verdict, compare, control_false_discoveries,
+    over_machines, stalls, t_cdf, t_quantile,
 };
 use proptest::prelude::*;
 
@@ -82,5 +83,82 @@ proptest! {
         prop_assert!((0.0..=1.0).contains(&found.share));
         prop_assert!(found.spans.iter().all(|span| !span.is_empty() && span.end <= series.len()));
         prop_assert!(found.spans.windows(2).all(|pair| pair[0].end < pair[1].start));
+    }
+}
+
+/// The log ratios of 1 to 6 machines of two types.
+fn machines() -> impl Strategy<Value = Vec<MachineBlocks>> {
+    let logs = prop::collection::vec(-0.1..0.1_f64, 1..6);
+    prop::collection::vec(("[xy]", logs), 1..7).prop_map(|all| {
+        let of = |(place, (kind, logs)): (usize, (String, Vec<f64>))| MachineBlocks {
+            machine: format!("m{place}"),
+            kind,
+            logs,
+        };
+        all.into_iter().enumerate().map(of).collect()
+    })
+}
+
+fn over(machines: &[MachineBlocks]) -> judge::OverMachines {
+    over_machines(machines, Margin::default(), 0.95).expect("finite logs")
+}
+
+fn same(one: Option<f64>, other: Option<f64>) -> bool {
+    match (one, other) {
+        (Some(one), Some(other)) => (one - other).abs() <= 1e-5 * (one.abs() + other.abs() + 0.1),
+        (one, other) => one == other,
+    }
+}
+
+proptest! {
+    #[test]
+    fn the_order_of_machines_and_blocks_changes_nothing((machines, mut shuffled) in machines().prop_flat_map(|m| (Just(m.clone()), Just(m).prop_shuffle()))) {
+        for one in &mut shuffled {
+            one.logs.reverse();
+        }
+        let (one, other) = (over(&machines), over(&shuffled));
+        prop_assert_eq!(one.fleet.verdict, other.fleet.verdict);
+        prop_assert!(same(one.fleet.low, other.fleet.low));
+        prop_assert!(same(one.general.and_then(|it| it.high), other.general.and_then(|it| it.high)));
+        prop_assert!(same(one.spread.map(|it| it.p), other.spread.map(|it| it.p)));
+        prop_assert!(same(one.spread.map(|it| it.sd), other.spread.map(|it| it.sd)));
+        for machine in &one.machines {
+            let found = other.machines.iter().find(|it| it.machine == machine.machine).unwrap();
+            prop_assert!(same(machine.odd.map(|it| it.p), found.odd.map(|it| it.p)));
+            prop_assert_eq!(&machine.comparison, &found.comparison);
+        }
+    }
+
+    /// All logs times a factor: errors, scatter and p values follow.
+    #[test]
+    fn the_scale_of_effects_does_not_matter(machines in machines(), scale in 0.1..5.0_f64) {
+        let mut scaled = machines.clone();
+        for log in scaled.iter_mut().flat_map(|one| &mut one.logs) {
+            *log *= scale;
+        }
+        let (one, other) = (over(&machines), over(&scaled));
+        prop_assert!(near(one.fleet.mean_log * scale, other.fleet.mean_log));
+        prop_assert!(same(one.fleet.error_log.map(|it| it * scale), other.fleet.error_log));
+        prop_assert!(same(one.spread.map(|it| it.p), other.spread.map(|it| it.p)));
+        prop_assert!(same(one.spread.map(|it| it.high * scale), other.spread.map(|it| it.high)));
+        for (one, other) in one.kinds.iter().zip(&other.kinds) {
+            prop_assert!(same(one.odd.map(|it| it.p), other.odd.map(|it| it.p)));
+        }
+    }
+
+    #[test]
+    fn other_machines_are_less_certain_than_these(machines in machines()) {
+        let found = over(&machines);
+        let interval = found.fleet.low.zip(found.fleet.high);
+        prop_assert_eq!(found.general.is_some(), machines.len() > 1);
+        if let (Some((low, high)), Some(general)) = (interval, &found.general) {
+            prop_assert!(general.low.unwrap() <= low * (1.0 + 1e-12));
+            prop_assert!(general.high.unwrap() >= high * (1.0 - 1e-12));
+        }
+        if let Some(spread) = found.spread {
+            prop_assert!(0.0 <= spread.low && spread.low <= spread.sd && spread.sd.is_finite());
+            prop_assert!((0.0..=1.0).contains(&spread.p));
+        }
+        prop_assert_eq!(found.fleet.further_blocks == Some(0), found.fleet.verdict != Verdict::Inconclusive);
     }
 }

@@ -8,6 +8,7 @@ mod frozen;
 mod history;
 mod levels;
 mod looks;
+mod machines;
 mod many;
 mod naive;
 mod published;
@@ -56,6 +57,7 @@ pub const SUBJECTS: &[Subject] = &[
     subject!(designed),
     subject!(many),
     subject!(twins),
+    subject!(machines, "machines/weights.rs"),
     subject!(slices, "slices/zeros.rs"),
     subject!(stalls),
     subject!(frozen, "frozen/servers.rs"),
