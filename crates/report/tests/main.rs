@@ -15,6 +15,7 @@ mod docs;
 mod explain;
 mod gate;
 mod history;
+mod machines;
 mod page;
 mod previous;
 mod published;

@@ -1,7 +1,7 @@
 //! Every step of every variant, judged against the base.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use judge::{Margin, Verdict};
 use metrics::{DBMS_CPU, Metric, OPS, OPS_AS_COST, in_step};
@@ -38,6 +38,8 @@ pub struct Judged {
     pub noise_floors: Vec<Option<f64>>,
     /// Comparisons with missing blocks.
     pub gaps: Vec<Gap>,
+    /// The comparisons of experiments that ran on several machines, by step and variant.
+    pub over_machines: BTreeMap<(usize, usize), judge::OverMachines>,
 }
 
 /// The outcome for one variant in one step.

@@ -1,7 +1,9 @@
 //! Judges the steps of an experiment.
 
-use judge::{Margin, Method, Verdict};
-use metrics::{Better, Metric, OPS, judgeable};
+use std::collections::BTreeMap;
+
+use judge::{MachineBlocks, Margin, Method, Verdict};
+use metrics::{Better, DBMS_CPU, Metric, OPS, judgeable};
 
 use super::figures::paired;
 use super::judged::{Gap, Judged, Outcome, PREVIOUS, Twin, metric_of};
@@ -59,7 +61,7 @@ pub fn judge_metric(
             judge::noise_floor(&comparisons)
         })
         .collect();
-    let mut gaps = Vec::new();
+    let (mut gaps, mut over_machines) = (Vec::new(), BTreeMap::new());
     let mut steps: Vec<Vec<Outcome>> = Vec::new();
     for (number, (step, floor)) in results.steps.iter().zip(&noise_floors).enumerate() {
         let margin = Margin { asked: margin, noise_floor: floor.unwrap_or_default() };
@@ -68,7 +70,12 @@ pub fn judge_metric(
             if variant == base || results.twin_of(variant).is_some() {
                 return Outcome::Aside;
             }
-            let outcome = judge.outcome(step, base, variant, margin);
+            let mut outcome = judge.outcome(step, base, variant, margin);
+            if let Outcome::Compared(comparison) = &mut outcome
+                && let Some(found) = judge.over_machines(step, base, variant, comparison)
+            {
+                over_machines.insert((number, variant), found);
+            }
             let gap = judge.gap(step, base, variant, &outcome);
             gaps.extend(gap.map(|text| Gap { step: number, variant, text }));
             outcome
@@ -81,7 +88,7 @@ pub fn judge_metric(
     });
     judge::control_false_discoveries(compared);
     let metric = metric.to_owned();
-    Ok(Judged { metric, base, bases, margin, steps, twins, noise_floors, gaps })
+    Ok(Judged { metric, base, bases, margin, steps, twins, noise_floors, gaps, over_machines })
 }
 
 /// The variant that each is compared with.
@@ -181,6 +188,53 @@ impl Judge<'_> {
             }
             Err(error) => Outcome::Unjudged(Unjudged::open(error.to_string())),
         }
+    }
+
+    /// Compares over machines, if the blocks are of several: `comparison`, which takes all blocks
+    /// for equal, becomes the one of these machines.
+    fn over_machines(
+        &self,
+        step: &StepResults,
+        base: usize,
+        variant: usize,
+        comparison: &mut judge::Comparison,
+    ) -> Option<judge::OverMachines> {
+        let metric = metric_of(self.metric, step)?;
+        let (of_base, of_variant) = (step.variant(base)?, step.variant(variant)?);
+        let ratios: Vec<(u32, f64)> = match comparison.method {
+            Method::Slices => sliced::ratios(of_base, of_variant),
+            Method::Blocks => {
+                let stolen = |it: &judge::Warning| matches!(it, judge::Warning::ByCpu { .. });
+                let pairs = match comparison.warnings.iter().any(stolen) {
+                    true => paired(of_variant, of_base, DBMS_CPU.name),
+                    false => paired(of_base, of_variant, metric.name),
+                };
+                let both = pairs.base.iter().zip(&pairs.variant);
+                pairs.blocks.iter().copied().zip(both.map(|(base, own)| own / base)).collect()
+            }
+        };
+        let mut machines: Vec<MachineBlocks> = Vec::new();
+        for (block, ratio) in ratios {
+            let (machine, kind) = self.results.machines.get(&block)?;
+            match machines.iter_mut().find(|known| known.machine == *machine) {
+                Some(known) => known.logs.push(ratio.ln()),
+                None => machines.push(MachineBlocks {
+                    machine: machine.clone(),
+                    kind: kind.clone(),
+                    logs: vec![ratio.ln()],
+                }),
+            }
+        }
+        let (margin, confidence) = (comparison.margin, comparison.confidence);
+        let found = judge::over_machines(&machines, margin, confidence).ok()?;
+        let mut fleet = turned(found.fleet.clone(), metric);
+        fleet.method = comparison.method;
+        let of_blocks = |it: &judge::Warning| {
+            matches!(it, judge::Warning::OneBlock | judge::Warning::TooFewBlocks { .. })
+        };
+        fleet.warnings.extend(comparison.warnings.drain(..).filter(|it| !of_blocks(it)));
+        *comparison = fleet;
+        Some(found)
     }
 
     /// The gaps in a comparison: blocks in which both should have run, and figures of blocks in

@@ -93,9 +93,12 @@ pub fn load(store: &Store, which: Which<'_>) -> Result<Results, ReportError> {
         looks: plan.map_or_else(|| judge::Looks::new(&[]), |plan| looks(&plan, &trials)),
         warnings,
         failed,
+        machines: BTreeMap::new(),
         experiment,
     };
-    let changed = machine::changed(&store.trial_hosts(results.experiment.id)?, &trials);
+    let hosts = store.trial_hosts(results.experiment.id)?;
+    results.machines = machine::of_blocks(&hosts, &trials);
+    let changed = machine::changed(&hosts, &trials).filter(|_| results.machines.is_empty());
     let whole = |warning| Noted { step: None, variant: None, block: None, warning };
     results.warnings.extend(changed.map(whole));
     results.warnings.extend(differing(&results));

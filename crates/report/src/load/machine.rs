@@ -1,6 +1,6 @@
 //! Which machine something ran on, from the facts recorded with it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use store::{HostFact, Trial, TrialId, TrialState, Warning};
 
@@ -172,6 +172,30 @@ pub(crate) fn changed(
         false => ". A block of several compares machines, not variants",
     });
     Some(Warning::new("machine-changed", text))
+}
+
+/// The machine of each block, as its name and its type, if there are several machines: two whose
+/// ids are known and differ, not one in two states. Empty if the blocks are of one machine, or a
+/// block is of several.
+pub(crate) fn of_blocks(
+    hosts: &[(Vec<HostFact>, Vec<TrialId>)],
+    trials: &[Trial],
+) -> BTreeMap<u32, (String, String)> {
+    let mut found = BTreeMap::new();
+    for (facts, ran) in hosts {
+        let machine = Machine::of(facts);
+        let Some(id) = machine.id.as_deref() else { return BTreeMap::new() };
+        let named = (short(id), machine.model().to_owned());
+        let finished = |trial: &&Trial| trial.state == TrialState::Finished && trial.block > 0;
+        for trial in trials.iter().filter(finished).filter(|trial| ran.contains(&trial.id)) {
+            let known = found.entry(trial.block).or_insert_with(|| named.clone());
+            if *known != named {
+                return BTreeMap::new();
+            }
+        }
+    }
+    let names: BTreeSet<&String> = found.values().map(|(name, _)| name).collect();
+    if names.len() > 1 { found } else { BTreeMap::new() }
 }
 
 /// Numbers of blocks for people: `blocks 1 to 3, 5`.

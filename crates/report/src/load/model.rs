@@ -30,6 +30,8 @@ pub struct Results {
     pub warnings: Vec<Noted>,
     /// Trials without results.
     pub failed: Vec<FailedTrial>,
+    /// Name and type of the machine of each block, if the blocks are of several machines.
+    pub machines: BTreeMap<u32, (String, String)>,
 }
 
 /// A variant and the settings of its server.

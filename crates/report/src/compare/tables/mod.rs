@@ -5,6 +5,7 @@ mod counters;
 mod empty;
 mod hardware;
 mod latency;
+mod machines;
 mod notes;
 mod other;
 mod rates;
@@ -33,6 +34,7 @@ pub(crate) fn all(view: View<'_>) -> Vec<Table> {
     let mut tables = throughput::tables(view);
     tables.extend(sweeps::tables(view));
     tables.extend(verdicts::tables(view));
+    tables.extend(machines::table(view));
     tables.extend(slices::table(view));
     tables.extend(twins::table(view));
     tables.extend(summary::tables(view));

@@ -1,0 +1,71 @@
+//! Experiments whose blocks ran on several machines.
+
+use crate::common::{Lab, plan, record};
+use report::Format;
+use store::HostFact;
+
+/// Six blocks on each machine; `ratios` has a machine's id, its type, and what 14.3 does there.
+fn lab(ratios: &[(&str, &str, f64)]) -> Lab {
+    let variants = ["13.7", "14.3"];
+    let blocks = 6 * ratios.len() as u32;
+    let lab = Lab::new(&variants, &plan(&variants, &["l.i0"], blocks, &[1]), blocks);
+    for block in 1..=blocks {
+        let (id, model, ratio) = ratios[(block as usize - 1) / 6];
+        let fact = |group: &str, name: &str, value: &str| HostFact {
+            group: group.to_owned(),
+            name: name.to_owned(),
+            value: value.to_owned(),
+        };
+        let facts = [fact("cpu", "model", model), fact("system", "machine id", id)];
+        lab.store.record_host(lab.experiment, &facts).unwrap();
+        for place in 0..2 {
+            let trial = lab.begin(place, block, 1);
+            let noise = 1.0 + 0.001 * f64::from((block * 7 + place as u32 * 3) % 5);
+            let ops = 1000.0 * noise * [1.0, ratio][place];
+            lab.store.record_step(trial, &record("l.i0", ops)).unwrap();
+            lab.store.finish_trial(trial).unwrap();
+        }
+    }
+    lab.store.finish_experiment(lab.experiment).unwrap();
+    lab
+}
+
+#[test]
+fn machines_that_agree_are_judged_together() {
+    let compared = lab(&[("aa", "X", 0.9), ("bb", "X", 0.9), ("cc", "X", 0.9)]).compare();
+    let found = compared.judged.of(0, 1).unwrap();
+    assert_eq!((found.verdict, found.blocks), (judge::Verdict::Regression, 18));
+    assert!((found.ratio - 0.9).abs() < 0.005, "{}", found.ratio);
+    let over = &compared.judged.over_machines[&(0, 1)];
+    assert!(!over.differ() && over.findings().is_empty(), "{over:?}");
+    let text = compared.render(Format::Text).unwrap();
+    assert!(text.contains("\nMachines\n"), "{text}");
+    assert!(!text.contains("machine-changed"), "that is said by the table: {text}");
+    for machine in ["aa", "bb", "cc"] {
+        let rows = text.lines().filter(|line| line.split_whitespace().any(|it| it == machine));
+        assert_eq!(rows.count(), 1, "{text}");
+    }
+}
+
+#[test]
+fn what_depends_on_the_type_of_machine_is_not_averaged_away() {
+    let types = [("aa", "X"), ("bb", "X"), ("cc", "X"), ("dd", "Y"), ("ee", "Y"), ("ff", "Y")];
+    let ratio = |kind| if kind == "X" { 1.1 } else { 1.0 / 1.1 };
+    let ratios = types.map(|(id, kind)| (id, kind, ratio(kind)));
+    let compared = lab(&ratios).compare();
+    let found = compared.judged.of(0, 1).unwrap();
+    // Without the machines, the mean of all blocks is 1.
+    assert!((found.ratio - 1.0).abs() < 0.005, "{}", found.ratio);
+    assert_ne!(found.verdict, judge::Verdict::Equivalent);
+    let codes: Vec<&str> = found.warnings.iter().map(|it| it.code()).collect();
+    assert!(codes.contains(&"machine-types-differ"), "{codes:?}");
+    let text = compared.render(Format::Text).unwrap();
+    assert_eq!(text.lines().filter(|line| line.ends_with(" type")).count(), 6, "{text}");
+}
+
+#[test]
+fn blocks_of_one_machine_are_judged_as_ever() {
+    let compared = lab(&[("aa", "X", 0.9)]).compare();
+    assert!(compared.judged.over_machines.is_empty());
+    assert!(!compared.render(Format::Text).unwrap().contains("\nMachines\n"));
+}
