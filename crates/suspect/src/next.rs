@@ -75,9 +75,14 @@ impl Question {
 /// A gain below this, in bits, is rounding.
 const LEAST_BITS: f64 = 1e-12;
 
+/// Rates that differ by less than this part are equal, and the first candidate is taken, so that
+/// the last digits of a logarithm decide nothing.
+const TIE: f64 = 1e-9;
+
 impl Posterior<'_> {
     /// The look that gives the most information per cost; `None` if nothing is left to learn: the
-    /// verdict is complete, or everything that could be looked at fails.
+    /// verdict is complete, or everything that could be looked at fails. Where a change is about as
+    /// large as the margin, that may take very long, so the caller should have a budget.
     ///
     /// The answer of a look is on which side of it the first change is that is not found yet.
     /// Without differences in cost it is taken where both sides are as likely: the rule of
@@ -126,7 +131,7 @@ impl Posterior<'_> {
                         let bits = question.bits(effort.error, units);
                         let cost = candidate.build + f64::from(units) * candidate.look;
                         let rate = best.map_or(0.0, |(rate, _)| rate);
-                        if bits > LEAST_BITS && bits / cost > rate {
+                        if bits > LEAST_BITS && bits / cost > rate * (1.0 + TIE) {
                             best =
                                 Some((bits / cost, Next { candidate: number, units, bits, cost }));
                         }

@@ -3,8 +3,8 @@
 //! The model, in logarithms relative to the base: candidate 0 has the level 0. Change i moves the
 //! level with probability `1 - nothing^(share of its weight)`, and the new level is then drawn from
 //! the prior, independently of the old one (a product partition model: D. Barry and J. A. Hartigan,
-//! *J. Amer. Statist. Assoc.* 88, 1993). A look sees the level with the tails of Student's t. Several changes
-//! between two neighbors that were looked at are their net change.
+//! *J. Amer. Statist. Assoc.* 88, 1993). A look sees the level with the tails of Student's t.
+//! Several changes between two neighbors that were looked at count as one, their sum.
 //!
 //! Sums over all levels of all candidates are taken by the forward and backward recursions of
 //! hidden Markov models (L. R. Rabiner, *Proc. IEEE* 77, 1989), so they are exact but for the grid.
@@ -92,20 +92,21 @@ impl<'a> Posterior<'a> {
         let chain = Chain::new(range, &levels, stops, likelihoods);
         let moves: Vec<(f64, Contrast)> =
             (0..chain.changes.len()).map(|at| chain.moves(at)).collect();
-        let (plain, _) = chain.unmoved(&vec![false; moves.len()]);
+        let plain = chain.unmoved(&vec![false; moves.len()]);
         let found = |(number, (moved, _)): (usize, &(f64, Contrast))| {
             let (from, to) = chain.ends(number);
             *moved >= settings.confidence && range.is_narrow(from, to)
         };
         let found: Vec<bool> = moves.iter().enumerate().map(found).collect();
-        let (open, after) = chain.unmoved(&found);
+        let others = found.contains(&true).then(|| chain.unmoved(&found));
+        let (open, after) = others.as_ref().unwrap_or(&plain);
         let place = |number: usize| {
             let (from, to) = chain.ends(number);
             Place {
                 from,
                 to,
                 moved: moves[number].0,
-                first: plain[number] - plain[number + 1],
+                first: plain.0[number] - plain.0[number + 1],
                 log_ratio: mean(&chain.anew[number], &levels.at).0
                     - mean(&chain.before[number], &levels.at).0,
                 found: found[number],
@@ -115,7 +116,7 @@ impl<'a> Posterior<'a> {
             }
         };
         let places = (0..moves.len()).map(place).collect();
-        let (nothing, nothing_else) = (plain[moves.len()], open[moves.len()]);
+        let (nothing, nothing_else) = (plain.0[moves.len()], open[moves.len()]);
         let ends_differ = chain.ends_differ();
         let sides = chain.before.into_iter().zip(chain.anew).map(|(a, b)| [a, b]).collect();
         Ok(Self { range, looked, levels, places, nothing, nothing_else, sides, ends_differ })

