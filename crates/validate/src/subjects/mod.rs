@@ -1,5 +1,6 @@
 //! The questions, one file each.
 
+mod bisect;
 mod blocks;
 mod cliffs;
 mod counts;
@@ -65,5 +66,6 @@ pub const SUBJECTS: &[Subject] = &[
     subject!(levels),
     subject!(cliffs),
     subject!(counts),
+    subject!(bisect),
     subject!(published),
 ];
