@@ -64,11 +64,7 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
     if let Resume::New(plan) = &resume {
         lab::check_budget(plan)?;
     }
-    if args.planned.profile()
-        && let Err(error) = lab::check_profiler()
-    {
-        return refuse(format!("--profile: {error}"));
-    }
+    args.check_profiler()?;
     let Ready { mut options, cache, ledger, interrupted, mut progress } =
         args.machine.ready(args.directory.writable()?)?;
     let profile = matches!(&resume, Resume::New(plan) if plan.profile);
@@ -249,6 +245,14 @@ impl RunArgs {
             return None;
         }
         std::env::args_os().skip(1).map(|word| word.into_string().ok()).collect()
+    }
+
+    /// Refuses `--profile` if this user can't profile on this machine.
+    fn check_profiler(&self) -> anyhow::Result<()> {
+        match self.planned.profile().then(lab::check_profiler) {
+            Some(Err(error)) => refuse(format!("--profile: {error}")),
+            _ => Ok(()),
+        }
     }
 
     /// How to continue this run: a command that can be pasted, unless the plan is needed again.
