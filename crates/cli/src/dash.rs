@@ -78,9 +78,9 @@ fn unknown(word: &str) -> String {
     }
     let names = WorkloadPlan::names();
     let meant = plan::nearest(word, names.iter().copied());
-    let meant = meant.map_or_else(|| ";".to_owned(), |name| format!("; did you mean `{name}`?"));
+    let meant = meant.map_or_else(String::new, |name| format!("; did you mean `{name}`?"));
     format!(
-        "`{word}` is neither a plan file nor a workload{meant} the workloads are {}",
+        "`{word}` is neither a plan file nor a workload{meant} (workloads: {})",
         names.join(", ")
     )
 }
@@ -123,9 +123,9 @@ mod tests {
     #[test]
     fn a_misspelled_workload_is_answered_with_the_nearest() {
         let told = unknown("insrt");
-        assert!(told.contains("a workload; did you mean `insert`? the workloads are insert, sys"));
+        assert!(told.contains("a workload; did you mean `insert`? (workloads: insert, sys"));
         let told = unknown("tpcc");
-        assert!(told.contains("a workload; the workloads are insert, sys"), "{told}");
+        assert!(told.contains("a workload (workloads: insert, sys"), "{told}");
         let told = unknown("insert");
         assert!(told.contains("run insert -v … --write-plan > insert.toml"), "{told}");
     }
