@@ -103,7 +103,8 @@ pub fn conclude(depot: &Depot, archive: &Archive) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What tells this start from others: Slurm's numbers if it has started this, otherwise the process.
+/// The numbers that tell this start from others: Slurm's if it has started this, otherwise the
+/// process.
 fn start(element: u32) -> Start {
     let of = |name: &str| std::env::var(name).ok();
     let (job, restart) = match of("SLURM_JOB_ID") {
