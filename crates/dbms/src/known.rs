@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::data::disk;
-use crate::named::Form;
+use crate::resolve::Form;
 use crate::{
     Config, CountMethod, Counter, Durability, Error, Footprint, Installation, ParsedPlan,
     ProfileFacts, Reference, Snapshot, Timer, systems,

@@ -31,11 +31,11 @@ mod data;
 pub mod embedded;
 mod known;
 mod mysql;
-mod named;
 mod nothing;
 mod obtain;
 mod postgres;
 mod process;
+mod resolve;
 pub mod rocksdb;
 mod run;
 mod systems;
@@ -50,7 +50,7 @@ pub use api::freezing::{Freeze, Timer};
 pub use api::installation::Installation;
 pub(crate) use api::kind::{Archive, Kind, Recipe};
 pub use api::profile::ProfileFacts;
-pub use api::spec::{Config, ServerSpec};
+pub use api::spec::{Config, START_LIMIT, STOP_LIMIT, ServerSpec};
 pub use api::stopped::{Ending, Stopped};
 pub use api::system::{
     Debt, Durability, Footprint, Gauge, Gauges, LogEvent, ParsedPlan, Setting, Settled, Sql,
@@ -65,7 +65,6 @@ pub use known::{
     check_engine, count_method, countable, durability, figures, has_setting, most_clients,
     parse_plan, profile_facts, rest_of_disk, same_setting, timers,
 };
-pub use named::Reference;
 pub use obtain::build::key::BuildKey;
 pub use obtain::build::options::{BuildOptions, BuildSystem, DEFAULT_CFLAGS, DEFAULT_COMPILER};
 pub use obtain::build::shared::{
@@ -78,10 +77,11 @@ pub use process::ipc::{IpcObjects, SemaphoreSet};
 pub use process::launch::{PROGRAM_PATH, command};
 pub use process::ledger::{Entry, Ledger, MARKER, Record, Swept};
 pub use process::network::link::Link;
+pub use process::paused::Paused;
 pub use process::proc::{ProcessId, asleep};
 pub use process::server::{Interrupter, ServerProcess};
-pub use process::still::Still;
 pub use process::user::ServerUser;
 pub use reference::{Host, Server};
+pub use resolve::Reference;
 pub use run::{attach, check_transports, start, start_on_copy};
 pub use systems::differences;

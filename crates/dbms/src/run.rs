@@ -1,7 +1,7 @@
 //! Starting servers and other programs, and connecting to what runs.
 
-use crate::named::Form;
 use crate::process::network::veth;
+use crate::resolve::Form;
 use crate::{Error, Kind, Origin, Reference, Restored, ServerSpec, System, Transport, systems};
 
 /// Checks before a run that one server of `reference` can be reached by all `transports` on this

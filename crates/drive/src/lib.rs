@@ -47,7 +47,7 @@ pub use step::load::{Load, Ready, Running, Seat};
 pub use step::outcome::{ClassOutcome, Failure, Outcome, Reported};
 pub use step::target::{Reach, Target};
 pub use threads::frozen::Freezer;
-pub use wire::keyvalue::{Batch, Engine, Key};
+pub use wire::keyvalue::{Batch, Key, KeyValueEngine};
 pub use wire::mysql::Mysql;
 pub use wire::postgres::Postgres;
 pub use wire::{Address, Breaker, Connect, Handle, Reply, Session};

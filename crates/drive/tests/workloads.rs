@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use plan::{Plan, WorkloadPlan};
-use workload::{Benchmark, Class, Dialect, Engine, Phase, Step};
+use workload::{Benchmark, Class, Dialect, Phase, Step, StorageEngine};
 
 use crate::common::mysql::MysqlServer;
 use crate::common::{TestServer, run, run_on, run_until};
@@ -195,7 +195,7 @@ fn every_step_runs_on(reference: &str) {
     let server = MysqlServer::of(reference);
     let mut ran = Vec::new();
     for workload in WorkloadPlan::names() {
-        let dialect = Dialect::mysql(Engine::InnoDb);
+        let dialect = Dialect::mysql(StorageEngine::InnoDb);
         let Some(benchmark) = planned(workload, "", dialect) else { continue };
         benchmark.setup.iter().for_each(|statement| server.sql(statement));
         for step in benchmark.phases.iter().filter_map(Phase::step) {

@@ -1,7 +1,7 @@
 //! Connects loads and databases of engines that run in a process of their own.
 //!
 //! `dbms` has their databases, `drive` the clients. Each engine has a file that implements
-//! [`drive::Engine`], and its name in [`engine`].
+//! [`drive::KeyValueEngine`], and its name in [`engine`].
 
 pub mod rocksdb;
 

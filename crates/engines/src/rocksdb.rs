@@ -4,7 +4,7 @@ use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 
 use dbms::rocksdb::{self, Database};
-use drive::{Batch, Connect, Engine, ErrorKind, Key, ServerError};
+use drive::{Batch, Connect, ErrorKind, Key, KeyValueEngine, ServerError};
 use workload::Scan;
 
 /// Opens and serves the database of this process until the process is told to end.
@@ -35,7 +35,7 @@ impl RocksDb {
     }
 }
 
-impl Engine for RocksDb {
+impl KeyValueEngine for RocksDb {
     fn enter(&self) {
         self.0.enter();
     }

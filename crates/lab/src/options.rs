@@ -38,8 +38,8 @@ impl Options {
             allow_concurrent: false,
             findings: Vec::new(),
             version: version.to_owned(),
-            start_limit: Duration::from_secs(60),
-            stop_limit: Duration::from_secs(60),
+            start_limit: dbms::START_LIMIT,
+            stop_limit: dbms::STOP_LIMIT,
             answer_limit: Duration::from_secs(60),
             writeback_limit: Duration::from_secs(300),
         }

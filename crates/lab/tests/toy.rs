@@ -10,7 +10,7 @@ use dbms::{
     Cache, Endpoint, Error, Footprint, Installation, Ledger, Origin, Reference, ServerSpec,
     ServerUser, Setting, Settled, Snapshot, Started, System,
 };
-use drive::{Batch, Connect, Engine, Key, ServerError, Target};
+use drive::{Batch, Connect, Key, KeyValueEngine, ServerError, Target};
 use lab::{Event, Installed, Options, Resume, Systems};
 use plan::{Plan, StepKey};
 use store::{Scope, Store};
@@ -44,7 +44,7 @@ impl Toy {
     }
 }
 
-impl Engine for Toy {
+impl KeyValueEngine for Toy {
     fn get(&self, keys: &[Key], mut see: impl FnMut(&[u8], &[u8])) -> Result<(), Box<ServerError>> {
         self.gets.fetch_add(keys.len() as u64, std::sync::atomic::Ordering::Relaxed);
         let pairs = self.pairs();

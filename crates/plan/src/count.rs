@@ -5,9 +5,9 @@ use std::path::Path;
 use serde::Serialize;
 use toml::de::DeTable;
 
+use crate::beside::read_beside;
 use crate::key::{Key, Keyed, write_keys};
 use crate::kind::{Kind, choice, one_or_more, string, strings, whole};
-use crate::place::read_beside;
 use crate::problem::Problems;
 use crate::section::{Section, join, printable};
 

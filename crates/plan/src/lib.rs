@@ -37,6 +37,7 @@
 //! ```
 
 mod adaptive;
+mod beside;
 mod check;
 mod count;
 mod duration;
@@ -49,7 +50,6 @@ mod kind;
 mod layer;
 mod near;
 mod owned;
-mod place;
 mod plan;
 mod problem;
 mod read;

@@ -5,13 +5,13 @@ use std::path::Path;
 
 use toml::de::DeTable;
 
+use crate::beside::read_beside;
 use crate::check::check;
 use crate::count::read_count;
 use crate::edits::Edits;
 use crate::key::Keyed;
 use crate::keys::Shared;
 use crate::layer::{Layer, document, lay};
-use crate::place::read_beside;
 use crate::plan::{Given, Pairing, Plan, Variant};
 use crate::problem::{PlanError, Problems};
 use crate::section::{Section, as_table, join, printable};

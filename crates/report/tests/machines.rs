@@ -69,3 +69,8 @@ fn blocks_of_one_machine_are_judged_as_ever() {
     assert!(compared.judged.over_machines.is_empty());
     assert!(!compared.render(Format::Text).unwrap().contains("\nMachines\n"));
 }
+
+#[test]
+fn the_default_margins_of_plans_and_verdicts_are_one() {
+    assert!((plan::DEFAULT_MARGIN - judge::DEFAULT_MARGIN).abs() < f64::EPSILON);
+}

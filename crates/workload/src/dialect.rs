@@ -27,13 +27,13 @@ pub enum Sql {
     /// MySQL or MariaDB.
     Mysql {
         /// The engine that stores the tables.
-        engine: Engine,
+        engine: StorageEngine,
     },
 }
 
 /// A storage engine of MySQL and MariaDB.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Engine {
+pub enum StorageEngine {
     /// InnoDB.
     InnoDb,
     /// MyRocks.
@@ -45,8 +45,10 @@ impl Dialect {
     pub fn of(dbms: &str, major: u32, engine: Option<&str>) -> Dialect {
         match dbms {
             "postgres" => Dialect::postgres(major),
-            "mysql" | "mariadb" if engine == Some("myrocks") => Dialect::mysql(Engine::MyRocks),
-            "mysql" | "mariadb" => Dialect::mysql(Engine::InnoDb),
+            "mysql" | "mariadb" if engine == Some("myrocks") => {
+                Dialect::mysql(StorageEngine::MyRocks)
+            }
+            "mysql" | "mariadb" => Dialect::mysql(StorageEngine::InnoDb),
             "none" => Dialect::Files,
             "device" => Dialect::Device,
             _ => Dialect::KeyValue,
@@ -59,7 +61,7 @@ impl Dialect {
     }
 
     /// MySQL or MariaDB with this engine.
-    pub fn mysql(engine: Engine) -> Dialect {
+    pub fn mysql(engine: StorageEngine) -> Dialect {
         Dialect::Sql(Sql::Mysql { engine })
     }
 
@@ -116,8 +118,8 @@ impl Sql {
     pub(crate) fn table_options(self) -> &'static str {
         match self {
             Sql::Postgres { .. } => "",
-            Sql::Mysql { engine: Engine::InnoDb } => " ENGINE=InnoDB",
-            Sql::Mysql { engine: Engine::MyRocks } => " ENGINE=ROCKSDB",
+            Sql::Mysql { engine: StorageEngine::InnoDb } => " ENGINE=InnoDB",
+            Sql::Mysql { engine: StorageEngine::MyRocks } => " ENGINE=ROCKSDB",
         }
     }
 
@@ -180,7 +182,7 @@ impl Sql {
     /// Creates indexes on a table, each with a name and columns. All are created at once if the
     /// system then reads the table only once.
     pub(crate) fn create_indexes(self, table: &str, indexes: &[(String, &str)]) -> Vec<String> {
-        if self != (Sql::Mysql { engine: Engine::InnoDb }) {
+        if self != (Sql::Mysql { engine: StorageEngine::InnoDb }) {
             let create =
                 |(name, columns): &(_, _)| format!("CREATE INDEX {name} ON {table} ({columns})");
             return indexes.iter().map(create).collect();
@@ -231,7 +233,7 @@ mod tests {
         assert_eq!(of(Dialect::of("mariadb", 10, Some("myrocks"))), each);
         let once = ["ALTER TABLE a ADD INDEX a_x (x), ADD INDEX a_y (y, z)"];
         assert_eq!(of(Dialect::of("mysql", 8, None)), once);
-        assert_eq!(Sql::Mysql { engine: Engine::InnoDb }.create_indexes("a", &[]), [""; 0]);
+        assert_eq!(Sql::Mysql { engine: StorageEngine::InnoDb }.create_indexes("a", &[]), [""; 0]);
     }
 
     #[test]

@@ -41,7 +41,7 @@ pub mod toy;
 pub use class::{Class, Effect};
 pub use command::{Figures, Output, Program, fill};
 pub use copy::{Column, Copy};
-pub use dialect::{Dialect, Engine, Sql};
+pub use dialect::{Dialect, Sql, StorageEngine};
 pub use draw::{Cell, Draw, Padded, Sampler, Skew, Source, Width};
 pub use error::Error;
 pub use kinds::{Catalogue, Kind, Load, State};

@@ -61,8 +61,13 @@ pub struct ServerSpec<'a> {
     pub ledger: &'a Ledger,
 }
 
+/// How long a server may take to start, unless the caller says otherwise.
+pub const START_LIMIT: Duration = Duration::from_secs(60);
+/// How long each stage of stopping a server may take, unless the caller says otherwise.
+pub const STOP_LIMIT: Duration = Duration::from_secs(60);
+
 impl<'a> ServerSpec<'a> {
-    /// A server with its own defaults, which gets a minute to start and to stop.
+    /// A server with its own defaults, [`START_LIMIT`] and [`STOP_LIMIT`].
     pub fn new(
         name: &'a str,
         installation: &'a Installation,
@@ -71,7 +76,6 @@ impl<'a> ServerSpec<'a> {
         cache: &'a Cache,
         ledger: &'a Ledger,
     ) -> Self {
-        const LIMIT: Duration = Duration::from_secs(60);
         Self {
             installation,
             name,
@@ -84,8 +88,8 @@ impl<'a> ServerSpec<'a> {
             wrapper: Vec::new(),
             transports: &[],
             user,
-            start_limit: LIMIT,
-            stop_limit: LIMIT,
+            start_limit: START_LIMIT,
+            stop_limit: STOP_LIMIT,
             cache,
             ledger,
         }

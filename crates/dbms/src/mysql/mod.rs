@@ -39,13 +39,13 @@ mod monitor;
 mod moved;
 mod mysqld;
 mod names;
-#[cfg(test)]
-mod on_servers;
 mod options;
 mod plans;
 mod profile;
 mod rocks;
 mod server;
+#[cfg(test)]
+mod server_tests;
 mod settings;
 mod settle;
 mod tables;

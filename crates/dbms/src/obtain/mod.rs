@@ -18,7 +18,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use crate::data::paths;
-use crate::named::Form;
+use crate::resolve::Form;
 use crate::{Cache, Error, Installation, Reference, ServerUser};
 
 /// Obtains the binaries that `reference` names: from the cache if possible, by building a source or

@@ -2,5 +2,5 @@
 
 pub mod engine;
 pub mod frozen;
-mod seat;
+mod pinning;
 mod thread;

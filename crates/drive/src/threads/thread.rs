@@ -160,7 +160,7 @@ fn streams(
 fn connect(load: &Load, context: &Context<'_>) -> Result<(Vec<Lane>, Vec<Connection>), Error> {
     let (stream, place) = (context.stream, load.seats.get(context.index));
     if let Some(place) = place {
-        seat::take(*place)?;
+        pinning::take(*place)?;
     }
     let key = &load.step.key;
     let seed = stream_seed(load.seed, &key.name, key.dop, stream.client, &stream.class.name);
@@ -173,7 +173,7 @@ fn connect(load: &Load, context: &Context<'_>) -> Result<(Vec<Lane>, Vec<Connect
         let lane = Lane::new(connect, stream, seed, load.step.seconds)?;
         let server = lane.session.server_pid();
         if let Some(place) = place {
-            seat::seat_server(*place, server)?;
+            pinning::seat_server(*place, server)?;
         }
         connections.push((server, lane.session.breaker()?));
         lanes.push(lane);

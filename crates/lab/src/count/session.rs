@@ -8,7 +8,7 @@ use std::sync::mpsc::Sender;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use dbms::{Loaded, SqlCount, Still, System, asleep};
+use dbms::{Loaded, Paused, SqlCount, System, asleep};
 use drive::{Prepared, Single, Target};
 use plan::Protocol;
 use probe::callgrind::{Dump, Profile, dumps};
@@ -118,7 +118,7 @@ impl Counter<'_> {
 
 /// Holds back a server's background work for as long as it exists.
 struct Held {
-    _stopped: Still,
+    _stopped: Paused,
     _bystander: Option<Single>,
 }
 
@@ -163,7 +163,7 @@ impl Session<'_> {
         let process = process.ok_or_else(|| self.failed("the backend has no pid"))?;
         if held.is_none() {
             *held = Some(Held {
-                _stopped: self.hold_still(&mut single)?,
+                _stopped: self.hold_paused(&mut single)?,
                 _bystander: self.bystander()?,
             });
         }
@@ -224,8 +224,8 @@ impl Session<'_> {
     }
 
     /// Stops this server's periodic work.
-    fn hold_still(&self, single: &mut Single) -> Result<Still, Error> {
-        let Some(query) = self.method.periodic else { return Ok(Still::default()) };
+    fn hold_paused(&self, single: &mut Single) -> Result<Paused, Error> {
+        let Some(query) = self.method.periodic else { return Ok(Paused::default()) };
         let query = Statement::plain(query, Expect::Rows { min: 1, max: 1 });
         let mut found = Ok(Vec::new());
         // They begin alongside the first session.
@@ -238,12 +238,12 @@ impl Session<'_> {
             answered
         })?;
         let pids = found.map_err(|error| self.failed(error))?.into_iter().flatten();
-        let mut still = Still::default();
+        let mut paused = Paused::default();
         for pid in pids.filter_map(|pid| u32::try_from(pid).ok()) {
             self.wait("the server's writers did not become idle", || asleep(pid))?;
-            still.hold(pid);
+            paused.hold(pid);
         }
-        Ok(still)
+        Ok(paused)
     }
 
     /// Executes a statement when the server's process is waiting for one. If it were sent earlier,

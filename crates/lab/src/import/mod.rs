@@ -4,11 +4,11 @@
 //! steps, and each variant, block and number of clients is a trial. [`Arranged::store`] then writes
 //! all of it in one transaction.
 
+mod arrange;
 mod costs;
 mod describe;
 mod error;
 mod pattern;
-mod place;
 mod settings;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,10 +20,10 @@ use store::{
     Warning, now_ms,
 };
 
+pub use arrange::arrange;
 pub use describe::describe;
 pub use error::ImportError;
 pub use pattern::{Named, Pattern};
-pub use place::arrange;
 
 /// A file that was read.
 #[derive(Debug, Clone)]
@@ -108,9 +108,6 @@ pub struct Imported {
 /// of the same workload.
 const PLAN: &str = "# Imported output of other programs: there is no plan.\n";
 
-/// Differences up to this fraction count as small, as in plans that don't say.
-const MARGIN: f64 = 0.02;
-
 impl Arranged {
     /// The default name of the experiment: that of the program.
     pub fn default_name(&self) -> &'static str {
@@ -176,7 +173,7 @@ impl Arranged {
             base,
             seed: self.arrangement(),
             blocks,
-            margin: MARGIN,
+            margin: plan::DEFAULT_MARGIN,
             plan: std::iter::once(PLAN.to_owned()).chain(self.settings).collect(),
             steelyard: steelyard.to_owned(),
             created_ms: self.written_ms,

@@ -19,8 +19,8 @@ use crate::joint::slicing::{Slicing, Way};
 use crate::observe::fitness::Fitness;
 use crate::trial::attempt::{Attempt, Entered};
 use crate::trial::conditions::Conditions;
-use crate::trial::order::order;
 use crate::trial::phase::{new_record, phase, record_failed};
+use crate::trial::phase_order::order;
 use crate::trial::server::{Data, begin, set_up, stop};
 use crate::trial::settle::settle;
 

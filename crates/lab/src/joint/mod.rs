@@ -1,8 +1,8 @@
 //! A joint block: the servers of all variants run at the same time and share the load.
 
 pub mod calm;
+pub mod few_cpus;
 pub mod lockstep;
 pub mod need;
-pub mod pin;
 pub mod sliced;
 pub mod slicing;

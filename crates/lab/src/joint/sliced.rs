@@ -13,8 +13,8 @@ use workload::{Phase, Program, Step, stream_seed};
 
 use crate::error::Error;
 use crate::event::Event;
+use crate::joint::few_cpus::Pin;
 use crate::joint::need::Need;
-use crate::joint::pin::Pin;
 use crate::joint::slicing::{LEAD_IN, Slicing, UNTESTED, only_reads};
 use crate::observe::figures::{Locality, expect_declared, free_clients};
 use crate::observe::set_aside::{self, Reading, Seen};

@@ -4,8 +4,8 @@
 pub mod attempt;
 pub mod conditions;
 pub mod loads;
-pub mod order;
 pub mod phase;
+pub mod phase_order;
 pub mod plans;
 pub mod program;
 pub mod server;

@@ -10,8 +10,8 @@ use crate::observe::fitness::Fitness;
 use crate::trial::attempt::{Attempt, Entered};
 use crate::trial::conditions::Conditions;
 use crate::trial::loads::{keep_record, load_phases};
-use crate::trial::order::order;
 use crate::trial::phase::phase;
+use crate::trial::phase_order::order;
 use crate::trial::server::{Data, begin, set_up, stop};
 
 /// Runs one trial; every finished step is in the store when this returns, whatever it returns. One

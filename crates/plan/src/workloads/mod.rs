@@ -17,10 +17,10 @@ use std::path::Path;
 
 use toml::de::DeTable;
 
+use crate::beside::read_beside;
 use crate::family::{Family, NamedFile, Sequence};
 use crate::key::{CommandOption, canonical, write_keys_but};
 use crate::near::nearest;
-use crate::place::read_beside;
 use crate::problem::Problems;
 use crate::section::{Section, as_table, join, printable};
 

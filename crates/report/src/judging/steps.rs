@@ -232,6 +232,13 @@ impl Judge<'_> {
         let of_blocks = |it: &judge::Warning| {
             matches!(it, judge::Warning::OneBlock | judge::Warning::TooFewBlocks { .. })
         };
+        // All operations must be equivalent, too, which the mean of typical slices doesn't show.
+        if fleet.verdict == Verdict::Equivalent && comparison.method == Method::Slices {
+            fleet.verdict = match comparison.verdict {
+                Verdict::Equivalent => Verdict::Equivalent,
+                _ => Verdict::Inconclusive,
+            };
+        }
         fleet.warnings.extend(comparison.warnings.drain(..).filter(|it| !of_blocks(it)));
         *comparison = fleet;
         Some(found)

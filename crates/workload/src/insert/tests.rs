@@ -1,5 +1,5 @@
 use super::*;
-use crate::Engine;
+use crate::StorageEngine;
 
 fn steps(benchmark: &Benchmark) -> Vec<&Step> {
     benchmark.phases.iter().filter_map(Phase::step).collect()
@@ -201,7 +201,7 @@ fn steps_that_read_find_settled_tables_whichever_steps_are_left_out() {
 fn mysql_gets_the_same_in_its_own_words() {
     let plan = InsertPlan { partitions: 3, ..plan() };
     let of = |engine| benchmark(&plan, 1, Dialect::mysql(engine)).unwrap();
-    let innodb = of(Engine::InnoDb);
+    let innodb = of(StorageEngine::InnoDb);
     assert_eq!(
         innodb.setup,
         ["CREATE TABLE pi1 (transactionid bigint NOT NULL AUTO_INCREMENT, dateandtime datetime, \
@@ -219,11 +219,11 @@ fn mysql_gets_the_same_in_its_own_words() {
     assert_eq!(index.operations, Some(1000));
     let ranges = texts(steps(&innodb)[4]);
     assert!(ranges[2].contains(" FROM pi1 FORCE INDEX (pi1_pdc) WHERE (price >= $1) ORDER BY"));
-    let myrocks = of(Engine::MyRocks);
+    let myrocks = of(StorageEngine::MyRocks);
     assert!(myrocks.setup[0].contains("ENGINE=ROCKSDB"));
     assert_eq!(texts(steps(&myrocks)[1]).len(), 3, "one index after another");
     let few = InsertPlan { secondary_indexes: 1, delete_per_insert: true, ..plan.clone() };
-    let few = benchmark(&few, 1, Dialect::mysql(Engine::InnoDb)).unwrap();
+    let few = benchmark(&few, 1, Dialect::mysql(StorageEngine::InnoDb)).unwrap();
     let ranges = texts(steps(&few)[4]);
     assert!(ranges[0].contains("FORCE INDEX") && !ranges[1].contains("FORCE INDEX"));
     assert_eq!(

@@ -187,7 +187,7 @@ mod tests {
 
     #[test]
     fn mysql_has_no_pipelines_and_no_process_for_each_connection() {
-        let of = |plan: SelectPlan| benchmark(&plan, Dialect::mysql(crate::Engine::InnoDb));
+        let of = |plan: SelectPlan| benchmark(&plan, Dialect::mysql(crate::StorageEngine::InnoDb));
         let plain = of(SelectPlan { clients: vec![2], ..SelectPlan::default() }).unwrap();
         assert!(plain.setup[0].ends_with("filler char(84)) ENGINE=InnoDB"), "{:?}", plain.setup);
         for plan in [

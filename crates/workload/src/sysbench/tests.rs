@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use plan::{SYSBENCH_STEPS, SysbenchPlan};
 
 use super::*;
-use crate::Engine;
+use crate::StorageEngine;
 use crate::request::Expect;
 use crate::step::Finds;
 
@@ -149,7 +149,7 @@ fn a_secondary_index_can_replace_the_primary_key() {
 fn mysql_counts_ids_up_by_itself() {
     let create = |secondary| {
         let plan = SysbenchPlan { secondary, tables: 1, ..plan(&["load"]) };
-        benchmark(&plan, Dialect::mysql(Engine::InnoDb)).unwrap().setup
+        benchmark(&plan, Dialect::mysql(StorageEngine::InnoDb)).unwrap().setup
     };
     assert_eq!(
         create(false),

@@ -260,7 +260,7 @@ mod tests {
 
     fn refused(source: &str) -> String {
         let source: crate::Reference = source.parse().unwrap();
-        let crate::named::Form::Source(source) = source.form else { panic!("a source") };
+        let crate::resolve::Form::Source(source) = source.form else { panic!("a source") };
         let kind = &crate::postgres::Postgres;
         let directory = tempfile::tempdir().unwrap();
         // The user that compiles must be able to enter.

@@ -57,7 +57,7 @@ impl Batch {
 /// `see` gets each pair that it finds: key and value. Errors have the engine's message and its
 /// meaning.
 #[allow(clippy::missing_errors_doc)]
-pub trait Engine: std::fmt::Debug + Send + Sync {
+pub trait KeyValueEngine: std::fmt::Debug + Send + Sync {
     /// A client's thread begins to use it.
     fn enter(&self) {}
 
@@ -82,7 +82,7 @@ pub trait Engine: std::fmt::Debug + Send + Sync {
     ) -> Result<(), Box<ServerError>>;
 }
 
-impl<E: Engine + 'static> Connect for Arc<E> {
+impl<E: KeyValueEngine + 'static> Connect for Arc<E> {
     fn connect(&self) -> Result<Box<dyn Session>, Error> {
         self.enter();
         Ok(Box::new(EngineSession { engine: Arc::clone(self), requests: Vec::new(), values: 0 }))
@@ -111,7 +111,7 @@ fn failed(error: Box<ServerError>, action: &KeyAction) -> Error {
     Error::Server { error, statement: format!("{action:?}") }
 }
 
-impl<E: Engine> Session for EngineSession<E> {
+impl<E: KeyValueEngine> Session for EngineSession<E> {
     fn prepare(&mut self, request: &Request) -> Result<Handle, Error> {
         let Request::KeyValue(operation) = request else {
             return Err(Error::Unsupported("an engine without SQL accepts only keys and values"));

@@ -21,7 +21,7 @@ impl Tree {
     }
 }
 
-impl Engine for Tree {
+impl KeyValueEngine for Tree {
     fn get(&self, keys: &[Key], mut see: impl FnMut(&[u8], &[u8])) -> Result<(), Box<ServerError>> {
         let tree = self.lock();
         keys.iter().filter_map(|key| tree.get_key_value(key)).for_each(|(key, it)| see(key, it));
@@ -146,7 +146,7 @@ fn damaged_misplaced_and_unordered_pairs_fail_a_step() {
 
     #[derive(Debug)]
     struct Unordered(Arc<Tree>);
-    impl Engine for Unordered {
+    impl KeyValueEngine for Unordered {
         fn get(&self, keys: &[Key], see: impl FnMut(&[u8], &[u8])) -> Result<(), Box<ServerError>> {
             self.0.get(keys, see)
         }

@@ -4,9 +4,9 @@ use crate::ProcessId;
 
 /// Stopped processes, which continue on drop. Until then they would delay the end of their server.
 #[derive(Debug, Default)]
-pub struct Still(Vec<ProcessId>);
+pub struct Paused(Vec<ProcessId>);
 
-impl Still {
+impl Paused {
     /// Stops a process, which should be [`asleep`](crate::asleep), so it holds no lock that another
     /// may need.
     pub fn hold(&mut self, pid: u32) {
@@ -18,7 +18,7 @@ impl Still {
     }
 }
 
-impl Drop for Still {
+impl Drop for Paused {
     fn drop(&mut self) {
         for process in &self.0 {
             let _ = process.signal(libc::SIGCONT);
@@ -42,7 +42,7 @@ mod tests {
             assert!(wait_until(Duration::from_secs(60), is), "held: {still}");
         };
         becomes(false);
-        let mut held = Still::default();
+        let mut held = Paused::default();
         held.hold(child.id());
         becomes(true);
         drop(held);
