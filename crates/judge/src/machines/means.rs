@@ -70,7 +70,8 @@ pub(super) fn fleet(means: &[Mean], confidence: f64) -> Option<(f64, f64)> {
 }
 
 /// Standard error and degrees of freedom of the mean of machines like these: by the scatter of the
-/// machines or by that of their blocks, whichever gives the wider interval. `None` with one machine.
+/// machines or by that of their blocks, whichever gives the wider interval. `None` with one
+/// machine.
 pub(super) fn general(means: &[Mean], confidence: f64) -> Option<(f64, f64)> {
     let count = means.len() as f64;
     let between = (sd_sample(&values(means))? / count.sqrt(), count - 1.0);

@@ -15,8 +15,8 @@ const STARTS: usize = 9;
 pub struct MachineSpread {
     /// Estimated standard deviation; 0 if the blocks explain all differences.
     pub sd: f64,
-    /// Lower end of its interval, at the confidence of the comparison. It is above 0 where [`Self::p`]
-    /// is below half of what the confidence leaves.
+    /// Lower end of its interval, at the confidence of the comparison. It is above 0 where
+    /// [`Self::p`] is below half of what the confidence leaves.
     pub low: f64,
     /// Upper end of its interval.
     pub high: f64,
