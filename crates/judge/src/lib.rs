@@ -37,8 +37,8 @@
 //! is decided. [`noise_floor`] and [`false_alarm_rate`] show how identical variants differ.
 //!
 //! Blocks of several machines are compared by [`over_machines`]: a verdict about these machines, an
-//! interval for machines like these, and [`OverMachines::findings`] that name the machines and
-//! types of machines on which the effect is another one.
+//! interval for machines like these, and [`OverMachines::findings`] that name machines and types of
+//! machines on which the effect is another one.
 //!
 //! Seconds within one trial are autocorrelated: [`stalls`], [`trend`], [`steadiness`] and
 //! [`effective_sample_size`] describe them, and never serve as evidence for a verdict.

@@ -191,8 +191,7 @@ pub fn lengths_agree(short: &[RestartRatio], long: &[RestartRatio]) -> Option<Wa
         .then(|| Warning::LengthsDisagree { short: of_short.exp(), long: of_long.exp() })
 }
 
-/// Standard error of the mean of the restarts from their batches alone, with its degrees of
-/// freedom.
+/// Standard error of the mean of the restarts from their batches, with its degrees of freedom.
 fn within(restarts: &[RestartRatio]) -> (f64, f64) {
     let parts = restarts.iter().map(|restart| (restart.variance, restart.freedom));
     let (variance, freedom) = satterthwaite(parts);
