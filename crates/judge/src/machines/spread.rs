@@ -75,13 +75,13 @@ struct Part {
 
 /// `Q = Σ z²` around the center that makes it smallest. Cochran's Q takes `(x̄ - center)² / v` for
 /// z², which is far too large if v comes from a few blocks. That quotient is the square of
-/// Student's t, so it is turned into the z of the same probability first (R. A. Alexander and D. M. Govern,
-/// *J. Educ. Statist.* 19, 1994), by the approximation `z² = ((8ν+1)/(8ν+3))² ν ln(1 + t²/ν)` (D.
-/// L. Wallace, *Ann. Math. Statist.* 30, 1959).
+/// Student's t, so it is turned into the z of the same probability first (R. A. Alexander and D. M.
+/// Govern, *J. Educ. Statist.* 19, 1994), by the approximation `z² = ((8ν+1)/(8ν+3))² ν ln(1 +
+/// t²/ν)` (D. L. Wallace, *Ann. Math. Statist.* 30, 1959).
 ///
 /// With true effects that scatter by `between`, a variance, `v + between` takes the place of v.
-/// Only v is uncertain, which makes more of ν after Satterthwaite. A variance that happens to be small
-/// would make too much of it, so the mean variance has a say.
+/// Only v is uncertain, which makes more of ν after Satterthwaite. A variance that happens to be
+/// small would make too much of it, so the mean variance has a say.
 fn heterogeneity(means: &[Mean], between: f64) -> f64 {
     let typical = means.iter().map(|one| one.variance).sum::<f64>() / means.len() as f64;
     let times = |variance: f64| 1.0 + between / variance.max(ROUNDING);
