@@ -12,11 +12,11 @@
 //!
 //! Both have the same estimate, the mean of the machines' means. Every machine counts the same,
 //! however many blocks it has and however noisy it is. Weights by the inverse of the variance would
-//! be better if the variances were known. From a few blocks they are not: random effects after R.
-//! C. Paule and J. Mandel (*J. Res. Nat. Bur. Stand.* 87, 1982) with the interval of J. Hartung and
-//! G. Knapp (*Statist. Med.* 20, 2001), widened as C. Röver, G. Knapp and T. Friede advise (*BMC Med.
-//! Res. Methodol.* 15, 2015), holds the truth in as little as 89% of simulated experiments
-//! (VALIDATION.md, Several machines).
+//! be better if the variances were known. From a few blocks they are not: random effects after
+//! R. C. Paule and J. Mandel (*J. Res. Nat. Bur. Stand.* 87, 1982) with the interval of J. Hartung
+//! and G. Knapp (*Statist. Med.* 20, 2001), widened as C. Röver, G. Knapp and T. Friede advise
+//! (*BMC Med. Res. Methodol.* 15, 2015), holds the truth in as little as 89% of simulated
+//! experiments (VALIDATION.md, Several machines).
 
 mod means;
 mod odd;

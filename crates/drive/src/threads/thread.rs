@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use workload::{Class, Role, Step, stream_seed};
 
-use super::seat;
+use super::pinning;
 use crate::clients::bundle;
 use crate::clients::client::Context;
 use crate::clients::gate::Gate;
