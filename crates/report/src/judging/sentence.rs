@@ -51,6 +51,9 @@ fn open(comparison: &Comparison, words: Words) -> String {
             let margin = percent(comparison.margin.asked);
             format!("; a difference beyond {margin} is not certain among all comparisons")
         }
+        _ if withdrawn(comparison) => {
+            "; the machines differ, so no verdict describes all of them".to_owned()
+        }
         None => {
             let Margin { asked, noise_floor } = comparison.margin;
             let (slower, faster) = comparison.margin.outer_edges();
@@ -68,6 +71,15 @@ fn open(comparison: &Comparison, words: Words) -> String {
         }
     });
     said
+}
+
+/// True if the interval alone would say `equivalent`, but machines differ.
+fn withdrawn(comparison: &Comparison) -> bool {
+    let codes = ["machines-differ", "machine-types-differ", "odd-machines"];
+    let (below, above) = comparison.margin.edges();
+    let within = comparison.low.is_some_and(|low| low >= below)
+        && comparison.high.is_some_and(|high| high <= above);
+    within && comparison.warnings.iter().any(|warning| codes.contains(&warning.code()))
 }
 
 /// A certain difference, which may be small, or the minimum detectable effect: the smallest

@@ -98,7 +98,7 @@ pub fn load(store: &Store, which: Which<'_>) -> Result<Results, ReportError> {
     };
     let hosts = store.trial_hosts(results.experiment.id)?;
     results.machines = machine::of_blocks(&hosts, &trials);
-    let changed = machine::changed(&hosts, &trials).filter(|_| results.machines.is_empty());
+    let changed = machine::changed(&hosts, &trials);
     let whole = |warning| Noted { step: None, variant: None, block: None, warning };
     results.warnings.extend(changed.map(whole));
     results.warnings.extend(differing(&results));

@@ -13,6 +13,8 @@ const TYPE: [(&str, &str, &str); 5] = [
     ("storage", "size", "size of storage"),
     ("storage", "file system", "filesystem"),
 ];
+/// How many machines a warning names.
+const NAMED: usize = 3;
 /// Digits of an id that are shown.
 const DIGITS: usize = 8;
 
@@ -160,6 +162,10 @@ pub(crate) fn changed(
         }
     }
     let (first, rest) = found.split_first().filter(|(_, rest)| !rest.is_empty())?;
+    if found.len() > NAMED {
+        let text = format!("the blocks ran on {} machines, or states of them", found.len());
+        return Some(Warning::new("machine-changed", text));
+    }
     let mut parts = vec![format!("{} on {}", blocks(&first.1), first.0.name())];
     parts.extend(rest.iter().map(|(machine, ran)| {
         format!("{} on another: {}", blocks(ran), machine.differs_from(&first.0).join(", "))
