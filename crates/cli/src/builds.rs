@@ -18,6 +18,12 @@ pub struct BuildsFrom {
 }
 
 impl BuildsFrom {
+    /// The option, if it is given.
+    pub fn words(&self) -> Vec<String> {
+        let address = self.builds.clone().filter(|text| !text.is_empty());
+        address.map_or_else(Vec::new, |address| vec!["--builds".to_owned(), address])
+    }
+
     /// From now on, looks for builds there first. Requests nothing before a build is needed.
     ///
     /// # Errors

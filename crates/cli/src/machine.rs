@@ -54,6 +54,7 @@ impl Machine {
             words.extend(["--server-user".to_owned(), user.clone()]);
         }
         words.extend(self.allow_concurrent.then(|| "--allow-concurrent".to_owned()));
+        words.extend(self.builds.words());
         words
     }
 

@@ -1,6 +1,8 @@
 //! Where a submission and everything about it is kept.
 
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use archive::{Address, Shelf};
 use serde::de::DeserializeOwned;
@@ -11,6 +13,11 @@ use crate::error::Error;
 use crate::submission::{Submission, check_name};
 
 const FOLDER: &str = "fleet";
+const SUBMISSION: &str = "submission.json";
+/// What the first element was run with.
+const ALIKE: &str = "alike.json";
+/// For so long a claim is tried again.
+const PATIENCE: Duration = Duration::from_secs(60);
 /// A list of the submissions, because the folders of an address are not listed.
 const INDEX: &str = "fleet-index";
 const NAMES: &str = "names";
@@ -97,9 +104,15 @@ impl Depot {
     pub fn create(address: &Address, submission: Submission, work: &Path) -> Result<Self, Error> {
         let shelf = shelf(address, &submission.name, work)?;
         let text = serde_json::to_vec_pretty(&submission).unwrap_or_default();
-        if !shelf.claim("submission.json", text)? {
+        if !shelf.claim(SUBMISSION, text.clone())?
+            // The answer to a first try may have been lost.
+            && shelf.read(SUBMISSION)?.as_ref() != Some(&text)
+        {
             let (name, address) = (submission.name, address.to_string());
             return Err(Error::Taken { name, address });
+        }
+        if shelf.claim(SUBMISSION, text)? {
+            return Err(Error::NoConditions(address.to_string()));
         }
         let names = Shelf::open(address, INDEX, work)?;
         names.add(&format!("{NAMES}/{}", submission.name), Vec::new())?;
@@ -113,7 +126,7 @@ impl Depot {
     pub fn open(address: &Address, name: &str, work: &Path) -> Result<Self, Error> {
         check_name(name)?;
         let shelf = shelf(address, name, work)?;
-        let Some(content) = shelf.read("submission.json")? else {
+        let Some(content) = shelf.read(SUBMISSION)? else {
             let known = match Self::names(address, work)?.join(", ") {
                 none if none.is_empty() => "is none".to_owned(),
                 names => format!("are {names}"),
@@ -166,27 +179,68 @@ impl Depot {
     }
 
     /// Puts what a start has measured into the depot and claims the element for it. `false` if
-    /// another start has done so before; then this part does not count.
+    /// another start has done so before; then this part does not count. `steelyard` is the version
+    /// that measured.
     ///
     /// # Errors
-    /// If the results can't be read or the address can't be written. Then the element is not done.
+    /// [`Error::Differs`] if it was run with other programs than the others; if the results can't
+    /// be read or the address can't be written for a minute. Then the element is not done.
     pub fn deliver(
         &self,
         started: &Started,
-        store: &Store,
-        experiment: ExperimentId,
+        (store, experiment): (&Store, ExperimentId),
+        steelyard: &str,
         at_ms: i64,
     ) -> Result<bool, Error> {
-        let element = started.start.element;
         let content = store.content_hash(experiment)?;
-        self.shelf.put(&part(&started.start), store, experiment, &self.submission.steelyard)?;
         let claim = Claim { started: started.clone(), content, at_ms };
-        let text = serde_json::to_vec_pretty(&claim).unwrap_or_default();
-        if self.shelf.claim(&claim_name(element), text)? {
-            return Ok(true);
+        let begin = Instant::now();
+        loop {
+            let error = match self.try_deliver(&claim, (store, experiment), steelyard) {
+                Ok(Some(mine)) => return Ok(mine),
+                Ok(None) => Error::Unclaimed(started.start.element),
+                Err(error) => error,
+            };
+            if error.is_request() || begin.elapsed() > PATIENCE {
+                return Err(error);
+            }
+            thread::sleep(Duration::from_secs(2));
         }
-        // The answer to the first try may have been lost.
-        Ok(self.claim(element)?.is_some_and(|there| there.started.start == started.start))
+    }
+
+    /// `None` if neither this nor another claim is there afterwards: a conflict that may pass.
+    fn try_deliver(
+        &self,
+        claim: &Claim,
+        (store, experiment): (&Store, ExperimentId),
+        steelyard: &str,
+    ) -> Result<Option<bool>, Error> {
+        self.check_alike(&programs(store, experiment, steelyard)?)?;
+        self.shelf.put(&part(claim), store, experiment, steelyard)?;
+        let element = claim.started.start.element;
+        let text = serde_json::to_vec_pretty(claim).unwrap_or_default();
+        if self.shelf.claim(&claim_name(element), text)? {
+            return Ok(Some(true));
+        }
+        // The answer to an earlier try may have been lost.
+        let same = |there: Claim| {
+            there.started.start == claim.started.start && there.content == claim.content
+        };
+        Ok(self.claim(element)?.map(same))
+    }
+
+    /// Checks that this was run with the same programs as the element that came first.
+    fn check_alike(&self, found: &str) -> Result<(), Error> {
+        if self.shelf.claim(ALIKE, found.as_bytes().to_vec())? {
+            return Ok(());
+        }
+        let Some(there) = self.shelf.read(ALIKE)? else { return Ok(()) };
+        match String::from_utf8_lossy(&there) {
+            expected if expected == found => Ok(()),
+            expected => {
+                Err(Error::Differs { expected: expected.into_owned(), found: found.to_owned() })
+            }
+        }
     }
 
     /// The claim of an element, if it is done.
@@ -256,7 +310,7 @@ impl Depot {
         claim: &Claim,
         results: &Path,
     ) -> Result<(Store, ExperimentId), Error> {
-        let name = part(&claim.started.start);
+        let name = part(claim);
         self.shelf.take(&name, results)?;
         let store = Store::open_read_only(results)?;
         let all = store.all_experiments()?;
@@ -296,8 +350,22 @@ fn shelf(address: &Address, name: &str, work: &Path) -> Result<Shelf, Error> {
     Ok(Shelf::open(address, &format!("{FOLDER}/{name}"), &work)?)
 }
 
-fn part(start: &Start) -> String {
-    format!("parts/{}.steelyard", start.name())
+/// By content too, because numbers of jobs may be used again.
+fn part(claim: &Claim) -> String {
+    format!("parts/{}-{}.steelyard", claim.started.start.name(), claim.content)
+}
+
+/// The programs with which an experiment was run, for people: versions and builds, wherever their
+/// files came from.
+fn programs(store: &Store, experiment: ExperimentId, steelyard: &str) -> Result<String, Error> {
+    let mut said = vec![format!("steelyard {steelyard}")];
+    for variant in store.variants(experiment)? {
+        let mut build = variant.build;
+        build.remove("obtained from");
+        let build: Vec<String> = build.iter().map(|(name, it)| format!("{name} {it}")).collect();
+        said.push(format!("{}: {} ({})", variant.name, variant.version, build.join(", ")));
+    }
+    Ok(said.join("; "))
 }
 
 fn claim_name(element: u32) -> String {

@@ -9,6 +9,39 @@ pub enum Error {
          beginning with a letter or a digit"
     )]
     Name(String),
+    /// A value can't stand in a line of a script.
+    #[error("expected an option of Slurm without quotes and line ends, found `{0:?}`")]
+    Wish(String),
+    /// An element was run with something else than the others.
+    #[error(
+        "the elements of a submission must run the same programs: expected {expected}, found \
+         {found}; make them alike on all machines, such as with --builds, and run it again"
+    )]
+    Differs {
+        /// What the first element was run with.
+        expected: String,
+        /// What this one was run with.
+        found: String,
+    },
+    /// A part can't be merged with the others.
+    #[error("element {element}, from {host}: {source}")]
+    Part {
+        /// The element.
+        element: u32,
+        /// Its machine.
+        host: String,
+        /// The problem with it.
+        source: Box<Error>,
+    },
+    /// The address lets several write the same object.
+    #[error(
+        "{0} writes objects that exist already, although asked not to (If-None-Match); an element \
+         could count twice there: choose another address"
+    )]
+    NoConditions(String),
+    /// Nobody could claim an element.
+    #[error("element {0} could not be claimed within a minute; it is not done")]
+    Unclaimed(u32),
     /// There is one of that name.
     #[error("there is a submission `{name}` at {address} already; choose another --name")]
     Taken {
@@ -75,6 +108,9 @@ impl Error {
     pub fn is_request(&self) -> bool {
         match self {
             Error::Name(_)
+            | Error::Wish(_)
+            | Error::Differs { .. }
+            | Error::NoConditions(_)
             | Error::Taken { .. }
             | Error::Unknown { .. }
             | Error::Damaged { .. }
@@ -82,7 +118,10 @@ impl Error {
             | Error::Nothing(_)
             | Error::Plan(_) => true,
             Error::Archive(error) => error.is_request(),
-            Error::Scheduler { .. } | Error::Store(_) | Error::Io { .. } => false,
+            Error::Part { source, .. } => source.is_request(),
+            Error::Unclaimed(_) | Error::Scheduler { .. } | Error::Store(_) | Error::Io { .. } => {
+                false
+            }
         }
     }
 

@@ -17,7 +17,8 @@
 //! fleet/NAME/jobs/JOB.json            a job that the scheduler has for it
 //! fleet/NAME/starts/E-JOB-R.json      element E was started, where and when
 //! fleet/NAME/failures/E-JOB-R.json    that start failed, and why
-//! fleet/NAME/parts/E-JOB-R.steelyard  what that start has measured
+//! fleet/NAME/alike.json               the programs with which the first was run
+//! fleet/NAME/parts/E-JOB-R-HASH.steelyard   what that start has measured
 //! fleet/NAME/claims/E.json            which part counts
 //! fleet/NAME/whole                    content hash of the merged experiment, once it was pushed
 //! ```

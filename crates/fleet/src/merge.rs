@@ -26,13 +26,19 @@ pub fn merge(depot: &Depot, claims: &[Claim], work: &Path) -> Result<(Store, Exp
     let whole = Store::open(&work.join("whole"))?;
     let (mut into, mut blocks, mut ended_ms) = (None, 0, None);
     for claim in &claims {
-        let place = work.join(claim.started.start.element.to_string());
-        let (part, experiment) = depot.take(claim, &place)?;
+        let element = claim.started.start.element;
+        let of_part = |source: Error| {
+            let (host, source) = (claim.started.host.clone(), Box::new(source));
+            Error::Part { element, host, source }
+        };
+        let place = work.join(element.to_string());
+        let (part, experiment) = depot.take(claim, &place).map_err(of_part)?;
         let facts = part.experiment(experiment)?;
         let ids = match into {
-            None => part.copy_experiment(experiment, &whole, None)?,
-            Some(into) => part.append_trials(experiment, &whole, into, blocks)?,
+            None => part.copy_experiment(experiment, &whole, None),
+            Some(into) => part.append_trials(experiment, &whole, into, blocks),
         };
+        let ids = ids.map_err(|error| of_part(error.into()))?;
         copy_artifacts(&part, experiment, &whole, &ids)?;
         into = Some(ids.experiment.1);
         blocks += facts.blocks;

@@ -3,12 +3,14 @@
 use std::fmt::Write as _;
 use std::process::{Command, Stdio};
 
+use serde::{Deserialize, Serialize};
+
 use crate::depot::Job;
 use crate::error::Error;
 use crate::scheduler::{Queued, Scheduler, Waits};
 
 /// What a job asks of Slurm.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Wishes {
     /// The partition; the cluster's default if `None`.
     pub partition: Option<String>,
@@ -37,7 +39,8 @@ pub fn script(name: &str, elements: &[u32], wishes: &Wishes, command: &[String])
         // Writing to a String does not fail.
         let _ = match value {
             "" => writeln!(text, "#SBATCH --{name}"),
-            value => writeln!(text, "#SBATCH --{name}={value}"),
+            value if is_plain(value) => writeln!(text, "#SBATCH --{name}={value}"),
+            value => writeln!(text, "#SBATCH --{name}=\"{value}\""),
         };
     };
     let at_once = wishes.at_once.map(|most| format!("%{most}")).unwrap_or_default();
@@ -48,6 +51,8 @@ pub fn script(name: &str, elements: &[u32], wishes: &Wishes, command: &[String])
     option("ntasks", "1");
     // An element whose machine was lost is started again on another.
     option("requeue", "");
+    // With the credentials, whatever SBATCH_EXPORT says.
+    option("export", "ALL");
     option("open-mode", "append");
     option("output", &format!("{}-%a.log", job_name(name)));
     for (name, value) in [
@@ -66,6 +71,38 @@ pub fn script(name: &str, elements: &[u32], wishes: &Wishes, command: &[String])
     // As the job's own process, it gets the signal that ends the job.
     text.push_str(&format!("exec {words} \"$SLURM_ARRAY_TASK_ID\"\n"));
     text
+}
+
+/// True if Slurm reads a value of `#SBATCH` as it stands.
+fn is_plain(value: &str) -> bool {
+    !value.contains(|c: char| c.is_whitespace() || c == '#')
+}
+
+impl Wishes {
+    /// Refuses values that can't stand in a line of a script.
+    ///
+    /// # Errors
+    /// [`Error::Wish`].
+    pub fn check(&self) -> Result<(), Error> {
+        let all = [&self.partition, &self.constraint, &self.exclude, &self.time];
+        let bad = |value: &&String| value.contains(|c: char| c.is_control() || c == '"');
+        match all.into_iter().flatten().find(bad) {
+            Some(bad) => Err(Error::Wish(bad.clone())),
+            None => Ok(()),
+        }
+    }
+
+    /// These, and those of `others` where these have none.
+    #[must_use]
+    pub fn or(self, others: &Wishes) -> Wishes {
+        Wishes {
+            partition: self.partition.or_else(|| others.partition.clone()),
+            constraint: self.constraint.or_else(|| others.constraint.clone()),
+            exclude: self.exclude.or_else(|| others.exclude.clone()),
+            time: self.time.or_else(|| others.time.clone()),
+            at_once: self.at_once.or(others.at_once),
+        }
+    }
 }
 
 fn job_name(name: &str) -> String {
@@ -161,6 +198,14 @@ fn run(program: &str, words: &[&str], input: Option<&str>) -> Result<String, Err
     };
     let mut command = Command::new(program);
     command.args(words).stdout(Stdio::piped()).stderr(Stdio::piped());
+    // A user's defaults must not hide jobs, or choose other elements.
+    let defaults = std::env::vars_os().map(|(name, _)| name).filter(|name| {
+        let name = name.to_string_lossy();
+        name.starts_with("SQUEUE_") || ["SBATCH_ARRAY_INX", "SBATCH_EXPORT"].contains(&&*name)
+    });
+    for name in defaults {
+        command.env_remove(name);
+    }
     command.stdin(if input.is_some() { Stdio::piped() } else { Stdio::null() });
     let mut child = command.spawn().map_err(cannot)?;
     if let (Some(mut pipe), Some(text)) = (child.stdin.take(), input) {
@@ -195,6 +240,8 @@ mod tests {
             ..Wishes::default()
         };
         let words = ["steelyard", "element", "--results", "/a b"].map(str::to_owned);
+        let wishes = Wishes { time: Some("1 # x".to_owned()), ..wishes };
+        assert!(wishes.check().is_ok());
         let text = script("x", &[4, 5], &wishes, &words);
         for line in [
             "#SBATCH --job-name=steelyard-x",
@@ -202,11 +249,14 @@ mod tests {
             "#SBATCH --requeue",
             "#SBATCH --partition=bench",
             "#SBATCH --constraint=epyc",
+            "#SBATCH --time=\"1 # x\"",
             "exec steelyard element --results '/a b' \"$SLURM_ARRAY_TASK_ID\"",
         ] {
             assert!(text.lines().any(|it| it == line), "{line}:\n{text}");
         }
         assert!(!text.contains("--exclude"), "{text}");
+        let bad = Wishes { time: Some("1\nrm -rf".to_owned()), ..Wishes::default() };
+        assert!(matches!(bad.check(), Err(Error::Wish(_))));
     }
 
     #[test]

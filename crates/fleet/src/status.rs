@@ -116,8 +116,10 @@ fn element_of(element: u32, known: &Known, queue: &[Queued]) -> Element {
     if let Some(claim) = known.claims.iter().find(|it| it.started.start.element == element) {
         return made(State::Done, Some(claim.started.host.clone()), None);
     }
+    // Of a start that failed before the last one, nobody needs to know why.
     let failed = known.failures.iter().filter(|it| it.started.start.element == element);
-    let why = failed.max_by_key(|it| order(&it.started)).map(|it| it.why.clone());
+    let failed = failed.filter(|it| last.is_none_or(|last| it.started.start == last.start));
+    let why = failed.map(|it| it.why.clone()).next();
     let mut queued = queue.iter().filter(|it| it.element == element);
     // Of two jobs for one element, the one that runs counts.
     let running = queued.clone().find_map(|it| match &it.waits {

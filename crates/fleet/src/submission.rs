@@ -4,6 +4,7 @@ use plan::{Layer, Plan};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
+use crate::slurm::Wishes;
 
 /// The version of documents that this crate writes, and the only one that it reads.
 const FORMAT: u32 = 1;
@@ -25,8 +26,12 @@ pub struct Submission {
     pub elements: u32,
     /// The plan, complete, without passwords; each element runs all of its blocks.
     pub plan: String,
-    /// Version of the steelyard that made it.
+    /// Version of the steelyard that made it; every element must be run by the same.
     pub steelyard: String,
+    /// What its jobs ask of the scheduler.
+    pub wishes: Wishes,
+    /// The command that runs an element; the element's number follows.
+    pub words: Vec<String>,
 }
 
 impl Submission {
@@ -43,6 +48,7 @@ impl Submission {
         elements: u32,
         (created_ms, seed): (i64, u64),
         steelyard: &str,
+        (wishes, words): (Wishes, Vec<String>),
     ) -> Result<Self, Error> {
         check_name(&name)?;
         if plan.is_adaptive() || plan.designs_itself() {
@@ -51,15 +57,19 @@ impl Submission {
                         and --max-blocks";
             return Err(Error::Unfit(text.to_owned()));
         }
+        if plan.variants.iter().any(plan::Variant::is_running) {
+            let text = "it has a running server, which all machines would load at once";
+            return Err(Error::Unfit(text.to_owned()));
+        }
         if plan.text_without_passwords() != plan.text {
-            let text = "it has a password, and would be stored with it; let the server accept the \
-                        machines without one";
+            let text = "it has a password, and would be stored with it";
             return Err(Error::Unfit(text.to_owned()));
         }
         let (plan, steelyard) = (plan.text.clone(), steelyard.to_owned());
         // At most what TOML and SQLite can hold.
         let seed = seed & (u64::MAX >> 1);
-        Ok(Self { format: FORMAT, name, created_ms, seed, elements, plan, steelyard })
+        let format = FORMAT;
+        Ok(Self { format, name, created_ms, seed, elements, plan, steelyard, wishes, words })
     }
 
     /// Reads the document called `name`.
@@ -126,7 +136,8 @@ mod tests {
 
     fn submission(plan: &str, name: &str) -> Result<Submission, Error> {
         let plan = Plan::parse(plan, None, "a test").unwrap();
-        Submission::new(name.to_owned(), &plan, 4, (1_700_000_000_000, 7), "0.1.0")
+        let how = (Wishes::default(), Vec::new());
+        Submission::new(name.to_owned(), &plan, 4, (1_700_000_000_000, 7), "0.1.0", how)
     }
 
     #[test]
@@ -151,7 +162,7 @@ mod tests {
         }
         let secret = PLAN.replace("postgres@15.1", "postgres://me:s3cret@host/d");
         let error = submission(&secret, "x").unwrap_err().to_string();
-        assert!(error.contains("password") && !error.contains("s3cret"), "{error}");
+        assert!(error.contains("running server") && !error.contains("s3cret"), "{error}");
     }
 
     #[test]

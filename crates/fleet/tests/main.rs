@@ -49,7 +49,7 @@ impl Site {
 
     fn deliver(&self, start: &Started) -> bool {
         let (store, experiment) = self.measured(start, "15.1");
-        self.depot.deliver(start, &store, experiment, start.at_ms + 1000).unwrap()
+        self.depot.deliver(start, (&store, experiment), "0.1.0", start.at_ms + 1000).unwrap()
     }
 
     fn merged(&self, claims: &[Claim]) -> (tempfile::TempDir, Store, ExperimentId) {
@@ -73,7 +73,8 @@ fn work(folder: &Path) -> std::path::PathBuf {
 
 fn submission(elements: u32) -> Submission {
     let plan = Plan::parse(PLAN, None, "a test").unwrap();
-    Submission::new("s".to_owned(), &plan, elements, (BEGAN_MS, 7), "0.1.0").unwrap()
+    let how = (fleet::Wishes::default(), Vec::new());
+    Submission::new("s".to_owned(), &plan, elements, (BEGAN_MS, 7), "0.1.0", how).unwrap()
 }
 
 fn start(element: u32, job: &str, restart: u32) -> Started {
@@ -176,8 +177,16 @@ fn an_element_counts_once_whoever_is_first() {
     // An answer that was lost and a second try of the same start.
     let (store, id) = site.measured(&start(2, "9", 0), "15.1");
     for _ in 0..2 {
-        assert!(site.depot.deliver(&start(2, "9", 0), &store, id, BEGAN_MS).unwrap());
+        assert!(site.depot.deliver(&start(2, "9", 0), (&store, id), "0.1.0", BEGAN_MS).unwrap());
     }
+    // Numbers of jobs may be used again: what another has measured is not this.
+    let folder = tempfile::tempdir().unwrap();
+    let other = Store::open(folder.path()).unwrap();
+    let plan = site.depot.submission().plan_of(2).unwrap();
+    let mut again = start(2, "9", 0);
+    again.at_ms += 7;
+    let id = experiment(&other, &plan, &again, "15.1");
+    assert!(!site.depot.deliver(&again, (&other, id), "0.1.0", BEGAN_MS).unwrap());
     let (_work, store, id) = site.merged(&site.depot.claims().unwrap());
     assert_eq!(store.trials(id).unwrap().len(), 10);
 }
@@ -187,25 +196,37 @@ fn parts_that_do_not_belong_together_are_refused() {
     let site = Site::new(2);
     assert!(site.deliver(&start(1, "9", 0)));
     let (store, id) = site.measured(&start(2, "9", 0), "15.2");
-    assert!(site.depot.deliver(&start(2, "9", 0), &store, id, BEGAN_MS).unwrap());
-    let work = tempfile::tempdir().unwrap();
+    let error = site.depot.deliver(&start(2, "9", 0), (&store, id), "0.1.0", BEGAN_MS).unwrap_err();
+    assert!(error.is_request(), "{error}");
+    let error = error.to_string();
+    assert!(
+        error.contains("b: 15.1") && error.contains("found steelyard 0.1.0; a: 14.3"),
+        "{error}"
+    );
+    let (store, id) = site.measured(&start(2, "9", 1), "15.1");
+    let error = site.depot.deliver(&start(2, "9", 1), (&store, id), "0.2.0", BEGAN_MS).unwrap_err();
+    assert!(matches!(error, Error::Differs { .. }), "another steelyard: {error}");
     let claims = site.depot.claims().unwrap();
-    let error = fleet::merge(&site.depot, &claims, work.path()).unwrap_err().to_string();
-    assert!(error.contains("its b has another version"), "{error}");
+    assert_eq!(claims.len(), 1);
+    let work = tempfile::tempdir().unwrap();
     let nothing = fleet::merge(&site.depot, &[], &work.path().join("other")).unwrap_err();
     assert!(matches!(nothing, Error::Nothing(_)), "{nothing}");
     // What was changed after it was claimed is not taken for it.
     let mut claims = claims;
     claims[0].content = "0".repeat(64);
     let changed = fleet::merge(&site.depot, &claims[..1], &work.path().join("third"));
-    assert!(matches!(changed.unwrap_err(), Error::Damaged { .. }));
+    let changed = changed.unwrap_err().to_string();
+    assert!(changed.starts_with("element 1, from node1: "), "{changed}");
 }
 
 #[test]
 fn names_are_taken_once_and_known() {
     let site = Site::new(1);
     let (address, work) = (address(site.folder.path()), work(site.folder.path()));
-    let again = Depot::create(&address, submission(1), &work).unwrap_err();
+    // The answer to a first try may be lost.
+    assert!(Depot::create(&address, submission(1), &work).is_ok());
+    let other = Submission { created_ms: BEGAN_MS + 1, ..submission(1) };
+    let again = Depot::create(&address, other, &work).unwrap_err();
     assert!(matches!(again, Error::Taken { .. }) && again.is_request(), "{again}");
     let unknown = Depot::open(&address, "other", &work).unwrap_err().to_string();
     assert!(unknown.contains("there are s"), "{unknown}");
@@ -316,9 +337,9 @@ proptest! {
         let mut first = BTreeMap::new();
         for (element, restart) in &deliveries {
             let mine = site.deliver(&start(*element, "9", *restart));
-            let winner = *first.entry(*element).or_insert(*restart);
-            // The same start again is the same part.
-            prop_assert_eq!(mine, winner == *restart);
+            // Whoever measured again, even under the same number, has another part.
+            prop_assert_eq!(mine, !first.contains_key(element));
+            first.entry(*element).or_insert(*restart);
         }
         let claims = site.depot.claims().unwrap();
         let won: BTreeMap<u32, u32> =

@@ -14,6 +14,8 @@ pub struct Options {
     pub server_user: Option<String>,
     /// True to start even if another run is using this machine.
     pub allow_concurrent: bool,
+    /// Name of this machine among those that run the same plan, recorded with the results.
+    pub node: Option<String>,
     /// Problems known to spoil results on this machine, recorded with the results of a run.
     pub findings: Vec<doctor::Finding>,
     /// Version of steelyard, recorded with the results.
@@ -36,6 +38,7 @@ impl Options {
             data_dir: default_data_dir(),
             server_user: None,
             allow_concurrent: false,
+            node: None,
             findings: Vec::new(),
             version: version.to_owned(),
             start_limit: dbms::START_LIMIT,

@@ -6,11 +6,11 @@ use std::sync::atomic::Ordering;
 use archive::Archive;
 use clap::Args;
 use dbms::Ledger;
-use fleet::{Depot, Failed, Start, Started};
+use fleet::{Depot, Failed, Job, Start, Started};
 use lab::{Event, Resume};
 use store::Store;
 
-use super::{Submitted, work};
+use super::Submitted;
 use crate::machine::{Machine, Ready};
 use crate::results::open_archive;
 
@@ -42,12 +42,24 @@ pub fn run(args: &ElementArgs) -> anyhow::Result<()> {
             "expected an element of `{name}` from 1 to {last}, found {element}"
         ));
     }
+    let version = env!("CARGO_PKG_VERSION");
+    if submission.steelyard != version {
+        let (name, expected) = (&submission.name, &submission.steelyard);
+        return crate::exit::refuse(format!(
+            "`{name}` was submitted by steelyard {expected}, and this is {version}; its elements \
+             must be run by the same"
+        ));
+    }
     let archive = open_archive(&args.submitted.place.address()?)?;
     if depot.claim(element)?.is_none() {
         let started = Started { start: start(element), host: host(), at_ms: store::now_ms() };
+        if let Ok(job) = std::env::var("SLURM_ARRAY_JOB_ID") {
+            // If `submit` was killed before it could, this is how the job is found.
+            depot.add_job(&Job { job, elements: vec![element], at_ms: store::now_ms() })?;
+        }
         depot.add_start(&started)?;
         if let Err(error) = measure(args, &depot, &started) {
-            let why = error.to_string();
+            let why = format!("{error:#}");
             let failed = Failed { started, why, at_ms: store::now_ms() };
             // Its own failure says more.
             let _ = depot.add_failure(&failed);
@@ -70,6 +82,7 @@ fn measure(args: &ElementArgs, depot: &Depot, started: &Started) -> anyhow::Resu
     options.findings = crate::doctor::before_run(&options.data_dir, args.strict, &mut |line| {
         progress.tell(Event::Note(line));
     })?;
+    options.node = Some(started.host.clone());
     let systems = lab::Installed(cache);
     let resume = Resume::New(Box::new(plan));
     let run = lab::run(resume, &options, &systems, &ledger, &interrupted, &mut |event| {
@@ -82,7 +95,8 @@ fn measure(args: &ElementArgs, depot: &Depot, started: &Started) -> anyhow::Resu
         false => error.into(),
     })?;
     let store = Store::open_read_only(&results)?;
-    match depot.deliver(started, &store, experiment, store::now_ms())? {
+    let measured = (&store, experiment);
+    match depot.deliver(started, measured, env!("CARGO_PKG_VERSION"), store::now_ms())? {
         true => eprintln!("element {element} is done"),
         false => eprintln!("element {element} was done by another start; this one does not count"),
     }
@@ -131,8 +145,8 @@ impl Workplace {
     pub fn make(element: u32) -> anyhow::Result<Self> {
         let ledger = Ledger::open_default()?;
         let mut entry = ledger.enter(&format!("element {element}"))?;
-        let name = format!("element-{}", entry.record().id);
-        let path = work()?.join("elements").join(name);
+        // On a disk of this machine, which a home directory may not be.
+        let path = Path::new("/var/tmp").join(format!("steelyard-element-{}", entry.record().id));
         entry.make_directory(&path, 0o700)?;
         Ok(Self(Some(entry), path))
     }

@@ -45,14 +45,27 @@ pub fn run(args: &StatusArgs) -> anyhow::Result<()> {
     let mut out = std::io::stdout();
     let (mut all, mut trouble) = (Vec::new(), Vec::new());
     for name in &names {
-        let depot = Depot::open(&address, name, &work()?)?;
-        let status = fleet::status(&depot, &Slurm, store::now_ms())?;
-        if status.those(State::Done).count() == status.elements.len() {
-            // The last element may have been killed before it could.
-            conclude(&depot, &open_archive(&address)?)?;
+        let found = || -> anyhow::Result<Status> {
+            let depot = Depot::open(&address, name, &work()?)?;
+            let status = fleet::status(&depot, &Slurm, store::now_ms())?;
+            if status.those(State::Done).count() == status.elements.len() {
+                // The last element may have been killed before it could.
+                conclude(&depot, &open_archive(&address)?)?;
+            }
+            Ok(status)
+        };
+        match found() {
+            Ok(status) => {
+                trouble.extend(problems(name, &status));
+                all.push((name, status));
+            }
+            // It hides no other.
+            Err(error) if args.name.is_none() => {
+                eprintln!("{name}: {error:#}");
+                trouble.push(format!("{name}: {error:#}"));
+            }
+            Err(error) => return Err(error),
         }
-        trouble.extend(problems(name, &status));
-        all.push((name, status));
     }
     match args.format {
         Format::Json => {

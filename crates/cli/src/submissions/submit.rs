@@ -66,12 +66,24 @@ pub struct SubmitArgs {
 pub fn run(args: &SubmitArgs) -> anyhow::Result<()> {
     let address = args.place.address()?;
     let mut out = std::io::stdout();
+    let wishes = args.wishes();
+    wishes.check()?;
     if let Some(name) = &args.resume {
+        if args.planned.changes() {
+            return refuse("a submission keeps its plan; to change it, submit another one");
+        }
         let depot = Depot::open(&address, name, &work()?)?;
+        let submission = depot.submission();
         let status = fleet::status(&depot, &Slurm, store::now_ms())?;
         let open = |it: &&fleet::Element| matches!(it.state, State::Failed | State::Lost);
         let elements: Vec<u32> = status.elements.iter().filter(open).map(|it| it.element).collect();
-        let script = args.script(name, &elements)?;
+        // As before, unless this says otherwise.
+        let words = match args.machine.again().is_empty() && args.steelyard.is_none() {
+            true => submission.words.clone(),
+            false => args.words(name)?,
+        };
+        let wishes = wishes.or(&submission.wishes);
+        let script = fleet::script(name, &elements, &wishes, &words);
         if elements.is_empty() {
             writeln!(
                 out,
@@ -94,9 +106,11 @@ pub fn run(args: &SubmitArgs) -> anyhow::Result<()> {
     let name = args.name.clone().unwrap_or_else(|| default_name(&plan.name, now_ms));
     let seed = plan.seed.unwrap_or_else(lab::fresh_seed);
     let version = env!("CARGO_PKG_VERSION");
-    let submission = Submission::new(name.clone(), &plan, machines, (now_ms, seed), version)?;
+    let words = args.words(&name)?;
     let elements: Vec<u32> = (1..=machines).collect();
-    let script = args.script(&name, &elements)?;
+    let script = fleet::script(&name, &elements, &wishes, &words);
+    let how = (wishes, words);
+    let submission = Submission::new(name, &plan, machines, (now_ms, seed), version, how)?;
     if args.dry_run {
         write!(out, "{script}")?;
         return Ok(());
@@ -106,38 +120,47 @@ pub fn run(args: &SubmitArgs) -> anyhow::Result<()> {
 }
 
 impl SubmitArgs {
-    /// The script of the job that runs these elements.
-    fn script(&self, name: &str, elements: &[u32]) -> anyhow::Result<String> {
+    /// The command that runs an element.
+    fn words(&self, name: &str) -> anyhow::Result<Vec<String>> {
         let steelyard = match &self.steelyard {
             Some(path) => path.clone(),
             None => std::env::current_exe()?,
         };
-        let results = &self.place.results;
-        let mut words = [&steelyard.display().to_string(), "element", "--results", results]
-            .map(str::to_owned)
-            .to_vec();
+        let steelyard = steelyard.display().to_string();
+        let words = [&steelyard, "element", "--results", &self.place.results];
+        let mut words = words.map(str::to_owned).to_vec();
         words.extend(self.machine.again());
         words.extend(self.strict.then(|| "--strict".to_owned()));
         words.push(name.to_owned());
-        let wishes = Wishes {
+        Ok(words)
+    }
+
+    /// What the job asks of Slurm.
+    fn wishes(&self) -> Wishes {
+        Wishes {
             partition: self.partition.clone(),
             constraint: self.constraint.clone(),
             exclude: self.exclude.clone(),
             time: self.time.clone(),
             at_once: self.at_once,
-        };
-        Ok(fleet::script(name, elements, &wishes, &words))
+        }
     }
 
     fn submit(&self, depot: &Depot, elements: Vec<u32>, script: &str) -> anyhow::Result<()> {
         let name = &depot.submission().name;
-        let job = Slurm.submit(script)?;
+        let again = |error| anyhow::anyhow!("{error}; `submit --resume {name}` tries it again");
+        let number = Slurm.submit(script).map_err(again)?;
         let count = metrics::counted(elements.len(), "element");
-        depot.add_job(&Job { job: job.clone(), elements, at_ms: store::now_ms() })?;
+        let job = Job { job: number.clone(), elements, at_ms: store::now_ms() };
+        if let Err(error) = depot.add_job(&job) {
+            // Nobody would find it.
+            let _ = Slurm.cancel(&[job]);
+            return Err(again(error));
+        }
         let words = ["--results".to_owned(), self.place.results.clone()];
         let watch = pasted(&["watch", name], &words);
         let mut out = std::io::stdout();
-        writeln!(out, "submitted `{name}`: {count}, job {job}")?;
+        writeln!(out, "submitted `{name}`: {count}, job {number}")?;
         writeln!(out, "To follow it: {watch}")?;
         Ok(())
     }

@@ -36,12 +36,11 @@ fn submit(slurm: &Slurm, rows: u32, machines: &str) {
 
 /// That no data and no ledger entry is left on the machines.
 fn assert_nothing_left(slurm: &Slurm) {
-    for folder in ["data", "cache/archives/elements"] {
-        let left = fs::read_dir(slurm.path().join("home").join(folder)).map_or(0, Iterator::count);
-        assert_eq!(left, 0, "{folder}");
-    }
+    let left = fs::read_dir(slurm.path().join("home/data")).map_or(0, Iterator::count);
+    assert_eq!(left, 0, "no data");
     let ledger = dbms::Ledger::open(slurm.path().join("home/state")).unwrap();
-    assert!(ledger.records().unwrap().is_empty(), "{:?}", ledger.records());
+    let left = ledger.records().unwrap();
+    assert!(left.is_empty(), "{left:?}");
 }
 
 /// That the address has one experiment of these blocks, each of both variants, and no server runs.

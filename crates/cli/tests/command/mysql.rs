@@ -104,8 +104,12 @@ fn each_system_gets_its_own_statements_in_turns() {
     let place = Place::new();
     let variants =
         "[variants.my]\ndbms = \"mysql@5.6.24\"\n[variants.pg]\ndbms = \"postgres@17\"\n";
-    let file = place.plan(&plan("pairing = \"slices\"\nslice_ms = 50\nbase = \"my\"", variants));
-    place.run(&[&file]).expect(0, &["l.x", "qp100"]);
+    let text = plan("pairing = \"slices\"\nslice_ms = 10\nbase = \"my\"", variants);
+    // Long enough for slices on both.
+    let (text, _) = text.split_once("steps = ").unwrap();
+    let text = text.replace("rows = 3_000", "rows = 40_000");
+    let file = place.plan(&format!("{text}steps = [\"l.i0\", \"l.x\"]\n"));
+    place.run(&[&file]).expect(0, &["l.x"]);
     let database = Database::of(&place.results());
     database.assert_sound();
     let notes = database

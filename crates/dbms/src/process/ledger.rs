@@ -43,6 +43,9 @@ pub struct Record {
     pub name: String,
     /// The steelyard that started it.
     pub owner: ProcessId,
+    /// Name of its machine: several may share the directory, as with home directories on a network.
+    #[serde(default)]
+    pub host: String,
     /// The started process, once there is one.
     pub process: Option<ProcessId>,
     /// The program that process runs, symbolic links resolved.
@@ -123,6 +126,7 @@ impl Ledger {
             id: id.clone(),
             name: name.to_owned(),
             owner,
+            host: proc::host_name(),
             process: None,
             program: None,
             work_directory: None,
@@ -161,8 +165,10 @@ impl Ledger {
     /// are in [`Swept::problems`].
     pub fn sweep(&self, remove_cgroups: &dyn Fn(&[PathBuf])) -> Result<Vec<Swept>, Error> {
         let _lock = paths::lock(&self.directory.join("sweep.lock"))?;
-        let mut swept = Vec::new();
-        for record in self.records()?.into_iter().filter(|record| !record.owner.alive()) {
+        let (mut swept, host) = (Vec::new(), proc::host_name());
+        // What runs on other machines can't be seen from here.
+        let dead = |record: &Record| record.host == host && !record.owner.alive();
+        for record in self.records()?.into_iter().filter(dead) {
             let found = clean(&record, remove_cgroups);
             if found.problems.is_empty() {
                 let path = self.directory.join(format!("{}.json", record.id));
@@ -184,7 +190,11 @@ impl Ledger {
             let owner = path.file_name().and_then(|name| {
                 name.to_str()?.strip_suffix(".new")?.split('-').nth(1)?.parse().ok()
             });
-            if owner.is_some_and(|pid| ProcessId::of(pid).is_none()) {
+            // The owner may be on another machine, and writes for no longer than this.
+            let age = fs::metadata(&path).and_then(|it| it.modified()).ok();
+            let age = age.and_then(|at| at.elapsed().ok());
+            let left = age.is_some_and(|age| age > Duration::from_secs(60));
+            if left && owner.is_some_and(|pid| ProcessId::of(pid).is_none()) {
                 let _ = fs::remove_file(&path);
             }
         }

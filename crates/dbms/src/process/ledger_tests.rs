@@ -104,8 +104,28 @@ fn half_written_entries_of_dead_owners_are_removed() {
     let (_directory, ledger) = ledger();
     let dead = ledger.path().join(format!("1a-{}-0.new", gone().pid));
     let living = ledger.path().join(format!("1a-{}-0.new", std::process::id()));
-    fs::write(&dead, "{").unwrap();
-    fs::write(&living, "{").unwrap();
+    // One that is being written may be of another machine that shares the directory.
+    let fresh = ledger.path().join(format!("1b-{}-0.new", gone().pid));
+    for file in [&dead, &living, &fresh] {
+        fs::write(file, "{").unwrap();
+    }
+    let before = SystemTime::now() - Duration::from_secs(3600);
+    File::options().write(true).open(&dead).unwrap().set_modified(before).unwrap();
     ledger.sweep(&|_| ()).unwrap();
-    assert!(!dead.exists() && living.exists());
+    assert!(!dead.exists() && living.exists() && fresh.exists());
+}
+
+#[test]
+fn what_another_machine_has_recorded_is_left_to_it() {
+    let (_directory, ledger) = ledger();
+    let mut entry = ledger.enter("theirs").unwrap();
+    entry
+        .update(|record| {
+            record.owner = gone();
+            record.host = "another".to_owned();
+        })
+        .unwrap();
+    assert!(ledger.sweep(&|_| ()).unwrap().is_empty());
+    entry.update(|record| record.host = proc::host_name()).unwrap();
+    assert_eq!(ledger.sweep(&|_| ()).unwrap().len(), 1);
 }

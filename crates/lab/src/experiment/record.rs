@@ -15,6 +15,11 @@ pub fn host(options: &Options) -> Vec<HostFact> {
     let mut facts: Vec<_> = facts
         .map(|fact| HostFact { group: fact.group, name: fact.name, value: fact.value })
         .collect();
+    facts.extend(options.node.iter().map(|node| HostFact {
+        group: "system".to_owned(),
+        name: "node".to_owned(),
+        value: node.clone(),
+    }));
     facts.extend(options.findings.iter().map(|finding| HostFact {
         group: "doctor".to_owned(),
         name: finding.name.clone(),

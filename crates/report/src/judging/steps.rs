@@ -229,9 +229,6 @@ impl Judge<'_> {
         let found = judge::over_machines(&machines, margin, confidence).ok()?;
         let mut fleet = turned(found.fleet.clone(), metric);
         fleet.method = comparison.method;
-        let of_blocks = |it: &judge::Warning| {
-            matches!(it, judge::Warning::OneBlock | judge::Warning::TooFewBlocks { .. })
-        };
         // All operations must be equivalent, too, which the mean of typical slices doesn't show.
         if fleet.verdict == Verdict::Equivalent && comparison.method == Method::Slices {
             fleet.verdict = match comparison.verdict {
@@ -239,7 +236,16 @@ impl Judge<'_> {
                 _ => Verdict::Inconclusive,
             };
         }
-        fleet.warnings.extend(comparison.warnings.drain(..).filter(|it| !of_blocks(it)));
+        // Those about the number of blocks, and about their signs, are its own.
+        let own = [
+            "one-block",
+            "too-few-blocks",
+            "one-restart",
+            "too-few-restarts",
+            "sign-flip-disagrees",
+        ];
+        let others = comparison.warnings.drain(..);
+        fleet.warnings.extend(others.filter(|it| !own.contains(&it.code())));
         *comparison = fleet;
         Some(found)
     }

@@ -27,6 +27,8 @@ pub struct Machine {
     facts: [Option<String>; TYPE.len()],
     /// A hash of the installation's id; different for two machines of one type.
     id: Option<String>,
+    /// Its name among the machines that ran the same plan, which tells cloned ones apart.
+    node: Option<String>,
     /// Release and build of the kernel.
     kernel: [Option<String>; 2],
 }
@@ -42,6 +44,7 @@ impl Machine {
             model: fact("cpu", "model"),
             facts: TYPE.map(|(group, name, _)| fact(group, name)),
             id: fact("system", "machine id"),
+            node: fact("system", "node"),
             kernel: ["kernel", "kernel build"].map(|name| fact("system", name)),
         }
     }
@@ -180,20 +183,27 @@ pub(crate) fn changed(
     Some(Warning::new("machine-changed", text))
 }
 
-/// The machine of each block, as its name and its type, if there are several machines: two whose
-/// ids are known and differ, not one in two states. Empty if the blocks are of one machine, or a
-/// block is of several.
+/// The machine of each block, as its name or id and its type, if there are several machines: two
+/// whose names or ids are known and differ, not one in two states. Empty if the blocks are of one
+/// machine, or a block is of several.
 pub(crate) fn of_blocks(
     hosts: &[(Vec<HostFact>, Vec<TrialId>)],
     trials: &[Trial],
 ) -> BTreeMap<u32, (String, String)> {
     let mut found = BTreeMap::new();
     for (facts, ran) in hosts {
-        let machine = Machine::of(facts);
-        let Some(id) = machine.id.as_deref() else { return BTreeMap::new() };
-        let named = (short(id), machine.model().to_owned());
         let finished = |trial: &&Trial| trial.state == TrialState::Finished && trial.block > 0;
-        for trial in trials.iter().filter(finished).filter(|trial| ran.contains(&trial.id)) {
+        let counted = trials.iter().filter(finished).filter(|trial| ran.contains(&trial.id));
+        let mut counted = counted.peekable();
+        if counted.peek().is_none() {
+            continue;
+        }
+        let machine = Machine::of(facts);
+        let Some(id) = machine.node.clone().or_else(|| machine.id.clone()) else {
+            return BTreeMap::new();
+        };
+        let named = (id, machine.model().to_owned());
+        for trial in counted {
             let known = found.entry(trial.block).or_insert_with(|| named.clone());
             if *known != named {
                 return BTreeMap::new();

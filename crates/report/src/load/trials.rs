@@ -49,7 +49,7 @@ enum RanOn {
     /// The user named it.
     Named(String),
     /// Recorded with the trial.
-    Recorded(Machine),
+    Recorded(Box<Machine>),
 }
 
 /// A system under test.
@@ -157,7 +157,7 @@ impl Trials {
         for (facts, trials) in store.trial_hosts(experiment.id)? {
             let machine = match machine {
                 Some(name) => RanOn::Named(name.clone()),
-                None => RanOn::Recorded(Machine::of(&facts)),
+                None => RanOn::Recorded(Box::new(Machine::of(&facts))),
             };
             let machine = place_of(machines, machine, RanOn::eq);
             ran_on.extend(trials.into_iter().map(|trial| (trial, machine)));
@@ -311,7 +311,7 @@ impl Trials {
 /// The names of machines in tables.
 fn names(places: &[RanOn]) -> Vec<String> {
     let recorded = places.iter().filter_map(|place| match place {
-        RanOn::Recorded(machine) => Some(machine.clone()),
+        RanOn::Recorded(machine) => Some(Machine::clone(machine)),
         RanOn::Named(_) => None,
     });
     let recorded: Vec<Machine> = recorded.collect();

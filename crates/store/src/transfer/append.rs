@@ -1,6 +1,6 @@
 //! Experiments that were run in parts, of the same plan, put together.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use rusqlite::types::Value;
 
@@ -8,6 +8,7 @@ use super::NewIds;
 use super::copy::{Fate, Row};
 use crate::error::{Result, StoreError};
 use crate::records::{ExperimentId, ExperimentState, Variant};
+use crate::step::StoredWarning;
 use crate::store::Store;
 
 /// The facts about an experiment that was put together from parts.
@@ -50,12 +51,20 @@ impl Store {
             let other = others.iter().find(|other| other.name == own.name);
             let Some(other) = other.filter(|other| is_same(&own, other)) else {
                 let (path, name) = (self.database().to_owned(), &own.name);
-                let what = format!("its {name} has another version or build than in other parts");
+                let what =
+                    format!("its {name} has another version, build or setting than the others");
                 return Err(StoreError::Damaged { path, what });
             };
             same.insert(own.id.0, other.id.0);
         }
         let has_loads = to.trials(into)?.iter().any(|trial| trial.block == 0);
+        let of_all = |it: &StoredWarning| it.trial.is_none() && it.step.is_none();
+        let told: HashSet<(String, String)> = to
+            .warnings(into)?
+            .into_iter()
+            .filter(of_all)
+            .map(|it| (it.warning.code, it.warning.text))
+            .collect();
         let fate = |row: &mut Row<'_>| match row.table {
             "experiment" => Fate::Is(into.0),
             "variant" => same.get(&row.key).map_or(Fate::LeftOut, |id| Fate::Is(*id)),
@@ -67,6 +76,18 @@ impl Store {
                 }
                 _ => Fate::New,
             },
+            // Said of the whole by another part already.
+            "warning" => {
+                let of_all = row.value("trial_id") == Some(&mut Value::Null);
+                let mut text = |column| match row.value(column) {
+                    Some(Value::Text(text)) => text.clone(),
+                    _ => String::new(),
+                };
+                match of_all && told.contains(&(text("code"), text("text"))) {
+                    true => Fate::LeftOut,
+                    false => Fate::New,
+                }
+            }
             _ => Fate::New,
         };
         self.copy_with(experiment, to, fate, |_| Ok(()))
@@ -98,8 +119,13 @@ impl Store {
     }
 }
 
-/// True if it is the same program with the same settings, wherever its files are.
+/// True if it is the same program with the same settings, wherever its files came from.
 fn is_same(one: &Variant, other: &Variant) -> bool {
-    (&one.dbms, &one.version, &one.build, &one.config)
-        == (&other.dbms, &other.version, &other.build, &other.config)
+    let build = |of: &Variant| {
+        let mut build = of.build.clone();
+        build.remove("obtained from");
+        build
+    };
+    (&one.dbms, &one.version, &one.config, build(one))
+        == (&other.dbms, &other.version, &other.config, build(other))
 }

@@ -40,35 +40,42 @@ impl NewIds {
         }
         let (old, new) = self.experiment;
         let file = parts.last()?.clone();
-        let renamed = self.renamed(&file);
-        match parts.len() {
-            2 => *parts.last_mut()? = renamed?,
-            3.. if *parts.get(1)? == old.to_string() => {
+        let named = trial_of(&file);
+        match (parts.len(), named) {
+            (2, Some(named)) => *parts.last_mut()? = self.renamed(named)?,
+            (3.., named) if *parts.get(1)? == old.to_string() => {
                 *parts.get_mut(1)? = new.to_string();
-                *parts.last_mut()? = renamed.unwrap_or(file);
+                if let Some(named) = named {
+                    *parts.last_mut()? = self.renamed(named)?;
+                }
             }
             _ => return None,
         }
         Some(parts.iter().collect())
     }
 
-    /// The name of a file that names one of the trials.
-    fn renamed(&self, file: &str) -> Option<String> {
-        let (stem, extension) = file.rsplit_once('.')?;
-        let (before, trial) = stem.rsplit_once(".t")?;
-        if !trial.bytes().all(|byte| byte.is_ascii_digit()) {
-            return None;
-        }
-        let is_block = |part: &str| {
-            let digits = part.strip_prefix('b').unwrap_or_default();
-            !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
-        };
-        if !before.split('.').skip(1).any(is_block) {
-            return None;
-        }
-        let new = self.trials.get(&TrialId(trial.parse().ok()?))?;
+    /// The name of a file of one of the trials; `None` if it is of another.
+    fn renamed(&self, (before, trial, extension): (&str, TrialId, &str)) -> Option<String> {
+        let new = self.trials.get(&trial)?;
         Some(format!("{before}.t{new}.{extension}"))
     }
+}
+
+/// The trial that a file names, with what stands before and after it.
+fn trial_of(file: &str) -> Option<(&str, TrialId, &str)> {
+    let (stem, extension) = file.rsplit_once('.')?;
+    let (before, trial) = stem.rsplit_once(".t")?;
+    if !trial.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let is_block = |part: &str| {
+        let digits = part.strip_prefix('b').unwrap_or_default();
+        !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    if !before.split('.').skip(1).any(is_block) {
+        return None;
+    }
+    Some((before, TrialId(trial.parse().ok()?), extension))
 }
 
 impl Store {
