@@ -45,7 +45,11 @@ const HERE: [(&str, &str); 13] = [
 
 /// Rules for commands that have these words: what is added to the command, and how it ends. The
 /// first match holds.
-const RULES: [(&str, &str, Ends); 21] = [
+const RULES: [(&str, &str, Ends); 24] = [
+    // Checks the plan and the options. fleet.rs runs them on a real Slurm.
+    ("steelyard submit load.toml", "--dry-run > /dev/null", Ends::Well),
+    ("steelyard submit --resume", "", Ends::Saying("--results <ADDRESS>")),
+    ("steelyard watch ", "", Ends::Saying("no submission `load-17`")),
     ("run --resume", "--allow-concurrent", Ends::Saying("no unfinished experiment")),
     // Checks the plan with all options.
     ("steelyard run ", "--write-plan > /dev/null", Ends::Well),
@@ -143,6 +147,9 @@ fn provide(directory: &Path) {
     };
     symlink(root().join("plans"), directory.join("plans")).unwrap();
     symlink("plans/demo.toml", directory.join("plan.toml")).unwrap();
+    let plan = "blocks = 3\n[variants.a]\ndbms = \"postgres@13.7\"\n[variants.b]\n\
+                dbms = \"postgres@14.3\"\n[workload.insert]\n";
+    write("load.toml", plan);
     let script = "\\set aid random(1, 100000 * :scale)\n\
                   select abalance from pgbench_accounts where aid = :aid;\n";
     write("x.sql", script);
