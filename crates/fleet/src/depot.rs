@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use store::{ExperimentId, Store};
 
 use crate::error::Error;
+use crate::job::Job;
 use crate::submission::{Submission, check_name};
 
 const FOLDER: &str = "fleet";
@@ -75,17 +76,6 @@ pub struct Claim {
     /// The content hash of its experiment.
     pub content: String,
     /// When it was done, by that machine's clock, milliseconds since 1970 (UTC).
-    pub at_ms: i64,
-}
-
-/// A job of a scheduler.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Job {
-    /// Its number.
-    pub job: String,
-    /// The elements that it runs.
-    pub elements: Vec<u32>,
-    /// When it was submitted, milliseconds since 1970 (UTC).
     pub at_ms: i64,
 }
 

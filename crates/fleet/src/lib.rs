@@ -25,16 +25,18 @@
 
 mod depot;
 mod error;
+mod job;
 mod merge;
 mod scheduler;
 mod slurm;
 mod status;
 mod submission;
 
-pub use depot::{Claim, Depot, Failed, Job, Start, Started};
+pub use depot::{Claim, Depot, Failed, Start, Started};
 pub use error::Error;
+pub use job::{Job, Wishes};
 pub use merge::{conclude, merge};
 pub use scheduler::{Queued, Scheduler, Waits};
-pub use slurm::{Slurm, Wishes, script};
+pub use slurm::{Slurm, script};
 pub use status::{Element, State, Status, status};
 pub use submission::Submission;

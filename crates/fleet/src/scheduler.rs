@@ -1,7 +1,7 @@
 //! What a scheduler must be able to do.
 
-use crate::depot::Job;
 use crate::error::Error;
+use crate::job::Job;
 
 /// Runs elements on machines of which each has one at a time.
 pub trait Scheduler {

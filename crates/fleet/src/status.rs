@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 
-use crate::depot::{Claim, Failed, Job, Started};
+use crate::depot::{Claim, Failed, Started};
+use crate::job::Job;
 use crate::scheduler::{Queued, Waits};
 use crate::submission::Submission;
 

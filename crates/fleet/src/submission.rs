@@ -4,7 +4,7 @@ use plan::{Layer, Plan};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
-use crate::slurm::Wishes;
+use crate::job::Wishes;
 
 /// The version of documents that this crate writes, and the only one that it reads.
 const FORMAT: u32 = 1;
