@@ -50,7 +50,7 @@ const RULES: [(&str, &str, Ends); 24] = [
     ("steelyard submit load.toml", "--dry-run > /dev/null", Ends::Well),
     ("steelyard submit --resume", "", Ends::Saying("--results <ADDRESS>")),
     ("steelyard watch ", "", Ends::Saying("no submission `load-17`")),
-    ("run --resume", "--allow-concurrent", Ends::Saying("no unfinished experiment")),
+    ("run --resume", "", Ends::Saying("no unfinished experiment")),
     // Checks the plan with all options.
     ("steelyard run ", "--write-plan > /dev/null", Ends::Well),
     // Refused after the plan was read and changed by the options.
@@ -76,15 +76,20 @@ const RULES: [(&str, &str, Ends); 24] = [
     ("steelyard fetch ", "", Ends::Well),
 ];
 
-/// A shell that finds the built `steelyard` first.
+/// A shell that finds the built `steelyard` first. Other tests run at the same time.
 fn shell(directory: &Path, script: &str) -> Command {
+    let script = ["run", "count"].iter().fold(script.to_owned(), |script, command| {
+        let (plain, permitted) =
+            (format!("steelyard {command} "), format!("steelyard {command} --allow-concurrent "));
+        script.replace(&plain, &permitted)
+    });
     let built = assert_cmd::cargo::cargo_bin!("steelyard");
     let mut path = OsString::from(built.parent().unwrap());
     path.push(":");
     path.push(std::env::var_os("PATH").unwrap_or_default());
     let mut command = Command::new("bash");
     command
-        .args(["-euo", "pipefail", "-c", script])
+        .args(["-euo", "pipefail", "-c", &script])
         .current_dir(directory)
         .env("PATH", path)
         .env("STEELYARD_STATE", directory.join("state"))
