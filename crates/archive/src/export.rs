@@ -1,6 +1,5 @@
 //! From a results directory to an archive file.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use store::{DATABASE, Experiment, ExperimentId, Store};
@@ -63,12 +62,6 @@ fn stage(store: &Store, experiment: ExperimentId, to: &Path) -> Result<(Store, E
     let original = store.experiment(experiment)?;
     let copy = Store::open(to)?;
     let ids = store.copy_experiment(experiment, &copy, None)?;
-    for (name, file) in store.artifacts_of(experiment, &ids)? {
-        let place = copy.artifacts().join(name);
-        if let Some(folder) = place.parent() {
-            fs::create_dir_all(folder).map_err(Error::io("create", folder))?;
-        }
-        fs::copy(&file, &place).map_err(Error::io("copy", &file))?;
-    }
+    store.copy_artifacts(experiment, &ids, &copy)?;
     Ok((copy, original))
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use archive::Archive;
-use store::{ExperimentId, ExperimentState, NewIds, Store, Whole};
+use store::{ExperimentId, ExperimentState, Store, Whole};
 
 use crate::depot::{Claim, Depot};
 use crate::error::Error;
@@ -39,7 +39,8 @@ pub fn merge(depot: &Depot, claims: &[Claim], work: &Path) -> Result<(Store, Exp
             Some(into) => part.append_trials(experiment, &whole, into, blocks),
         };
         let ids = ids.map_err(|error| of_part(error.into()))?;
-        copy_artifacts(&part, experiment, &whole, &ids)?;
+        // Of files that are made for a whole experiment, that of the first part stays.
+        part.copy_artifacts(experiment, &ids, &whole)?;
         into = Some(ids.experiment.1);
         blocks += facts.blocks;
         ended_ms = ended_ms.max(facts.ended_ms);
@@ -85,24 +86,4 @@ pub fn conclude(depot: &Depot, archive: &Archive, work: &Path) -> Result<bool, E
     archive.push(&whole, experiment, &submission.steelyard)?;
     depot.add_whole(&whole.content_hash(experiment)?)?;
     Ok(true)
-}
-
-/// Copies the files of a part. Of files that are made for a whole experiment, the first is kept.
-fn copy_artifacts(
-    part: &Store,
-    experiment: ExperimentId,
-    whole: &Store,
-    ids: &NewIds,
-) -> Result<(), Error> {
-    for (name, file) in part.artifacts_of(experiment, ids)? {
-        let place = whole.artifacts().join(name);
-        if place.exists() {
-            continue;
-        }
-        if let Some(folder) = place.parent() {
-            fs::create_dir_all(folder).map_err(Error::io("create", folder))?;
-        }
-        fs::copy(&file, &place).map_err(Error::io("copy", &file))?;
-    }
-    Ok(())
 }

@@ -130,11 +130,8 @@ fn start(element: u32) -> Start {
 
 /// The machine's name.
 fn host() -> String {
-    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-    match name.trim() {
-        "" => "unknown".to_owned(),
-        name => name.to_owned(),
-    }
+    let name = dbms::host_name();
+    if name.is_empty() { "unknown".to_owned() } else { name }
 }
 
 /// A directory that the next start on this machine removes if this process is killed.

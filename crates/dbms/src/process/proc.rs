@@ -76,8 +76,8 @@ pub(crate) fn wait_until(limit: Duration, mut done: impl FnMut() -> bool) -> boo
 }
 
 /// The kernel's name for this boot; empty if /proc is not mounted.
-/// The name of this machine.
-pub(crate) fn host_name() -> String {
+/// The name of this machine; empty if it has none.
+pub fn host_name() -> String {
     let name = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     name.trim().to_owned()
 }

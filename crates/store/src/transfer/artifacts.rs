@@ -79,6 +79,25 @@ fn trial_of(file: &str) -> Option<(&str, TrialId, &str)> {
 }
 
 impl Store {
+    /// Copies the artifacts of an experiment into another store, in which it has the second ids. A
+    /// file that is there already stays as it is.
+    ///
+    /// # Errors
+    /// If a file or directory cannot be read or written.
+    pub fn copy_artifacts(&self, experiment: ExperimentId, ids: &NewIds, to: &Store) -> Result<()> {
+        for (name, file) in self.artifacts_of(experiment, ids)? {
+            let place = to.artifacts().join(name);
+            if place.exists() {
+                continue;
+            }
+            if let Some(folder) = place.parent() {
+                fs::create_dir_all(folder).map_err(|source| StoreError::from_io(folder, source))?;
+            }
+            fs::copy(&file, &place).map_err(|source| StoreError::from_io(&place, source))?;
+        }
+        Ok(())
+    }
+
     /// The artifacts of an experiment: their paths below `artifacts/` with the second ids, and the
     /// files, in the order of these paths. Links and special files are not artifacts.
     ///
