@@ -61,13 +61,25 @@ pub fn is_pushed_to(directory: &Path) -> bool {
 }
 
 impl Archive {
-    /// Opens an address. `caches` is the directory for the caches of all addresses, created if it
-    /// does not exist.
+    /// Opens an address, to push to it. `caches` is the directory for the caches of all addresses,
+    /// created if it does not exist.
     ///
     /// # Errors
     /// If there are no credentials for it.
     pub fn open(address: &Address, caches: &Path) -> Result<Self, Error> {
-        let objects = Objects::open(address)?;
+        Self::with(Objects::open(address)?, caches)
+    }
+
+    /// Opens an address, to read from it. A directory is not created.
+    ///
+    /// # Errors
+    /// If there are no credentials for it, or the directory does not exist.
+    pub fn open_to_read(address: &Address, caches: &Path) -> Result<Self, Error> {
+        Self::with(Objects::open_to_read(address)?, caches)
+    }
+
+    fn with(objects: Objects, caches: &Path) -> Result<Self, Error> {
+        let address = objects.address();
         // Another endpoint has other buckets of the same names.
         let endpoint = std::env::var("AWS_ENDPOINT_URL").unwrap_or_default();
         let sum = Sha256::digest(format!("{address} {endpoint}"));

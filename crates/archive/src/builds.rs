@@ -66,10 +66,7 @@ impl Builds {
     /// # Errors
     /// If there are no credentials for it, or the directory does not exist.
     pub fn open_to_read(address: &Address) -> Result<Self, Error> {
-        if let Some(path) = address.directory() {
-            std::fs::read_dir(path).map_err(Error::io("read", path))?;
-        }
-        Self::open(address)
+        Ok(Self { objects: Objects::open_to_read(address)? })
     }
 
     /// The address.

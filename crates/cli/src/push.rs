@@ -2,14 +2,12 @@
 
 use std::path::Path;
 
-use archive::{Address, Builds, Pushed};
+use archive::{Address, Archive, Builds, Pushed};
 use clap::Args;
 use store::ExperimentState;
 
 use crate::exit::refuse;
-use crate::results::{
-    ResultsDir, address, archives, called, find, note_running, open_archive, open_directory,
-};
+use crate::results::{ResultsDir, address, archives, called, find, note_running, open_directory};
 
 /// The help text about addresses, for the commands that take one.
 pub const ADDRESSES: &str = "\
@@ -94,7 +92,7 @@ pub fn run(args: &PushArgs) -> anyhow::Result<()> {
             chosen.push(experiment);
         }
     }
-    let archive = open_archive(&to)?;
+    let archive = Archive::open(&to, &archives(&dbms::Cache::open_default()?))?;
     for experiment in chosen {
         let (id, name) = (experiment.id, &experiment.name);
         match archive.push(&store, id, env!("CARGO_PKG_VERSION"))? {

@@ -162,10 +162,10 @@ pub fn address(results: &Path) -> anyhow::Result<Option<Address>> {
     }
 }
 
-/// Opens an address, with its place in the cache.
+/// Opens an address to read from it, with its place in the cache.
 pub fn open_archive(address: &Address) -> anyhow::Result<Archive> {
     let cache = dbms::Cache::open_default()?;
-    Ok(Archive::open(address, &archives(&cache))?)
+    Ok(Archive::open_to_read(address, &archives(&cache))?)
 }
 
 /// The place in the cache for data about addresses.

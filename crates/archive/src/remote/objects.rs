@@ -43,6 +43,17 @@ impl Objects {
         Ok(Self { address: address.clone(), store, runtime })
     }
 
+    /// The same, where a directory must exist already.
+    ///
+    /// # Errors
+    /// If credentials are missing or make no sense; if the directory can't be read.
+    pub(crate) fn open_to_read(address: &Address) -> Result<Self, Error> {
+        if let Some(path) = address.directory() {
+            std::fs::read_dir(path).map_err(Error::io("read", path))?;
+        }
+        Self::open(address)
+    }
+
     /// The address.
     pub(crate) fn address(&self) -> &Address {
         &self.address

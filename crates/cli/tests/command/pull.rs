@@ -44,3 +44,20 @@ fn a_damaged_experiment_does_not_keep_others_from_being_pulled() {
     pull("c", &["two"]).expect(0, &[]);
     pull("c", &["three"]).expect(2, &[&*entry, "is damaged"]);
 }
+
+#[test]
+fn reading_an_address_does_not_make_its_directory() {
+    let place = Place::new();
+    let ask = |arguments: &[&str]| place.spawn(command(&place, arguments)).end();
+    let missing = place.path().join("none");
+    let address = format!("file://{}", missing.display());
+    for arguments in [
+        &["pull", &*address][..],
+        &["list", "--results", &address],
+        &["compare", "--results", &address],
+        &["history", "--results", &address],
+    ] {
+        ask(arguments).expect(2, &["cannot read", "none"]);
+    }
+    assert!(!missing.exists());
+}

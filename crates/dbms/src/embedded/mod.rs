@@ -27,7 +27,8 @@ use crate::{
 use inside::{Ask, CONTROL, GIVEN, LOAD};
 
 /// It closes its data and ends; the next stage is SIGKILL.
-const SIGNALS: Signals = Signals { graceful: libc::SIGTERM, immediate: libc::SIGTERM };
+const SIGNALS: Signals =
+    Signals { graceful: libc::SIGTERM, immediate: libc::SIGTERM, death: libc::SIGKILL };
 
 /// The program that contains the engine.
 #[derive(Clone, Debug, Default)]

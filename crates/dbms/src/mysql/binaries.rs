@@ -103,9 +103,9 @@ impl Layout {
         std::env::join_paths(all).ok().map(|path| ("LD_LIBRARY_PATH", path))
     }
 
-    /// A command that runs the server's program as `user`.
+    /// A command that runs the server's program as `user`. The program blocks SIGQUIT.
     pub(super) fn command(&self, user: &ServerUser) -> Result<Command, Error> {
-        let mut command = launch::command(&self.program, user, &[])?;
+        let mut command = launch::command_in(None, libc::SIGKILL, &self.program, user, &[])?;
         command.envs(self.environment());
         Ok(command)
     }

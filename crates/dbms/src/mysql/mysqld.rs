@@ -17,7 +17,8 @@ use crate::process::site::Site;
 use crate::{Endpoint, Error, Host, Origin, Server, ServerSpec, Sql, Started};
 
 /// It has no signal for an end at once other than the last one.
-const SIGNALS: Signals = Signals { graceful: libc::SIGTERM, immediate: libc::SIGKILL };
+const SIGNALS: Signals =
+    Signals { graceful: libc::SIGTERM, immediate: libc::SIGKILL, death: libc::SIGKILL };
 
 /// The redo log, from 8.0.30 on a directory. A server that was shut down cleanly reads its header.
 const LOGS: [&str; 1] = ["#innodb_redo"];

@@ -19,7 +19,8 @@ use crate::{
 /// The program that sleeps.
 const SLEEPER: &str = "/bin/sleep";
 
-const SIGNALS: Signals = Signals { graceful: libc::SIGTERM, immediate: libc::SIGKILL };
+const SIGNALS: Signals =
+    Signals { graceful: libc::SIGTERM, immediate: libc::SIGKILL, death: libc::SIGKILL };
 
 /// `none`: a directory where servers keep their data, or `none@path:/mnt/a`: one below that path.
 #[derive(Debug)]

@@ -16,7 +16,8 @@ use crate::process::site::Site;
 use crate::{Endpoint, Error, Host, Origin, Server, ServerSpec, Sql, Started};
 
 /// The stop modes of pg_ctl: "fast" and "immediate".
-const SIGNALS: Signals = Signals { graceful: libc::SIGINT, immediate: libc::SIGQUIT };
+const SIGNALS: Signals =
+    Signals { graceful: libc::SIGINT, immediate: libc::SIGQUIT, death: libc::SIGQUIT };
 
 /// Directory names of the write-ahead log, since 10 and before. A server that was shut down cleanly
 /// does not read it.

@@ -36,12 +36,14 @@ pub fn command(
     user: &ServerUser,
     procs_files: &[PathBuf],
 ) -> Result<Command, Error> {
-    command_in(None, program.as_ref(), user, procs_files)
+    command_in(None, libc::SIGQUIT, program.as_ref(), user, procs_files)
 }
 
-/// The same, in another network namespace if one is given (a file as in `/proc/PID/ns/net`).
+/// The same, with another signal when steelyard dies, and in another network namespace if one is
+/// given (a file as in `/proc/PID/ns/net`).
 pub(crate) fn command_in(
     network: Option<File>,
+    death: libc::c_int,
     program: &Path,
     user: &ServerUser,
     procs_files: &[PathBuf],
@@ -68,7 +70,7 @@ pub(crate) fn command_in(
     unsafe {
         command.pre_exec(move || {
             prepare(&groups, network.as_ref())?;
-            become_user(uid, gid, change, parent)
+            become_user(uid, gid, change, parent, death)
         });
     }
     Ok(command)
@@ -89,7 +91,13 @@ fn prepare(groups: &[File], network: Option<&File>) -> io::Result<()> {
 }
 
 /// Runs in the new process after that.
-fn become_user(uid: u32, gid: u32, change: bool, parent: u32) -> io::Result<()> {
+fn become_user(
+    uid: u32,
+    gid: u32,
+    change: bool,
+    parent: u32,
+    death: libc::c_int,
+) -> io::Result<()> {
     // SAFETY: these take integers only, but for setgroups, which gets a pointer to one valid gid.
     unsafe {
         check(libc::setsid())?;
@@ -107,7 +115,7 @@ fn become_user(uid: u32, gid: u32, change: bool, parent: u32) -> io::Result<()> 
             check(libc::setuid(uid))?;
         }
         // A change of user clears this, so it comes afterwards (prctl(2)).
-        check(libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGQUIT))?;
+        check(libc::prctl(libc::PR_SET_PDEATHSIG, death))?;
         // If the parent died before that call, no signal would ever come.
         if libc::getppid().cast_unsigned() != parent {
             return Err(io::Error::from_raw_os_error(libc::ECHILD));

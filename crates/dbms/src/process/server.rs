@@ -29,11 +29,13 @@ const LOG_BYTES: u64 = 64 * 1024;
 /// How much of it to read to find all that is in it.
 const WHOLE_LOG: u64 = 32 * 1024 * 1024;
 
-/// Signals that end a server cleanly, and at once (the last resort before `SIGKILL`).
+/// Signals that end a server: cleanly, at once (the last resort before `SIGKILL`), and from the
+/// kernel when steelyard dies.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Signals {
     pub(crate) graceful: i32,
     pub(crate) immediate: i32,
+    pub(crate) death: i32,
 }
 
 /// Makes a system abort its current work, from another thread; may be called again.
@@ -195,7 +197,7 @@ impl ServerProcess {
             freeze::thaw(&record.cgroups, &ledger::processes(&record));
         }
         let mut shared = record.ipc.clone();
-        let Signals { graceful, immediate } = self.signals;
+        let Signals { graceful, immediate, .. } = self.signals;
         // Where nothing else ends a server at once, it was killed if it had been asked before.
         let killed = gracefully && immediate == libc::SIGKILL;
         let insisted = if killed { Ending::Killed } else { Ending::Immediate };

@@ -139,7 +139,8 @@ impl<'a> Site<'a> {
             log.map_err(Error::io("open the server's log", &self.log))
         };
         let first = spec.wrapper.first().map_or(self.program.as_path(), Path::new);
-        let mut command = launch::command_in(self.namespace, first, &spec.user, &spec.procs_files)?;
+        let (death, groups) = (signals.death, &spec.procs_files);
+        let mut command = launch::command_in(self.namespace, death, first, &spec.user, groups)?;
         if let Some((_, before)) = spec.wrapper.split_first() {
             command.args(before).arg(&self.program);
         }

@@ -113,3 +113,41 @@ fn killing_the_starter_leaves_nothing() {
     }
     place.assert_clean();
 }
+
+/// In its own process: starts one system. Killed meanwhile, it never gets there.
+fn drive_one(path: &Path) {
+    let (directory, index) = (path.parent().unwrap(), path.file_name().unwrap().to_string_lossy());
+    let place = Place::new();
+    let ledger = Ledger::open(directory.join("ledger")).unwrap();
+    let subject = first().into_iter().nth(index.parse().unwrap()).unwrap();
+    let trial = directory.join("trial");
+    let spec = ServerSpec { ledger: &ledger, ..subject.spec(&place, &trial) };
+    let _system = dbms::start(spec).unwrap();
+    drop(place);
+    std::thread::sleep(Duration::from_secs(120));
+}
+
+/// A server that is starting may block the signals that end it later.
+#[test]
+fn killing_the_starter_of_a_starting_system_leaves_nothing() {
+    if let Some(path) = testing::given() {
+        return drive_one(&path);
+    }
+    for i in 0..first().len() {
+        let place = Place::new();
+        let path = place.path().join(i.to_string());
+        let mut driver = testing::again(&[], &path);
+        // It leaves its own directory there.
+        let aside = Place::new();
+        driver.env("TMPDIR", aside.path()).stdout(Stdio::null());
+        let mut driver = driver.spawn().unwrap();
+        let data = place.path().join("trial/data");
+        wait_for("its server", || !processes_in(&data).is_empty());
+        driver.kill().unwrap(); // SIGKILL
+        driver.wait().unwrap();
+        wait_for("the end of what it started", || processes_in(place.path()).is_empty());
+        let swept = place.ledger.sweep(&|_| ()).unwrap();
+        assert!(swept.iter().all(|swept| swept.problems.is_empty()), "{swept:?}");
+        place.assert_clean();
+    }
+}

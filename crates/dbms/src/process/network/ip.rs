@@ -24,7 +24,7 @@ pub(super) fn run(namespace: Option<&File>, what: &str, lines: &[String]) -> Res
     let cloned = namespace.map(File::try_clone).transpose().map_err(Error::io("run", &program))?;
     let user = ServerUser::caller();
     let run = |arguments: &[&str], input: Option<&str>| {
-        let mut command = launch::command_in(cloned, &program, &user, &[])?;
+        let mut command = launch::command_in(cloned, libc::SIGKILL, &program, &user, &[])?;
         command.args(arguments);
         launch::run(command, what, input)
     };
