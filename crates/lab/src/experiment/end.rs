@@ -35,7 +35,7 @@ pub enum End {
 impl End {
     /// The code and text that are stored and shown.
     pub fn warning(self, tally: &Tally, blocks: u32) -> Warning {
-        let Tally { all, open, unjudged } = tally;
+        let Tally { all, narrow, open, unjudged } = tally;
         let blocks = counted(blocks as usize, "block");
         let (code, text) = match self {
             End::Decided if *all == 0 => (
@@ -43,7 +43,11 @@ impl End {
                 format!("the run ended after {blocks}: there was nothing to compare"),
             ),
             End::Decided if unjudged.is_empty() => {
-                ("all-decided", format!("every comparison was decided after {blocks}"))
+                let precise = match narrow {
+                    0 => String::new(),
+                    some => format!(", or as precise as asked ({some} of {all}),"),
+                };
+                ("all-decided", format!("every comparison was decided{precise} after {blocks}"))
             }
             End::Decided => (
                 "not-all-judged",
@@ -111,11 +115,17 @@ mod tests {
     fn the_end_is_told_with_its_reason() {
         let with = |open, unjudged: &[&str]| Tally {
             all: 5,
+            narrow: 0,
             open,
             unjudged: unjudged.iter().map(|text| (*text).to_owned()).collect(),
         };
         let told = |end: End, open| end.warning(&with(open, &[]), 9).text;
         assert_eq!(told(End::Decided, vec![]), "every comparison was decided after 9 blocks");
+        let narrow = Tally { narrow: 2, ..with(vec![], &[]) };
+        assert_eq!(
+            End::Decided.warning(&narrow, 9).text,
+            "every comparison was decided, or as precise as asked (2 of 5), after 9 blocks"
+        );
         assert_eq!(
             told(End::Limit, open(2)),
             "the run ended at its limit of 9 blocks with undecided comparisons: b s0 ±1.0%, b s1 ±1.0%"

@@ -222,7 +222,7 @@ impl Run<'_, '_, '_> {
             }
             self.ahead()
         };
-        let (decided, Tally { all, open, unjudged }) = (tally.decided(), tally);
+        let (decided, Tally { all, open, unjudged, .. }) = (tally.decided(), tally);
         let look = Look { blocks: done, decided, all, open, unjudged, next, trials, steps };
         conditions.tell(Event::Look(look));
         Ok(None)

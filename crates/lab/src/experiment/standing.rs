@@ -51,7 +51,11 @@ impl Standings {
     /// Summarizes the standings for people.
     pub fn tally(&self) -> Tally {
         let open = self.open_to_change.iter().filter(|standing| !standing.settled);
+        let narrow = |standing: &&Standing| {
+            standing.settled && standing.comparison.verdict == Verdict::Inconclusive
+        };
         Tally {
+            narrow: self.open_to_change.iter().filter(narrow).count(),
             all: self.open_to_change.len() + self.certain + self.unjudged.len(),
             open: open.map(Standing::text).collect(),
             unjudged: self.unjudged.clone(),
@@ -75,6 +79,8 @@ impl Standings {
 pub struct Tally {
     /// How many there are.
     pub all: usize,
+    /// How many have an interval as narrow as asked, and no verdict.
+    pub narrow: usize,
     /// Those that are undecided, such as `pg14.3 l.i1 ±3.1%`.
     pub open: Vec<String>,
     /// Those that can't be judged, such as `pg14.3 l.i1 (pg14.3 did nothing in …)`.
