@@ -39,7 +39,7 @@ pub fn confirm(
         confirmed &= culprit.moved.iter().all(shows);
         if how.budget.is_some() {
             let experiment = how.measured(state, Method::Run, culprit.ends)?;
-            let found = slicing::read(&how.site.store()?, experiment, super::METRIC, margin)?;
+            let found = slicing::read(&how.site.store()?, experiment, slicing::METRIC, margin)?;
             let steps = slicing::compared(&found).into_iter().map(|(step, comparison)| RunStep {
                 step,
                 ratio: comparison.ratio,

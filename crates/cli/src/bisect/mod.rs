@@ -38,7 +38,7 @@ use document::Document;
 use plans::{Building, Plans};
 use search::Bench;
 use site::Site;
-use slicing::Slicing;
+use slicing::{METRIC, Slicing};
 use state::{Kept, Method, Request, State};
 
 /// The margin of counts, if not told otherwise.
@@ -46,9 +46,6 @@ const COUNT_MARGIN: f64 = 0.005;
 
 /// Counts differ by up to a ten-thousandth without a reason, so changes must be larger than this.
 const LEAST_MARGIN: f64 = 0.000_5;
-
-/// The metric of runs, if not told otherwise.
-const METRIC: &str = "o/s";
 
 /// Find the commit or the release that moved the performance
 ///

@@ -100,8 +100,19 @@ pub fn search(
         }
         let begin = Instant::now();
         let expected = expected_looks(state)?.max(1.0);
-        let time = left.map(|left| left.div_f64(expected));
-        match bench.look(next, time)? {
+        let part = left.map(|left| left.div_f64(expected));
+        // If a part is too short for any look, there will be fewer of them.
+        let looked = match bench.look(next, part) {
+            Err(error) if is_too_short(&error) && left > part => bench.look(next, left),
+            looked => looked,
+        };
+        let looked = match looked {
+            Err(error) if is_too_short(&error) && !state.looks.is_empty() => {
+                return Ok(Ended::OutOfTime);
+            }
+            looked => looked?,
+        };
+        match looked {
             Ok(look) => {
                 let seconds = begin.elapsed().as_secs_f64();
                 state.looks.push(Look { seconds, ..look });
@@ -110,6 +121,11 @@ pub fn search(
         }
         keep(state)?;
     }
+}
+
+/// True if there is not enough time for a look.
+fn is_too_short(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref(), Some(lab::Error::Budget { .. }))
 }
 
 /// Notes that a candidate can't be looked at; an end has to be.
@@ -269,7 +285,9 @@ mod tests {
     use super::*;
 
     /// A range whose level rises by these logarithms at these candidates.
+    #[derive(Default)]
     struct Toy {
+        base: f64,
         changes: Vec<(usize, f64)>,
         broken: Vec<usize>,
         /// Candidates whose code is that of the one before.
@@ -279,27 +297,19 @@ mod tests {
         said: Vec<String>,
         /// Ends with an error at this call.
         dies: Option<usize>,
+        /// The least time of a look.
+        least: Duration,
+        times: Vec<Option<Duration>>,
     }
 
     impl Toy {
         fn new(changes: &[(usize, f64)]) -> Self {
-            let none = Vec::new;
-            let (built, looked) = (none(), none());
-            let changes = changes.to_vec();
-            Self {
-                changes,
-                broken: none(),
-                same: none(),
-                built,
-                looked,
-                said: Vec::new(),
-                dies: None,
-            }
+            Self { base: 10.0, changes: changes.to_vec(), ..Self::default() }
         }
 
         fn level(&self, candidate: usize) -> f64 {
             let passed = self.changes.iter().filter(|(at, _)| *at <= candidate);
-            10.0 + passed.map(|(_, size)| size).sum::<f64>()
+            self.base + passed.map(|(_, size)| size).sum::<f64>()
         }
 
         fn live(&mut self) -> anyhow::Result<()> {
@@ -322,9 +332,15 @@ mod tests {
         fn look(
             &mut self,
             candidate: usize,
-            _: Option<Duration>,
+            time: Option<Duration>,
         ) -> anyhow::Result<Result<Look, String>> {
             self.live()?;
+            if time.is_some_and(|time| time < self.least) {
+                let none = String::new;
+                let error = lab::Error::Budget { budget: none(), needed: none(), remedy: none() };
+                return Err(error.into());
+            }
+            self.times.push(time);
             self.looked.push(candidate);
             let noise = 3e-5 * (candidate as f64 * 7.3).sin();
             Ok(Ok(look(candidate, self.level(candidate) + noise)))
@@ -445,5 +461,26 @@ mod tests {
         let budget = Some(Duration::from_secs(100));
         let ended = search(&mut state, &mut toy, budget, &mut |_| Ok(())).unwrap();
         assert_eq!((ended, toy.looked.len()), (Ended::OutOfTime, 0));
+    }
+
+    #[test]
+    fn a_look_gets_its_part_of_the_budget_or_more_if_that_is_too_short() {
+        let mut state = state(Method::Run, 100);
+        let mut toy = Toy { base: 0.0, ..Toy::new(&[(50, 0.03)]) };
+        let minutes = |minutes: u64| Duration::from_secs(60 * minutes);
+        search(&mut state, &mut toy, Some(minutes(80)), &mut |_| Ok(())).unwrap();
+        let first = toy.times[0].unwrap();
+        assert!(minutes(5) < first && first < minutes(20), "{first:?}");
+        let search = |least: u64, seconds: f64| {
+            let mut state = self::state(Method::Run, 100);
+            let mut toy = Toy { base: 0.0, least: minutes(least), ..Toy::new(&[(50, 0.03)]) };
+            state.looks.push(Look { seconds, ..look(100, 0.03) });
+            let ended = search(&mut state, &mut toy, Some(minutes(80)), &mut |_| Ok(()));
+            (ended.unwrap(), toy.times)
+        };
+        let (ended, times) = search(79, 1.0);
+        assert_eq!(ended, Ended::Done);
+        assert!(times[0] > Some(minutes(79)), "all that is left");
+        assert_eq!(search(79, 120.0), (Ended::OutOfTime, Vec::new()));
     }
 }

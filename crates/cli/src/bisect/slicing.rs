@@ -11,6 +11,9 @@ use super::search::Bench;
 use super::site::{Outcome, Site};
 use super::state::{Built, Figure, Look};
 
+/// The metric of runs, if not told otherwise.
+pub const METRIC: &str = metrics::OPS.name;
+
 /// Runs candidates beside the good end.
 pub struct Slicing<'a, 'b> {
     pub site: &'a mut Site<'b>,

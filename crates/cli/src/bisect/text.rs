@@ -6,6 +6,7 @@ use metrics::counted;
 use report::FunctionDocument;
 
 use super::document::{CountedAgain, Document, Moved, Named, RunStep, percent};
+use super::slicing::METRIC;
 use super::state::Method;
 
 /// Functions to show.
@@ -58,7 +59,7 @@ fn head(document: &Document) -> String {
 }
 
 fn metric(document: &Document) -> &str {
-    document.metric.as_deref().unwrap_or("o/s")
+    document.metric.as_deref().unwrap_or(METRIC)
 }
 
 fn named(document: &Document, culprit: &Named) -> String {
