@@ -59,14 +59,30 @@ impl Changes {
         self.profile
     }
 
+    /// True if every variant gets a second name.
+    pub fn twins(&self) -> bool {
+        self.aa
+    }
+
+    /// The budget.
+    pub fn budget(&self) -> Option<Duration> {
+        self.budget
+    }
+
     /// These changes, to be laid over a plan.
     pub fn layer(&self) -> Layer {
+        let mut layer = self.layer_without_budget();
+        layer.set("--budget", &["budget"], &self.budget.map(plan::format_duration));
+        layer
+    }
+
+    /// The same without the budget, for commands that divide it.
+    pub fn layer_without_budget(&self) -> Layer {
         let mut layer = Layer::default();
         layer.set("--blocks", &["blocks"], &self.blocks);
         layer.set("--seed", &["seed"], &self.seed);
         layer.set("--precision", &["precision"], &self.precision);
         layer.set("--max-blocks", &["max_blocks"], &self.max_blocks);
-        layer.set("--budget", &["budget"], &self.budget.map(plan::format_duration));
         layer.set("--pairing", &["pairing"], &self.pairing);
         layer.set("--profile", &["profile"], &self.profile.then_some(true));
         layer.set("--profile-seconds", &["profile_seconds"], &self.profile_seconds);

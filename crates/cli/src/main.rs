@@ -1,6 +1,7 @@
 //! The `steelyard` command: one file per subcommand, without logic of its own.
 
 mod advise;
+mod bisect;
 mod builds;
 mod changes;
 mod compare;
@@ -64,6 +65,7 @@ enum Command {
     Compare(compare::CompareArgs),
     Explain(explain::ExplainArgs),
     Count(count::CountArgs),
+    Bisect(Box<bisect::BisectArgs>),
     Variance(variance::VarianceArgs),
     History(history::HistoryArgs),
     Advise(advise::AdviseArgs),
@@ -113,6 +115,7 @@ fn main() -> ExitCode {
         Command::Compare(args) => compare::run(args),
         Command::Explain(args) => explain::run(args),
         Command::Count(args) => count::run(args),
+        Command::Bisect(args) => bisect::run(args),
         Command::Variance(args) => variance::run(args),
         Command::History(args) => history::run(args),
         Command::Advise(args) => advise::run(args),

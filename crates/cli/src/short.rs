@@ -73,7 +73,9 @@ pub fn explained(command: Command, words: &[String]) -> Command {
         group.render_help().ansi().to_string().trim_end().to_owned()
     };
     let groups: Vec<String> = workloads.iter().map(group).collect();
-    command.mut_subcommand("run", |run| run.after_help(groups.join("\n\n")))
+    let groups = groups.join("\n\n");
+    let explain = |named: Command| named.after_help(groups.clone());
+    command.mut_subcommand("run", explain).mut_subcommand("bisect", explain)
 }
 
 impl Args for Options {
@@ -116,22 +118,38 @@ impl ShortForm {
     }
 
     /// The plan of this workload, with all that was given.
-    pub fn plan(&self, workload: &WorkloadPlan, mut layer: Layer) -> anyhow::Result<Plan> {
+    pub fn plan(&self, workload: &WorkloadPlan, layer: Layer) -> anyhow::Result<Plan> {
         if self.variants.is_empty() {
             return refuse(
                 "name at least one variant with -v, for example -v postgres@13.7 -v postgres@14.3",
             );
         }
-        self.check_names()?;
-        for (name, dbms) in self.named_variants() {
-            layer.set("-v", &["variants", &name, "dbms"], &dbms);
+        let plan = self.plan_of(workload, layer, &self.variants()?)?;
+        self.check_owners()?;
+        Ok(plan)
+    }
+
+    /// The plan of this workload for other variants, by name and system, with all else that was
+    /// given.
+    pub fn plan_of(
+        &self,
+        workload: &WorkloadPlan,
+        mut layer: Layer,
+        variants: &[(String, String)],
+    ) -> anyhow::Result<Plan> {
+        for (name, dbms) in variants {
+            layer.set("-v", &["variants", name, "dbms"], dbms);
         }
         for (name, value) in self.settings()? {
             layer.config(&name, &value);
         }
-        let plan = Plan::short(workload, &self.over(layer))?;
-        self.check_owners()?;
-        Ok(plan)
+        Ok(Plan::short(workload, &self.over(layer))?)
+    }
+
+    /// The given variants, by name and system.
+    pub fn variants(&self) -> anyhow::Result<Vec<(String, String)>> {
+        self.check_names()?;
+        Ok(self.named_variants())
     }
 
     /// Refuses what only names a system without the text before an `=`. That may be a password, so
@@ -188,6 +206,14 @@ impl ShortForm {
             ));
         }
         Ok(plan)
+    }
+
+    /// The layer with the options of the workload, for a plan file whose variants are replaced.
+    pub fn over_file(&self, file: &Path, layer: Layer) -> anyhow::Result<Layer> {
+        if !self.config.is_empty() {
+            return refuse(format!("{}: -c can't be used with a plan file", file.display()));
+        }
+        Ok(self.over(layer))
     }
 
     /// The layer with the options of the workload.

@@ -65,12 +65,14 @@ pub use known::{
     check_engine, count_method, countable, durability, figures, has_setting, most_clients,
     parse_plan, profile_facts, rest_of_disk, same_setting, timers,
 };
+pub use obtain::build::history::{History, HistoryCommit};
 pub use obtain::build::key::BuildKey;
 pub use obtain::build::options::{BuildOptions, BuildSystem, DEFAULT_CFLAGS, DEFAULT_COMPILER};
 pub use obtain::build::shared::{
     BuildOffer, BuildSource, BuildSourceError, FinishedBuild, finished_builds, obtain_builds_from,
 };
 pub use obtain::cache::Cache;
+pub use obtain::code::code_hash;
 pub use obtain::listed::{ListedVersion, versions};
 pub use obtain::{obtain, obtain_interruptible};
 pub use process::ipc::{IpcObjects, SemaphoreSet};

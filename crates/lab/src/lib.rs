@@ -31,6 +31,7 @@ pub use experiment::exclusive::Exclusive;
 pub use experiment::room::check as check_budget;
 pub use experiment::run::{Resume, fresh_seed, latest_unfinished, run};
 pub use import::{Arranged, Finished, ImportError, Imported, Named, Pattern, arrange, describe};
+pub use lineup::variant_reference;
 pub use observe::profile::check_profiler;
 pub use options::{Options, default_data_dir};
 pub use systems::{Installed, Systems};

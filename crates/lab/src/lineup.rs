@@ -32,7 +32,7 @@ pub fn line_up(
     let mut references = Vec::new();
     for variant in &plan.variants {
         let of = |error| Error::of(&variant.name, error);
-        let reference = reference(variant).map_err(of)?;
+        let reference = variant_reference(variant).map_err(of)?;
         if let WorkloadPlan::Program(_) = plan.workload {
             reference.check_programs().map_err(of)?;
         }
@@ -144,8 +144,11 @@ fn same_switch(one: &str, other: &str) -> bool {
     plain(one) == plain(other)
 }
 
-/// Returns the reference of a variant, with the options of its build.
-fn reference(variant: &Variant) -> Result<Reference, dbms::Error> {
+/// The reference of a variant, with the options of its build.
+///
+/// # Errors
+/// When it does not name a system, or the options don't apply to it.
+pub fn variant_reference(variant: &Variant) -> Result<Reference, dbms::Error> {
     let reference: Reference = variant.dbms.parse()?;
     let Some(build) = &variant.build else { return Ok(reference) };
     let default = BuildOptions::default();

@@ -8,6 +8,7 @@
 mod adaptive;
 mod archive;
 mod attached;
+mod bisect;
 mod budget;
 mod builds;
 mod count;

@@ -45,11 +45,16 @@ const HERE: [(&str, &str); 13] = [
 
 /// Rules for commands that have these words: what is added to the command, and how it ends. The
 /// first match holds.
-const RULES: [(&str, &str, Ends); 24] = [
+const RULES: [(&str, &str, Ends); 27] = [
     // Checks the plan and the options. fleet.rs runs them on a real Slurm.
     ("steelyard submit load.toml", "--dry-run > /dev/null", Ends::Well),
     ("steelyard submit --resume", "", Ends::Saying("--results <ADDRESS>")),
     ("steelyard watch ", "", Ends::Saying("no submission `load-17`")),
+    // There is no such repository; bisect.rs has one.
+    ("steelyard bisect git:", "", Ends::Saying("no directory")),
+    ("steelyard bisect --resume", "", Ends::Saying("no bisection")),
+    // Refused after everything was checked.
+    ("steelyard bisect ", "--aa", Ends::Saying("--aa has no meaning")),
     ("run --resume", "", Ends::Saying("no unfinished experiment")),
     // Checks the plan with all options.
     ("steelyard run ", "--write-plan > /dev/null", Ends::Well),

@@ -2,10 +2,11 @@
 //!
 //! A `release` is fetched (`fetch`), a `source` is built (`build`). The result is `installed` in
 //! the `cache`; `listed` says which versions there are. `unpack` reads what archives contain, `elf`
-//! a binary's facts about its build.
+//! a binary's facts about its build, and `code` whether two installations have the same code.
 
 pub(crate) mod build;
 pub(crate) mod cache;
+pub(crate) mod code;
 pub(crate) mod elf;
 pub(crate) mod fetch;
 pub(crate) mod installed;

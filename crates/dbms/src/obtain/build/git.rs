@@ -15,7 +15,7 @@ pub(super) struct Commit {
     /// The full object name.
     pub(super) id: String,
     /// Its repository; for one on this machine, its `.git`.
-    place: Repository,
+    pub(super) place: Repository,
 }
 
 /// Finds the commit that `revision` currently means. A remote repository is only asked for its list
@@ -136,7 +136,7 @@ pub(super) struct Exported {
 }
 
 /// Given its directory, git reads this whole repository and nothing else, wherever it is called.
-fn in_dir(git_dir: &Path) -> OsString {
+pub(super) fn in_dir(git_dir: &Path) -> OsString {
     let mut option = OsString::from("--git-dir=");
     option.push(git_dir);
     option

@@ -9,7 +9,7 @@ use crate::data::{hash, paths};
 use crate::{BuildOptions, Error};
 
 /// The file in a finished build that contains its key.
-const FILE: &str = "steelyard-build.json";
+pub(in crate::obtain) const FILE: &str = "steelyard-build.json";
 
 /// Everything that a build depends on.
 ///

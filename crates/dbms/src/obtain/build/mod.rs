@@ -2,11 +2,14 @@
 //! compiled and installed as an unprivileged user. The directory is always the same, so the same
 //! source gives the same binary.
 //!
+//! `history` lists the commits of a repository.
+//!
 //! `git` or a tarball → the [`Recipe`] of a kind → `work`, which runs the commands; `tools` first
 //! checks that they exist. If a build with the same `key` exists elsewhere, it is obtained instead
 //! (`shared`).
 
 mod git;
+pub(crate) mod history;
 pub(crate) mod key;
 pub(crate) mod options;
 pub(crate) mod shared;

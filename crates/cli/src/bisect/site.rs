@@ -1,0 +1,150 @@
+//! This machine at work for a bisection: builds, counts and runs.
+
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use dbms::{Cache, Ledger};
+use lab::{Event, Options, Resume};
+use plan::Plan;
+use store::{ExperimentId, Store};
+
+use super::candidates::Candidate;
+use super::plans::Plans;
+use super::state::Built;
+use crate::progress::Progress;
+
+/// Everything that builds, counts and runs need.
+pub struct Site<'a> {
+    pub candidates: &'a [Candidate],
+    pub plans: &'a Plans<'a>,
+    pub options: Options,
+    pub cache: Cache,
+    pub ledger: Ledger,
+    pub interrupted: &'a AtomicBool,
+    pub progress: Progress,
+}
+
+/// What came of something that a candidate may be unfit for: the reason, if it is.
+pub type Outcome<T> = anyhow::Result<Result<T, String>>;
+
+impl Site<'_> {
+    /// The plan that compares these candidates.
+    pub fn plan(&self, places: &[usize], budget: Option<Duration>) -> anyhow::Result<Plan> {
+        let candidates: Vec<&Candidate> = places.iter().map(|it| &self.candidates[*it]).collect();
+        self.plans.of(&candidates, budget)
+    }
+
+    /// Builds or fetches a candidate.
+    pub fn build(&mut self, place: usize) -> Outcome<Built> {
+        let plan = self.plan(&[place], None)?;
+        let begin = Instant::now();
+        let reference = lab::variant_reference(&plan.variants[0])?;
+        let progress = std::cell::RefCell::new(&mut self.progress);
+        let note = |line: &str| progress.borrow_mut().tell(Event::Note(line.to_owned()));
+        let user = self.options.server_user.as_deref();
+        let obtained =
+            dbms::obtain_interruptible(&reference, &self.cache, user, self.interrupted, &note);
+        let installation = match obtained {
+            Ok(installation) => installation,
+            Err(error) => return unfit_build(error),
+        };
+        let commit = self.candidates[place].commit.is_some();
+        let code = commit.then(|| dbms::code_hash(&installation)).transpose()?;
+        Ok(Ok(Built { seconds: begin.elapsed().as_secs_f64(), code }))
+    }
+
+    /// Counts a plan.
+    pub fn count(&mut self, plan: Plan) -> Outcome<ExperimentId> {
+        let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+        let Self { options, cache, ledger, interrupted, progress, .. } = self;
+        let counted =
+            lab::count(plan, options, cpus, cache.clone(), ledger, interrupted, &mut |event| {
+                progress.tell(event);
+            });
+        fit(counted, None)
+    }
+
+    /// Runs a plan. Only the last of its variants can be unfit: the other was measured before.
+    pub fn run(&mut self, plan: Plan) -> Outcome<ExperimentId> {
+        lab::check_budget(&plan)?;
+        let systems = lab::Installed(self.cache.clone());
+        let Self { options, ledger, interrupted, progress, .. } = self;
+        let last = plan.variants.last().map(|variant| variant.name.clone());
+        let plan = Resume::New(Box::new(plan));
+        let run = lab::run(plan, options, &systems, ledger, interrupted, &mut |event| {
+            progress.tell(event);
+        });
+        fit(run, last.as_deref())
+    }
+
+    /// The results.
+    pub fn store(&self) -> anyhow::Result<Store> {
+        crate::results::open_directory(&self.options.results)
+    }
+}
+
+/// Whether the candidate is why it could not be built, rather than this machine.
+fn unfit_build(error: dbms::Error) -> Outcome<Built> {
+    match error {
+        dbms::Error::Build { command, status, lines, log, .. } => {
+            let line = lines.lines().find(|line| line.contains("error")).or(lines.lines().last());
+            let line = line.map_or_else(String::new, |line| format!(": {}", line.trim()));
+            let log = log.display();
+            Ok(Err(format!("it does not build; `{command}` ended with {status}{line} (see {log})")))
+        }
+        dbms::Error::Source { .. } | dbms::Error::Installation { .. } => Ok(Err(error.to_string())),
+        other => Err(lab::Error::from(other).into()),
+    }
+}
+
+/// Whether a candidate (the variant that is `blamed`, if there are others) is why it could not be
+/// measured: its server does not start, refuses what it gets, or ends.
+fn fit<T>(result: Result<T, lab::Error>, blamed: Option<&str>) -> Outcome<T> {
+    let error = match result {
+        Ok(value) => return Ok(Ok(value)),
+        Err(error) => error,
+    };
+    let of_server = |source: &dbms::Error| {
+        use dbms::Error::{Answer, Program, Query, Rejected, Start, Stuck};
+        matches!(
+            source,
+            Start { .. }
+                | Program { .. }
+                | Query { .. }
+                | Answer { .. }
+                | Stuck { .. }
+                | Rejected { .. }
+        )
+    };
+    let is_blamed = |variant: &String| blamed.is_none_or(|blamed| variant == blamed);
+    let unfit = match &error {
+        lab::Error::Count { variant, .. } => is_blamed(variant),
+        lab::Error::Step { variant, unfit, .. } => !unfit && is_blamed(variant),
+        lab::Error::Variant { variant, source } => is_blamed(variant) && of_server(source),
+        lab::Error::Dbms(source) => blamed.is_none() && of_server(source),
+        _ => false,
+    };
+    if unfit { Ok(Err(error.to_string())) } else { Err(error.into()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_a_candidate_does_itself_makes_it_unfit() {
+        let failed = |variant: &str| lab::Error::Count {
+            variant: variant.to_owned(),
+            kind: "point".to_owned(),
+            reason: "it ended".to_owned(),
+            log: String::new(),
+        };
+        let ends = |error: lab::Error, blamed: Option<&str>| fit::<()>(Err(error), blamed).is_err();
+        assert!(!ends(failed("b"), None) && !ends(failed("b"), Some("b")));
+        assert!(ends(failed("a"), Some("b")));
+        assert!(ends(lab::Error::Interrupted, None));
+        assert!(ends(lab::Error::Busy { pid: 1 }, Some("b")));
+        let unreadable = || dbms::Error::Interrupted { doing: "building" };
+        assert!(unfit_build(unreadable()).is_err());
+    }
+}

@@ -1,0 +1,94 @@
+//! Looks by runs: each measures a candidate beside the good end.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use judge::Comparison;
+use report::{Judged, Results, Which};
+use store::{ExperimentId, Store};
+
+use super::search::Bench;
+use super::site::{Outcome, Site};
+use super::state::{Built, Figure, Look};
+
+/// The metric of runs, if not told otherwise.
+pub const METRIC: &str = metrics::OPS.name;
+
+/// Runs candidates beside the good end.
+pub struct Slicing<'a, 'b> {
+    pub site: &'a mut Site<'b>,
+    /// The metric of the verdicts.
+    pub metric: &'a str,
+    pub margin: f64,
+}
+
+impl Bench for Slicing<'_, '_> {
+    fn build(&mut self, candidate: usize) -> Outcome<Built> {
+        self.site.build(candidate)
+    }
+
+    fn look(&mut self, candidate: usize, time: Option<Duration>) -> Outcome<Look> {
+        // A budget is given in whole seconds.
+        let time = time.map(|time| Duration::from_secs(time.as_secs().max(1)));
+        let plan = self.site.plan(&[0, candidate], time)?;
+        let experiment = match self.site.run(plan)? {
+            Ok(experiment) => experiment,
+            Err(reason) => return Ok(Err(reason)),
+        };
+        let figures = figures(&read(&self.site.store()?, experiment, self.metric, self.margin)?);
+        anyhow::ensure!(
+            !figures.is_empty(),
+            "no step of experiment {experiment} has a comparison by {} with an error, which takes \
+             several blocks; give it a larger --budget, more --blocks or another --metric",
+            self.metric
+        );
+        Ok(Ok(Look { candidate, experiment: experiment.0, seconds: 0.0, figures }))
+    }
+
+    fn tell(&mut self, line: String) {
+        self.site.progress.tell(lab::Event::Note(line));
+    }
+}
+
+/// Runs two candidates beside each other.
+pub fn pair(
+    site: &mut Site<'_>,
+    before: usize,
+    after: usize,
+    budget: Option<Duration>,
+) -> Outcome<ExperimentId> {
+    let plan = site.plan(&[before, after], budget)?;
+    site.run(plan)
+}
+
+/// An experiment of two variants, judged.
+pub fn read(
+    store: &Store,
+    experiment: ExperimentId,
+    metric: &str,
+    margin: f64,
+) -> anyhow::Result<(Results, Judged)> {
+    let results = report::load(store, Which::Id(experiment))?;
+    let judged = report::judge_metric(&results, metric, None, Some(margin))?;
+    Ok((results, judged))
+}
+
+/// The comparisons of the second variant with the first, by step.
+pub fn compared((results, judged): &(Results, Judged)) -> Vec<(String, &Comparison)> {
+    let steps = results.steps.iter().enumerate();
+    let found = steps.filter_map(|(place, step)| {
+        let variant = (0..results.variants.len()).find(|variant| *variant != judged.base)?;
+        Some((results.step_label(step), judged.of(place, variant)?))
+    });
+    found.collect()
+}
+
+fn figures(found: &(Results, Judged)) -> BTreeMap<String, Figure> {
+    let all = compared(found).into_iter();
+    all.filter_map(|(step, comparison)| {
+        let suspect::Look { log_ratio, error, freedom, .. } =
+            suspect::Look::measured(1, comparison)?;
+        Some((step, Figure { log: log_ratio, error, freedom }))
+    })
+    .collect()
+}
