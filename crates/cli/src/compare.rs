@@ -24,6 +24,9 @@ pub struct CompareArgs {
     /// Which rows the tables over all steps have
     #[arg(long, value_enum, default_value_t = Rows::Variants)]
     rows: Rows,
+    /// A row for each machine that the plan ran on, in place of their mean, and no other table
+    #[arg(long, value_enum, value_name = "WHAT", conflicts_with_all = ["tables", "brief"])]
+    by: Option<By>,
     /// The variant to compare with (instead of the plan's base); `previous`: each with the one
     /// before it
     #[arg(long, value_name = "VARIANT")]
@@ -74,6 +77,12 @@ enum Rows {
     Steps,
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum By {
+    /// As after `steelyard submit`
+    Machine,
+}
+
 impl CompareArgs {
     /// True if the short output is enough: on a terminal, if no more was requested.
     fn is_brief(&self, terminal: bool) -> bool {
@@ -103,6 +112,7 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<()> {
         margin: args.margin,
         metrics: args.metric.clone(),
         sections: args.sections(),
+        by_machine: args.by == Some(By::Machine),
         brief: args.is_brief(std::io::stdout().is_terminal()).then(columns),
         command: pasted(&["compare"], &args.chosen.words()),
     };

@@ -27,6 +27,11 @@ pub enum ReportError {
     /// The experiment of this name has counts rather than trials.
     #[error("expected a run, found {0}, which counts instructions; choose another experiment")]
     NotARun(String),
+    /// The blocks of the experiment of this name ran on one machine.
+    #[error(
+        "expected blocks of several machines in experiment {0}, found those of one; leave out --by"
+    )]
+    OneMachine(String),
     /// The experiment of this name has no counts.
     #[error(
         "expected instruction counts in experiment {0}, found none; create them with `steelyard count`"

@@ -74,6 +74,7 @@ pub use output::number::half_width;
 pub use output::panels::{Panel, Panels};
 pub use output::sheet::{Format, Printable};
 pub use output::table::{Row, RowKind, Section, Table};
+pub use output::text::columns;
 pub use output::time::rfc3339;
 pub use page::data::Page;
 pub use page::html::{has_page, html};
@@ -83,7 +84,7 @@ pub use sweep::{
     SweepPointDocument,
 };
 pub use variance::{
-    ChosenSetup, DEFAULT_LIMIT, Deviation, SetupDocument, SetupStep, Variance, VarianceDocument,
-    VarianceOptions, WithinDocument, WorkloadVariance, variance,
+    ChosenSetup, DEFAULT_LIMIT, Deviation, NoisyMachine, SetupDocument, SetupStep, Variance,
+    VarianceDocument, VarianceOptions, WithinDocument, WorkloadVariance, variance,
 };
 pub use versions::{VersionDocument, VersionsDocument, versions};

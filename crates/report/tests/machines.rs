@@ -1,7 +1,7 @@
 //! Experiments whose blocks ran on several machines.
 
 use crate::common::{Lab, plan, record};
-use report::Format;
+use report::{CompareOptions, Format};
 use store::HostFact;
 
 /// Six blocks on each machine; `ratios` has a machine's id, its type, and what 14.3 does there.
@@ -64,6 +64,26 @@ fn what_depends_on_the_type_of_machine_is_not_averaged_away() {
     let (_, table) = text.split_once("\nMachines\n").unwrap();
     let marked = table.lines().filter(|line| line.split_whitespace().last() == Some("type"));
     assert_eq!(marked.count(), 6, "{text}");
+}
+
+#[test]
+fn every_machine_has_a_row_of_its_own() {
+    let lab = lab(&[("aa", "X", 0.9), ("bb", "X", 0.9), ("cc", "X", 0.9), ("dd", "X", 1.3)]);
+    let options = CompareOptions { by_machine: true, ..CompareOptions::default() };
+    let compared = report::compare(&lab.results(), &options).unwrap();
+    let text = compared.render(Format::Text).unwrap();
+    let row = |label: &str| {
+        let line = text.lines().find(|line| line.split_whitespace().next() == Some(label));
+        let line = line.unwrap_or_else(|| panic!("no row {label}: {text}"));
+        line.split_whitespace().last().unwrap().to_owned()
+    };
+    assert!(row("aa").starts_with("0.90") && !row("aa").ends_with('*'), "{text}");
+    assert!(row("dd").starts_with("1.3") && row("dd").ends_with('*'), "{text}");
+    assert!(row("mean").starts_with("0.9"), "{text}");
+    assert!(!text.contains("\nMachines\n"), "{text}");
+    let one = self::lab(&[("aa", "X", 0.9)]).results();
+    let error = report::compare(&one, &options).unwrap_err().to_string();
+    assert!(error.contains("blocks of several machines"), "{error}");
 }
 
 #[test]

@@ -172,3 +172,23 @@ fn too_little_is_said() {
     assert!(document.notes[1].contains("from only 2 trials"), "{document:?}");
     assert_eq!(document.workloads[0].setups[0].max, None);
 }
+
+#[test]
+fn a_machine_that_spoils_the_mean_of_all_is_named() {
+    let noisy = |noise: [f64; 4]| {
+        let many = Many::new();
+        for (place, machine) in ["aa", "bb", "cc", "dd"].into_iter().enumerate() {
+            let request = Request { machine, ..Request::default() };
+            many.run(&request, &|_, _, _, block| 10_000.0 * spread(noise[place], block));
+        }
+        let options = VarianceOptions { chosen: Chosen::All, ..options() };
+        let found = found(&many, &options);
+        let text = found.render(Format::Text).unwrap();
+        assert_eq!(text.contains("Which to leave out"), !found.document.leave_out.is_empty());
+        found.document.leave_out.into_iter().map(|it| it.machine).collect::<Vec<_>>()
+    };
+    // Of four, one must have 7/16 of the sum of all variances.
+    assert_eq!(noisy([0.01, 0.01, 0.01, 0.014]).len(), 0);
+    let left = noisy([0.01, 0.05, 0.01, 0.01]);
+    assert!(left.len() == 1 && left[0].contains("bb"), "{left:?}");
+}

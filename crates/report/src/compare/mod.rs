@@ -37,6 +37,8 @@ pub struct CompareOptions {
     pub metrics: Vec<String>,
     /// Which tables to print; `None`: all except the DBMS's counters, which are long.
     pub sections: Option<Vec<Section>>,
+    /// A row for each machine in place of the mean of all, and no other table.
+    pub by_machine: bool,
     /// Prints only the short output, for a terminal with this many columns, instead of all tables.
     pub brief: Option<usize>,
     /// The command that prints this comparison, as typed, to name in hints; `steelyard compare` if
@@ -63,7 +65,8 @@ pub struct Comparison {
 /// Judges every step and lays everything out.
 ///
 /// # Errors
-/// When the base is not a variant, the margin is not between 0 and 1, or a metric does not exist.
+/// When the base is not a variant, the margin is not between 0 and 1, or a metric does not exist;
+/// when rows for machines are asked for, and there is only one.
 pub fn compare(results: &Results, options: &CompareOptions) -> Result<Comparison, ReportError> {
     let judged = judge_results(results, options.base.as_deref(), options.margin)?;
     let metrics = distinct(&options.metrics).into_iter();
@@ -87,9 +90,13 @@ pub fn compare(results: &Results, options: &CompareOptions) -> Result<Comparison
     };
     let document = document(results, &judged, &verdicts, &sweeps);
     let tables = match options.brief {
+        _ if options.by_machine => tables::by_machine(view),
         Some(width) => tables::brief::tables(view, &document.warnings, width),
         None => tables::all(view),
     };
+    if options.by_machine && tables.is_empty() {
+        return Err(ReportError::OneMachine(results.experiment.name.clone()));
+    }
     let missing = tables::missing(view, &tables);
     let reasons = reasons(results, &verdicts);
     let sections = options.sections.clone();

@@ -183,19 +183,9 @@ impl Judged {
         let found = || {
             let (step, found) = (results.steps.get(step)?, self.of(step, place)?);
             let both = (step.variant(self.base_of(place))?, step.variant(place)?);
-            Some((self.metric_in(step)?, found, both))
+            Some(ratios(self.metric_in(step)?, found, both))
         };
-        let Some((metric, found, (base, variant))) = found() else { return Vec::new() };
-        if found.method == judge::Method::Slices {
-            return sliced::ratios(base, variant).into_iter().map(|(_, ratio)| ratio).collect();
-        }
-        let by_cpu = found.warnings.iter().any(|it| matches!(it, judge::Warning::ByCpu { .. }));
-        let pairs = match by_cpu {
-            // More operations per second of CPU time is less CPU time per operation.
-            true => paired(variant, base, DBMS_CPU.name),
-            false => paired(base, variant, metric.name),
-        };
-        pairs.base.iter().zip(&pairs.variant).map(|(base, variant)| variant / base).collect()
+        found().unwrap_or_default().into_iter().map(|(_, ratio)| ratio).collect()
     }
 
     /// The base of the other variants, for people: `pg13.7`, `the previous variant`.
@@ -341,6 +331,25 @@ impl Judged {
         let others = (0..results.variants.len()).filter(|v| *v != self.base);
         std::iter::once(self.base).chain(others).collect()
     }
+}
+
+/// The blocks that were compared, and the ratio in each.
+pub(super) fn ratios(
+    metric: &Metric,
+    found: &judge::Comparison,
+    (base, variant): (&VariantStep, &VariantStep),
+) -> Vec<(u32, f64)> {
+    if found.method == judge::Method::Slices {
+        return sliced::ratios(base, variant);
+    }
+    let by_cpu = found.warnings.iter().any(|it| matches!(it, judge::Warning::ByCpu { .. }));
+    let pairs = match by_cpu {
+        // More operations per second of CPU time is less CPU time per operation.
+        true => paired(variant, base, DBMS_CPU.name),
+        false => paired(base, variant, metric.name),
+    };
+    let both = pairs.base.iter().zip(&pairs.variant).map(|(base, variant)| variant / base);
+    pairs.blocks.iter().copied().zip(both).collect()
 }
 
 /// The ratio that was judged.

@@ -1,12 +1,12 @@
 //! Judges the steps of an experiment.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use judge::{MachineBlocks, Margin, Method, Verdict};
-use metrics::{Better, DBMS_CPU, Metric, OPS, judgeable};
+use metrics::{Better, Metric, OPS, judgeable};
 
 use super::figures::paired;
-use super::judged::{Gap, Judged, Outcome, PREVIOUS, Twin, metric_of};
+use super::judged::{Gap, Judged, Outcome, PREVIOUS, Twin, metric_of, ratios};
 use super::unjudged::Unjudged;
 use super::{by_cpu, sliced};
 use crate::ReportError;
@@ -201,29 +201,16 @@ impl Judge<'_> {
     ) -> Option<judge::OverMachines> {
         let metric = metric_of(self.metric, step)?;
         let (of_base, of_variant) = (step.variant(base)?, step.variant(variant)?);
-        let ratios: Vec<(u32, f64)> = match comparison.method {
-            Method::Slices => sliced::ratios(of_base, of_variant),
-            Method::Blocks => {
-                let stolen = |it: &judge::Warning| matches!(it, judge::Warning::ByCpu { .. });
-                let pairs = match comparison.warnings.iter().any(stolen) {
-                    true => paired(of_variant, of_base, DBMS_CPU.name),
-                    false => paired(of_base, of_variant, metric.name),
-                };
-                let both = pairs.base.iter().zip(&pairs.variant);
-                pairs.blocks.iter().copied().zip(both.map(|(base, own)| own / base)).collect()
-            }
-        };
         let mut machines: Vec<MachineBlocks> = Vec::new();
-        for (block, ratio) in ratios {
+        let mut places: HashMap<&str, usize> = HashMap::new();
+        for (block, ratio) in ratios(metric, comparison, (of_base, of_variant)) {
             let (machine, kind) = self.results.machines.get(&block)?;
-            match machines.iter_mut().find(|known| known.machine == *machine) {
-                Some(known) => known.logs.push(ratio.ln()),
-                None => machines.push(MachineBlocks {
-                    machine: machine.clone(),
-                    kind: kind.clone(),
-                    logs: vec![ratio.ln()],
-                }),
-            }
+            let place = *places.entry(machine).or_insert_with(|| {
+                let (machine, kind) = (machine.clone(), kind.clone());
+                machines.push(MachineBlocks { machine, kind, logs: Vec::new() });
+                machines.len() - 1
+            });
+            machines[place].logs.push(ratio.ln());
         }
         let (margin, confidence) = (comparison.margin, comparison.confidence);
         let found = judge::over_machines(&machines, margin, confidence).ok()?;

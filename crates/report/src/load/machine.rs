@@ -102,8 +102,8 @@ impl Machine {
     }
 }
 
-/// Names for machines in tables, in the same order, and as short as possible: by type, by id if
-/// there are several machines of one type, and by kernel if a machine had several. A machine
+/// Names for machines in tables, in the same order, and as short as possible: by type, by name or
+/// id if there are several machines of one type, and by kernel if a machine had several. A machine
 /// without an id is taken for the only one of its type that has an id; if there are several, it is
 /// a machine of its own.
 pub(crate) fn names(machines: &[Machine]) -> Vec<String> {
@@ -119,6 +119,11 @@ pub(crate) fn names(machines: &[Machine]) -> Vec<String> {
         });
         let mut parts: Vec<String> = telling.collect();
         let mut alike = of_type(machine);
+        // The name that a person gave it says more than an id.
+        if several(&alike, |other| other.node.as_ref()) {
+            parts.push(machine.node.clone().unwrap_or_else(|| "name unknown".to_owned()));
+            alike.retain(|other| other.node == machine.node);
+        }
         if several(&alike, |other| other.id.as_ref()) {
             parts.push(machine.short_id());
             alike.retain(|other| other.id == machine.id);

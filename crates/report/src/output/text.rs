@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use anstyle::AnsiColor;
 
-use super::table::{Row, RowKind, Table, distinct};
+use super::table::{Row, RowKind, Section, Table, distinct};
 
 /// The style of everything around the cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,6 +61,18 @@ pub(crate) fn tables(tables: &[&Table], style: Style) -> String {
         before = Some(table);
     }
     out
+}
+
+/// Rows in columns under headings, aligned as in all tables.
+pub fn columns(headings: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
+    let mut table = Table::new(Section::Other, "", "");
+    table.columns = headings.iter().map(|heading| (*heading).to_owned()).collect();
+    let row = |cells: Vec<String>| {
+        let mut cells = cells.into_iter();
+        Row::new(cells.next().unwrap_or_default(), cells)
+    };
+    table.rows = rows.into_iter().map(row).collect();
+    tables(&[&table], Style::Plain)
 }
 
 /// A note as it is printed under the table at `place`. One that tables of several steps have in

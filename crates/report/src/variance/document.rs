@@ -27,6 +27,8 @@ pub struct VarianceDocument {
     pub workloads: Vec<WorkloadVariance>,
     /// Setups that are good in all of these workloads.
     pub choose: Vec<ChosenSetup>,
+    /// Machines without which the mean of the others would be known better.
+    pub leave_out: Vec<NoisyMachine>,
     /// Notes on the figures.
     pub notes: Vec<String>,
 }
@@ -90,6 +92,15 @@ pub struct WithinDocument {
     pub worth: Option<f64>,
 }
 
+/// A machine to leave out.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct NoisyMachine {
+    /// Its name.
+    pub machine: String,
+    /// Root of the mean squared CV of the steps of its setups.
+    pub cv: f64,
+}
+
 /// A setup to choose.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChosenSetup {
@@ -149,6 +160,7 @@ pub(super) fn document(
         deviation: options.deviation.as_str().to_owned(),
         limit: options.limit,
         choose: choose(&workloads, options.limit),
+        leave_out: leave_out(&workloads),
         notes: notes(&workloads),
         workloads,
     })
@@ -232,6 +244,42 @@ fn choose(workloads: &[WorkloadVariance], limit: f64) -> Vec<ChosenSetup> {
         }
     }
     chosen
+}
+
+/// A variance of fewer trials says too little about a machine.
+const ENOUGH_TRIALS: usize = 3;
+
+/// The machines whose noise spoils the mean over machines, in which each counts the same. With M
+/// machines of variances v, the mean has the variance Σv / M²; without one of them it has the
+/// smaller one (Σv - v) / (M - 1)² if v > Σv · (2M - 1) / M², which is about twice the mean of v.
+///
+/// The variance of a machine is the mean of the squared CVs of its setups' steps. The noisiest is
+/// left out, and then the rest is looked at again.
+fn leave_out(workloads: &[WorkloadVariance]) -> Vec<NoisyMachine> {
+    let setups = || workloads.iter().flat_map(|workload| &workload.setups);
+    let mut machines: Vec<(&str, f64)> = Vec::new();
+    for machine in distinct(setups().map(|setup| setup.machine.as_str())) {
+        let own = setups().filter(|setup| setup.machine == machine);
+        let steps: Vec<&SetupStep> = own.flat_map(|setup| &setup.steps).collect();
+        if steps.iter().any(|step| step.values.len() < ENOUGH_TRIALS) {
+            return Vec::new();
+        }
+        let squares: Option<Vec<f64>> = steps.iter().map(|step| Some(step.cv?.powi(2))).collect();
+        let Some(variance) = squares.and_then(|all| judge::mean(&all)) else { return Vec::new() };
+        machines.push((machine, variance));
+    }
+    machines.sort_by(|(_, one), (_, other)| other.total_cmp(one));
+    let mut left = Vec::new();
+    while let [(noisiest, variance), rest @ ..] = &machines[left.len()..]
+        && rest.len() >= 2
+    {
+        let (count, sum) = (rest.len() as f64 + 1.0, rest.iter().map(|it| it.1).sum::<f64>());
+        if *variance <= (sum + variance) * (2.0 * count - 1.0) / (count * count) {
+            break;
+        }
+        left.push(NoisyMachine { machine: (*noisiest).to_owned(), cv: variance.sqrt() });
+    }
+    left
 }
 
 fn notes(workloads: &[WorkloadVariance]) -> Vec<String> {

@@ -14,7 +14,8 @@ use crate::output::sheet::Printable;
 use setups::setups;
 
 pub use document::{
-    ChosenSetup, SetupDocument, SetupStep, VarianceDocument, WithinDocument, WorkloadVariance,
+    ChosenSetup, NoisyMachine, SetupDocument, SetupStep, VarianceDocument, WithinDocument,
+    WorkloadVariance,
 };
 pub use options::{Deviation, VarianceOptions};
 

@@ -42,6 +42,19 @@ pub(super) fn sheet(document: &VarianceDocument) -> Sheet {
         }
     }
     sheet.parts.push(Part::List(choose(document)));
+    if !document.leave_out.is_empty() {
+        sheet.parts.push(Part::List(List {
+            id: "variance.leave".to_owned(),
+            title: "Which to leave out".to_owned(),
+            lead: "machines so noisy that the mean of the others would be known better:".to_owned(),
+            items: document
+                .leave_out
+                .iter()
+                .map(|it| (it.machine.clone(), format!("cv={}", relative(it.cv))))
+                .collect(),
+            nothing: String::new(),
+        }));
+    }
     for workload in &document.workloads {
         let table = of(workload, within(workload, &document.deviation));
         if table.says_something() {

@@ -1,10 +1,12 @@
-//! The table of machines, for an experiment that ran on several.
+//! The tables of machines, for an experiment that ran on several.
 
 use judge::{OfMachine, OverMachines};
+use metrics::OPS;
 
 use super::view::{VARIANT, View};
+use crate::judging::judged::Judged;
 use crate::output::number::{or_unknown, percent, relative};
-use crate::output::table::{RowKind, Section, Table};
+use crate::output::table::{Row, RowKind, Section, Table, distinct, texts};
 
 /// A machine's part in a comparison.
 struct Part<'a> {
@@ -63,6 +65,51 @@ pub(super) fn table(view: View<'_>) -> Option<Table> {
     });
     table.notes = spreads.collect();
     Some(table)
+}
+
+/// A row for each machine, with a column for each step, and one for their mean; `None` if there is
+/// one machine.
+pub(super) fn rows(view: View<'_>, judged: &Judged) -> Option<Table> {
+    let results = view.results;
+    let over = &judged.over_machines;
+    let steps: Vec<usize> = distinct(over.keys().map(|(step, _)| *step));
+    let what = if judged.metric == OPS.name { "Throughput" } else { judged.metric.as_str() };
+    let id = format!("machines.{}", judged.metric);
+    let mut table = Table::new(Section::Relative, id, format!("{what} by machine")).explained([
+        &format!("ratio to {}: on this machine alone", judged.base_name(results)),
+        "*: the machine certainly differs from the others, or its type from the other types",
+        "mean: of these machines, each counting the same; the verdict is about it",
+    ]);
+    let labels = steps.iter().map(|step| results.step_label(&results.steps[*step]));
+    table.columns = texts(["machine", VARIANT, "type"]);
+    table.columns.extend(labels);
+    let of = |step: usize, variant: usize| over.get(&(step, variant));
+    for variant in distinct(judged.order(results)) {
+        let name = results.variant_name(variant).to_owned();
+        let all: Vec<&OverMachines> = steps.iter().filter_map(|step| of(*step, variant)).collect();
+        let machines = all.iter().flat_map(|over| &over.machines);
+        for (machine, kind) in distinct(machines.map(|it| (&it.machine, &it.kind))) {
+            let cell = |step: &usize| {
+                let over = of(*step, variant)?;
+                let place = over.machines.iter().position(|it| it.machine == *machine)?;
+                let mark = if differing(over)[place].is_empty() { "" } else { "*" };
+                Some(format!("{}{mark}", relative(over.machines[place].comparison.ratio)))
+            };
+            let cells = steps.iter().map(|step| cell(step).unwrap_or_default());
+            let cells = [name.clone(), kind.clone()].into_iter().chain(cells);
+            table.rows.push(Row::new(machine, cells));
+        }
+        if !all.is_empty() {
+            let cell = |step: &usize| {
+                let ratio = of(*step, variant).map(|it| relative(it.fleet.ratio));
+                (ratio.unwrap_or_default(), judged.of(*step, variant).map(|it| it.verdict))
+            };
+            let texts = [(name, None), (String::new(), None)];
+            let cells = texts.into_iter().chain(steps.iter().map(cell));
+            table.rows.push(Row::judged("mean", cells).by_verdicts());
+        }
+    }
+    Some(table).filter(|table| !table.rows.is_empty())
 }
 
 /// For each machine what of it differs: the machine, its type or nothing.

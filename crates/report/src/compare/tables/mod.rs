@@ -29,6 +29,11 @@ pub(crate) fn missing(view: View<'_>, tables: &[Table]) -> Vec<String> {
     lacking.map(|section| empty::why(view.results, *section)).collect()
 }
 
+/// The tables with a row for each machine, one for each metric.
+pub(crate) fn by_machine(view: View<'_>) -> Vec<Table> {
+    view.verdicts.iter().filter_map(|judged| machines::rows(view, judged)).collect()
+}
+
 /// All tables that apply, in reading order.
 pub(crate) fn all(view: View<'_>) -> Vec<Table> {
     let mut tables = throughput::tables(view);
