@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::{Args, ValueEnum};
-use setup::{CLOUD_INIT, CREATE, Request, SCRIPT, Setup};
+use setup::{CLOUD_INIT, CREATE, Cluster, Request, SCRIPT, Setup};
 
 use crate::dash::is_dash;
 use crate::exit::refuse;
@@ -29,8 +29,8 @@ use crate::exit::refuse;
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub struct SetupArgs {
-    /// The text to print
-    #[arg(value_enum, required_unless_present = "output", conflicts_with = "output")]
+    /// The text to print; or cluster, for files that make a Slurm cluster of several machines
+    #[arg(value_enum, required_unless_present = "output")]
     part: Option<Part>,
     /// Write all files into this directory, created if missing. Existing files are not replaced
     #[arg(short, long, value_name = "DIR")]
@@ -103,6 +103,24 @@ pub struct SetupArgs {
     /// Also turn off idle states that take longer than 20 µs to leave
     #[arg(long, help_heading = "Server")]
     no_deep_idle: bool,
+
+    /// The machines: a file with the line that `slurmd -C` prints on each (- for standard input)
+    #[arg(long, value_name = "FILE", help_heading = "Cluster")]
+    nodes: Option<PathBuf>,
+    /// The machine of Slurm's controller, NAME or NAME(ADDRESS); better none that measures
+    #[arg(long, value_name = "HOST", help_heading = "Cluster")]
+    controller: Option<String>,
+    /// Name of the partition to measure in
+    #[arg(long, value_name = "NAME", default_value = "bench", help_heading = "Cluster")]
+    partition: String,
+    /// Where steelyard is on the machines
+    #[arg(
+        long,
+        value_name = "FILE",
+        default_value = "/usr/local/bin/steelyard",
+        help_heading = "Cluster"
+    )]
+    steelyard: String,
 }
 
 const EXAMPLES: &str = "\
@@ -112,7 +130,11 @@ Examples:
     bench/create.sh
   A server that exists, its one empty disk for data:
     steelyard setup script --device auto > setup.sh
-    ssh HOST sudo bash -s < setup.sh";
+    ssh HOST sudo bash -s < setup.sh
+  A Slurm cluster of machines that exist, after apt-get install slurmd on each:
+    for host in n1 n2 n3; do ssh $host slurmd -C; done > nodes.txt
+    steelyard setup cluster --controller head --nodes nodes.txt -o cluster
+    cluster/all.sh";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Part {
@@ -122,6 +144,8 @@ enum Part {
     CloudInit,
     /// The script that creates the instance; it needs cloud-init.yaml in the same directory
     Create,
+    /// Files that make a Slurm cluster, with -o
+    Cluster,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
@@ -212,6 +236,15 @@ impl SetupArgs {
 
 /// Prints or writes the texts.
 pub fn run(args: &SetupArgs) -> anyhow::Result<()> {
+    if args.part == Some(Part::Cluster) {
+        return cluster(args);
+    }
+    if args.nodes.is_some() || args.controller.is_some() {
+        return refuse("--nodes and --controller are about a cluster: steelyard setup cluster …");
+    }
+    if args.part.is_some() && args.output.is_some() {
+        return refuse("-o writes all files; leave out the name of one, or print it without -o");
+    }
     let setup = match Setup::new(args.request()) {
         Ok(setup) => setup,
         Err(error) => return refuse(error.to_string()),
@@ -228,7 +261,7 @@ pub fn run(args: &SetupArgs) -> anyhow::Result<()> {
                 Some(text) => text,
                 None => return refuse("nothing to create: add --cloud gcp or --cloud aws"),
             },
-            Some(Part::Script) | None => setup.script(),
+            Some(Part::Script | Part::Cluster) | None => setup.script(),
         };
         std::io::stdout().lock().write_all(text.as_bytes())?;
         return Ok(());
@@ -236,7 +269,40 @@ pub fn run(args: &SetupArgs) -> anyhow::Result<()> {
     write_all(directory, &setup)
 }
 
-/// Writes all files, or none if one of them exists.
+/// Writes the files of a cluster.
+fn cluster(args: &SetupArgs) -> anyhow::Result<()> {
+    let (Some(nodes), Some(controller), Some(directory)) =
+        (&args.nodes, &args.controller, &args.output)
+    else {
+        return refuse(
+            "a cluster needs --nodes FILE, --controller HOST and -o DIR, as in: steelyard setup \
+             cluster --controller head --nodes nodes.txt -o cluster",
+        );
+    };
+    let read = match is_dash(nodes) {
+        true => std::io::read_to_string(std::io::stdin()),
+        false => fs::read_to_string(nodes),
+    };
+    let nodes = match read {
+        Ok(text) => text,
+        Err(error) => {
+            return refuse(format!("--nodes: cannot read {}: {error}", nodes.display()));
+        }
+    };
+    let cluster = match Cluster::new(controller, &nodes, &args.partition, &args.steelyard) {
+        Ok(cluster) => cluster,
+        Err(error) => return refuse(error.to_string()),
+    };
+    let mode = |runs| if runs { 0o755 } else { 0o644 };
+    let files = cluster.files().into_iter().map(|it| (it.name, it.text, mode(it.runs), it.what));
+    let all = directory.join("all.sh");
+    let next = format!(
+        "read them, then run {}; or copy them to each machine and run node.sh there",
+        all.display()
+    );
+    write(directory, &files.collect::<Vec<_>>(), &next)
+}
+
 fn write_all(directory: &Path, setup: &Setup) -> anyhow::Result<()> {
     let create = setup.create();
     let next = match &create {
@@ -250,9 +316,17 @@ fn write_all(directory: &Path, setup: &Setup) -> anyhow::Result<()> {
     files.extend(
         create.map(|text| (CREATE, text, 0o755, "creates the instance, which costs money")),
     );
+    write(directory, &files, &next)
+}
+
+/// A file's name, text, mode and purpose.
+type File = (&'static str, String, u32, &'static str);
+
+/// Writes all files, or none if one of them exists, and says what is next.
+fn write(directory: &Path, files: &[File], next: &str) -> anyhow::Result<()> {
     let doing = || format!("cannot write to {}", directory.display());
     fs::create_dir_all(directory).with_context(doing)?;
-    for (name, ..) in &files {
+    for (name, ..) in files {
         let path = directory.join(name);
         if path.symlink_metadata().is_ok() {
             return refuse(format!("{} exists; name another directory", path.display()));
@@ -273,7 +347,7 @@ fn write_all(directory: &Path, setup: &Setup) -> anyhow::Result<()> {
         }
         return Err(error).with_context(doing);
     }
-    for (name, _, _, what) in &files {
+    for (name, _, _, what) in files {
         println!("{}: {what}", directory.join(name).display());
     }
     println!("{next}");

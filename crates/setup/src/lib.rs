@@ -1,5 +1,6 @@
 //! Text that makes a bare server fit to measure on: commands that create it in a cloud, a
-//! cloud-init file, and a script for an existing server. This crate runs none of it.
+//! cloud-init file, and a script for an existing server; and that of a [`Cluster`] of several. This
+//! crate runs none of it.
 //!
 //! The script is `src/setup.sh`, which runs as it is; [`Setup::script`] fills in its settings. The
 //! cloud-init file carries the same script. `doctor` judges the outcome: the script writes the
@@ -23,12 +24,14 @@
 
 mod aws;
 mod check;
+mod cluster;
 mod files;
 mod gcp;
 mod request;
 mod script;
 
 pub use check::Error;
+pub use cluster::{Cluster, ClusterFile};
 pub use files::{CLOUD_INIT, CREATE, SCRIPT};
 pub use request::{Cloud, Filesystem, Request, Ubuntu};
 

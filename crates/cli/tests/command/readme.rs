@@ -45,7 +45,7 @@ const HERE: [(&str, &str); 13] = [
 
 /// Rules for commands that have these words: what is added to the command, and how it ends. The
 /// first match holds.
-const RULES: [(&str, &str, Ends); 27] = [
+const RULES: [(&str, &str, Ends); 28] = [
     // Checks the plan and the options. fleet.rs runs them on a real Slurm.
     ("steelyard submit load.toml", "--dry-run > /dev/null", Ends::Well),
     ("steelyard submit --resume", "", Ends::Saying("--results <ADDRESS>")),
@@ -77,6 +77,8 @@ const RULES: [(&str, &str, Ends); 27] = [
     ("steelyard export ", "", Ends::Well),
     ("steelyard import ", "", Ends::Well),
     ("steelyard push ", "", Ends::Well),
+    // fleet.rs starts a real Slurm with its files.
+    ("steelyard setup cluster", "", Ends::Saying("--nodes: cannot read nodes.txt")),
     ("steelyard setup ", "", Ends::Well),
     ("steelyard fetch ", "", Ends::Well),
 ];

@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
 
 use crate::place::Place;
 
@@ -88,4 +89,39 @@ fn sizes_have_units() {
             place.steelyard(&[&["setup", "create", "--disk-size", size], &GCP[..]].concat());
         assert!(ended.stdout.contains(&format!(",size={gigabytes},")), "{size}: {}", ended.stderr);
     }
+}
+
+#[test]
+fn a_cluster_keeps_what_is_there() {
+    let place = Place::new();
+    let (nodes, cluster) = (place.path().join("nodes.txt"), place.path().join("cluster"));
+    fs::write(&nodes, "NodeName=n1 CPUs=2 RealMemory=1000\nUpTime=1-00:00:00\n").unwrap();
+    let words = ["setup", "cluster", "--controller", "head", "--nodes", nodes.to_str().unwrap()];
+    let ended = place.steelyard(&words);
+    assert_eq!(ended.code, Some(2), "{}", ended.stderr);
+    assert!(ended.stderr.contains("-o DIR"), "{}", ended.stderr);
+    let ended = place.steelyard(&[&words[..], &["-o", cluster.to_str().unwrap()]].concat());
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    assert!(ended.stdout.contains("node.sh: sets up the machine it runs on"), "{}", ended.stdout);
+    fs::write(cluster.join("munge.key"), "key").unwrap();
+    let root = place.path().join("root");
+    let node = || {
+        let mut command = Command::new("sh");
+        command.arg(cluster.join("node.sh")).env("ROOT", &root).env("START", "no");
+        let output = command.output().unwrap();
+        (output.status.code(), String::from_utf8(output.stdout).unwrap())
+    };
+    let (code, said) = node();
+    assert_eq!((code, said.lines().count()), (Some(0), 4), "{said}");
+    let key = fs::metadata(root.join("etc/munge/munge.key")).unwrap();
+    assert_eq!(key.permissions().mode() & 0o777, 0o400);
+    assert_eq!(node(), (Some(0), String::new()), "nothing changes");
+    let conf = root.join("etc/slurm/slurm.conf");
+    fs::write(&conf, "ClusterName=ours\n").unwrap();
+    let (code, said) = node();
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("slurm.conf: kept"), "{said}");
+    assert_eq!(fs::read_to_string(&conf).unwrap(), "ClusterName=ours\n");
+    let new = fs::read_to_string(root.join("etc/slurm/slurm.conf.new")).unwrap();
+    assert!(new.contains("NodeName=n1 CPUs=2 RealMemory=1000 State=UNKNOWN\n"), "{new}");
 }
