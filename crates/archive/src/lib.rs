@@ -36,6 +36,6 @@ pub use file::MAGIC;
 pub use import::{Imported, import, import_named, is_archive, verify};
 pub use manifest::{Entry, FORMAT, Manifest, Summary};
 pub use output::write_whole;
-pub use remote::Address;
+pub use remote::{Address, Listed, Requests};
 pub use shelf::Shelf;
 pub use view::Wanted;

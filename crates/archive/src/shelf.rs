@@ -1,15 +1,17 @@
 //! Documents and experiments at an address under names of the caller's choice. This file does not
 //! know what they are for.
 
+use std::collections::HashMap;
+use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use store::{ExperimentId, Store};
 
 use crate::Error;
 use crate::bounded::largest;
 use crate::export::pack_in;
-use crate::import::import_named;
-use crate::remote::{Address, Objects};
+use crate::remote::{Address, Listed, Objects, Requests};
 use crate::workshop::Workshop;
 
 /// Documents and experiments at an address, in a folder of their own.
@@ -18,7 +20,12 @@ pub struct Shelf {
     objects: Objects,
     folder: String,
     work: PathBuf,
+    /// Documents that were read, with what tells this content from another.
+    read: Mutex<HashMap<String, Document>>,
 }
+
+/// A document's version and content.
+type Document = ((u64, Option<String>), Vec<u8>);
 
 impl Shelf {
     /// Opens a folder of an address. `work` is a directory for work in progress, created if it
@@ -28,7 +35,12 @@ impl Shelf {
     /// If there are no credentials for it.
     pub fn open(address: &Address, folder: &str, work: &Path) -> Result<Self, Error> {
         let (folder, work) = (folder.to_owned(), work.to_owned());
-        Ok(Self { objects: Objects::open(address)?, folder, work })
+        Ok(Self { objects: Objects::open(address)?, folder, work, read: Mutex::default() })
+    }
+
+    /// What was asked of the address through this shelf so far.
+    pub fn requests(&self) -> Requests {
+        self.objects.requests()
     }
 
     /// The address.
@@ -65,15 +77,30 @@ impl Shelf {
         self.objects.read_if_there(&self.name(name))
     }
 
-    /// The names of the documents in `place`, a folder in this one, and their contents.
+    /// The documents in `place`, a folder in this one.
     ///
     /// # Errors
     /// If the address cannot be read.
-    pub fn read_all(&self, place: &str) -> Result<Vec<(String, Vec<u8>)>, Error> {
-        let place = self.name(place);
-        let names = self.objects.names(&place)?;
-        let paths: Vec<String> = names.iter().map(|name| format!("{place}/{name}")).collect();
-        Ok(names.into_iter().zip(self.objects.read(&paths)?).collect())
+    pub fn list(&self, place: &str) -> Result<Vec<Listed>, Error> {
+        self.objects.listed(&self.name(place))
+    }
+
+    /// The contents of documents in `place`, in the same order. One that this shelf has read before
+    /// is read again only if it has changed since then.
+    ///
+    /// # Errors
+    /// If the address cannot be read.
+    pub fn contents(&self, place: &str, those: &[Listed]) -> Result<Vec<Vec<u8>>, Error> {
+        let mut known = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        let path = |it: &Listed| self.name(&format!("{place}/{}", it.name));
+        let is_new = |it: &&Listed| known.get(&path(it)).is_none_or(|(was, _)| *was != it.version);
+        let new: Vec<&Listed> = those.iter().filter(is_new).collect();
+        let paths: Vec<String> = new.iter().map(|it| path(it)).collect();
+        for ((path, it), content) in paths.iter().zip(&new).zip(self.objects.read(&paths)?) {
+            known.insert(path.clone(), (it.version.clone(), content));
+        }
+        let content = |it| known.get(&path(it)).map(|(_, content)| content.clone());
+        Ok(those.iter().filter_map(content).collect())
     }
 
     /// Uploads an experiment with its artifacts. It is complete where it can be seen.
@@ -92,14 +119,19 @@ impl Shelf {
         self.objects.add_file(&self.name(name), &packed)
     }
 
-    /// Downloads an experiment into a results directory, which is created.
+    /// Downloads an experiment into a results directory, which is created. That its content is what
+    /// the caller expects is left to the caller.
     ///
     /// # Errors
-    /// If it can't be read, is damaged or from another version of steelyard.
+    /// If it can't be read, is damaged or from another version of steelyard, or the directory
+    /// exists.
     pub fn take(&self, name: &str, results: &Path) -> Result<(), Error> {
         let workshop = Workshop::open(&self.work)?;
         let (name, file) = (self.name(name), workshop.path().join("taken"));
-        self.objects.read_file(&name, largest()?, &file)?;
-        import_named(&file, &format!("{}/{name}", self.address()), results, None).map(drop)
+        let (largest, named) = (largest()?, format!("{}/{name}", self.address()));
+        self.objects.read_file(&name, largest, &file)?;
+        fs::create_dir(results).map_err(Error::io("create", results))?;
+        // Unpacked, it is a results directory.
+        crate::file::read(&file, &named, largest, Some(results)).map(drop)
     }
 }

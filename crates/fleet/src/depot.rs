@@ -1,10 +1,11 @@
 //! Where a submission and everything about it is kept.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use archive::{Address, Shelf};
+use archive::{Address, Listed, Requests, Shelf};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use store::{ExperimentId, Store};
@@ -14,14 +15,21 @@ use crate::job::Job;
 use crate::submission::{Submission, check_name};
 
 const FOLDER: &str = "fleet";
+const JSON: &str = ".json";
 const SUBMISSION: &str = "submission.json";
 /// What the first element was run with.
 const ALIKE: &str = "alike.json";
+const CLAIMS: &str = "claims";
+const STARTS: &str = "starts";
+const FAILURES: &str = "failures";
+const REFUSALS: &str = "refusals";
 /// For so long a claim is tried again.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// A list of the submissions, because the folders of an address are not listed.
 const INDEX: &str = "fleet-index";
 const NAMES: &str = "names";
+/// The names of those whose merged experiment was added, in the same folder.
+const MERGED: &str = "merged";
 
 /// The content hash of the merged experiment, once that was added to those of the address.
 const WHOLE: &str = "whole";
@@ -44,6 +52,33 @@ impl Start {
         let job: String = self.job.chars().map(plain).collect();
         format!("{}-{job}-{}", self.element, self.restart)
     }
+
+    /// The start of a document's name; its job as it is there.
+    fn of(name: &str) -> Option<Self> {
+        let (element, rest) = name.strip_suffix(JSON)?.split_once('-')?;
+        let (job, restart) = rest.rsplit_once('-')?;
+        let (element, restart) = (element.parse().ok()?, restart.parse().ok()?);
+        Some(Self { element, job: job.to_owned(), restart })
+    }
+}
+
+/// The name of a submission.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Named {
+    /// The name.
+    pub name: String,
+    /// True if its elements are all done and are one experiment.
+    pub is_whole: bool,
+}
+
+/// That a document about a start is there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Trace {
+    /// When it was written, by the clock of the storage, milliseconds since 1970 (UTC).
+    pub(crate) at_ms: i64,
+    /// Which start it is about.
+    pub(crate) start: Start,
+    document: Listed,
 }
 
 /// That an element was started.
@@ -117,7 +152,9 @@ impl Depot {
         check_name(name)?;
         let shelf = shelf(address, name, work)?;
         let Some(content) = shelf.read(SUBMISSION)? else {
-            let known = match Self::names(address, work)?.join(", ") {
+            let names: Vec<String> =
+                Self::all_named(address, work)?.into_iter().map(|it| it.name).collect();
+            let known = match names.join(", ") {
                 none if none.is_empty() => "is none".to_owned(),
                 names => format!("are {names}"),
             };
@@ -128,15 +165,25 @@ impl Depot {
         Ok(Self { shelf, submission })
     }
 
-    /// The names of all submissions at an address, sorted.
+    /// All submissions at an address, by name.
     ///
     /// # Errors
     /// If the address can't be read.
-    pub fn names(address: &Address, work: &Path) -> Result<Vec<String>, Error> {
-        let all = Shelf::open(address, INDEX, work)?.read_all(NAMES)?;
-        let mut names: Vec<String> = all.into_iter().map(|(name, _)| name).collect();
-        names.sort();
-        Ok(names)
+    pub fn all_named(address: &Address, work: &Path) -> Result<Vec<Named>, Error> {
+        let shelf = Shelf::open(address, INDEX, work)?;
+        let names = |place| -> Result<Vec<String>, Error> {
+            Ok(shelf.list(place)?.into_iter().map(|it| it.name).collect())
+        };
+        let merged: BTreeSet<String> = names(MERGED)?.into_iter().collect();
+        let named = |name: String| Named { is_whole: merged.contains(&name), name };
+        let mut all: Vec<Named> = names(NAMES)?.into_iter().map(named).collect();
+        all.sort();
+        Ok(all)
+    }
+
+    /// What was asked of the address for this submission so far, by this process.
+    pub fn requests(&self) -> Requests {
+        self.shelf.requests()
     }
 
     /// The submission.
@@ -157,7 +204,7 @@ impl Depot {
     /// # Errors
     /// If the address can't be written.
     pub fn add_start(&self, started: &Started) -> Result<(), Error> {
-        self.add(&format!("starts/{}.json", started.start.name()), started)
+        self.add(&format!("{STARTS}/{}{JSON}", started.start.name()), started)
     }
 
     /// Notes that a start failed.
@@ -165,7 +212,23 @@ impl Depot {
     /// # Errors
     /// If the address can't be written.
     pub fn add_failure(&self, failed: &Failed) -> Result<(), Error> {
-        self.add(&format!("failures/{}.json", failed.started.start.name()), failed)
+        self.add(&format!("{FAILURES}/{}{JSON}", failed.started.start.name()), failed)
+    }
+
+    /// Notes that a start failed because its machine is not fit.
+    ///
+    /// # Errors
+    /// If the address can't be written.
+    pub fn add_refusal(&self, failed: &Failed) -> Result<(), Error> {
+        self.add(&format!("{REFUSALS}/{}{JSON}", failed.started.start.name()), failed)
+    }
+
+    /// The starts that failed because their machines are not fit.
+    ///
+    /// # Errors
+    /// If the address can't be read; [`Error::Damaged`].
+    pub fn refusals(&self) -> Result<Vec<Failed>, Error> {
+        self.all(REFUSALS)
     }
 
     /// Puts what a start has measured into the depot and claims the element for it. `false` if
@@ -242,12 +305,30 @@ impl Depot {
         self.shelf.read(&name)?.map(|content| self.parsed(&name, &content)).transpose()
     }
 
-    /// All claims, by element.
+    /// When elements were claimed, by the clock of the storage, milliseconds since 1970 (UTC): one
+    /// request for 1000 elements.
+    ///
+    /// # Errors
+    /// If the address can't be read.
+    pub(crate) fn done(&self) -> Result<BTreeMap<u32, i64>, Error> {
+        let of = |it: Listed| Some((it.name.strip_suffix(JSON)?.parse().ok()?, it.at_ms));
+        Ok(self.shelf.list(CLAIMS)?.into_iter().filter_map(of).collect())
+    }
+
+    /// True if no element is missing.
+    ///
+    /// # Errors
+    /// If the address can't be read.
+    pub(crate) fn is_done(&self) -> Result<bool, Error> {
+        Ok(self.done()?.len() >= self.submission.elements as usize)
+    }
+
+    /// All claims, by element. Each is read once for the life of this depot.
     ///
     /// # Errors
     /// If the address can't be read; [`Error::Damaged`].
     pub fn claims(&self) -> Result<Vec<Claim>, Error> {
-        let mut claims: Vec<Claim> = self.all("claims")?;
+        let mut claims: Vec<Claim> = self.all(CLAIMS)?;
         claims.sort_by_key(|claim| claim.started.start.element);
         Ok(claims)
     }
@@ -262,20 +343,37 @@ impl Depot {
         Ok(jobs)
     }
 
-    /// All starts.
-    ///
-    /// # Errors
-    /// If the address can't be read; [`Error::Damaged`].
-    pub fn starts(&self) -> Result<Vec<Started>, Error> {
-        self.all("starts")
+    /// The traces of starts.
+    pub(crate) fn starts(&self) -> Result<Vec<Trace>, Error> {
+        self.traces(STARTS)
     }
 
-    /// All failures.
-    ///
-    /// # Errors
-    /// If the address can't be read; [`Error::Damaged`].
-    pub fn failures(&self) -> Result<Vec<Failed>, Error> {
-        self.all("failures")
+    /// The traces of failures.
+    pub(crate) fn failures(&self) -> Result<Vec<Trace>, Error> {
+        self.traces(FAILURES)
+    }
+
+    fn traces(&self, folder: &str) -> Result<Vec<Trace>, Error> {
+        let of = |document: Listed| {
+            let start = Start::of(&document.name)?;
+            Some(Trace { at_ms: document.at_ms, start, document })
+        };
+        Ok(self.shelf.list(folder)?.into_iter().filter_map(of).collect())
+    }
+
+    /// What is said in these traces of starts.
+    pub(crate) fn read_starts(&self, those: &[Trace]) -> Result<Vec<Started>, Error> {
+        self.read(STARTS, those)
+    }
+
+    /// What is said in these traces of failures.
+    pub(crate) fn read_failures(&self, those: &[Trace]) -> Result<Vec<Failed>, Error> {
+        self.read(FAILURES, those)
+    }
+
+    fn read<T: DeserializeOwned>(&self, folder: &str, those: &[Trace]) -> Result<Vec<T>, Error> {
+        let those: Vec<Listed> = those.iter().map(|it| it.document.clone()).collect();
+        self.documents(folder, &those)
     }
 
     /// True if the merged experiment was added to those of the address.
@@ -286,9 +384,11 @@ impl Depot {
         Ok(self.shelf.read(WHOLE)?.is_some())
     }
 
-    /// Notes that it was added.
-    pub(crate) fn add_whole(&self, content: &str) -> Result<(), Error> {
-        Ok(self.shelf.add(WHOLE, content.as_bytes().to_vec())?)
+    /// Notes that it was added. `work` is a directory for work in progress.
+    pub(crate) fn add_whole(&self, content: &str, work: &Path) -> Result<(), Error> {
+        self.shelf.add(WHOLE, content.as_bytes().to_vec())?;
+        let names = Shelf::open(self.shelf.address(), INDEX, work)?;
+        Ok(names.add(&format!("{MERGED}/{}", self.submission.name), Vec::new())?)
     }
 
     /// Downloads the part that counts into a results directory, which is created.
@@ -321,8 +421,19 @@ impl Depot {
     }
 
     fn all<T: DeserializeOwned>(&self, folder: &str) -> Result<Vec<T>, Error> {
-        let all = self.shelf.read_all(folder)?.into_iter();
-        all.map(|(name, content)| self.parsed(&format!("{folder}/{name}"), &content)).collect()
+        self.documents(folder, &self.shelf.list(folder)?)
+    }
+
+    fn documents<T: DeserializeOwned>(
+        &self,
+        folder: &str,
+        those: &[Listed],
+    ) -> Result<Vec<T>, Error> {
+        let contents = self.shelf.contents(folder, those)?;
+        let parsed = |(it, content): (&Listed, &Vec<u8>)| {
+            self.parsed(&format!("{folder}/{}", it.name), content)
+        };
+        those.iter().zip(&contents).map(parsed).collect()
     }
 
     fn parsed<T: DeserializeOwned>(&self, name: &str, content: &[u8]) -> Result<T, Error> {
@@ -359,5 +470,5 @@ fn programs(store: &Store, experiment: ExperimentId, steelyard: &str) -> Result<
 }
 
 fn claim_name(element: u32) -> String {
-    format!("claims/{element}.json")
+    format!("{CLAIMS}/{element}{JSON}")
 }

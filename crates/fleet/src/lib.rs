@@ -17,13 +17,17 @@
 //! fleet/NAME/jobs/JOB.json            a job that the scheduler has for it
 //! fleet/NAME/starts/E-JOB-R.json      element E was started, where and when
 //! fleet/NAME/failures/E-JOB-R.json    that start failed, and why
+//! fleet/NAME/refusals/E-JOB-R.json    that it failed because its machine is not fit
 //! fleet/NAME/alike.json               the programs with which the first was run
 //! fleet/NAME/parts/E-JOB-R-HASH.steelyard   what that start has measured
 //! fleet/NAME/claims/E.json            which part counts
 //! fleet/NAME/whole                    content hash of the merged experiment, once it was pushed
+//! fleet-index/names/NAME              that there is such a submission
+//! fleet-index/merged/NAME             that its experiment was pushed
 //! ```
 
 mod depot;
+mod elsewhere;
 mod error;
 mod job;
 mod merge;
@@ -32,11 +36,12 @@ mod slurm;
 mod status;
 mod submission;
 
-pub use depot::{Claim, Depot, Failed, Start, Started};
+pub use depot::{Claim, Depot, Failed, Named, Start, Started};
+pub use elsewhere::{MACHINES, elsewhere};
 pub use error::Error;
 pub use job::{Job, Wishes};
-pub use merge::{conclude, merge};
+pub use merge::{Growing, conclude, merge};
 pub use scheduler::{Queued, Scheduler, Waits};
 pub use slurm::{Slurm, script};
-pub use status::{Element, State, Status, status};
+pub use status::{Element, State, Status, Unfit, status};
 pub use submission::Submission;

@@ -1,13 +1,101 @@
 //! The parts of a submission as one experiment.
 
+use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use archive::Archive;
 use store::{ExperimentId, ExperimentState, Store, Whole};
 
 use crate::depot::{Claim, Depot};
 use crate::error::Error;
+
+/// The experiment that grows while elements get done. Each part is downloaded once.
+#[derive(Debug)]
+pub struct Growing<'a> {
+    depot: &'a Depot,
+    work: PathBuf,
+    whole: Store,
+    into: Option<ExperimentId>,
+    merged: BTreeSet<u32>,
+    blocks: u32,
+    ended_ms: Option<i64>,
+}
+
+impl<'a> Growing<'a> {
+    /// One without elements, in a new results directory in `work`, an empty directory.
+    ///
+    /// # Errors
+    /// If the directory can't be written.
+    pub fn new(depot: &'a Depot, work: &Path) -> Result<Self, Error> {
+        let (whole, work) = (Store::open(&work.join("whole"))?, work.to_owned());
+        let (into, merged, blocks, ended_ms) = (None, BTreeSet::new(), 0, None);
+        Ok(Self { depot, work, whole, into, merged, blocks, ended_ms })
+    }
+
+    /// Adds the elements of these claims that were not added before, in their order.
+    ///
+    /// # Errors
+    /// If a part can't be read, was damaged, or has other variants than the others.
+    pub fn add(&mut self, claims: &[Claim]) -> Result<(), Error> {
+        let is_new = |it: &&Claim| !self.merged.contains(&it.started.start.element);
+        let mut new: Vec<&Claim> = claims.iter().filter(is_new).collect();
+        new.sort_by_key(|claim| claim.started.start.element);
+        for claim in new {
+            self.add_one(claim).map_err(|source| {
+                let (element, host) = (claim.started.start.element, claim.started.host.clone());
+                Error::Part { element, host, source: Box::new(source) }
+            })?;
+        }
+        Ok(())
+    }
+
+    fn add_one(&mut self, claim: &Claim) -> Result<(), Error> {
+        let element = claim.started.start.element;
+        let place = self.work.join(element.to_string());
+        let (part, experiment) = self.depot.take(claim, &place)?;
+        let facts = part.experiment(experiment)?;
+        let ids = match self.into {
+            None => part.copy_experiment(experiment, &self.whole, None)?,
+            Some(into) => part.append_trials(experiment, &self.whole, into, self.blocks)?,
+        };
+        // Of files that are made for a whole experiment, that of the first part stays.
+        part.copy_artifacts(experiment, &ids, &self.whole)?;
+        self.into = Some(ids.experiment.1);
+        self.blocks += facts.blocks;
+        self.ended_ms = self.ended_ms.max(facts.ended_ms);
+        self.merged.insert(element);
+        fs::remove_dir_all(&place).map_err(Error::io("remove", &place))
+    }
+
+    /// The experiment of what was added so far: finished if no element is missing, otherwise
+    /// interrupted.
+    ///
+    /// # Errors
+    /// [`Error::Nothing`] without elements; if the directory can't be written.
+    pub fn experiment(&self) -> Result<(&Store, ExperimentId), Error> {
+        let submission = self.depot.submission();
+        let Some(into) = self.into else { return Err(Error::Nothing(submission.name.clone())) };
+        let complete = self.merged.len() == submission.elements as usize;
+        let plan = submission.whole_plan(self.blocks)?;
+        self.whole.become_whole(
+            into,
+            &Whole {
+                name: plan.name.clone(),
+                plan: plan.text,
+                seed: submission.seed,
+                blocks: self.blocks,
+                created_ms: submission.created_ms,
+                ended_ms: self.ended_ms,
+                state: match complete {
+                    true => ExperimentState::Finished,
+                    false => ExperimentState::Interrupted,
+                },
+            },
+        )?;
+        Ok((&self.whole, into))
+    }
+}
 
 /// Makes one experiment of the elements that are done, in a new results directory in `work`, an
 /// empty directory. The blocks of element 1 come first, then those of element 2, and so on; a
@@ -17,54 +105,12 @@ use crate::error::Error;
 /// whenever it is made. It is finished if no element is missing, otherwise interrupted.
 ///
 /// # Errors
-/// [`Error::Nothing`] without claims; if a part can't be read, was damaged, or has other variants
-/// than the others.
+/// [`Error::Nothing`] without claims; as [`Growing::add`].
 pub fn merge(depot: &Depot, claims: &[Claim], work: &Path) -> Result<(Store, ExperimentId), Error> {
-    let submission = depot.submission();
-    let mut claims: Vec<&Claim> = claims.iter().collect();
-    claims.sort_by_key(|claim| claim.started.start.element);
-    let whole = Store::open(&work.join("whole"))?;
-    let (mut into, mut blocks, mut ended_ms) = (None, 0, None);
-    for claim in &claims {
-        let element = claim.started.start.element;
-        let of_part = |source: Error| {
-            let (host, source) = (claim.started.host.clone(), Box::new(source));
-            Error::Part { element, host, source }
-        };
-        let place = work.join(element.to_string());
-        let (part, experiment) = depot.take(claim, &place).map_err(of_part)?;
-        let facts = part.experiment(experiment)?;
-        let ids = match into {
-            None => part.copy_experiment(experiment, &whole, None),
-            Some(into) => part.append_trials(experiment, &whole, into, blocks),
-        };
-        let ids = ids.map_err(|error| of_part(error.into()))?;
-        // Of files that are made for a whole experiment, that of the first part stays.
-        part.copy_artifacts(experiment, &ids, &whole)?;
-        into = Some(ids.experiment.1);
-        blocks += facts.blocks;
-        ended_ms = ended_ms.max(facts.ended_ms);
-        fs::remove_dir_all(&place).map_err(Error::io("remove", &place))?;
-    }
-    let Some(into) = into else { return Err(Error::Nothing(submission.name.clone())) };
-    let complete = claims.len() == submission.elements as usize;
-    let plan = submission.whole_plan(blocks)?;
-    whole.become_whole(
-        into,
-        &Whole {
-            name: plan.name.clone(),
-            plan: plan.text,
-            seed: submission.seed,
-            blocks,
-            created_ms: submission.created_ms,
-            ended_ms,
-            state: match complete {
-                true => ExperimentState::Finished,
-                false => ExperimentState::Interrupted,
-            },
-        },
-    )?;
-    Ok((whole, into))
+    let mut growing = Growing::new(depot, work)?;
+    growing.add(claims)?;
+    let (_, experiment) = growing.experiment()?;
+    Ok((growing.whole, experiment))
 }
 
 /// Makes the experiment of a submission whose elements are all done and adds it to the others at
@@ -78,12 +124,12 @@ pub fn conclude(depot: &Depot, archive: &Archive, work: &Path) -> Result<bool, E
     if depot.is_whole()? {
         return Ok(true);
     }
-    let claims = depot.claims()?;
-    if claims.len() < submission.elements as usize {
+    // Every element asks, so this must not read all claims.
+    if !depot.is_done()? {
         return Ok(false);
     }
-    let (whole, experiment) = merge(depot, &claims, work)?;
+    let (whole, experiment) = merge(depot, &depot.claims()?, work)?;
     archive.push(&whole, experiment, &submission.steelyard)?;
-    depot.add_whole(&whole.content_hash(experiment)?)?;
+    depot.add_whole(&whole.content_hash(experiment)?, work)?;
     Ok(true)
 }

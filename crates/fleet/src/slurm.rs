@@ -36,6 +36,8 @@ pub fn script(name: &str, elements: &[u32], wishes: &Wishes, command: &[String])
     option("requeue", "");
     // With the credentials, whatever SBATCH_EXPORT says.
     option("export", "ALL");
+    // Each machine's own limits, not those of the machine that submits.
+    option("propagate", "NONE");
     option("open-mode", "append");
     option("output", &format!("{}-%a.log", job_name(name)));
     for (name, value) in [
@@ -203,6 +205,7 @@ mod tests {
             "#SBATCH --job-name=steelyard-x",
             "#SBATCH --array=4-5%2",
             "#SBATCH --requeue",
+            "#SBATCH --propagate=NONE",
             "#SBATCH --partition=bench",
             "#SBATCH --constraint=epyc",
             "#SBATCH --time=\"1 # x\"",

@@ -1,11 +1,12 @@
 //! What has become of each element, from what the depot and the scheduler say.
 
+use std::collections::{BTreeMap, HashMap};
+
 use serde::Serialize;
 
-use crate::depot::{Claim, Failed, Started};
-use crate::job::Job;
-use crate::scheduler::{Queued, Waits};
-use crate::submission::Submission;
+use crate::depot::{Depot, Trace};
+use crate::error::Error;
+use crate::scheduler::{Queued, Scheduler, Waits};
 
 /// A queue in which nothing has happened for so long, with nothing running, is said to be stuck.
 const STUCK_MS: i64 = 5 * 60 * 1000;
@@ -18,6 +19,17 @@ pub struct Status {
     /// Since when nothing has happened, milliseconds since 1970 (UTC), if elements wait, none runs,
     /// and that is more than 5 minutes ago.
     pub stuck_since_ms: Option<i64>,
+    /// Machines that elements refused, by name.
+    pub unfit: BTreeMap<String, Unfit>,
+}
+
+/// A machine on which elements don't run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Unfit {
+    /// Why the last one refused it.
+    pub why: String,
+    /// How many starts refused it.
+    pub starts: usize,
 }
 
 /// The state of an element.
@@ -27,7 +39,8 @@ pub struct Element {
     pub element: u32,
     /// What has become of it.
     pub state: State,
-    /// The machine, if it was started: that of its claim, or of its last start.
+    /// The machine, if it was started: that of its claim once [`Status::name_machines`] was called,
+    /// or of its last start.
     pub host: Option<String>,
     /// How often it was started.
     pub starts: usize,
@@ -70,92 +83,139 @@ impl Status {
         self.elements.iter().filter(move |element| element.state == state)
     }
 
-    /// True if no element will be done without help.
-    pub fn needs_help(&self) -> bool {
-        let bad = |it: &Element| matches!(it.state, State::Failed | State::Lost);
-        self.stuck_since_ms.is_some() || self.elements.iter().any(bad)
+    /// Says of elements that are done on which machine. This reads a document for each.
+    ///
+    /// # Errors
+    /// If the depot can't be asked.
+    pub fn name_machines(&mut self, depot: &Depot) -> Result<(), Error> {
+        let claims = depot.claims()?.into_iter().map(|it| it.started);
+        let mut hosts: HashMap<u32, String> =
+            claims.map(|it| (it.start.element, it.host)).collect();
+        for it in self.elements.iter_mut().filter(|it| it.state == State::Done) {
+            it.host = hosts.remove(&it.element);
+        }
+        Ok(())
     }
 }
 
-/// What is known about a submission, apart from the queue.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Known {
-    pub(crate) claims: Vec<Claim>,
-    pub(crate) starts: Vec<Started>,
-    pub(crate) failures: Vec<Failed>,
-    pub(crate) jobs: Vec<Job>,
+/// What is known about an element.
+#[derive(Debug, Default)]
+struct Known<'a> {
+    done: bool,
+    starts: usize,
+    last: Option<&'a Trace>,
+    /// The failure of the last start.
+    failure: Option<&'a Trace>,
+    waits: Vec<&'a Waits>,
 }
 
-/// The status of a submission at `now_ms`, milliseconds since 1970 (UTC).
-pub(crate) fn status_of(
-    submission: &Submission,
-    known: &Known,
-    queue: &[Queued],
-    now_ms: i64,
-) -> Status {
-    let elements: Vec<Element> =
-        (1..=submission.elements).map(|element| element_of(element, known, queue)).collect();
-    let count = |state: State| elements.iter().filter(|it| it.state == state).count();
-    let stands = count(State::Running) == 0 && count(State::Waiting) > 0;
-    let times = known.claims.iter().map(|it| it.at_ms);
-    let times = times.chain(known.starts.iter().map(|it| it.at_ms));
-    let times = times.chain(known.failures.iter().map(|it| it.at_ms));
-    let times = times.chain(known.jobs.iter().map(|it| it.at_ms));
-    // A clock that is fast must not hide that nothing happens.
-    let last = times.filter(|at| *at <= now_ms).max().unwrap_or(submission.created_ms);
-    let stuck_since_ms = Some(last).filter(|last| stands && now_ms - last > STUCK_MS);
-    Status { elements, stuck_since_ms }
+/// Of two starts of an element, the one with the higher order is the later.
+fn order(trace: &Trace) -> (i64, &crate::Start) {
+    (trace.at_ms, &trace.start)
 }
 
-fn element_of(element: u32, known: &Known, queue: &[Queued]) -> Element {
-    let of = |started: &&Started| started.start.element == element;
-    let starts: Vec<&Started> = known.starts.iter().filter(of).collect();
-    let order = |started: &Started| (started.at_ms, started.start.clone());
-    let last = starts.iter().max_by_key(|started| order(started));
-    let host = last.map(|started| started.host.clone());
-    let made = |state, host, why| Element { element, state, host, starts: starts.len(), why };
-    if let Some(claim) = known.claims.iter().find(|it| it.started.start.element == element) {
-        return made(State::Done, Some(claim.started.host.clone()), None);
-    }
-    // Of a start that failed before the last one, nobody needs to know why.
-    let failed = known.failures.iter().filter(|it| it.started.start.element == element);
-    let failed = failed.filter(|it| last.is_none_or(|last| it.started.start == last.start));
-    let why = failed.map(|it| it.why.clone()).next();
-    let mut queued = queue.iter().filter(|it| it.element == element);
-    // Of two jobs for one element, the one that runs counts.
-    let running = queued.clone().find_map(|it| match &it.waits {
-        Waits::Not(host) => Some(host.clone()),
-        Waits::For(_) => None,
-    });
-    if let Some(running) = running {
-        return made(State::Running, Some(running), None);
-    }
-    if let Some(Queued { waits: Waits::For(reason), .. }) = queued.next() {
-        return made(State::Waiting, host, Some(why.unwrap_or_else(|| reason.clone())));
-    }
-    match why {
-        Some(why) => made(State::Failed, host, Some(why)),
-        None => made(State::Lost, host, None),
-    }
-}
-
-/// The status of a submission now.
+/// The status of a submission at `now_ms`, milliseconds since 1970 (UTC). What was measured is not
+/// read, nor a document for each element that is done or runs: the names of documents say enough,
+/// and storage sends 1000 of them at a time.
 ///
 /// # Errors
 /// If the depot or the scheduler can't be asked.
-pub fn status(
-    depot: &crate::Depot,
-    scheduler: &dyn crate::Scheduler,
-    now_ms: i64,
-) -> Result<Status, crate::Error> {
+pub fn status(depot: &Depot, scheduler: &dyn Scheduler, now_ms: i64) -> Result<Status, Error> {
     // The queue first: what leaves it in the meantime has left its trace in the depot.
     let jobs = depot.jobs()?;
     let queue = scheduler.queue(&jobs)?;
-    let known = Known {
-        jobs,
-        starts: depot.starts()?,
-        failures: depot.failures()?,
-        claims: depot.claims()?,
-    };
-    Ok(status_of(depot.submission(), &known, &queue, now_ms))
+    let (starts, failures, done) = (depot.starts()?, depot.failures()?, depot.done()?);
+    let submission = depot.submission();
+    let mut known: BTreeMap<u32, Known<'_>> =
+        (1..=submission.elements).map(|element| (element, Known::default())).collect();
+    for element in done.keys() {
+        known.entry(*element).and_modify(|it| it.done = true);
+    }
+    for trace in &starts {
+        let Some(it) = known.get_mut(&trace.start.element) else { continue };
+        it.starts += 1;
+        it.last = it.last.into_iter().chain([trace]).max_by_key(|it| order(it));
+    }
+    for trace in &failures {
+        let Some(it) = known.get_mut(&trace.start.element) else { continue };
+        // Of a start that failed before the last one, nobody needs to know why.
+        if it.last.is_none_or(|last| last.start == trace.start) {
+            it.failure = Some(trace);
+        }
+    }
+    for Queued { element, waits, .. } in &queue {
+        known.entry(*element).and_modify(|it| it.waits.push(waits));
+    }
+    let mut elements: Vec<Element> = known.iter().map(|(element, it)| it.state(*element)).collect();
+    tell(depot, &mut elements, &known)?;
+    let count = |state: State| elements.iter().filter(|it| it.state == state).count();
+    let stands = count(State::Running) == 0 && count(State::Waiting) > 0;
+    let times = starts.iter().chain(&failures).map(|it| it.at_ms);
+    let times = times.chain(done.into_values()).chain(jobs.iter().map(|it| it.at_ms));
+    // A clock that is fast must not hide that nothing happens.
+    let last = times.filter(|at| *at <= now_ms).max().unwrap_or(submission.created_ms);
+    let stuck_since_ms = Some(last).filter(|last| stands && now_ms - last > STUCK_MS);
+    let mut unfit: BTreeMap<String, Unfit> = BTreeMap::new();
+    let mut refusals = depot.refusals()?;
+    refusals.sort_by_key(|it| it.at_ms);
+    for crate::Failed { started, why, .. } in refusals {
+        let it = unfit.entry(started.host).or_insert(Unfit { why: String::new(), starts: 0 });
+        (it.why, it.starts) = (why, it.starts + 1);
+    }
+    Ok(Status { elements, stuck_since_ms, unfit })
+}
+
+impl Known<'_> {
+    /// The state, with the machine and the reason as far as the scheduler says them.
+    fn state(&self, element: u32) -> Element {
+        let made = |state, host: Option<&String>, why: Option<&String>| {
+            let (host, why) = (host.cloned(), why.cloned());
+            Element { element, state, host, starts: self.starts, why }
+        };
+        if self.done {
+            return made(State::Done, None, None);
+        }
+        let (mut running, mut waiting) = (None, None);
+        for waits in &self.waits {
+            match waits {
+                Waits::Not(host) => running = running.or(Some(host)),
+                Waits::For(reason) => waiting = waiting.or(Some(reason)),
+            }
+        }
+        match (running, waiting) {
+            // Of two jobs for one element, the one that runs counts.
+            (Some(host), _) => made(State::Running, Some(host), None),
+            (None, Some(reason)) => made(State::Waiting, None, Some(reason)),
+            (None, None) if self.failure.is_some() => made(State::Failed, None, None),
+            (None, None) => made(State::Lost, None, None),
+        }
+    }
+}
+
+/// Adds the machines and reasons of the last starts of elements that are neither done nor running.
+fn tell(
+    depot: &Depot,
+    elements: &mut [Element],
+    known: &BTreeMap<u32, Known<'_>>,
+) -> Result<(), Error> {
+    let open = |it: &Element| !matches!(it.state, State::Done | State::Running);
+    let those: Vec<&Known<'_>> =
+        elements.iter().filter(|it| open(it)).filter_map(|it| known.get(&it.element)).collect();
+    let failures: Vec<Trace> = those.iter().filter_map(|it| it.failure.cloned()).collect();
+    let mut failed: HashMap<u32, crate::Failed> = depot
+        .read_failures(&failures)?
+        .into_iter()
+        .map(|it| (it.started.start.element, it))
+        .collect();
+    let others = those.iter().filter(|it| it.failure.is_none());
+    let others: Vec<Trace> = others.filter_map(|it| it.last.cloned()).collect();
+    let mut started: HashMap<u32, crate::Started> =
+        depot.read_starts(&others)?.into_iter().map(|it| (it.start.element, it)).collect();
+    for it in elements.iter_mut().filter(|it| open(it)) {
+        match failed.remove(&it.element) {
+            Some(failed) => (it.host, it.why) = (Some(failed.started.host), Some(failed.why)),
+            None => it.host = started.remove(&it.element).map(|it| it.host),
+        }
+    }
+    Ok(())
 }

@@ -65,11 +65,18 @@ impl Submission {
             let text = "it has a password, and would be stored with it";
             return Err(Error::Unfit(text.to_owned()));
         }
-        let (plan, steelyard) = (plan.text.clone(), steelyard.to_owned());
+        let (plan_blocks, steelyard) = (plan.blocks, steelyard.to_owned());
+        let plan = plan.text.clone();
         // At most what TOML and SQLite can hold.
         let seed = seed & (u64::MAX >> 1);
-        let format = FORMAT;
-        Ok(Self { format, name, created_ms, seed, elements, plan, steelyard, wishes, words })
+        let (format, blocks) = (FORMAT, plan_blocks);
+        let it = Self { format, name, created_ms, seed, elements, plan, steelyard, wishes, words };
+        // Better now than when everything was measured.
+        if let Err(error) = it.whole_plan(blocks.saturating_mul(elements)) {
+            let text = format!("{blocks} blocks on each of {elements} machines: {error}");
+            return Err(Error::Unfit(text));
+        }
+        Ok(it)
     }
 
     /// Reads the document called `name`.
@@ -163,6 +170,18 @@ mod tests {
         let secret = PLAN.replace("postgres@15.1", "postgres://me:s3cret@host/d");
         let error = submission(&secret, "x").unwrap_err().to_string();
         assert!(error.contains("running server") && !error.contains("s3cret"), "{error}");
+    }
+
+    #[test]
+    fn more_blocks_than_an_experiment_can_have_are_refused_before_they_run() {
+        let plan = Plan::parse(PLAN, None, "a test").unwrap();
+        let of = |machines| {
+            let how = (Wishes::default(), Vec::new());
+            Submission::new("x".to_owned(), &plan, machines, (0, 7), "0.1.0", how)
+        };
+        assert!(of(3333).is_ok());
+        let error = of(3334).unwrap_err().to_string();
+        assert!(error.contains("3 blocks on each of 3334 machines"), "{error}");
     }
 
     #[test]

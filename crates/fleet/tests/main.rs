@@ -278,7 +278,9 @@ fn the_status_says_what_became_of_each_element() {
         queued(6, Waits::Not("node9".to_owned())),
     ]);
     let now_ms = BEGAN_MS + 60_000;
-    let status = fleet::status(&site.depot, &queue, now_ms).unwrap();
+    let mut status = fleet::status(&site.depot, &queue, now_ms).unwrap();
+    assert_eq!(status.elements[0].host, None, "its claim was not read");
+    status.name_machines(&site.depot).unwrap();
     let seen: Vec<_> = status
         .elements
         .iter()
@@ -295,32 +297,150 @@ fn the_status_says_what_became_of_each_element() {
             (State::Running, "node9", 0, None),
         ]
     );
-    assert!(status.needs_help() && status.stuck_since_ms.is_none());
+    assert!(status.stuck_since_ms.is_none());
 }
 
 #[test]
 fn a_queue_that_does_not_move_is_stuck() {
     let site = Site::new(2);
-    site.depot.add_job(&Job { job: "9".into(), elements: vec![1, 2], at_ms: BEGAN_MS }).unwrap();
+    let began_ms = store::now_ms();
+    site.depot.add_job(&Job { job: "9".into(), elements: vec![1, 2], at_ms: began_ms }).unwrap();
     let waiting = |element| Queued {
         element,
         job: "9".to_owned(),
         waits: Waits::For("Resources".to_owned()),
     };
-    let minutes = |minutes: i64| BEGAN_MS + minutes * 60_000;
+    let minutes = |minutes: i64| began_ms + minutes * 60_000;
     let at = |queue: &Queue, now| fleet::status(&site.depot, queue, now).unwrap().stuck_since_ms;
     let queue = Queue(vec![waiting(1), waiting(2)]);
     assert_eq!(at(&queue, minutes(4)), None);
-    assert_eq!(at(&queue, minutes(6)), Some(BEGAN_MS));
+    assert_eq!(at(&queue, minutes(6)), Some(began_ms));
     // Something that runs may take long.
     let running = Queued { waits: Waits::Not("node1".to_owned()), ..waiting(1) };
     assert_eq!(at(&Queue(vec![running, waiting(2)]), minutes(600)), None);
-    // It moved; a machine whose clock is fast by a day hides nothing.
+    // A machine whose clock is fast by a day hides nothing: that of the storage counts.
     let mut fast = start(1, "9", 0);
     fast.at_ms = minutes(24 * 60);
     site.depot.add_start(&fast).unwrap();
-    assert_eq!(at(&queue, minutes(6)), Some(BEGAN_MS));
+    let moved = at(&queue, minutes(60));
+    assert!(moved.is_some_and(|at| (began_ms..minutes(30)).contains(&at)), "{moved:?}");
     assert_eq!(at(&Queue(Vec::new()), minutes(6)), None, "lost, but not stuck");
+}
+
+#[test]
+fn what_was_read_is_not_read_again() {
+    let site = Site::new(5);
+    let depot = Depot::open(&address(site.folder.path()), "s", &work(site.folder.path())).unwrap();
+    let mut before = depot.requests();
+    let mut asked = || {
+        let now = depot.requests();
+        let new = (now.reads - before.reads, now.lists - before.lists, now.writes - before.writes);
+        before = now;
+        new
+    };
+    let deliver = |element| {
+        let started = start(element, "9", 0);
+        site.depot.add_start(&started).unwrap();
+        assert!(site.deliver(&started));
+    };
+    let running = |element| {
+        let waits = Waits::Not(format!("node{element}"));
+        Queued { element, job: "9".to_owned(), waits }
+    };
+    let status = |queue: &[u32]| {
+        let queue = Queue(queue.iter().map(|element| running(*element)).collect());
+        let status = fleet::status(&depot, &queue, store::now_ms()).unwrap();
+        status.those(State::Done).count()
+    };
+    let place = tempfile::tempdir().unwrap();
+    let mut growing = fleet::Growing::new(&depot, place.path()).unwrap();
+    for element in [5, 2, 3] {
+        deliver(element);
+    }
+    // The names say who is done; of those that run, the scheduler says it.
+    assert_eq!((status(&[1, 4]), asked()), (3, (0, 5, 0)));
+    growing.add(&depot.claims().unwrap()).unwrap();
+    assert_eq!(asked(), (3 + 3, 1, 0), "claims and parts");
+    deliver(1);
+    assert_eq!((status(&[4]), asked()), (4, (0, 5, 0)));
+    growing.add(&depot.claims().unwrap()).unwrap();
+    growing.add(&depot.claims().unwrap()).unwrap();
+    assert_eq!(asked(), (1 + 1, 2, 0), "only those of the new one");
+    assert!(!fleet::conclude(&depot, &site.archive(), place.path()).unwrap());
+    assert_eq!(asked(), (1, 1, 0), "an element that is done reads no claims");
+    let (store, id) = growing.experiment().unwrap();
+    let nodes: Vec<String> = store
+        .trial_hosts(id)
+        .unwrap()
+        .into_iter()
+        .map(|(facts, trials)| format!("{} {}", facts[0].value, trials.len()))
+        .collect();
+    assert_eq!(nodes.len(), 4, "{nodes:?}");
+    assert_eq!(store.experiment(id).unwrap().state, ExperimentState::Interrupted);
+    assert_eq!(store.experiment(id).unwrap().blocks, 8);
+    // Of one that was lost, its start is read, once.
+    site.depot.add_start(&start(4, "9", 0)).unwrap();
+    assert_eq!((status(&[]), asked()), (4, (1, 5, 0)));
+    assert_eq!((status(&[]), asked()), (4, (0, 5, 0)));
+}
+
+/// A scheduler that keeps the scripts.
+#[derive(Default)]
+struct Scripts(std::sync::Mutex<Vec<String>>);
+
+impl Scheduler for Scripts {
+    fn submit(&self, script: &str) -> Result<String, Error> {
+        let mut all = self.0.lock().unwrap();
+        all.push(script.to_owned());
+        Ok((100 + all.len()).to_string())
+    }
+
+    fn queue(&self, _: &[Job]) -> Result<Vec<Queued>, Error> {
+        Ok(Vec::new())
+    }
+
+    fn cancel(&self, _: &[Job]) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
+#[test]
+fn an_element_goes_where_no_element_was_refused() {
+    let (site, scripts) = (Site::new(3), Scripts::default());
+    let words = ["steelyard", "element", "s"].map(str::to_owned);
+    let refuse = |element, job: &str, host: &str| {
+        let started = Started { host: host.to_owned(), ..start(element, job, 0) };
+        site.depot.add_start(&started).unwrap();
+        let failed = fleet::Failed { why: format!("{host} is slow"), at_ms: BEGAN_MS, started };
+        let job = fleet::elsewhere(&site.depot, &scripts, &failed, &words, BEGAN_MS).unwrap();
+        site.depot.add_failure(&failed).unwrap();
+        job.map(|job| job.job)
+    };
+    assert_eq!(refuse(1, "9", "node1").as_deref(), Some("101"));
+    assert_eq!(refuse(2, "9", "node2").as_deref(), Some("102"));
+    assert_eq!(refuse(1, "101", "node3").as_deref(), Some("103"));
+    assert_eq!(refuse(1, "103", "node4"), None, "three machines");
+    let scripts = scripts.0.lock().unwrap();
+    let excluded = |script: &String| {
+        let line = script.lines().find(|line| line.contains("--exclude=")).unwrap();
+        line.rsplit('=').next().unwrap().to_owned()
+    };
+    let excluded: Vec<String> = scripts.iter().map(excluded).collect();
+    assert_eq!(excluded, ["node1", "node1,node2", "node1,node2,node3"]);
+    assert!(
+        scripts[2].contains(
+            "--array=1
+"
+        ),
+        "{}",
+        scripts[2]
+    );
+    let status = fleet::status(&site.depot, &Queue(Vec::new()), store::now_ms()).unwrap();
+    let unfit: Vec<(&str, usize)> =
+        status.unfit.iter().map(|(host, it)| (host.as_str(), it.starts)).collect();
+    assert_eq!(unfit, [("node1", 1), ("node2", 1), ("node3", 1), ("node4", 1)]);
+    assert_eq!(status.unfit["node4"].why, "node4 is slow");
+    assert_eq!(site.depot.jobs().unwrap().len(), 3);
 }
 
 proptest! {

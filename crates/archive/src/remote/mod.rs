@@ -21,3 +21,4 @@ mod objects;
 
 pub use address::Address;
 pub(crate) use objects::Objects;
+pub use objects::{Listed, Requests};

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use futures_util::{StreamExt, TryStreamExt, stream};
 use object_store::path::Path as Key;
@@ -18,8 +19,34 @@ use crate::bounded::too_large;
 
 /// Larger files are uploaded in parts of this size, of which the last makes them visible.
 pub(super) const PART: usize = 8 << 20;
-/// How many requests are made at once.
+/// How many parts of a file are uploaded at once.
 const AT_ONCE: usize = 4;
+/// How many small objects are read at once.
+const SMALL_AT_ONCE: usize = 16;
+/// How many names an answer to a request for a list has.
+const PAGE: u64 = 1000;
+
+/// An object in a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listed {
+    /// The last part of its name.
+    pub name: String,
+    /// When it was written, by the clock of the storage, milliseconds since 1970 (UTC).
+    pub at_ms: i64,
+    /// Its size in bytes and its tag; other content has another.
+    pub(crate) version: (u64, Option<String>),
+}
+
+/// How often an address was asked for something by this process, without retries.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Requests {
+    /// For up to 1000 names.
+    pub lists: u64,
+    /// For an object.
+    pub reads: u64,
+    /// To write an object, or a part of it.
+    pub writes: u64,
+}
 
 /// The objects at an address. All functions wait for the result.
 #[derive(Debug)]
@@ -27,6 +54,14 @@ pub(crate) struct Objects {
     address: Address,
     store: Arc<dyn ObjectStore>,
     runtime: Runtime,
+    asked: Asked,
+}
+
+#[derive(Debug, Default)]
+struct Asked {
+    lists: AtomicU64,
+    reads: AtomicU64,
+    writes: AtomicU64,
 }
 
 impl Objects {
@@ -40,7 +75,14 @@ impl Objects {
             .build()
             .map_err(Error::io("start a runtime for", Path::new("object storage")))?;
         let store = connect(address)?;
-        Ok(Self { address: address.clone(), store, runtime })
+        Ok(Self { address: address.clone(), store, runtime, asked: Asked::default() })
+    }
+
+    /// What was asked so far.
+    pub(crate) fn requests(&self) -> Requests {
+        let [lists, reads, writes] = [&self.asked.lists, &self.asked.reads, &self.asked.writes]
+            .map(|count| count.load(Ordering::Relaxed));
+        Requests { lists, reads, writes }
     }
 
     /// The same, where a directory must exist already.
@@ -65,12 +107,22 @@ impl Objects {
 
     /// The last parts of the names that begin with `folder/`.
     pub(crate) fn names(&self, folder: &str) -> Result<Vec<String>, Error> {
+        Ok(self.listed(folder)?.into_iter().map(|object| object.name).collect())
+    }
+
+    /// The objects whose names begin with `folder/`.
+    pub(crate) fn listed(&self, folder: &str) -> Result<Vec<Listed>, Error> {
         let key = self.key(folder);
-        let listing = self.store.list(Some(&key));
-        let names = listing.map_ok(|object| object.location.filename().map(str::to_owned));
-        let names = self.runtime.block_on(names.try_collect::<Vec<_>>());
-        let names = names.map_err(failed(&self.address, &format!("list {folder}")))?;
-        Ok(names.into_iter().flatten().collect())
+        let listing = self.store.list(Some(&key)).map_ok(|object| {
+            let name = object.location.filename()?.to_owned();
+            let at_ms = object.last_modified.timestamp_millis();
+            Some(Listed { name, at_ms, version: (object.size, object.e_tag) })
+        });
+        let found = self.runtime.block_on(listing.try_collect::<Vec<_>>());
+        let pages = found.as_ref().map_or(1, |found| (found.len() as u64).div_ceil(PAGE).max(1));
+        self.asked.lists.fetch_add(pages, Ordering::Relaxed);
+        let found = found.map_err(failed(&self.address, &format!("list {folder}")))?;
+        Ok(found.into_iter().flatten().collect())
     }
 
     /// True if there is an object of this name.
@@ -80,6 +132,7 @@ impl Objects {
             // A bucket that does not exist is not found either, and its answer has no text.
             matches!(error, object_store::Error::NotFound { .. })
         };
+        self.asked.reads.fetch_add(1, Ordering::Relaxed);
         match self.runtime.block_on(self.store.head(&key)) {
             Ok(_) => Ok(true),
             Err(error) if missing(&error) => Ok(false),
@@ -107,6 +160,7 @@ impl Objects {
     fn put(&self, name: &str, content: Vec<u8>, mode: PutMode) -> object_store::Result<()> {
         let options = PutOptions { mode, ..PutOptions::default() };
         let (key, payload) = (self.key(name), PutPayload::from(content));
+        self.asked.writes.fetch_add(1, Ordering::Relaxed);
         self.runtime.block_on(self.store.put_opts(&key, payload, options)).map(drop)
     }
 
@@ -129,6 +183,8 @@ impl Objects {
         }
         let key = self.key(name);
         let wrap = |error| failed(&self.address, &format!("upload {name}"))(error);
+        // It is begun and completed, too.
+        self.asked.writes.fetch_add(bytes.div_ceil(PART as u64) + 2, Ordering::Relaxed);
         self.runtime.block_on(async {
             let upload = self.store.put_multipart(&key).await.map_err(wrap)?;
             let mut upload = WriteMultipart::new_with_chunk_size(upload, PART);
@@ -156,6 +212,7 @@ impl Objects {
     /// A small object, if it is there.
     pub(crate) fn read_if_there(&self, name: &str) -> Result<Option<Vec<u8>>, Error> {
         let key = self.key(name);
+        self.asked.reads.fetch_add(1, Ordering::Relaxed);
         let get = async { self.store.get(&key).await?.bytes().await };
         match self.runtime.block_on(get) {
             Ok(content) => Ok(Some(content.to_vec())),
@@ -166,6 +223,7 @@ impl Objects {
 
     /// Removes an object.
     pub(crate) fn remove(&self, name: &str) -> Result<(), Error> {
+        self.asked.writes.fetch_add(1, Ordering::Relaxed);
         let removed = self.runtime.block_on(self.store.delete(&self.key(name)));
         removed.map_err(failed(&self.address, &format!("remove {name}")))
     }
@@ -177,7 +235,8 @@ impl Objects {
             let store = Arc::clone(&self.store);
             async move { store.get(&key).await?.bytes().await.map(|bytes| bytes.to_vec()) }
         };
-        let all = stream::iter(names.iter().map(get)).buffered(AT_ONCE).try_collect();
+        self.asked.reads.fetch_add(names.len() as u64, Ordering::Relaxed);
+        let all = stream::iter(names.iter().map(get)).buffered(SMALL_AT_ONCE).try_collect();
         self.runtime.block_on(all).map_err(failed(&self.address, "read the index"))
     }
 
@@ -186,6 +245,7 @@ impl Objects {
         let key = self.key(name);
         let wrap = |error| failed(&self.address, &format!("download {name}"))(error);
         let mut file = File::create_new(to).map_err(Error::io("create", to))?;
+        self.asked.reads.fetch_add(1, Ordering::Relaxed);
         self.runtime.block_on(async {
             let found = self.store.get(&key).await.map_err(wrap)?;
             let expected = found.meta.size;

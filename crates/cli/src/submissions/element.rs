@@ -6,11 +6,12 @@ use std::sync::atomic::Ordering;
 use archive::Archive;
 use clap::Args;
 use dbms::Ledger;
-use fleet::{Depot, Failed, Job, Start, Started};
+use fleet::{Depot, Failed, Job, Slurm, Start, Started};
 use lab::{Event, Resume};
 use store::Store;
 
 use super::Submitted;
+use crate::exit::Unfit;
 use crate::machine::{Machine, Ready};
 use crate::results::open_archive;
 
@@ -25,7 +26,9 @@ pub struct ElementArgs {
     /// The number of the element, from 1
     #[arg(value_name = "ELEMENT", value_parser = clap::value_parser!(u32).range(1..))]
     element: u32,
-    /// Refuse to start if `steelyard doctor --quick` finds that something on this machine fails
+    /// Refuse to start if `steelyard doctor --quick` finds that something on this machine fails; if
+    /// Slurm has started this, the element is submitted again for another machine, up to three
+    /// times
     #[arg(long)]
     strict: bool,
     #[command(flatten)]
@@ -59,8 +62,11 @@ pub fn run(args: &ElementArgs) -> anyhow::Result<()> {
         }
         depot.add_start(&started)?;
         if let Err(error) = measure(args, &depot, &started) {
-            let why = format!("{error:#}");
-            let failed = Failed { started, why, at_ms: store::now_ms() };
+            let (unfit, why) = (error.is::<Unfit>(), format!("{error:#}"));
+            let mut failed = Failed { started, why, at_ms: store::now_ms() };
+            if unfit {
+                elsewhere(&depot, &mut failed);
+            }
             // Its own failure says more.
             let _ = depot.add_failure(&failed);
             return Err(error);
@@ -69,6 +75,30 @@ pub fn run(args: &ElementArgs) -> anyhow::Result<()> {
         eprintln!("element {element} is done already");
     }
     conclude(&depot, &archive)
+}
+
+/// Has an element run on another machine than this one, if Slurm has started it, and adds to the
+/// reason what has become of that.
+fn elsewhere(depot: &Depot, failed: &mut Failed) {
+    // This command without the element's number at its end, which the script adds.
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let program = std::env::current_exe().map(|it| it.display().to_string());
+    let words: Vec<String> = match words.split_last() {
+        Some((last, words)) if *last == failed.started.start.element.to_string() => {
+            program.into_iter().chain(words.iter().cloned()).collect()
+        }
+        _ => depot.submission().words.clone(),
+    };
+    let now_ms = store::now_ms();
+    let done = match std::env::var_os("SLURM_ARRAY_JOB_ID") {
+        Some(_) => fleet::elsewhere(depot, &Slurm, failed, &words, now_ms),
+        None => depot.add_refusal(failed).map(|()| None),
+    };
+    match done {
+        Ok(Some(job)) => eprintln!("job {} runs the element on another machine", job.job),
+        Ok(None) => {}
+        Err(error) => failed.why.push_str(&format!("; it can't be run elsewhere: {error}")),
+    }
 }
 
 /// Measures everything and delivers it.
@@ -128,8 +158,11 @@ fn start(element: u32) -> Start {
     Start { element, job, restart }
 }
 
-/// The machine's name.
+/// The machine's name: Slurm's, if it has started this.
 fn host() -> String {
+    if let Some(name) = std::env::var("SLURMD_NODENAME").ok().filter(|name| !name.is_empty()) {
+        return name;
+    }
     let name = dbms::host_name();
     if name.is_empty() { "unknown".to_owned() } else { name }
 }

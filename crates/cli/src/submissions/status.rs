@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use clap::{Args, ValueEnum};
-use fleet::{Depot, Slurm, State, Status};
+use fleet::{Depot, Named, Slurm, State, Status};
 
 use super::{Place, work};
 use crate::exit::GateFailed;
@@ -39,15 +39,24 @@ enum Format {
 pub fn run(args: &StatusArgs) -> anyhow::Result<()> {
     let address = args.place.address()?;
     let names = match &args.name {
-        Some(name) => vec![name.clone()],
-        None => Depot::names(&address, &work()?)?,
+        Some(name) => vec![Named { name: name.clone(), is_whole: false }],
+        None => Depot::all_named(&address, &work()?)?,
     };
     let mut out = std::io::stdout();
     let (mut all, mut trouble) = (Vec::new(), Vec::new());
-    for name in &names {
+    let detailed = args.name.is_some() || args.format == Format::Json;
+    for Named { name, is_whole } in &names {
+        if *is_whole && !detailed {
+            // Nothing more is asked about the many that have been.
+            writeln!(out, "{name}: all elements done")?;
+            continue;
+        }
         let found = || -> anyhow::Result<Status> {
             let depot = Depot::open(&address, name, &work()?)?;
-            let status = fleet::status(&depot, &Slurm, store::now_ms())?;
+            let mut status = fleet::status(&depot, &Slurm, store::now_ms())?;
+            if detailed {
+                status.name_machines(&depot)?;
+            }
             if status.those(State::Done).count() == status.elements.len() {
                 // The last element may have been killed before it could.
                 conclude(&depot, &open_archive(&address)?)?;
@@ -81,8 +90,12 @@ pub fn run(args: &StatusArgs) -> anyhow::Result<()> {
                 if args.name.is_some() {
                     write!(out, "{}", lines(status))?;
                 }
+                for (host, fleet::Unfit { why, starts }) in &status.unfit {
+                    let starts = metrics::counted(*starts, "start");
+                    writeln!(out, "{host} was refused ({starts}): {}", why.replace('\n', " "))?;
+                }
             }
-            if all.is_empty() {
+            if names.is_empty() {
                 writeln!(out, "no submissions at {address}")?;
             }
         }
@@ -126,25 +139,11 @@ pub fn problems(name: &str, status: &Status) -> Vec<String> {
 fn lines(status: &Status) -> String {
     let cells = |it: &fleet::Element| {
         let host = it.host.clone().unwrap_or_else(|| "–".to_owned());
-        [it.element.to_string(), it.state.as_str().to_owned(), host, it.starts.to_string()]
+        let why = it.why.as_deref().unwrap_or_default().replace('\n', " ");
+        vec![it.element.to_string(), it.state.as_str().to_owned(), host, it.starts.to_string(), why]
     };
-    let heads = ["element", "state", "machine", "starts"].map(str::to_owned);
-    let rows: Vec<[String; 4]> =
-        [heads].into_iter().chain(status.elements.iter().map(cells)).collect();
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();
-    let widths = [0, 1, 2, 3].map(|column| width(column).unwrap_or(0));
-    let whys = [None].into_iter().chain(status.elements.iter().map(|it| it.why.as_deref()));
-    let mut text = String::new();
-    for (row, why) in rows.iter().zip(whys) {
-        let mut line = String::new();
-        for (cell, width) in row.iter().zip(widths) {
-            line.push_str(&format!("{cell:<width$}  "));
-        }
-        line.push_str(&why.unwrap_or_default().replace('\n', " "));
-        text.push_str(line.trim_end());
-        text.push('\n');
-    }
-    text
+    let headings = ["element", "state", "machine", "starts", "why"];
+    report::columns(&headings, status.elements.iter().map(cells))
 }
 
 #[cfg(test)]
@@ -165,14 +164,14 @@ mod tests {
             element(2, State::Waiting, Some("Resources")),
             element(3, State::Failed, Some("no\nspace")),
         ];
-        let status = Status { elements, stuck_since_ms: None };
+        let status = Status { elements, stuck_since_ms: None, unfit: Default::default() };
         assert_eq!(summary(&status), "1 of 3 elements done, 1 waiting, 1 failed");
         assert_eq!(
             lines(&status),
-            "element  state    machine  starts\n\
-             1        done     node1    1\n\
-             2        waiting  node1    1       Resources\n\
-             3        failed   node1    1       no space\n"
+            "element  state    machine  starts  why\n\
+             1        done     node1         1\n\
+             2        waiting  node1         1  Resources\n\
+             3        failed   node1         1  no space\n"
         );
         let found = problems("x", &status);
         assert_eq!(found, ["x: elements 3 failed; submit --resume x runs them"]);

@@ -47,7 +47,8 @@ pub struct SubmitArgs {
     /// At most so many machines at a time
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     at_once: Option<u32>,
-    /// Let elements refuse machines on which `steelyard doctor --quick` finds that something fails
+    /// Let elements refuse machines on which `steelyard doctor --quick` finds that something fails;
+    /// they run on others
     #[arg(long)]
     strict: bool,
     /// Where steelyard is on the machines [default: where this one is]

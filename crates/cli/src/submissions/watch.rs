@@ -4,7 +4,7 @@ use std::io::Write;
 use std::time::Duration;
 
 use clap::Args;
-use fleet::{Claim, Depot, Slurm, State};
+use fleet::{Growing, Slurm, State};
 use report::{CompareOptions, Which};
 
 use super::Submitted;
@@ -30,6 +30,8 @@ pub fn run(args: &WatchArgs) -> anyhow::Result<()> {
     let depot = args.submitted.open()?;
     let name = &depot.submission().name;
     let (mut said, mut shown) = (String::new(), 0);
+    let place = Workplace::make(0)?;
+    let mut growing = Growing::new(&depot, place.path())?;
     loop {
         let status = fleet::status(&depot, &Slurm, store::now_ms())?;
         let now = summary(&status);
@@ -39,7 +41,8 @@ pub fn run(args: &WatchArgs) -> anyhow::Result<()> {
         }
         let done = status.those(State::Done).count();
         if done > shown {
-            show(&depot, &depot.claims()?)?;
+            growing.add(&depot.claims()?)?;
+            show(&growing)?;
             shown = done;
         }
         if done == status.elements.len() {
@@ -54,10 +57,9 @@ pub fn run(args: &WatchArgs) -> anyhow::Result<()> {
 }
 
 /// Prints the verdicts over the elements that are done.
-fn show(depot: &Depot, claims: &[Claim]) -> anyhow::Result<()> {
-    let place = Workplace::make(0)?;
-    let (store, experiment) = fleet::merge(depot, claims, place.path())?;
-    let results = report::load(&store, Which::Id(experiment))?;
+fn show(growing: &Growing<'_>) -> anyhow::Result<()> {
+    let (store, experiment) = growing.experiment()?;
+    let results = report::load(store, Which::Id(experiment))?;
     let options = CompareOptions { brief: Some(columns()), ..CompareOptions::default() };
     let comparison = report::compare(&results, &options)?;
     Format::Text.print(|format| comparison.render(format))

@@ -24,18 +24,22 @@ fn plan(slurm: &Slurm, rows: u32) -> String {
 
 /// Submits it as `t` to so many machines.
 fn submit(slurm: &Slurm, rows: u32, machines: &str) {
+    submit_with(slurm, rows, machines, &[]);
+}
+
+fn submit_with(slurm: &Slurm, rows: u32, machines: &str, more: &[&str]) {
     let data = slurm.path().join("home/data");
     let words = ["submit", &plan(slurm, rows), "--machines", machines, "--name", "t"];
     // The nodes are one machine.
     let words =
-        [&words[..], &["--allow-concurrent", "--data-dir", data.to_str().unwrap()]].concat();
+        [&words[..], &["--allow-concurrent", "--data-dir", data.to_str().unwrap()], more].concat();
     let (said, code) = slurm.run(&words);
     assert_eq!(code, Some(0), "{said}");
     assert!(said.contains("submitted `t`: ") && said.contains("watch t --results"), "{said}");
 }
 
 /// That no data and no ledger entry is left on the machines.
-fn assert_nothing_left(slurm: &Slurm) {
+pub fn assert_nothing_left(slurm: &Slurm) {
     let left = fs::read_dir(slurm.path().join("home/data")).map_or(0, Iterator::count);
     assert_eq!(left, 0, "no data");
     let ledger = dbms::Ledger::open(slurm.path().join("home/state")).unwrap();
@@ -111,6 +115,33 @@ fn an_element_of_a_lost_node_runs_twice_and_counts_once() {
     assert_eq!(code, Some(0), "{said}\n{}", slurm.logs());
     // The lost one goes on, the other start too, and one of them is too late.
     slurm.wait_until("all starts have ended", || slurm.elements().is_empty());
+    assert_whole(&slurm, 4);
+}
+
+#[test]
+fn an_element_leaves_a_machine_that_is_not_fit() {
+    let Some(slurm) = Slurm::start(2) else { return };
+    let fit = slurm.command(slurm.steelyard().to_str().unwrap(), &["doctor", "--quick"]);
+    if !fit.status.success() {
+        let said = String::from_utf8_lossy(&fit.stderr);
+        testing::skip(format!("this machine is not fit itself: {said}"));
+        return;
+    }
+    slurm.lose_node(1);
+    slurm.start_unfit_node(1);
+    slurm.wait_until("both nodes are idle", || {
+        let idle = slurm.command("sinfo", &["-h", "-t", "idle", "-o", "%D"]).stdout;
+        String::from_utf8(idle).unwrap().trim() == "2"
+    });
+    submit_with(&slurm, 2000, "2", &["--strict"]);
+    let (said, code) = slurm.run(&["watch", "t", "--every", "1"]);
+    assert_eq!(code, Some(0), "{said}\n{}", slurm.logs());
+    let (said, code) = slurm.run(&["status", "t"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("n1 was refused (1 start): "), "{said}");
+    assert!(said.contains("open files"), "{said}");
+    let hosts = said.lines().filter(|line| line.contains(" done ") && line.contains(" n2 "));
+    assert_eq!(hosts.count(), 2, "{said}");
     assert_whole(&slurm, 4);
 }
 

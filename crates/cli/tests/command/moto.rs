@@ -24,15 +24,21 @@ fn installed() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/moto/bin")
 }
 
+/// A program of its environment; `None`, and the test is skipped, if moto is not installed.
+pub fn program(name: &str) -> Option<PathBuf> {
+    let program = installed().join(name);
+    if !program.exists() {
+        testing::skip("moto is not installed; scripts/setup.sh test installs it");
+        return None;
+    }
+    Some(program)
+}
+
 impl Moto {
     /// Starts one, with a bucket called `bucket`; `None` if moto is not installed. If `free` is
     /// given, credentials are checked after this number of requests.
     pub fn start(free: Option<u32>) -> Option<Self> {
-        let program = installed().join("moto_server");
-        if !program.exists() {
-            testing::skip("moto is not installed; scripts/setup.sh test installs it");
-            return None;
-        }
+        let program = program("moto_server")?;
         let folder = tempfile::tempdir().unwrap();
         let log = File::create(folder.path().join("log")).unwrap();
         let mut command = Command::new("setpriv");

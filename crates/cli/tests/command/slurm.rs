@@ -3,11 +3,15 @@
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use assert_cmd::cargo::cargo_bin;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use crate::moto;
 
 /// How long anything may take on a busy machine.
 pub const LIMIT: Duration = Duration::from_secs(600);
@@ -21,6 +25,8 @@ pub struct Slurm {
     folder: tempfile::TempDir,
     /// Names of the namespaces: the controller's, then the nodes'.
     namespaces: Vec<String>,
+    /// An S3 server where the controller is; otherwise results go to a shared directory.
+    storage: Option<Child>,
 }
 
 impl Slurm {
@@ -39,9 +45,32 @@ impl Slurm {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let (process, count) = (std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
         let namespaces = (0..=nodes).map(|node| format!("sy{process}-{count}-{node}")).collect();
-        let slurm = Self { folder, namespaces };
+        let slurm = Self { folder, namespaces, storage: None };
         slurm.set_up(nodes);
         Some(slurm)
+    }
+
+    /// The same with an S3 server, which all nodes reach.
+    pub fn start_with_storage(nodes: usize) -> Option<Self> {
+        let server = moto::program("moto_server")?;
+        let mut slurm = Self::start(nodes)?;
+        let mut command = slurm.inside(0, server.to_str().unwrap());
+        command.args(["-H", "10.77.0.1", "-p", "5000"]).stdin(Stdio::null());
+        let log = File::create(slurm.path().join("log/moto.log")).unwrap();
+        command.stdout(Stdio::null()).stderr(log);
+        slurm.storage = Some(command.spawn().unwrap());
+        let bucket = "import boto3\nboto3.client('s3').create_bucket(Bucket='bucket')\n";
+        let python = moto::program("python")?;
+        slurm.wait_until("there is a bucket", || {
+            let output = slurm.command(python.to_str().unwrap(), &["-c", bucket]);
+            output.status.success()
+        });
+        Some(slurm)
+    }
+
+    /// The process of the S3 server.
+    pub fn storage(&self) -> Option<Pid> {
+        Some(Pid::from_raw(self.storage.as_ref()?.id().cast_signed()))
     }
 
     fn set_up(&self, nodes: usize) {
@@ -56,7 +85,7 @@ impl Slurm {
         let key: Vec<u8> = testing::noise(1024);
         fs::write(self.path().join("munge.key"), key).unwrap();
         done(Command::new("chmod").arg("400").arg(self.path().join("munge.key")));
-        fs::write(self.path().join("slurm.conf"), self.configuration(nodes)).unwrap();
+        self.configure(nodes);
         done(Command::new("chown").args(["-R", USER]).arg(self.path()));
         let ip = |words: &str| done(Command::new("ip").args(words.split(' ')));
         let control = &self.namespaces[0];
@@ -95,26 +124,36 @@ impl Slurm {
         self.wait_until("the nodes are idle", || ready().unwrap().trim() == nodes.to_string());
     }
 
-    fn configuration(&self, nodes: usize) -> String {
+    /// Writes the files of `steelyard setup cluster`, and after them what differs here: Slurm runs
+    /// as a user, in this place, without control groups. Of a setting that is there twice, Slurm
+    /// takes the last.
+    fn configure(&self, nodes: usize) {
         let place = self.path().display();
-        let mut text = format!(
-            "ClusterName=t\nSlurmctldHost=n0(10.77.0.1)\nSlurmUser={USER}\nSlurmdUser={USER}\n\
+        let lines = (1..=nodes).map(|node| {
+            format!(
+                "NodeName=n{node} NodeAddr=10.77.0.1{node} CPUs=1 RealMemory=1000\n\
+                 UpTime=0-00:00:01\n"
+            )
+        });
+        let (file, folder) = (self.path().join("nodes.txt"), self.path().join("cluster"));
+        fs::write(&file, lines.collect::<String>()).unwrap();
+        let mut command = Command::new(self.steelyard());
+        command.args(["setup", "cluster", "--controller", "n0(10.77.0.1)", "--nodes"]);
+        command.arg(&file).arg("--steelyard").arg(self.steelyard()).arg("-o").arg(&folder);
+        done(command.env("HOME", self.path()));
+        let written = fs::read_to_string(folder.join("slurm.conf")).unwrap();
+        let own = format!(
+            "SlurmUser={USER}\nSlurmdUser={USER}\n\
              AuthInfo=socket={place}/run/munge.socket,cred_expire=5\n\
              StateSaveLocation={place}/state\nSlurmdSpoolDir={place}/spool-%n\n\
              SlurmctldPidFile={place}/run/slurmctld.pid\nSlurmdPidFile={place}/run/slurmd-%n.pid\n\
-             ProctrackType=proctrack/linuxproc\nTaskPlugin=task/none\nSelectType=select/linear\n\
+             SlurmctldLogFile={place}/log/slurmctld.txt\nSlurmdLogFile={place}/log/slurmd-%n.txt\n\
+             JobCompLoc={place}/log/jobs.txt\nProctrackType=proctrack/linuxproc\n\
+             TaskPlugin=task/none\nSlurmdTimeout=10\nKillWait=10\n\
              SchedulerParameters=nohold_on_prolog_fail,batch_sched_delay=0,sched_interval=1\n\
-             SwitchType=switch/none\nMpiDefault=none\nReturnToService=2\nSlurmdTimeout=10\n\
-             KillWait=10\nJobCompType=jobcomp/none\nAccountingStorageType=accounting_storage/none\n\
-             JobAcctGatherType=jobacct_gather/none\n"
+             Prolog=/bin/true\n"
         );
-        for node in 1..=nodes {
-            text.push_str(&format!(
-                "NodeName=n{node} NodeAddr=10.77.0.1{node} CPUs=1 RealMemory=1000 State=UNKNOWN\n"
-            ));
-        }
-        text.push_str("PartitionName=main Nodes=ALL Default=YES OverSubscribe=EXCLUSIVE\n");
-        text
+        fs::write(self.path().join("slurm.conf"), written + &own).unwrap();
     }
 
     /// Starts the controller.
@@ -127,6 +166,12 @@ impl Slurm {
         self.spawn(node, "slurmd", &["-D", "-N", &format!("n{node}")]);
     }
 
+    /// Starts a node's daemon where processes may open few files, as `doctor` says.
+    pub fn start_unfit_node(&self, node: usize) {
+        let name = format!("n{node}");
+        self.spawn(node, "prlimit", &["--nofile=1024:1024", "slurmd", "-D", "-N", &name]);
+    }
+
     fn spawn(&self, node: usize, program: &str, words: &[&str]) {
         let log = File::create(self.path().join(format!("log/{program}-{node}.log"))).unwrap();
         let errors = log.try_clone().unwrap();
@@ -136,15 +181,31 @@ impl Slurm {
         drop(command.spawn().unwrap());
     }
 
+    /// Ends the controller.
+    pub fn lose_controller(&self) {
+        self.kill(0, "slurmctld");
+    }
+
+    /// Connects a node with the others, or cuts it off.
+    pub fn connect(&self, node: usize, connected: bool) {
+        let (control, state) = (&self.namespaces[0], if connected { "up" } else { "down" });
+        let words = format!("-n {control} link set v{node} {state}");
+        done(Command::new("ip").args(words.split(' ')));
+    }
+
     /// Ends a node's daemon, as if the node could not be reached: Slurm takes it for lost, while
     /// what runs there goes on.
     pub fn lose_node(&self, node: usize) {
-        let is = |pid: &nix::unistd::Pid| {
+        self.kill(node, "slurmd");
+    }
+
+    fn kill(&self, node: usize, program: &str) {
+        let is = |pid: &Pid| {
             let name = fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
-            name.trim() == "slurmd"
+            name.trim() == program
         };
         for pid in pids(&self.namespaces[node]).into_iter().filter(is) {
-            nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGKILL).unwrap();
+            kill(pid, Signal::SIGKILL).unwrap();
         }
     }
 
@@ -159,6 +220,9 @@ impl Slurm {
 
     /// The address that all nodes reach.
     pub fn address(&self) -> String {
+        if self.storage.is_some() {
+            return "s3://bucket/bench".to_owned();
+        }
         format!("file://{}", self.path().join("shared").display())
     }
 
@@ -175,8 +239,22 @@ impl Slurm {
             .env("HOME", self.path().join("home"))
             .env("SLURM_CONF", self.path().join("slurm.conf"))
             .env("STEELYARD_CACHE", self.path().join("home/cache"))
-            .env("STEELYARD_STATE", self.path().join("home/state"));
+            .env("STEELYARD_STATE", self.path().join("home/state"))
+            // Those of the S3 server, if there is one.
+            .env("AWS_ENDPOINT_URL", "http://10.77.0.1:5000")
+            .env("AWS_ALLOW_HTTP", "true")
+            .env("AWS_REGION", "us-east-1")
+            .env("AWS_DEFAULT_REGION", "us-east-1")
+            .env("AWS_ACCESS_KEY_ID", "AKIAIOSFODNN7EXAMPLE")
+            .env("AWS_SECRET_ACCESS_KEY", moto::SECRET);
         command
+    }
+
+    /// Starts a program on a node.
+    pub fn background(&self, node: usize, program: &str, words: &[&str]) -> Child {
+        let mut command = self.inside(node, program);
+        command.args(words).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command.spawn().unwrap()
     }
 
     /// Runs a program where the controller is.
@@ -195,8 +273,8 @@ impl Slurm {
     }
 
     /// Processes of steelyard on all nodes that run an element.
-    pub fn elements(&self) -> Vec<nix::unistd::Pid> {
-        let is = |pid: &nix::unistd::Pid| {
+    pub fn elements(&self) -> Vec<Pid> {
+        let is = |pid: &Pid| {
             let words = fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default();
             words.split('\0').any(|word| word == "element")
         };
@@ -240,9 +318,13 @@ impl Drop for Slurm {
                 break;
             }
             for pid in left {
-                let _ = nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGKILL);
+                let _ = kill(pid, Signal::SIGKILL);
             }
             std::thread::sleep(Duration::from_millis(100));
+        }
+        if let Some(mut storage) = self.storage.take() {
+            // It was in the controller's namespace, too.
+            let _ = storage.wait();
         }
         for namespace in &self.namespaces {
             let _ = Command::new("ip").args(["netns", "del", namespace]).status();
@@ -251,10 +333,10 @@ impl Drop for Slurm {
 }
 
 /// The processes in a network namespace.
-fn pids(namespace: &str) -> Vec<nix::unistd::Pid> {
+fn pids(namespace: &str) -> Vec<Pid> {
     let output = Command::new("ip").args(["netns", "pids", namespace]).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
-    text.split_whitespace().map(|pid| nix::unistd::Pid::from_raw(pid.parse().unwrap())).collect()
+    text.split_whitespace().map(|pid| Pid::from_raw(pid.parse().unwrap())).collect()
 }
 
 /// Runs a command that must succeed.
