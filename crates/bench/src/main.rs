@@ -4,9 +4,11 @@
 //! process, and its CPU time is the kernel's figure for that whole process. `bench sysbench`
 //! compares the tests of the sysbench workload with the program's, `bench scripts` pgbench's
 //! scripts with pgbench, `bench mysql` point selects from MySQL with sysbench's, and `bench kv`
-//! gets from RocksDB with db_bench's. `bench race` measures how soon planted differences are found.
+//! gets from RocksDB with db_bench's. `bench race` measures how soon planted differences are found,
+//! `bench fleet` what a submission with many machines costs.
 
 mod client;
+mod fleet;
 mod kv;
 mod load;
 mod measure;
@@ -43,6 +45,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Role {
     Race(race::RaceArgs),
+    Fleet(fleet::FleetArgs),
     /// The tests of the sysbench workload compared with the program sysbench
     Sysbench,
     /// pgbench scripts compared with pgbench itself
@@ -116,6 +119,7 @@ fn main() -> Result<()> {
     let cli = Cli::parse();
     match cli.role {
         Some(Role::Race(args)) => race::race(&args),
+        Some(Role::Fleet(args)) => fleet::measure(&args),
         Some(Role::Sysbench) => sysbench::side_by_side(cli.rounds, cli.seconds),
         Some(Role::Scripts) => scripts::side_by_side(cli.rounds, cli.seconds),
         Some(Role::Script { socket, database, script, protocol, seconds, clients }) => {

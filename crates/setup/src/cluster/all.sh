@@ -1,6 +1,7 @@
 #!/bin/sh
 # Written by `steelyard setup cluster`. Sets up all machines through ssh, the controller first. The
-# others get the munge key that its package makes. Needs a login on each machine that may use sudo.
+# others get the munge key that its package makes. Needs a login on each machine that may use sudo
+# without a password.
 set -eu
 cd "$(dirname "$0")"
 head=@HEAD@
@@ -14,7 +15,8 @@ send() {
 
 # run MACHINE [controller]: node.sh, and removes the files.
 run() {
-    ssh "$1" "d=\$HOME/.steelyard-setup; sudo sh \"\$d/node.sh\" ${2:-}; r=\$?; rm -r \"\$d\"; exit \$r"
+    echo "d=\$HOME/.steelyard-setup; sudo sh \"\$d/node.sh\" ${2:-}; r=\$?; rm -r \"\$d\"; exit \$r" |
+        ssh "$1" sh
 }
 
 echo "== $head"

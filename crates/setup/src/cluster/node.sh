@@ -47,7 +47,7 @@ if [ "$kept" = 1 ]; then
 fi
 [ "${START:-yes}" = yes ] || exit 0
 
-chown munge: /etc/munge/munge.key
+chown munge: /etc/munge /etc/munge/munge.key
 mkdir -p /var/lib/slurm/slurmctld /var/lib/slurm/slurmd /var/log/slurm
 chown slurm: /var/lib/slurm/slurmctld /var/log/slurm
 systemctl enable munge slurmd

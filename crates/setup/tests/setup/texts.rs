@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use proptest::prelude::*;
-use setup::{Cloud, Error, Filesystem, Request, Setup, Ubuntu};
+use setup::{Cloud, Cluster, Error, Filesystem, Request, Setup, Ubuntu};
 
 /// The machine that the seed's author uses, and others that differ in what is written.
 fn requests() -> Vec<Request> {
@@ -61,7 +61,9 @@ fn shellcheck_has_nothing_to_say() {
         PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/src/setup.sh")),
         PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/setup/world.sh")),
     ];
-    for (number, text) in requests().iter().flat_map(scripts).enumerate() {
+    let cluster = Cluster::new("head", "NodeName=n1 CPUs=2", "bench", "/opt/steelyard").unwrap();
+    let cluster = cluster.files().into_iter().filter(|file| file.runs).map(|file| file.text);
+    for (number, text) in requests().iter().flat_map(scripts).chain(cluster).enumerate() {
         let file = directory.path().join(format!("{number}.sh"));
         fs::write(&file, text).unwrap();
         files.push(file);

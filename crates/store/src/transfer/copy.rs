@@ -70,7 +70,7 @@ impl Store {
                 reading: &reading,
                 to,
                 writing: connection,
-                shape: &shape,
+                shape,
                 ids: HashMap::new(),
                 left_out: HashSet::new(),
             };

@@ -36,7 +36,7 @@ impl Store {
         let mut hasher = Hasher {
             store: self,
             reading: &reading,
-            shape: &shape,
+            shape,
             ordinals: HashMap::new(),
             shared: HashMap::new(),
             all: Sha256::new(),

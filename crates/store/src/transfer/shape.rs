@@ -7,6 +7,7 @@
 //! table of another kind fails this crate's tests.
 
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 use rusqlite::Connection;
 use rusqlite::types::Value;
@@ -69,10 +70,15 @@ struct Declared {
 
 impl Shape {
     /// The shape of the schema that this crate writes.
-    pub(super) fn current() -> rusqlite::Result<Self> {
+    pub(super) fn current() -> rusqlite::Result<&'static Self> {
+        static CURRENT: OnceLock<Shape> = OnceLock::new();
+        if let Some(shape) = CURRENT.get() {
+            return Ok(shape);
+        }
         let connection = Connection::open_in_memory()?;
         schema::create(&connection)?;
-        Self::of(&connection)
+        let shape = Self::of(&connection)?;
+        Ok(CURRENT.get_or_init(|| shape))
     }
 
     pub(super) fn of(connection: &Connection) -> rusqlite::Result<Self> {
