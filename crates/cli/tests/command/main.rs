@@ -18,6 +18,7 @@ mod debt;
 mod doctor;
 mod documents;
 mod failures;
+mod faults;
 mod fleet;
 mod frozen;
 mod gate;
