@@ -186,7 +186,7 @@ mod tests {
         ] {
             assert!(conf.lines().any(|it| it == line), "{line}:\n{conf}");
         }
-        assert!(text(&cluster, ALL).contains("head=head\nmachines=\"n1 n2\"\n"));
+        assert!(text(&cluster, ALL).contains("head=\"head\"\nmachines=\"n1 n2\"\n"));
         assert!(text(&cluster, PROLOG).contains("/opt/steelyard doctor --quick"));
         for file in cluster.files() {
             let filled = !file.text.split_whitespace().any(|word| word.matches('@').count() > 1);

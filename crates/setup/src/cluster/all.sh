@@ -4,7 +4,7 @@
 # without a password.
 set -eu
 cd "$(dirname "$0")"
-head=@HEAD@
+head="@HEAD@"
 machines="@MACHINES@"
 
 # send MACHINE: the files, in a directory that only this login reads.
