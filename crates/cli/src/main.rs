@@ -15,6 +15,7 @@ mod explain;
 mod export;
 mod fetch;
 mod format;
+mod generate;
 mod history;
 mod import;
 mod intervals;
@@ -81,6 +82,7 @@ enum Command {
     Watch(submissions::watch::WatchArgs),
     Cancel(submissions::cancel::CancelArgs),
     Element(submissions::element::ElementArgs),
+    Generate(generate::GenerateArgs),
     #[command(hide = true)]
     Engine(engine::EngineArgs),
 }
@@ -131,6 +133,7 @@ fn main() -> ExitCode {
         Command::Watch(args) => submissions::watch::run(args),
         Command::Cancel(args) => submissions::cancel::run(args),
         Command::Element(args) => submissions::element::run(args),
+        Command::Generate(args) => generate::run(args, Cli::command()),
         Command::Engine(args) => engine::run(args),
     };
     match result {

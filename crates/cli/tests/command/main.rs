@@ -22,6 +22,7 @@ mod faults;
 mod fleet;
 mod frozen;
 mod gate;
+mod generate;
 mod hints;
 mod import;
 mod interrupted;

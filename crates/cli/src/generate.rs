@@ -1,0 +1,50 @@
+//! `steelyard generate`: the files that packages hold beside the program.
+
+use std::io::stdout;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use clap::{Args, Subcommand};
+use clap_complete::Shell;
+
+/// Write man pages, or what makes a shell complete commands and options
+#[derive(Debug, Args)]
+pub struct GenerateArgs {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// Write a man page for each command into a directory
+    Man {
+        /// Where; made if it does not exist
+        directory: PathBuf,
+    },
+    /// Print the completions for a shell
+    #[command(after_help = "\
+Where they belong:
+  bash  ~/.local/share/bash-completion/completions/steelyard
+  zsh   _steelyard in a directory of $fpath
+  fish  ~/.config/fish/completions/steelyard.fish")]
+    Completions { shell: Shell },
+}
+
+/// Runs it for `command`, that of the whole program.
+pub fn run(args: &GenerateArgs, mut command: clap::Command) -> anyhow::Result<()> {
+    match &args.what {
+        What::Man { directory } => {
+            write_pages(directory, command).with_context(|| format!("{}", directory.display()))
+        }
+        What::Completions { shell } => {
+            let name = command.get_name().to_owned();
+            clap_complete::generate(*shell, &mut command, name, &mut stdout());
+            Ok(())
+        }
+    }
+}
+
+fn write_pages(directory: &Path, command: clap::Command) -> std::io::Result<()> {
+    std::fs::create_dir_all(directory)?;
+    clap_mangen::generate_to(command, directory)
+}
