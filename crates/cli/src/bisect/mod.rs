@@ -233,6 +233,12 @@ impl BisectArgs {
                  workload (with --steps, --budget) measures time",
             );
         }
+        if method == Method::Run && self.changes.budget().is_none() {
+            return refuse(
+                "say how long all looks may take together, such as --budget 40m: a change that is \
+                 about as large as the margin takes very long to decide",
+            );
+        }
         let given = self.short.variants()?;
         let (candidates, history) = match (repository, &self.good, &self.bad) {
             (Some(repository), Some(good), Some(bad)) => {
@@ -361,14 +367,15 @@ mod tests {
             ("git:/x --kind insert-100", "--good and --bad"),
             ("git:/x --good a --bad b", "say what to measure"),
             ("git:/x git:/y --good a --bad b", "another, `git:/y`"),
-            ("insert kv -v postgres@13.7", "another, `kv`"),
+            ("insert kv -v postgres@13.7 --budget 9m", "another, `kv`"),
             ("--kind insert-100 -v postgres@13.7", "at least two releases"),
             ("--kind insert-100 --good a --bad b", "need a repository"),
             ("git:/x --kind insert-1 --good a --bad b -v postgres@13.7", "not both"),
             ("--kind insert-1 -v postgres@13.7 -v postgres://me@h/d", "running server"),
             ("--kind insert-1 -v postgres@13.7 -v postgres@14.3 --margin 0.01%", "larger than"),
-            ("insert -v postgres@13.7 -v postgres@14.3 --aa", "--aa"),
-            ("git:/x#y insert --good a --bad b", "not after a #"),
+            ("insert -v postgres@13.7 -v postgres@14.3", "--budget 40m"),
+            ("insert -v postgres@13.7 -v postgres@14.3 --budget 9m --aa", "--aa"),
+            ("git:/x#y --kind insert-1 --good a --bad b", "not after a #"),
         ] {
             let found = refused(line);
             assert!(found.contains(said), "{line}: {found}");
@@ -393,10 +400,11 @@ mod tests {
             let line = format!("insert -v postgres@13.7 -v postgres@14.3 --steps l.i0{more}");
             args(&line).asked().unwrap().request
         };
-        assert_eq!(of(""), of(" --budget 20m"));
-        assert_ne!(of(""), of(" --metric dbms.cpu/o"));
-        assert_ne!(of(""), of(" --blocks 9"));
-        assert_eq!(of("").metric.as_deref(), Some(METRIC));
+        let short = of(" --budget 20m");
+        assert_eq!(short, of(" --budget 40m"));
+        assert_ne!(short, of(" --budget 20m --metric dbms.cpu/o"));
+        assert_ne!(short, of(" --budget 20m --blocks 9"));
+        assert_eq!(short.metric.as_deref(), Some(METRIC));
     }
 
     #[test]
