@@ -9,6 +9,7 @@ use store::{
     Warning,
 };
 
+use super::answers::Answers;
 use super::latency::Pooled;
 use super::machine;
 use super::model::{
@@ -18,6 +19,7 @@ use super::plans;
 use super::slices::Slices;
 use super::starts::differing;
 use super::used::looks;
+use super::wrong;
 use crate::ReportError;
 use crate::output::table::place_of;
 
@@ -103,6 +105,7 @@ pub fn load(store: &Store, which: Which<'_>) -> Result<Results, ReportError> {
     results.warnings.extend(changed.map(whole));
     results.warnings.extend(differing(&results));
     results.warnings.extend(plans::warnings(&results));
+    results.warnings.extend(wrong::warnings(&results));
     Ok(results)
 }
 
@@ -285,6 +288,11 @@ impl Loader<'_> {
             if let Some(length_ms) = figures.value(&sample, metrics::SLICE_MS.name) {
                 sample.slices = Slices::read(self.store, row.step, length_ms)?;
             }
+            if figures.value(&sample, metrics::ANSWERS.name).is_some()
+                && let Some(answers) = Answers::read(self.store, row.step)?
+            {
+                figures.answers.insert(row.block, answers);
+            }
             figures.samples.push(sample);
             figures.absent.extend(step.absent.iter().cloned());
             figures.notes.extend(step.notes.iter().cloned());
@@ -292,6 +300,15 @@ impl Loader<'_> {
                 let gathered = gathered.entry((place, variant)).or_default();
                 detail(self.store, &mut self.reader, step, figures, gathered)?;
             }
+        }
+        for step in self.store.steps(experiment, Scope::Failed)? {
+            let variant = self.places.get(&step.variant).copied();
+            let target = index.get(&step.key).and_then(|place| self.steps.get_mut(*place));
+            let figures = target.zip(variant).and_then(|(it, place)| it.variants.get_mut(place));
+            let Some(figures) = figures else { continue };
+            let failures = self.store.failures(step.id)?;
+            let fatal = failures.into_iter().find(|failure| !failure.retried);
+            figures.refused.insert(step.block, fatal.map_or(String::new(), |it| it.message));
         }
         for ((step, variant), gathered) in gathered {
             settle(&mut self.steps[step].variants[variant], gathered);
