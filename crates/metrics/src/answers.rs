@@ -61,7 +61,8 @@ impl Answer {
         let mut answers = Vec::new();
         while let Some((&[compared, rows, high, low, columns], rest)) = values.split_first_chunk() {
             let all = [Identity::Rows, Identity::Count, Identity::VaryingRows, Identity::Varying];
-            let compared = all.into_iter().find(|it| f64::from(*it as u8) == compared)?;
+            let compared =
+                all.into_iter().find(|it| f64::from(*it as u8).to_bits() == compared.to_bits())?;
             // More columns than any system has would be another series.
             let columns = (0.0..=65_535.0).contains(&columns).then_some(columns as usize)?;
             let (floats, rest) = rest.split_at_checked(3 * columns)?;

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use hdrhistogram::serialization::Deserializer;
+use plan::StepKey;
 use store::{
     Experiment, ExperimentId, Failure, Purpose, Scope, Step, StepKind, Store, Trial, TrialState,
     Warning,
@@ -301,6 +302,21 @@ impl Loader<'_> {
                 detail(self.store, &mut self.reader, step, figures, gathered)?;
             }
         }
+        self.refused(experiment, &index)?;
+        for ((step, variant), gathered) in gathered {
+            settle(&mut self.steps[step].variants[variant], gathered);
+        }
+        self.steps.iter_mut().for_each(settle_pairing);
+        order(&mut self.steps[planned..]);
+        Ok(())
+    }
+
+    /// Reads why steps of trials that are results failed; `index` has the places of steps.
+    fn refused(
+        &mut self,
+        experiment: ExperimentId,
+        index: &HashMap<StepKey, usize>,
+    ) -> Result<(), ReportError> {
         for step in self.store.steps(experiment, Scope::Failed)? {
             let variant = self.places.get(&step.variant).copied();
             let target = index.get(&step.key).and_then(|place| self.steps.get_mut(*place));
@@ -310,11 +326,6 @@ impl Loader<'_> {
             let fatal = failures.into_iter().find(|failure| !failure.retried);
             figures.refused.insert(step.block, fatal.map_or(String::new(), |it| it.message));
         }
-        for ((step, variant), gathered) in gathered {
-            settle(&mut self.steps[step].variants[variant], gathered);
-        }
-        self.steps.iter_mut().for_each(settle_pairing);
-        order(&mut self.steps[planned..]);
         Ok(())
     }
 

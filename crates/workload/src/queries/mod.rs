@@ -92,7 +92,7 @@ fn step(plan: &QueriesPlan, query: &Query, sql: Sql) -> Step {
     step.asks = Some(Asks {
         opening: opening.into_iter().chain(exactly).collect(),
         queries: query.texts.iter().take(ASKED).cloned().collect(),
-        compared: plan.results,
+        compared: plan.compared,
     });
     step
 }

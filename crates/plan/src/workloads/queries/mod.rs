@@ -28,7 +28,7 @@ const OPTIONS: [CommandOption; 6] = [
         help: "Seconds of each query; it runs at least once [default: 5]" },
     CommandOption { key: "timeout", name: "timeout", value: "TIME", form: Form::Name,
         help: "How long one execution may take, such as 30s [default: any time]" },
-    CommandOption { key: "results", name: "results", value: "WHAT", form: Form::Name,
+    CommandOption { key: "compare", name: "compare", value: "WHAT", form: Form::Name,
         help: "What must be the same in all variants' results: rows, count, nothing \
                [default: rows]" },
 ];
@@ -38,7 +38,7 @@ impl Keyed for QueriesPlan {
     fn keys(&mut self) -> Vec<Key<'_>> {
         let shown = self.timeout.map(format_duration);
         let (texts, steps) = (!self.texts.is_empty(), !self.steps.is_empty());
-        let results = self.results.name().to_owned();
+        let compared = self.compared.name().to_owned();
         vec![
             Key::optional("directory", &mut self.directory, string())
                 .note("its texts follow; the files are not read again")
@@ -53,7 +53,7 @@ impl Keyed for QueriesPlan {
                 .means("duration of each query, which runs at least once"),
             Key::optional("timeout", &mut self.timeout, time()).shown(shown)
                 .means("how long one execution may take: `\"30s\"`; a query that takes longer fails"),
-            Key::new("results", &mut self.results, choice(&Compared::NAMED)).shown(Some(results))
+            Key::new("compare", &mut self.compared, choice(&Compared::NAMED)).shown(Some(compared))
                 .note("rows, count or nothing")
                 .means("what must be the same in the results of all variants: `rows`, `count` (of rows), `nothing`"),
         ]
@@ -186,7 +186,7 @@ mod tests {
     #[test]
     fn what_is_written_says_the_same_without_the_files() {
         let folder = directory(&FILES);
-        let section = "directory = \"q\"\nclients = 4\ntimeout = \"30s\"\nresults = \"count\"";
+        let section = "directory = \"q\"\nclients = 4\ntimeout = \"30s\"\ncompare = \"count\"";
         let plan = parsed(section, Some(folder.path())).unwrap();
         let written = Plan::parse(&plan.to_toml(), None, "written").unwrap();
         assert_eq!(written.workload, plan.workload, "{}", plan.to_toml());
@@ -272,7 +272,7 @@ mod tests {
             ("directory = \"none\"", "cannot read"),
             ("directory = \"q/a.sql\"", "is not a directory"),
             ("directory = \"q\"\nsteps = [\"b3\"]", "unknown query `b3`; did you mean `b1`?"),
-            ("directory = \"q\"\nresults = \"all\"", "expected \"rows\", \"count\" or \"nothing\""),
+            ("directory = \"q\"\ncompare = \"all\"", "expected \"rows\", \"count\" or \"nothing\""),
             ("directory = \"q\"\ntimeout = \"fast\"", "is not a time"),
         ] {
             let error = parsed(section, Some(folder.path())).unwrap_err().to_string();

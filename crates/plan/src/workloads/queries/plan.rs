@@ -29,7 +29,7 @@ pub struct QueriesPlan {
     /// How long one execution may take.
     pub timeout: Option<Duration>,
     /// What has to be the same in the results of all variants.
-    pub results: Compared,
+    pub compared: Compared,
 }
 
 /// What has to be the same in the results of all variants.
@@ -73,7 +73,7 @@ impl Default for QueriesPlan {
             clients: 1,
             seconds: 5,
             timeout: None,
-            results: Compared::Rows,
+            compared: Compared::Rows,
         }
     }
 }
