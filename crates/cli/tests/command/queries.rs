@@ -35,7 +35,7 @@ const PLANTED: [(&str, &str); 10] = [
     ("long.sql", "SELECT pg_sleep(0.4)"),
     (
         "slow.sql",
-        "SELECT pg_sleep(CASE current_setting('enable_hashjoin') WHEN 'on' THEN 0 ELSE 9 END)",
+        "SELECT pg_sleep(CASE current_setting('enable_hashjoin') WHEN 'on' THEN 0 ELSE 60 END)",
     ),
     ("tax.sql", "SELECT sum(f * current_setting('shop.tax')::float8) FROM t"),
 ];
@@ -71,7 +71,7 @@ fn each_difference_is_found_alone() {
             "--seconds",
             "1",
             "--timeout",
-            "1s",
+            "3s",
             "--blocks",
             "1",
         ];
