@@ -16,6 +16,9 @@ pub struct Planned {
     /// a pgbench script
     #[arg(value_name = "PLAN.toml|WORKLOAD|SCRIPT.sql")]
     what: Option<PathBuf>,
+    /// The directory of queries, for the workload that has one (run queries DIR)
+    #[arg(value_name = "DIR")]
+    of: Option<PathBuf>,
     #[command(flatten)]
     changes: Changes,
     #[command(flatten)]
@@ -47,7 +50,20 @@ impl Planned {
             return Ok(None);
         };
         let mut layer = self.changes.layer();
-        Ok(Some(if let Some(workload) = what.to_str().and_then(WorkloadPlan::named) {
+        let workload = what.to_str().and_then(WorkloadPlan::named);
+        if let Some(of) = &self.of {
+            match workload.as_ref().and_then(WorkloadPlan::short_operand) {
+                Some(option) => layer.option(option, &of.display().to_string()),
+                None => {
+                    return refuse(format!(
+                        "`{}`: `{}` takes nothing after it; give variants with -v",
+                        of.display(),
+                        what.display()
+                    ));
+                }
+            }
+        }
+        Ok(Some(if let Some(workload) = workload {
             self.short.plan(&workload, layer)?
         } else if let Some((workload, option)) = WorkloadPlan::of_file(what) {
             layer.option(option, &what.display().to_string());

@@ -31,6 +31,7 @@ mod step;
 mod threads;
 mod wire;
 
+pub use clients::answers::{Answer, Asking};
 pub use clients::single::{Prepared, Single};
 pub use clock::Moment;
 pub use error::{Error, ErrorKind, ServerError};
@@ -50,4 +51,4 @@ pub use threads::frozen::Freezer;
 pub use wire::keyvalue::{Batch, Key, KeyValueEngine};
 pub use wire::mysql::Mysql;
 pub use wire::postgres::Postgres;
-pub use wire::{Address, Breaker, Connect, Handle, Reply, Session};
+pub use wire::{Address, Breaker, Connect, Digest, FloatSum, Handle, Reply, Session};

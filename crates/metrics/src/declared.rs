@@ -163,6 +163,7 @@ declare! {
     RATE_AFTER = "rate.after", "/s", FACT, "throughput after idle-priority processes ran";
     DURING_BEFORE = "during/before", "", FACT, "rate.during / rate.before";
     AFTER_BEFORE = "after/before", "", FACT, "rate.after / rate.before";
+    ANSWERS = "answers", "", FACT, "answers that were compared between the variants";
     SLICE_MS = "slice.ms", "ms", FACT, "length of the slices";
     SLICE_SETTLED = "slice.settled", "", FACT, "1 if the slice length is decided, otherwise 0";
     SLICE_ROUNDS = "slice.rounds", "", FACT, "number of rounds of slices";

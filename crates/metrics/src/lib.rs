@@ -13,6 +13,7 @@
 //! assert!(metrics::find("update.p98").is_none());
 //! ```
 
+mod answers;
 mod declared;
 mod metric;
 mod series;
@@ -21,6 +22,7 @@ mod words;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 
+pub use answers::{ANSWERS_GROUP, ANSWERS_SERIES, Answer, Difference, Identity};
 pub use declared::*;
 pub use metric::{Better, Metric};
 pub use series::*;

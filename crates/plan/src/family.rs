@@ -1,5 +1,6 @@
 //! Declarations that a workload makes about itself.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::key::{CommandOption, Keyed};
@@ -101,6 +102,18 @@ pub(crate) struct NamedFile<'a> {
     pub(crate) text: &'a mut Option<String>,
 }
 
+/// A directory that a key names. The texts of its files are kept in the plan.
+pub(crate) struct NamedDirectory<'a> {
+    /// The key, and the one of the texts.
+    pub(crate) keys: (&'static str, &'static str),
+    /// The given directory.
+    pub(crate) directory: &'a Option<String>,
+    /// The extensions of the files that are read.
+    pub(crate) extensions: &'static [&'static str],
+    /// Their texts, by name.
+    pub(crate) texts: &'a mut BTreeMap<String, String>,
+}
+
 /// A family of workloads, as plans have it. Its folder implements this, the register names it.
 pub(crate) trait Family: Keyed {
     /// Its name: that of its section in a plan, and of its short form.
@@ -115,6 +128,11 @@ pub(crate) trait Family: Keyed {
         None
     }
 
+    /// The option that a word after the workload's name stands for: `steelyard run NAME WORD`.
+    fn short_operand(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Sets values that follow from other keys, unless they are `given`.
     fn complete(&mut self, _given: &dyn Fn(&str) -> bool) {}
 
@@ -126,6 +144,11 @@ pub(crate) trait Family: Keyed {
     /// The files that its keys name, read relative to the plan.
     fn files(&mut self) -> Vec<NamedFile<'_>> {
         Vec::new()
+    }
+
+    /// The directory that one of its keys names, read relative to the plan.
+    fn directory(&mut self) -> Option<NamedDirectory<'_>> {
+        None
     }
 
     /// Reports inconsistencies between values that are valid one by one.

@@ -59,6 +59,7 @@ pub use judging::judged::{Gap, Judged, Outcome, Twin};
 pub use judging::sliced::{Scatter, Slicing, scatter};
 pub use judging::steps::{judge_metric, judge_results};
 pub use judging::unjudged::Unjudged;
+pub use load::answers::Answers;
 pub use load::chosen::{Chosen, Source};
 pub use load::experiment::{Which, latest_or_count, load};
 pub use load::latency::{BUCKETS, Latency};

@@ -20,6 +20,7 @@ use crate::store::Store;
 fn condition(scope: Scope) -> &'static str {
     match scope {
         Scope::Results => "s.state = 'finished' AND t.state = 'finished'",
+        Scope::Failed => "s.state = 'failed' AND t.state = 'finished'",
         Scope::All => "true",
     }
 }

@@ -250,6 +250,8 @@ pub enum Scope {
     /// Finished steps of finished trials, the only ones to judge.
     #[default]
     Results,
+    /// Failed steps of finished trials: those whose failure is a result.
+    Failed,
     /// All, including those of failed, abandoned or running trials.
     All,
 }

@@ -1,6 +1,8 @@
 //! Differences between systems in the SQL that they accept, as far as a benchmark's requests
 //! differ.
 
+use std::time::Duration;
+
 use crate::Error;
 
 /// The SQL that a system accepts.
@@ -28,6 +30,8 @@ pub enum Sql {
     Mysql {
         /// The engine that stores the tables.
         engine: StorageEngine,
+        /// True for MariaDB.
+        mariadb: bool,
     },
 }
 
@@ -45,10 +49,13 @@ impl Dialect {
     pub fn of(dbms: &str, major: u32, engine: Option<&str>) -> Dialect {
         match dbms {
             "postgres" => Dialect::postgres(major),
-            "mysql" | "mariadb" if engine == Some("myrocks") => {
-                Dialect::mysql(StorageEngine::MyRocks)
+            "mysql" | "mariadb" => {
+                let engine = match engine {
+                    Some("myrocks") => StorageEngine::MyRocks,
+                    _ => StorageEngine::InnoDb,
+                };
+                Dialect::Sql(Sql::Mysql { engine, mariadb: dbms == "mariadb" })
             }
-            "mysql" | "mariadb" => Dialect::mysql(StorageEngine::InnoDb),
             "none" => Dialect::Files,
             "device" => Dialect::Device,
             _ => Dialect::KeyValue,
@@ -60,9 +67,19 @@ impl Dialect {
         Dialect::Sql(Sql::Postgres { major })
     }
 
-    /// MySQL or MariaDB with this engine.
+    /// MySQL with this engine.
     pub fn mysql(engine: StorageEngine) -> Dialect {
-        Dialect::Sql(Sql::Mysql { engine })
+        Dialect::Sql(Sql::Mysql { engine, mariadb: false })
+    }
+
+    /// A name for the systems whose results have the same types and text forms; empty for systems
+    /// without SQL.
+    pub fn family(self) -> &'static str {
+        match self {
+            Dialect::Sql(Sql::Postgres { .. }) => "PostgreSQL",
+            Dialect::Sql(Sql::Mysql { .. }) => "MySQL and MariaDB",
+            _ => "",
+        }
     }
 
     /// Its SQL, for this workload.
@@ -78,6 +95,60 @@ impl Dialect {
 }
 
 impl Sql {
+    /// The name of the system in plans.
+    pub(crate) fn system(self) -> &'static str {
+        match self {
+            Sql::Postgres { .. } => "postgres",
+            Sql::Mysql { mariadb: false, .. } => "mysql",
+            Sql::Mysql { mariadb: true, .. } => "mariadb",
+        }
+    }
+
+    /// The rules by which texts are divided into tokens.
+    pub(crate) fn syntax(self) -> plan::Syntax {
+        match self {
+            Sql::Postgres { .. } => plan::Syntax::Dollars,
+            Sql::Mysql { .. } => plan::Syntax::Backslashes,
+        }
+    }
+
+    /// Lets a session only read, and no statement take longer than this.
+    pub(crate) fn only_read(self, timeout: Option<Duration>) -> Vec<String> {
+        let read_only = match self {
+            Sql::Postgres { .. } => "SET default_transaction_read_only = on",
+            Sql::Mysql { .. } => "SET SESSION TRANSACTION READ ONLY",
+        };
+        let limit = timeout.map(|limit| match self {
+            Sql::Postgres { .. } => format!("SET statement_timeout = {}", limit.as_millis()),
+            Sql::Mysql { mariadb: false, .. } => {
+                format!("SET SESSION max_execution_time = {}", limit.as_millis())
+            }
+            Sql::Mysql { mariadb: true, .. } => {
+                format!("SET SESSION max_statement_time = {}", limit.as_secs_f64())
+            }
+        });
+        std::iter::once(read_only.to_owned()).chain(limit).collect()
+    }
+
+    /// Has a session print floating-point numbers with all of their digits, if it would not.
+    pub(crate) fn print_exactly(self) -> Option<&'static str> {
+        match self {
+            Sql::Postgres { major: ..12 } => Some("SET extra_float_digits = 3"),
+            Sql::Postgres { .. } | Sql::Mysql { .. } => None,
+        }
+    }
+
+    /// Makes statistics of all tables, so that nothing has to make them later. Some systems have to
+    /// be told the tables.
+    pub(crate) fn analyze(self, tables: &[&str]) -> Option<String> {
+        match self {
+            Sql::Postgres { .. } => Some("VACUUM ANALYZE".to_owned()),
+            Sql::Mysql { .. } => {
+                (!tables.is_empty()).then(|| format!("ANALYZE TABLE {}", tables.join(", ")))
+            }
+        }
+    }
+
     /// Type and constraint of a column of 64 bits that the system fills with ascending numbers.
     pub(crate) fn big_serial(self) -> &'static str {
         match self {
@@ -118,8 +189,8 @@ impl Sql {
     pub(crate) fn table_options(self) -> &'static str {
         match self {
             Sql::Postgres { .. } => "",
-            Sql::Mysql { engine: StorageEngine::InnoDb } => " ENGINE=InnoDB",
-            Sql::Mysql { engine: StorageEngine::MyRocks } => " ENGINE=ROCKSDB",
+            Sql::Mysql { engine: StorageEngine::InnoDb, .. } => " ENGINE=InnoDB",
+            Sql::Mysql { engine: StorageEngine::MyRocks, .. } => " ENGINE=ROCKSDB",
         }
     }
 
@@ -182,7 +253,7 @@ impl Sql {
     /// Creates indexes on a table, each with a name and columns. All are created at once if the
     /// system then reads the table only once.
     pub(crate) fn create_indexes(self, table: &str, indexes: &[(String, &str)]) -> Vec<String> {
-        if self != (Sql::Mysql { engine: StorageEngine::InnoDb }) {
+        if !matches!(self, Sql::Mysql { engine: StorageEngine::InnoDb, .. }) {
             let create =
                 |(name, columns): &(_, _)| format!("CREATE INDEX {name} ON {table} ({columns})");
             return indexes.iter().map(create).collect();
@@ -233,7 +304,8 @@ mod tests {
         assert_eq!(of(Dialect::of("mariadb", 10, Some("myrocks"))), each);
         let once = ["ALTER TABLE a ADD INDEX a_x (x), ADD INDEX a_y (y, z)"];
         assert_eq!(of(Dialect::of("mysql", 8, None)), once);
-        assert_eq!(Sql::Mysql { engine: StorageEngine::InnoDb }.create_indexes("a", &[]), [""; 0]);
+        let mysql = Sql::Mysql { engine: StorageEngine::InnoDb, mariadb: false };
+        assert_eq!(mysql.create_indexes("a", &[]), [""; 0]);
     }
 
     #[test]

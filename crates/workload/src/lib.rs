@@ -25,6 +25,7 @@ pub mod kv;
 pub mod pgbench;
 mod phase;
 pub mod program;
+pub mod queries;
 mod request;
 mod rng;
 pub mod script;
@@ -50,7 +51,7 @@ pub use request::{Expect, KeyAction, KeyValue, Piece, Request, Scan, Statement};
 pub use rng::{Rng, stream_seed};
 pub use scripts::Scripts;
 pub use sent::Sent;
-pub use step::{Action, End, Finds, Pace, Refresh, Role, Step, Stream};
+pub use step::{Action, Asks, End, Finds, Pace, Refresh, Role, Step, Stream};
 pub use terms::{Counters, Idle, Terms};
 
 /// The benchmark of one sequence of a plan's workload.
@@ -70,6 +71,7 @@ pub fn benchmark(
         plan::WorkloadPlan::Kv(plan) => kv::benchmark(plan, dialect),
         plan::WorkloadPlan::Script(plan) => script::benchmark(plan, clients, dialect),
         plan::WorkloadPlan::Select(plan) => select::benchmark(plan, dialect),
+        plan::WorkloadPlan::Queries(plan) => queries::benchmark(plan, dialect),
         plan::WorkloadPlan::Storage(plan) => storage::benchmark(plan, dialect),
         plan::WorkloadPlan::Program(plan) => Ok(program::benchmark(plan)),
         #[cfg(feature = "toys")]
@@ -95,6 +97,7 @@ pub fn catalogue(
         }
         (None, plan::WorkloadPlan::Select(plan)) => select::catalogue(plan, count.rows, dialect),
         (None, plan::WorkloadPlan::Script(plan)) => script::catalogue(plan, count, dialect),
+        (None, plan::WorkloadPlan::Queries(plan)) => queries::catalogue(plan, dialect),
         (None, plan::WorkloadPlan::Kv(plan)) => kv::catalogue(plan, count.rows, dialect),
         (None, _) => {
             Err(Error::Unfit { workload: "count without [count] file", needs: "statements" })

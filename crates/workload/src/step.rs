@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use plan::StepKey;
+use plan::{Compared, StepKey};
 use serde::{Deserialize, Serialize};
 
 use crate::class::Class;
@@ -40,6 +40,20 @@ pub struct Step {
     pub terms: Terms,
     /// Bytes that an operation reads or writes, if all are alike.
     pub bytes: Option<u64>,
+    /// What is asked before the load, if the answers are to be compared between systems. If the
+    /// step then fails, that is a result: the trial goes on with its other steps.
+    pub asks: Option<Asks>,
+}
+
+/// Queries whose answers are compared between systems.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Asks {
+    /// Statements that prepare the session.
+    pub opening: Vec<String>,
+    /// The queries, as text.
+    pub queries: Vec<String>,
+    /// How much of the answers is compared.
+    pub compared: Compared,
 }
 
 impl Step {
@@ -57,6 +71,7 @@ impl Step {
             any_order: false,
             terms: Terms::default(),
             bytes: None,
+            asks: None,
         }
     }
 
@@ -120,6 +135,8 @@ pub struct Stream {
     pub pace: Pace,
     /// When the stream is done.
     pub end: End,
+    /// Statements that are run once on each new connection, before anything else.
+    pub opening: Vec<String>,
     /// After how many rounds its connection is replaced by a new one; `None`: never.
     pub reconnect: Option<u64>,
     /// A query on the side that keeps shared cells current; it is not counted.
@@ -147,6 +164,7 @@ impl Stream {
             operations_per_round: 1,
             pace: Pace::Free,
             end: End::Time,
+            opening: Vec::new(),
             reconnect: None,
             refresh: None,
             adds_to: None,
@@ -228,6 +246,8 @@ pub enum Action {
     Run(usize),
     /// Send one of the requests with these indexes, chosen uniformly.
     Choose(Vec<usize>),
+    /// Send the requests with these indexes in turn, one in each round.
+    InTurn(Vec<usize>),
     /// Send one of the requests with these indexes: a number kept for the round selects it, from 0.
     /// Several requests to the same table use it.
     Kept {

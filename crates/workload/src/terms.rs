@@ -14,6 +14,9 @@ pub struct Terms {
     pub idle: Option<Idle>,
     /// The scheduler's events to count, if any.
     pub counters: Option<Counters>,
+    /// True if it needs a server that steelyard starts, because it would change anything in a
+    /// running one.
+    pub ours: bool,
 }
 
 /// Events of the scheduler are counted after a step, while its load goes on.

@@ -37,6 +37,7 @@ mod polluted;
 mod profile;
 mod programs;
 mod pull;
+mod queries;
 mod readme;
 mod requests;
 mod restore;

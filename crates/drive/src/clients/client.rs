@@ -388,6 +388,7 @@ fn choose(lane: &mut Lane, action: &Action) -> usize {
 #[inline(never)]
 fn draw(lane: &mut Lane, action: &Action) -> usize {
     let (place, among) = match action {
+        Action::InTurn(among) => (lane.rounds as usize % among.len().max(1), among),
         Action::Choose(among) => (lane.rng.below(among.len() as u64) as usize, among),
         Action::Kept { number, among } => {
             let kept = lane.kept.get(*number).and_then(|kept| usize::try_from(*kept).ok());

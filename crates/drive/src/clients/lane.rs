@@ -6,6 +6,7 @@ use std::time::Duration;
 use workload::{Expect, Request, Rng, Sampler, Stream};
 
 use super::gate::Gate;
+use super::opening::open;
 use super::player::Player;
 use crate::error::Error;
 use crate::step::cost::ThreadCost;
@@ -22,6 +23,7 @@ struct Prepared {
 impl Prepared {
     fn connect(connect: &dyn Connect, stream: &Stream) -> Result<Prepared, Error> {
         let mut session = connect.connect()?;
+        open(session.as_mut(), &stream.opening)?;
         let prepare = |request: &Request| Ok((session.prepare(request)?, request.expect()));
         let requests = stream.requests.iter().map(prepare).collect::<Result<_, Error>>()?;
         let refresh = match &stream.refresh {

@@ -7,6 +7,7 @@ use workload::{Request, Source};
 
 use crate::Error;
 
+mod digest;
 pub mod keyvalue;
 mod layout;
 pub mod mysql;
@@ -16,6 +17,7 @@ mod reply;
 mod scripted;
 mod socket;
 
+pub use digest::{Digest, FloatSum};
 pub use reply::Reply;
 pub use scripted::{Kept, Scripted};
 pub use socket::Address;
@@ -88,6 +90,15 @@ pub trait Session: Send {
     /// As [`Session::call`].
     fn receive(&mut self, _row: Option<&mut Vec<Option<i64>>>) -> Result<Reply, Error> {
         Err(Error::Unsupported(AT_ONCE))
+    }
+
+    /// Sends a query as text, reads the whole answer and digests its rows.
+    ///
+    /// # Errors
+    ///
+    /// As [`Session::call`]; [`Error::Unsupported`] for a system without SQL.
+    fn digest(&mut self, _query: &str, _digest: &mut Digest) -> Result<Reply, Error> {
+        Err(Error::Unsupported("only answers to SQL have rows"))
     }
 
     /// The descriptor that becomes readable when an answer arrives, if answers have to be waited

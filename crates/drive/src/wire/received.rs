@@ -84,6 +84,11 @@ impl Received {
         if total > LONGEST_KEPT {
             return Err(Error::Protocol(format!("a message of {total} bytes")));
         }
+        self.take_any(socket, total)
+    }
+
+    /// The same, however many there are.
+    pub fn take_any(&mut self, socket: &mut Socket, total: usize) -> Result<&[u8], Error> {
         self.peek(socket, total)?;
         self.start += total;
         Ok(&self.buffer[self.start - total..self.start])

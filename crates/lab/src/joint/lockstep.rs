@@ -15,12 +15,14 @@ use crate::error::Error;
 use crate::event::{Event, phase_name};
 use crate::joint::calm;
 use crate::joint::sliced::{SlicedStep, sliced};
-use crate::joint::slicing::{Slicing, Way};
+use crate::joint::slicing::{Slicing, Way, slices_of};
 use crate::observe::fitness::Fitness;
+use crate::trial::answers::ask;
 use crate::trial::attempt::{Attempt, Entered};
 use crate::trial::conditions::Conditions;
-use crate::trial::phase::{new_record, phase, record_failed};
+use crate::trial::phase::phase;
 use crate::trial::phase_order::order;
+use crate::trial::records::{new_record, record_failed};
 use crate::trial::server::{Data, begin, set_up, stop};
 use crate::trial::settle::settle;
 
@@ -58,19 +60,30 @@ fn lockstep(
     for attempt in attempts.iter_mut() {
         set_up(conditions, attempt)?;
     }
-    // The base first; those that end earlier last.
-    let base = conditions.plan().base_index();
-    attempts.sort_by_key(|attempt| {
-        (Reverse(attempt.benchmark.phases.len()), attempt.entered.variant != base)
-    });
+    in_order(conditions, attempts);
     let longest = attempts.first().map(|attempt| (Arc::clone(&attempt.benchmark), attempt.first));
     let Some((longest, first)) = longest else { return Ok(()) };
     let seed = attempts.first().map_or(0, |attempt| conditions.order_seed(attempt.entered));
     for ordinal in order(&longest.phases, first..longest.phases.len(), seed) {
         let phase = &longest.phases[ordinal];
+        in_order(conditions, attempts);
         let going = attempts.partition_point(|a| a.benchmark.phases.len() > ordinal);
         let attempts = &mut attempts[..going];
-        let (way, why) = way(attempts, phase, ordinal, slicing);
+        let (mut way, mut why) = way(attempts, phase, ordinal, slicing);
+        let mut able = attempts.len();
+        let asking = phase.step().filter(|it| it.asks.is_some());
+        let sliced_way = matches!(way, Way::Sliced { .. });
+        if let Some(step) = asking.filter(|_| sliced_way) {
+            let answered = ask(conditions, attempts, phase, ordinal as u32)?;
+            able = first_of_all(attempts, &answered);
+            let times = attempts[..able].iter().filter_map(|it| Some(it.asked.as_ref()?.time));
+            let slowest = times.fold(0.0, f64::max);
+            (way, why) = match able {
+                0 | 1 => (Way::InTurns, "the other variants refuse its query".to_owned()),
+                _ => slices_of(way, why, step, slowest),
+            };
+        }
+        let attempts = &mut attempts[..able];
         if let Some(text) = phase.step().and_then(|step| slicing.another_way(step)) {
             conditions.warn_if_new(&Warning::new("another-way", text))?;
         }
@@ -99,6 +112,25 @@ fn lockstep(
         }
     }
     Ok(())
+}
+
+/// The base first; those that end earlier last.
+fn in_order(conditions: &Conditions<'_>, attempts: &mut [Attempt<'_>]) {
+    let base = conditions.plan().base_index();
+    attempts.sort_by_key(|attempt| {
+        (Reverse(attempt.benchmark.phases.len()), attempt.entered.variant != base)
+    });
+}
+
+/// Moves those for which it is true to the front, in their order; returns how many they are.
+fn first_of_all(attempts: &mut [Attempt<'_>], which: &[bool]) -> usize {
+    let trials: Vec<_> = attempts.iter().map(|attempt| attempt.entered.trial).collect();
+    let is = |attempt: &Attempt<'_>| {
+        let at = trials.iter().position(|trial| *trial == attempt.entered.trial);
+        at.and_then(|at| which.get(at)).copied().unwrap_or(false)
+    };
+    attempts.sort_by_key(|attempt| !is(attempt));
+    attempts.iter().take_while(|attempt| is(attempt)).count()
 }
 
 /// How a phase runs, and why.

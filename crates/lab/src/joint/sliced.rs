@@ -18,10 +18,11 @@ use crate::joint::need::Need;
 use crate::joint::slicing::{LEAD_IN, Slicing, UNTESTED, only_reads};
 use crate::observe::figures::{Locality, expect_declared, free_clients};
 use crate::observe::set_aside::{self, Reading, Seen};
+use crate::trial::answers::{forgives, tell};
 use crate::trial::attempt::{Attempt, Trouble, at_once};
 use crate::trial::conditions::Conditions;
-use crate::trial::phase::{new_record, record_failed};
 use crate::trial::program::{command, keep_output};
+use crate::trial::records::{new_record, record_failed};
 use crate::trial::step::{Fault, Ran, after, complete, run};
 use crate::trial::timers;
 
@@ -81,8 +82,16 @@ pub fn sliced(
         expect_declared(record);
         conditions.store.record_step(attempt.entered.trial, record)?;
     }
-    if let Some(fault) = fault {
-        return Err(told(attempts, step, fault));
+    if let Some(Fault { at, trouble }) = fault {
+        let forgiven =
+            attempts.get_mut(at).zip(records.get(at)).is_some_and(|(attempt, record)| {
+                let forgives = forgives(attempt, step, record, &trouble);
+                if forgives {
+                    tell(conditions, attempt, step, record);
+                }
+                forgives
+            });
+        return if forgiven { Ok(()) } else { Err(told(attempts, step, Fault { at, trouble })) };
     }
     for (attempt, record) in attempts.iter().zip(&records) {
         conditions.tell(Event::step_ended(record, clients, Some(attempt.name())));

@@ -34,6 +34,10 @@ const LONGEST: f64 = 10_000.0;
 pub const UNTESTED: f64 = 40.0;
 /// The length in ms of slices in which the other servers are frozen.
 const FROZEN: f64 = 50.0;
+/// Operations that a slice should have room for: the first of them never counts.
+const OPERATIONS: f64 = 4.0;
+/// With fewer rounds of slices than this, a step runs in turns.
+const FEWEST_ROUNDS: f64 = 6.0;
 /// The part of a slice before counting begins, in which its caches warm up again.
 pub const LEAD_IN: f64 = 0.2;
 
@@ -251,6 +255,23 @@ fn checked(ms: f64) -> Way {
     Way::Sliced { lengths: vec![one, one, one, two], ms: Some(ms) }
 }
 
+/// How a step runs in slices if one of its operations takes this long, in seconds: in longer ones,
+/// or in turns if too few of them would fit into its time.
+pub fn slices_of(way: Way, why: String, step: &Step, operation: f64) -> (Way, String) {
+    let least = Duration::from_secs_f64((OPERATIONS * operation).min(1e6));
+    let Way::Sliced { lengths, ms } = way else { return (way, why) };
+    if lengths.iter().all(|length| *length >= least) {
+        return (Way::Sliced { lengths, ms }, why);
+    }
+    if least.as_secs_f64() * FEWEST_ROUNDS > step.seconds.unwrap_or(f64::INFINITY) {
+        let text = format!("an operation takes {operation:.2} s, too long for slices");
+        return (Way::InTurns, text);
+    }
+    let lengths = lengths.into_iter().map(|length| length.max(least)).collect();
+    let ms = ms.map(|ms| ms.max(least.as_secs_f64() * 1000.0));
+    (Way::Sliced { lengths, ms }, why)
+}
+
 /// Checks that a step is more than one operation. The error is the reason why it has no slices.
 fn runs_on(step: &Step) -> Result<(), &'static str> {
     let once = |stream: &Stream| {
@@ -452,5 +473,21 @@ mod tests {
         let step = first_step();
         let way = slicing(Pairing::Slices, Some(25.0)).way(&step).0;
         assert_eq!(milliseconds(way), (vec![25, 25, 25, 50], Some(25.0)));
+    }
+
+    #[test]
+    fn slices_have_room_for_slow_operations() {
+        let (step, slicing) =
+            (Step { seconds: Some(5.0), ..first_step() }, slicing(Pairing::Slices, Some(40.0)));
+        let of = |operation: f64| {
+            let (way, why) = slicing.way(&step);
+            slices_of(way, why, &step, operation)
+        };
+        assert_eq!(milliseconds(of(0.001).0), (vec![40, 40, 40, 80], Some(40.0)));
+        assert_eq!(milliseconds(of(0.015).0), (vec![60, 60, 60, 80], Some(60.0)));
+        assert_eq!(milliseconds(of(0.2).0), (vec![800, 800, 800, 800], Some(800.0)));
+        let (way, why) = of(0.3);
+        assert_eq!(way, Way::InTurns);
+        assert!(why.contains("0.30 s, too long for slices"), "{why}");
     }
 }

@@ -36,6 +36,15 @@ pub struct Entered {
     pub again: bool,
 }
 
+/// What a server answered before a step.
+#[derive(Debug, Default)]
+pub struct Asked {
+    /// What identifies each answer.
+    pub answers: Vec<metrics::Answer>,
+    /// How long a query takes on average, in seconds.
+    pub time: f64,
+}
+
 /// Why a step has no result.
 #[derive(Debug)]
 pub enum Trouble {
@@ -80,10 +89,8 @@ fn diagnosis(kind: ErrorKind) -> Option<Diagnosis> {
     match kind {
         ErrorKind::DiskFull => Some(Diagnosis::DiskFull),
         ErrorKind::Invalid => Some(Diagnosis::Invalid),
-        ErrorKind::Retryable
-        | ErrorKind::Duplicate
-        | ErrorKind::Disconnected
-        | ErrorKind::Other => None,
+        ErrorKind::Disconnected => Some(Diagnosis::Interrupted),
+        ErrorKind::Retryable | ErrorKind::Duplicate | ErrorKind::Other => None,
     }
 }
 
@@ -123,6 +130,8 @@ pub struct Attempt<'a> {
     pub first: usize,
     /// The record of making that copy; `None` if the server began empty.
     pub restored: Option<StepRecord>,
+    /// What the server answered to the step that is to run.
+    pub asked: Option<Asked>,
     /// Its worth, judged by its steps so far.
     pub fitness: Fitness,
 }

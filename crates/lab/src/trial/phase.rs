@@ -3,15 +3,17 @@
 use std::sync::Arc;
 
 use plan::Clients;
-use store::{StepRecord, StepState};
+use store::StepRecord;
 use workload::{Phase, Program};
 
 use crate::error::Error;
-use crate::event::{Event, NO_CLIENTS, phase_name};
-use crate::observe::figures::{expect_declared, measure};
-use crate::trial::attempt::{Attempt, Entered, Trouble};
+use crate::event::{Event, phase_name};
+use crate::observe::figures::expect_declared;
+use crate::trial::answers::{ask, forgives, tell, whole_executions};
+use crate::trial::attempt::{Attempt, Trouble};
 use crate::trial::conditions::Conditions;
 use crate::trial::program::{command, command_for_profile};
+use crate::trial::records::{new_record, record_failed};
 use crate::trial::settle::settle;
 use crate::trial::step::step;
 
@@ -27,6 +29,12 @@ pub fn phase(
     let name = phase_name(phase);
     record.notes.extend(attempt.among.clone());
     conditions.tell(Event::phase_began(phase, entered.clients, 1));
+    // Unless it has answered already.
+    if attempt.asked.is_none()
+        && ask(conditions, std::slice::from_mut(attempt), phase, ordinal)? == [false]
+    {
+        return conditions.go_on();
+    }
     let outcome = match phase {
         Phase::Settle { rows } => {
             attempt.counted = None;
@@ -36,7 +44,9 @@ pub fn phase(
             settled.map(|record| (record, None)).map_err(Trouble::from)
         }
         Phase::Step(measured) => {
-            step(conditions, attempt, &Arc::new(measured.clone()), record, drive::prepare)
+            let time = attempt.asked.as_ref().map_or(0.0, |asked| asked.time);
+            let measured = Arc::new(whole_executions(time, measured));
+            step(conditions, attempt, &measured, record, drive::prepare)
         }
         Phase::Program(program) => run_program(conditions, attempt, program, record),
     };
@@ -44,11 +54,18 @@ pub fn phase(
         Ok((record, trouble)) => {
             expect_declared(&record);
             conditions.store.record_step(entered.trial, &record)?;
-            if trouble.is_none() {
-                let name = attempt.among.as_ref().map(|_| attempt.name());
-                conditions.tell(Event::step_ended(&record, entered.clients, name));
+            match (trouble, phase.step()) {
+                (None, _) => {
+                    let name = attempt.among.as_ref().map(|_| attempt.name());
+                    conditions.tell(Event::step_ended(&record, entered.clients, name));
+                    None
+                }
+                (Some(trouble), Some(step)) if forgives(attempt, step, &record, &trouble) => {
+                    tell(conditions, attempt, step, &record);
+                    None
+                }
+                (trouble, _) => trouble,
             }
-            trouble
         }
         Err(trouble) => {
             record_failed(conditions, entered, phase, ordinal);
@@ -81,22 +98,4 @@ fn run_program(
     let command = command(conditions, attempt, program, &program.command)?;
     let ready = drive::program(attempt.name(), command, program, again);
     step(conditions, attempt, &Arc::new(program.step.clone()), record, |_| Ok(ready))
-}
-
-/// Records a phase about which nothing is known except that it failed.
-pub fn record_failed(conditions: &Conditions<'_>, entered: Entered, phase: &Phase, ordinal: u32) {
-    let mut record = new_record(phase, ordinal);
-    record.state = StepState::Failed;
-    // The trouble itself is reported even if it can't be stored.
-    let _ = conditions.store.record_step(entered.trial, &record);
-}
-
-/// The record of a phase that begins now.
-pub fn new_record(phase: &Phase, ordinal: u32) -> StepRecord {
-    let mut record = StepRecord::new(ordinal, phase_name(phase), NO_CLIENTS);
-    record.started_ms = store::now_ms();
-    if let Some(step) = phase.step() {
-        (record.key, record.measure) = (step.key.clone(), measure(step));
-    }
-    record
 }

@@ -3,30 +3,37 @@
 use std::collections::BTreeSet;
 
 use store::QueryPlan;
-use workload::Step;
+use workload::{Request, Step};
 
 use crate::trial::attempt::Attempt;
 
 /// First words of statements that have a plan worth knowing.
-const PLANNED: [&str; 3] = ["SELECT", "UPDATE", "DELETE"];
+const PLANNED: [&str; 7] = ["SELECT", "UPDATE", "DELETE", "WITH", "VALUES", "TABLE", "("];
 
 /// Asks for the plans of a step's statements; among statements that differ only in the number of
 /// their table, one is enough.
 pub fn plans(attempt: &mut Attempt<'_>, step: &Step) -> Result<Vec<QueryPlan>, dbms::Error> {
     let mut shapes = BTreeSet::new();
     let mut plans = Vec::new();
+    let mut plan = |text: String, example: String| -> Result<(), dbms::Error> {
+        let begin = text.get(..6).unwrap_or(&text).to_ascii_uppercase();
+        let planned = PLANNED.iter().any(|word| begin.starts_with(word));
+        if planned
+            && shapes.insert(text.replace(|c: char| c.is_ascii_digit(), ""))
+            && let Some(plan) = attempt.server.query_plan(&example)?
+        {
+            plans.push(QueryPlan { statement: text, plan });
+        }
+        Ok(())
+    };
+    if let Some(asks) = &step.asks {
+        // With more values, no other plans are worth the time.
+        asks.queries.iter().try_for_each(|query| plan(query.clone(), query.clone()))?;
+        return Ok(plans);
+    }
     for stream in &step.streams {
-        for request in &stream.requests {
-            let Some(statement) = request.statement() else { continue };
-            let text = statement.numbered();
-            let planned = PLANNED.iter().any(|word| text.starts_with(word));
-            if !planned || !shapes.insert(text.replace(|c: char| c.is_ascii_digit(), "")) {
-                continue;
-            }
-            let example = statement.example(&stream.keeps, 1);
-            if let Some(plan) = attempt.server.query_plan(&example)? {
-                plans.push(QueryPlan { statement: text, plan });
-            }
+        for statement in stream.requests.iter().filter_map(Request::statement) {
+            plan(statement.numbered(), statement.example(&stream.keeps, 1))?;
         }
     }
     Ok(plans)

@@ -102,6 +102,7 @@ impl<'a> Prepared<'a> {
             among: None,
             first,
             restored,
+            asked: None,
             fitness: Fitness::Clean,
         }
     }

@@ -127,26 +127,34 @@ pub fn interruptible<T>(
     task: impl FnOnce(&mut dyn System) -> Result<T, dbms::Error>,
 ) -> Result<T, Error> {
     let interrupter = server.interrupter();
+    let interrupt = || interrupter.iter().for_each(|interrupt| interrupt());
+    let result = watched(interrupted, &interrupt, || task(server));
+    if interrupted.load(Ordering::Relaxed) {
+        return Err(Error::Interrupted);
+    }
+    Ok(result?)
+}
+
+/// Runs a long task; on an interrupt, another thread calls `interrupt`, which makes the task end.
+pub fn watched<T>(
+    interrupted: &AtomicBool,
+    interrupt: &(dyn Fn() + Sync),
+    task: impl FnOnce() -> T,
+) -> T {
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let watcher = scope.spawn(|| {
             while !done.load(Ordering::Relaxed) {
                 if interrupted.load(Ordering::Relaxed) {
-                    if let Some(interrupt) = &interrupter {
-                        interrupt();
-                    }
-                    return;
+                    return interrupt();
                 }
                 std::thread::park_timeout(LOOK / 4);
             }
         });
-        let result = task(server);
+        let result = task();
         done.store(true, Ordering::Relaxed);
         watcher.thread().unpark();
-        if interrupted.load(Ordering::Relaxed) {
-            return Err(Error::Interrupted);
-        }
-        Ok(result?)
+        result
     })
 }
 

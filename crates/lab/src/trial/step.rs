@@ -16,6 +16,7 @@ use crate::observe::figures::{self, Locality};
 use crate::observe::fitness::Fitness;
 use crate::observe::observer::{Found, Scene, Server};
 use crate::observe::observers::Observers;
+use crate::trial::answers;
 use crate::trial::attempt::{Attempt, Trouble, at_once};
 use crate::trial::conditions::Conditions;
 use crate::trial::loads::LOAD_BLOCK;
@@ -349,6 +350,7 @@ pub fn complete(
     record.add(metrics::CPU_SHARE.name, share.unwrap_or(f64::NAN));
     terms::record_cores(record, step);
     began_with(record, &before.debt);
+    answers::record(record, attempt, step);
     record.plans.clone_from(&before.plans);
     let well = after.is_some();
     if let Some(after) = after {

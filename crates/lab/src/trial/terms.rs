@@ -28,6 +28,13 @@ pub fn check(subject: &Subject, benchmark: &Benchmark) -> Result<(), Error> {
         .is_ours()
         .then(|| dbms::most_clients(&subject.installation, &subject.config(benchmark), text));
     for step in benchmark.phases.iter().filter_map(Phase::step) {
+        if step.terms.ours && !subject.installation.is_ours() {
+            return Err(refused(format!(
+                "the step {} makes data, which steelyard does only on servers that it starts; load \
+                 the data there yourself, and remove the step",
+                step.key.name
+            )));
+        }
         if let Some(pinning) = pinning(step) {
             if !subject.installation.is_ours() {
                 return Err(refused(

@@ -3,6 +3,7 @@
 pub(crate) mod insert;
 pub(crate) mod kv;
 pub(crate) mod program;
+pub(crate) mod queries;
 pub(crate) mod script;
 pub(crate) mod select;
 pub(crate) mod storage;
@@ -17,8 +18,8 @@ use std::path::Path;
 
 use toml::de::DeTable;
 
-use crate::beside::read_beside;
-use crate::family::{Family, NamedFile, Sequence};
+use crate::beside::{read_all_beside, read_beside};
+use crate::family::{Family, NamedDirectory, NamedFile, Sequence};
 use crate::key::{CommandOption, canonical, write_keys_but};
 use crate::near::nearest;
 use crate::problem::Problems;
@@ -79,6 +80,8 @@ register! {
     Select(select::SelectPlan),
     /// pgbench scripts, `[workload.script]`.
     Script(script::ScriptPlan),
+    /// A directory of queries, `[workload.queries]`.
+    Queries(queries::QueriesPlan),
     /// fio on a directory or a device, `[workload.storage]`.
     Storage(storage::StoragePlan),
     /// Other people's programs, `[workload.program]`.
@@ -115,6 +118,11 @@ impl WorkloadPlan {
             (extension == known).then_some((workload, option))
         };
         WorkloadPlan::all().into_iter().find_map(option)
+    }
+
+    /// The option of its short form that a word after its name stands for.
+    pub fn short_operand(&self) -> Option<&'static str> {
+        self.family().short_operand()
     }
 
     /// The name in a plan, such as `insert`.
@@ -271,6 +279,7 @@ impl WorkloadPlan {
                 section.finish(p);
                 workload.family_mut().complete(&|key| table.contains_key(key));
                 read_files(p, &mut workload, folder);
+                read_directory(p, &mut workload, folder);
             }
             found = Some(workload);
         }
@@ -304,5 +313,22 @@ fn read_files(p: &mut Problems, workload: &mut WorkloadPlan, folder: Option<&Pat
             [text] => p.complete(&path, text),
             texts => p.complete(&path, &texts),
         }
+    }
+}
+
+/// Reads the files of the directory that a key of a workload names.
+fn read_directory(p: &mut Problems, workload: &mut WorkloadPlan, folder: Option<&Path>) {
+    let name = workload.name();
+    let Some(NamedDirectory { keys: (key, text_key), directory, extensions, texts }) =
+        workload.family_mut().directory()
+    else {
+        return;
+    };
+    let path = format!("workload.{name}.{key}");
+    if let Some(directory) = directory
+        && (texts.is_empty() || p.is_option(&path))
+    {
+        *texts = read_all_beside(p, folder, directory, extensions, (&path, text_key));
+        p.complete(&["workload", name, text_key], texts);
     }
 }

@@ -143,6 +143,9 @@ impl Judge<'_> {
     /// everything else by blocks.
     fn outcome(&self, step: &StepResults, base: usize, variant: usize, margin: Margin) -> Outcome {
         let results = self.results;
+        if let Some(found) = Unjudged::by_answers(results, step, base, variant) {
+            return Outcome::Unjudged(found);
+        }
         if let Some(lacking) = Unjudged::without_results(results, step, base, variant) {
             return Outcome::Unjudged(lacking);
         }

@@ -8,6 +8,7 @@ use metrics::{Better, Metric};
 use super::figures::Pairs;
 use super::sentence::trials;
 use crate::load::model::{Results, StepResults};
+use crate::load::wrong;
 use crate::output::table::{one_line, place_of};
 
 /// A variant that can't be judged: shown with the reason, and no gate ignores it.
@@ -25,6 +26,17 @@ impl Unjudged {
     /// Undecided for this reason.
     pub(crate) fn open(reason: String) -> Self {
         Self { verdict: Some(Verdict::Inconclusive), reason }
+    }
+
+    /// A side's server refused the step's query, or the two sides give different results.
+    pub(crate) fn by_answers(
+        results: &Results,
+        step: &StepResults,
+        base: usize,
+        place: usize,
+    ) -> Option<Self> {
+        let refused = wrong::refused(results, step, [base, place]);
+        refused.or_else(|| wrong::wrong(results, step, base, place)).map(Self::open)
     }
 
     /// A side has no finished trial with the step.

@@ -4,11 +4,13 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use hdrhistogram::serialization::Deserializer;
+use plan::StepKey;
 use store::{
     Experiment, ExperimentId, Failure, Purpose, Scope, Step, StepKind, Store, Trial, TrialState,
     Warning,
 };
 
+use super::answers::Answers;
 use super::latency::Pooled;
 use super::machine;
 use super::model::{
@@ -18,6 +20,7 @@ use super::plans;
 use super::slices::Slices;
 use super::starts::differing;
 use super::used::looks;
+use super::wrong;
 use crate::ReportError;
 use crate::output::table::place_of;
 
@@ -103,6 +106,7 @@ pub fn load(store: &Store, which: Which<'_>) -> Result<Results, ReportError> {
     results.warnings.extend(changed.map(whole));
     results.warnings.extend(differing(&results));
     results.warnings.extend(plans::warnings(&results));
+    results.warnings.extend(wrong::warnings(&results));
     Ok(results)
 }
 
@@ -285,6 +289,11 @@ impl Loader<'_> {
             if let Some(length_ms) = figures.value(&sample, metrics::SLICE_MS.name) {
                 sample.slices = Slices::read(self.store, row.step, length_ms)?;
             }
+            if figures.value(&sample, metrics::ANSWERS.name).is_some()
+                && let Some(answers) = Answers::read(self.store, row.step)?
+            {
+                figures.answers.insert(row.block, answers);
+            }
             figures.samples.push(sample);
             figures.absent.extend(step.absent.iter().cloned());
             figures.notes.extend(step.notes.iter().cloned());
@@ -293,11 +302,30 @@ impl Loader<'_> {
                 detail(self.store, &mut self.reader, step, figures, gathered)?;
             }
         }
+        self.refused(experiment, &index)?;
         for ((step, variant), gathered) in gathered {
             settle(&mut self.steps[step].variants[variant], gathered);
         }
         self.steps.iter_mut().for_each(settle_pairing);
         order(&mut self.steps[planned..]);
+        Ok(())
+    }
+
+    /// Reads why steps of trials that are results failed; `index` has the places of steps.
+    fn refused(
+        &mut self,
+        experiment: ExperimentId,
+        index: &HashMap<StepKey, usize>,
+    ) -> Result<(), ReportError> {
+        for step in self.store.steps(experiment, Scope::Failed)? {
+            let variant = self.places.get(&step.variant).copied();
+            let target = index.get(&step.key).and_then(|place| self.steps.get_mut(*place));
+            let figures = target.zip(variant).and_then(|(it, place)| it.variants.get_mut(place));
+            let Some(figures) = figures else { continue };
+            let failures = self.store.failures(step.id)?;
+            let fatal = failures.into_iter().find(|failure| !failure.retried);
+            figures.refused.insert(step.block, fatal.map_or(String::new(), |it| it.message));
+        }
         Ok(())
     }
 

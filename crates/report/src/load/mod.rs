@@ -2,8 +2,10 @@
 //!
 //! `experiment` reads one experiment into the `model`, with its response times (`latency`) and
 //! `slices`. It warns about trials of another `machine`, `starts` from another page cache, and
-//! other `plans`. `trials` reads one metric of the `chosen` experiments of several directories.
+//! other `plans`, and `wrong` or missing `answers`. `trials` reads one metric of the `chosen`
+//! experiments of several directories.
 
+pub(crate) mod answers;
 pub(crate) mod chosen;
 pub(crate) mod experiment;
 pub(crate) mod latency;
@@ -15,3 +17,4 @@ pub(crate) mod slices;
 pub(crate) mod starts;
 pub(crate) mod trials;
 pub(crate) mod used;
+pub(crate) mod wrong;

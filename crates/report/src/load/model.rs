@@ -6,6 +6,7 @@ use std::sync::Arc;
 use plan::StepKey;
 use store::{Better, Experiment, Failure, HostFact, Setting, StepId, TrialId, Variant, Warning};
 
+use super::answers::Answers;
 use super::latency::Pooled;
 use super::slices::Slices;
 
@@ -87,6 +88,11 @@ pub struct VariantStep {
     pub counters: Vec<CounterFigure>,
     /// Views that this version does not have.
     pub absent: BTreeSet<String>,
+    /// The answers to its queries that are compared between the variants, by block.
+    pub answers: BTreeMap<u32, Answers>,
+    /// Why it failed in a block whose other steps are results: the server's words, or nothing where
+    /// another variant's server refused.
+    pub refused: BTreeMap<u32, String>,
     /// The plans that were chosen for a statement, in any block.
     pub plans: BTreeMap<String, BTreeSet<String>>,
     /// Errors of statements, over all blocks.

@@ -57,19 +57,18 @@ pub(crate) fn warnings(results: &Results) -> Vec<Noted> {
         for place in (0..step.variants.len()).filter(|place| *place != base) {
             let found = differing(results, step, base, place);
             let Some(first) = found.first() else { continue };
-            let outline = |place: usize, plans: &[String]| {
+            let outlines = |place: usize, plans: &[String]| -> Vec<String> {
                 let dbms: &str = &results.variants[place].variant.dbms;
-                let outlines = plans.iter().map(|plan| parse_plan(dbms, plan).outline);
-                outlines.collect::<Vec<_>>().join(" or ")
+                plans.iter().map(|plan| parse_plan(dbms, plan).outline).collect()
             };
-            let (from, to) = (outline(base, &first.base), outline(place, &first.plans));
+            let what = moved(&outlines(base, &first.base), &outlines(place, &first.plans));
             let more = match found.len() {
                 1 => String::new(),
                 2 => " and another statement".to_owned(),
                 count => format!(" and {} other statements", count - 1),
             };
             let text = format!(
-                "uses another plan than {} for {}{more}: {to} instead of {from}",
+                "uses another plan than {} for {}{more}: {what}",
                 results.variant_name(base),
                 first.statement.chars().take(80).collect::<String>()
             );
@@ -84,9 +83,51 @@ pub(crate) fn warnings(results: &Results) -> Vec<Noted> {
     noted
 }
 
+/// What another plan has and lacks, in words. If only one plan was chosen on both sides, what both
+/// have is left out.
+fn moved(from: &[String], to: &[String]) -> String {
+    let whole = || format!("{} instead of {}", to.join(" or "), from.join(" or "));
+    let ([from], [to]) = (from, to) else { return whole() };
+    let nodes = |outline: &str| outline.split(", ").map(str::to_owned).collect::<Vec<_>>();
+    let without = |all: &str, others: &str| {
+        let (mut left, others) = (nodes(all), nodes(others));
+        for node in others {
+            if let Some(place) = left.iter().position(|it| *it == node) {
+                left.remove(place);
+            }
+        }
+        left.join(", ")
+    };
+    match (without(to, from), without(from, to)) {
+        (new, old) if new.is_empty() && old.is_empty() => {
+            format!("the same nodes in another order or with other conditions: {to}")
+        }
+        (new, old) if old.is_empty() => format!("{new} in addition"),
+        (new, old) if new.is_empty() => format!("without {old}"),
+        (new, old) => format!("{new} instead of {old}"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_what_moved_is_told() {
+        let of = |from: &str, to: &str| moved(&[from.to_owned()], &[to.to_owned()]);
+        let (hash, merge) = (
+            "Sort, Hash Join, Seq Scan on a, Hash, Seq Scan on b",
+            "Sort, Merge Join, Sort, Seq Scan on a, Seq Scan on b",
+        );
+        assert_eq!(of(hash, merge), "Merge Join, Sort instead of Hash Join, Hash");
+        assert_eq!(of("Seq Scan on a", "Limit, Seq Scan on a"), "Limit in addition");
+        assert_eq!(of("Limit, Seq Scan on a", "Seq Scan on a"), "without Limit");
+        let swapped = "Nested Loop, Seq Scan on b, Seq Scan on a";
+        let told = of("Nested Loop, Seq Scan on a, Seq Scan on b", swapped);
+        assert!(told.starts_with("the same nodes in another order") && told.ends_with(swapped));
+        let two = ["x".to_owned(), "y".to_owned()];
+        assert_eq!(moved(&two, &["z".to_owned()]), "z instead of x or y");
+    }
 
     #[test]
     fn values_are_no_difference() {

@@ -355,7 +355,8 @@ fn per_second(
     // without a throughput per second.
     let shared = sample.slices.is_some()
         || has(&metrics::longest_of(class)) && !has(&metrics::throughput_of(class));
-    series.retain(|one| one.group != metrics::SLICES);
+    let other = [metrics::SLICES, metrics::ANSWERS_GROUP];
+    series.retain(|one| !other.contains(&one.group.as_str()));
     Ok((!shared).then_some(series))
 }
 

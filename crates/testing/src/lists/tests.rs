@@ -34,8 +34,9 @@ const LISTS: [List; 8] = [
         title: "an output format",
         members: &[["markdown", "markdown"], ["csv", "csv"]],
         within: "crates/",
-        // Exports have formats of their own.
+        // Exports have formats of their own, and queries have values in files.
         elsewhere: &[
+            "crates/plan/src/workloads/queries/",
             "crates/cli/src/export.rs",
             "crates/report/src/export/",
             "crates/report/src/lib.rs",

@@ -38,7 +38,9 @@ fn every_step_is_made_as_planned() {
             for action in &stream.actions {
                 let fits = match action {
                     Action::Run(index) => *index < stream.requests.len(),
-                    Action::Choose(among) => among.iter().all(|at| *at < stream.requests.len()),
+                    Action::Choose(among) | Action::InTurn(among) => {
+                        among.iter().all(|at| *at < stream.requests.len())
+                    }
                     Action::Kept { number, among } => {
                         *number < stream.keeps.len()
                             && among.iter().all(|at| *at < stream.requests.len())

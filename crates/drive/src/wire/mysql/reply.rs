@@ -4,6 +4,7 @@ use super::row::{self, Column};
 use super::{HEADER, LONGEST, lenenc};
 use crate::error::{Error, ErrorKind, ServerError};
 use crate::wire::Reply;
+use crate::wire::digest::Digest;
 use crate::wire::received::Received;
 use crate::wire::socket::Socket;
 
@@ -33,6 +34,17 @@ pub enum Form {
     Text,
     /// The answer to a prepared statement.
     Binary,
+}
+
+/// The part of an answer's rows to keep.
+#[derive(Debug)]
+pub enum Keep<'a> {
+    /// Nothing.
+    Nothing,
+    /// The integers of the last row.
+    Integers(&'a mut Vec<Option<i64>>),
+    /// What identifies the rows, of the answer to a text.
+    Digest(&'a mut Digest),
 }
 
 /// The receiving side of a connection.
@@ -94,12 +106,13 @@ impl Receiver {
         Ok(&self.received.take(socket, HEADER + length)?[HEADER..])
     }
 
-    /// Reads one answer with all its results. `keep` gets the integers of the last row.
+    /// Reads one answer with all its results. `keep` gets the parts of the rows that the caller
+    /// needs.
     pub fn answer(
         &mut self,
         socket: &mut Socket,
         form: Form,
-        mut keep: Option<&mut Vec<Option<i64>>>,
+        mut keep: Keep<'_>,
     ) -> Result<Result<Reply, ServerError>, Error> {
         let mut reply = Reply::default();
         loop {
@@ -118,9 +131,15 @@ impl Receiver {
                     let columns = lenenc(&mut self.take(socket, length)?);
                     let columns = columns
                         .ok_or_else(|| Error::Protocol("a malformed column count".to_owned()))?;
-                    let rows = self.columns(socket, columns, keep.is_some())?;
-                    let rows = match rows {
-                        Ok(()) => self.rows(socket, form, keep.as_deref_mut())?,
+                    let wanted = !matches!(keep, Keep::Nothing);
+                    let rows = match self.columns(socket, columns, wanted)? {
+                        Ok(()) => {
+                            if let Keep::Digest(digest) = &mut keep {
+                                digest
+                                    .columns(self.columns.iter().map(Column::precision).collect());
+                            }
+                            self.rows(socket, form, &mut keep)?
+                        }
                         Err(error) => Err(error),
                     };
                     match rows {
@@ -172,7 +191,7 @@ impl Receiver {
         &mut self,
         socket: &mut Socket,
         form: Form,
-        mut keep: Option<&mut Vec<Option<i64>>>,
+        keep: &mut Keep<'_>,
     ) -> Result<Result<u32, ServerError>, Error> {
         // A row can begin like an end, with a value of 16 MB or more.
         let longest_end = if self.ends_with_ok { LONGEST - 1 } else { LONGEST_EOF };
@@ -190,12 +209,19 @@ impl Receiver {
                 _ => {}
             }
             rows = rows.saturating_add(1);
-            match (keep.as_deref_mut(), form) {
-                (None, _) => self.skip(socket, length)?,
-                (Some(row), Form::Text) => row::text(self.take(socket, length)?, row)?,
-                (Some(row), Form::Binary) => {
+            match (&mut *keep, form) {
+                (Keep::Nothing, _) => self.skip(socket, length)?,
+                (Keep::Integers(row), Form::Text) => row::text(self.take(socket, length)?, row)?,
+                (Keep::Integers(row), Form::Binary) => {
                     let payload = self.received.take(socket, HEADER + length)?;
                     row::binary(&payload[HEADER..], &self.columns, row)?;
+                }
+                (Keep::Digest(_), _) if length == LONGEST => {
+                    return Err(Error::Protocol("a row of 16 MB or more".to_owned()));
+                }
+                (Keep::Digest(digest), _) => {
+                    let payload = self.received.take_any(socket, HEADER + length)?;
+                    digest.row(|take| row::values(&payload[HEADER..], take))?;
                 }
             }
         }

@@ -1,7 +1,8 @@
-//! The integers of a row, in the text and in the binary protocol.
+//! The values of a row, and its integers, in the text and in the binary protocol.
 
 use super::lenenc;
 use crate::error::Error;
+use crate::wire::digest::Precision;
 
 /// Types of columns (MySQL's manual, `enum_field_types`).
 mod kind {
@@ -40,6 +41,15 @@ impl Column {
         let unsigned = u16::from_le_bytes([*low, *high]) & UNSIGNED != 0;
         Ok(Column { kind: *kind, unsigned })
     }
+
+    /// How its values are compared.
+    pub fn precision(&self) -> Precision {
+        match self.kind {
+            kind::FLOAT => Precision::Single,
+            kind::DOUBLE => Precision::Double,
+            _ => Precision::Exact,
+        }
+    }
 }
 
 fn short() -> Error {
@@ -77,18 +87,28 @@ fn parse(text: &[u8]) -> Result<i64, Error> {
     text.parse().map_err(|_| not_an_integer(&text))
 }
 
-/// The integers of a row as text; anything else is an error.
-pub fn text(mut payload: &[u8], row: &mut Vec<Option<i64>>) -> Result<(), Error> {
-    row.clear();
+/// Calls `take` with each value of a row as text; `None` is a NULL.
+pub fn values(mut payload: &[u8], take: &mut dyn FnMut(Option<&[u8]>)) -> Result<(), Error> {
     while let Some(first) = payload.first() {
-        row.push(if *first == 0xfb {
+        if *first == 0xfb {
             payload = &payload[1..];
-            None
+            take(None);
         } else {
-            Some(parse(string(&mut payload)?)?)
-        });
+            take(Some(string(&mut payload)?));
+        }
     }
     Ok(())
+}
+
+/// The integers of a row as text; anything else is an error.
+pub fn text(payload: &[u8], row: &mut Vec<Option<i64>>) -> Result<(), Error> {
+    row.clear();
+    let mut wrong = None;
+    values(payload, &mut |value| match value.map(parse).transpose() {
+        Ok(number) => row.push(number),
+        Err(error) => wrong = wrong.take().or(Some(error)),
+    })?;
+    wrong.map_or(Ok(()), Err)
 }
 
 /// The integers of a binary row; anything else is an error, except decimals that are integers.

@@ -8,11 +8,11 @@ use workload::{Request, Sent, Statement};
 use super::bulk::Bulk;
 use super::connect::{Mysql, connect};
 use super::message::{Template, prepare, query, quit};
-use super::reply::{Form, Receiver};
+use super::reply::{Form, Keep, Receiver};
 use crate::clock::WallClock;
 use crate::error::{Error, ServerError};
 use crate::wire::socket::Socket;
-use crate::wire::{Breaker, Connect, Handle, Reply, Session, Source};
+use crate::wire::{Breaker, Connect, Digest, Handle, Reply, Session, Source};
 
 /// Length of the part of a statement that an error shows.
 const SHOWN: usize = 120;
@@ -81,7 +81,7 @@ fn exchange(
     shown: &str,
 ) -> Result<Reply, Error> {
     socket.send(message)?;
-    receiver.answer(socket, Form::Text, None)?.map_err(|error| failed(error, shown))
+    receiver.answer(socket, Form::Text, Keep::Nothing)?.map_err(|error| failed(error, shown))
 }
 
 /// Sends the rows of one execution, whose last answer is outstanding; returns how many rows the
@@ -187,10 +187,18 @@ impl Session for MysqlSession {
         let (Some(waiting), Some(ready)) = (waiting, ready) else {
             return Err(Error::Protocol("no answer is outstanding".to_owned()));
         };
-        match self.receiver.answer(&mut self.socket, ready.form, row)? {
+        let keep = row.map_or(Keep::Nothing, Keep::Integers);
+        match self.receiver.answer(&mut self.socket, ready.form, keep)? {
             Ok(reply) => Ok(Reply { affected: reply.affected + waiting.affected, ..reply }),
             Err(error) => Err(failed(error, &ready.shown)),
         }
+    }
+
+    fn digest(&mut self, text: &str, digest: &mut Digest) -> Result<Reply, Error> {
+        self.socket.send(&query(text.as_bytes()))?;
+        let answer = self.receiver.answer(&mut self.socket, Form::Text, Keep::Digest(digest))?;
+        digest.end();
+        answer.map_err(|error| failed(error, &text.chars().take(SHOWN).collect::<String>()))
     }
 
     fn roll_back(&mut self) -> Result<(), Error> {

@@ -10,9 +10,10 @@ use mysql_common::packets::{AuthPlugin, AuthSwitchRequest, HandshakePacket};
 use proptest::prelude::*;
 
 use super::lenenc;
-use super::reply::{Form, Receiver};
+use super::reply::{Form, Keep, Receiver};
 use crate::error::{Error, ServerError};
 use crate::wire::Reply;
+use crate::wire::digest::Digest;
 use crate::wire::received::Received;
 use crate::wire::socket::Socket;
 
@@ -62,7 +63,8 @@ impl Recorded {
     ) -> Result<Reply, Box<ServerError>> {
         let (mut receiver, mut socket) = self.sent(&self.bytes[name]);
         let form = if name == "execute" { Form::Binary } else { Form::Text };
-        let reply = receiver.answer(&mut socket, form, row).unwrap();
+        let keep = row.map_or(Keep::Nothing, Keep::Integers);
+        let reply = receiver.answer(&mut socket, form, keep).unwrap();
         assert_eq!(receiver.in_transaction(), name == "begin", "{name}");
         reply.map_err(Box::new)
     }
@@ -117,7 +119,7 @@ fn truncated_answers_of_real_servers_are_errors() {
                 let broken = if *name == "prepare" {
                     receiver.prepared(&mut socket).map(drop)
                 } else {
-                    receiver.answer(&mut socket, Form::Text, None).map(drop)
+                    receiver.answer(&mut socket, Form::Text, Keep::Nothing).map(drop)
                 };
                 assert!(matches!(broken, Err(Error::Broken(_))), "{name} {end}");
             }
@@ -136,11 +138,18 @@ proptest! {
                 for form in [Form::Text, Form::Binary] {
                     let (mut receiver, mut socket) = recorded.sent(&bytes);
                     let mut row = Vec::new();
-                    if let Ok(Ok(reply)) = receiver.answer(&mut socket, form, Some(&mut row)) {
+                    let keep = Keep::Integers(&mut row);
+                    if let Ok(Ok(reply)) = receiver.answer(&mut socket, form, keep) {
                         // Each is a packet.
                         prop_assert!(4 * reply.rows as usize <= bytes.len(), "{reply:?}");
                         prop_assert!(row.len() <= bytes.len());
                     }
+                }
+                let (mut receiver, mut socket) = recorded.sent(&bytes);
+                let mut digest = Digest::default();
+                let keep = Keep::Digest(&mut digest);
+                if let Ok(Ok(reply)) = receiver.answer(&mut socket, Form::Text, keep) {
+                    prop_assert!(digest.rows >= u64::from(reply.rows));
                 }
                 let (mut receiver, mut socket) = recorded.sent(&bytes);
                 let prepared = receiver.prepared(&mut socket);

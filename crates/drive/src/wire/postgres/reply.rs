@@ -7,9 +7,16 @@ use fallible_iterator::FallibleIterator;
 use postgres_protocol::message::backend::{ErrorResponseBody, Message};
 
 use crate::error::{Error, ErrorKind, ServerError};
+use crate::wire::digest::{Digest, Precision};
 use crate::wire::received::Received;
 use crate::wire::socket::Socket;
 use crate::wire::{Kept, Reply};
+
+/// Type OIDs from PostgreSQL's catalogue (`pg_type.dat`).
+mod oid {
+    pub const FLOAT4: u32 = 700;
+    pub const FLOAT8: u32 = 701;
+}
 
 /// Tag and length of a message.
 const HEADER: usize = 5;
@@ -23,6 +30,8 @@ pub enum Keep<'a> {
     Integers(&'a mut Vec<Option<i64>>),
     /// Names and the last row of each result.
     Text(&'a mut Kept),
+    /// What identifies the rows.
+    Digest(&'a mut Digest),
 }
 
 /// The receiving side of a connection.
@@ -68,6 +77,15 @@ impl Receiver {
                         Keep::Nothing => self.received.skip(socket, total)?,
                         Keep::Integers(row) => integers(self.received.take(socket, total)?, row)?,
                         Keep::Text(kept) => kept.row(values(self.received.take(socket, total)?)?),
+                        Keep::Digest(digest) => {
+                            let message = self.received.take_any(socket, total)?;
+                            digest.row(|take| {
+                                each_value(message, |value| {
+                                    take(value);
+                                    Ok(())
+                                })
+                            })?;
+                        }
                     }
                 }
                 b'C' => reply.affected += affected(self.received.take(socket, total)?),
@@ -78,6 +96,9 @@ impl Receiver {
                 }
                 b'T' => match &mut keep {
                     Keep::Text(kept) => kept.columns(names(self.received.take(socket, total)?)?),
+                    Keep::Digest(digest) => {
+                        digest.columns(precisions(self.received.take(socket, total)?)?);
+                    }
                     _ => self.received.skip(socket, total)?,
                 },
                 // CopyInResponse.
@@ -181,17 +202,38 @@ fn each_value(
 
 /// The names of the columns in a RowDescription.
 fn names(message: &[u8]) -> Result<Vec<String>, Error> {
-    /// Length of the numbers that follow a name: table, column, type and so on.
+    let mut names = Vec::new();
+    each_column(message, |name, _| names.push(String::from_utf8_lossy(name).into_owned()))?;
+    Ok(names)
+}
+
+/// How the values of the columns in a RowDescription are compared.
+fn precisions(message: &[u8]) -> Result<Vec<Precision>, Error> {
+    let mut precisions = Vec::new();
+    each_column(message, |_, kind| {
+        precisions.push(match kind {
+            oid::FLOAT4 => Precision::Single,
+            oid::FLOAT8 => Precision::Double,
+            _ => Precision::Exact,
+        });
+    })?;
+    Ok(precisions)
+}
+
+/// Calls `take` with the name and the type of each column in a RowDescription.
+fn each_column(message: &[u8], mut take: impl FnMut(&[u8], u32)) -> Result<(), Error> {
+    /// Length of the numbers that follow a name: table (4), column (2), type (4) and so on.
     const FACTS: usize = 18;
     let short = || Error::Protocol("a row description shorter than its stated length".to_owned());
     let mut rest = message.get(HEADER + 2..).ok_or_else(short)?;
-    let mut names = Vec::new();
     while !rest.is_empty() {
         let end = rest.iter().position(|byte| *byte == 0).ok_or_else(short)?;
-        names.push(String::from_utf8_lossy(&rest[..end]).into_owned());
-        rest = rest.get(end + 1 + FACTS..).ok_or_else(short)?;
+        let facts = rest.get(end + 1..end + 1 + FACTS).ok_or_else(short)?;
+        let kind = u32::from_be_bytes([facts[6], facts[7], facts[8], facts[9]]);
+        take(&rest[..end], kind);
+        rest = &rest[end + 1 + FACTS..];
     }
-    Ok(names)
+    Ok(())
 }
 
 /// The fields of an ErrorResponse.
@@ -354,6 +396,46 @@ mod tests {
         let mut row = Vec::new();
         integers(&message(b'D', &body), &mut row).unwrap();
         assert_eq!(row, [Some(17), None, Some(-3)]);
+    }
+
+    /// What identifies the rows of an answer with two columns, a name and a number.
+    fn digest_of(rows: &[(&str, Option<&str>)]) -> Digest {
+        let mut description = 2u16.to_be_bytes().to_vec();
+        for (name, kind) in [("name", 25u32), ("number", oid::FLOAT8)] {
+            description.extend_from_slice(name.as_bytes());
+            description.extend_from_slice(&[0; 7]);
+            description.extend_from_slice(&kind.to_be_bytes());
+            description.extend_from_slice(&[0; 8]);
+        }
+        let mut bytes = message(b'T', &description);
+        for (name, number) in rows {
+            let mut row = 2u16.to_be_bytes().to_vec();
+            for value in [Some(*name), *number] {
+                row.extend_from_slice(&value.map_or(-1, |text| text.len() as i32).to_be_bytes());
+                row.extend_from_slice(value.unwrap_or_default().as_bytes());
+            }
+            bytes.extend(message(b'D', &row));
+        }
+        bytes.extend(message(b'C', b"SELECT 2\0"));
+        bytes.extend(message(b'Z', b"I"));
+        let (mut server, client) = UnixStream::pair().unwrap();
+        server.write_all(&bytes).unwrap();
+        let mut digest = Digest::default();
+        let keep = Keep::Digest(&mut digest);
+        Receiver::new().answer(&mut Socket::Unix(client), keep).unwrap().unwrap();
+        digest.end();
+        digest
+    }
+
+    #[test]
+    fn rows_are_digested_by_their_columns() {
+        let found = digest_of(&[("a", Some("0.5")), ("b", None)]);
+        assert_eq!((found.rows, found.floats.len()), (2, 1));
+        assert!((found.floats[0].magnitude - found.floats[0].sum).abs() < 1e-15);
+        let other = digest_of(&[("b", None), ("a", Some("0.25"))]);
+        assert_eq!(found.checksum, other.checksum, "without the numbers, in any order");
+        assert!((found.floats[0].sum / other.floats[0].sum - 2.0).abs() < 1e-12);
+        assert_ne!(found.checksum, digest_of(&[("b", Some("1")), ("a", Some("0.5"))]).checksum);
     }
 
     proptest! {

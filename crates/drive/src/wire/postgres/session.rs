@@ -15,7 +15,7 @@ use super::sayings::Sayings;
 use crate::clock::WallClock;
 use crate::error::Error;
 use crate::wire::socket::Socket;
-use crate::wire::{Breaker, Connect, Handle, Reply, Scripted, Session, Source};
+use crate::wire::{Breaker, Connect, Digest, Handle, Reply, Scripted, Session, Source};
 
 /// Length of the part of a statement that an error shows.
 const SHOWN: usize = 120;
@@ -162,6 +162,18 @@ impl Session for PostgresSession {
                 Error::Server { error: Box::new(error), statement }
             },
         )
+    }
+
+    fn digest(&mut self, query: &str, digest: &mut Digest) -> Result<Reply, Error> {
+        let mut out = BytesMut::new();
+        frontend::query(query, &mut out)?;
+        self.socket.send(&out)?;
+        let answer = self.receiver.answer(&mut self.socket, Keep::Digest(digest))?;
+        digest.end();
+        answer.map_err(|error| {
+            let statement = query.chars().take(SHOWN).collect();
+            Error::Server { error: Box::new(error), statement }
+        })
     }
 
     fn scripted(&mut self) -> Option<&mut dyn Scripted> {

@@ -45,6 +45,7 @@ fn receive(
         }
     });
     let mut receiver = Receiver::new(Received::new(), modern);
+    let keep = keep.map_or(Keep::Nothing, Keep::Integers);
     let answer = receiver.answer(&mut Socket::Unix(client), form, keep);
     sender.join().unwrap();
     (answer, receiver)

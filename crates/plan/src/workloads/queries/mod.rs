@@ -1,0 +1,282 @@
+//! A directory of queries in a plan: `[workload.queries]`.
+
+mod parameters;
+mod plan;
+mod statements;
+
+use crate::duration::format_duration;
+use crate::family::{Family, NamedDirectory, PlannedStep, Sequence, SequenceKey};
+use crate::key::{CommandOption, Form, Key, Keyed};
+use crate::kind::{choice, one_or_more, string, table, text, time};
+use crate::near::nearest;
+use crate::problem::Problems;
+use crate::section::printable;
+use crate::step::StepKey;
+
+pub use plan::{Compared, QueriesPlan, Query};
+pub use statements::Syntax;
+
+#[rustfmt::skip] // A table.
+const OPTIONS: [CommandOption; 6] = [
+    CommandOption { key: "directory", name: "directory", value: "DIR", form: Form::Name,
+        help: "Directory of .sql files, each a query; also as a word of its own: run queries DIR" },
+    CommandOption { key: "steps", name: "steps", value: "QUERY,…", form: Form::Names,
+        help: "Queries to run [default: all]" },
+    CommandOption { key: "clients", name: "clients", value: "N", form: Form::Count,
+        help: "Clients that send a query at the same time [default: 1]" },
+    CommandOption { key: "seconds", name: "seconds", value: "S", form: Form::Count,
+        help: "Seconds of each query; it runs at least once [default: 5]" },
+    CommandOption { key: "timeout", name: "timeout", value: "TIME", form: Form::Name,
+        help: "How long one execution may take, such as 30s [default: any time]" },
+    CommandOption { key: "compare", name: "compare", value: "WHAT", form: Form::Name,
+        help: "What must be the same in all variants' results: rows, count, nothing \
+               [default: rows]" },
+];
+
+impl Keyed for QueriesPlan {
+    #[rustfmt::skip] // A table.
+    fn keys(&mut self) -> Vec<Key<'_>> {
+        let shown = self.timeout.map(format_duration);
+        let (texts, steps) = (!self.texts.is_empty(), !self.steps.is_empty());
+        let compared = self.compared.name().to_owned();
+        vec![
+            Key::optional("directory", &mut self.directory, string())
+                .note("its texts follow; the files are not read again")
+                .means("directory of `.sql` and `.csv` files, relative to the plan"),
+            Key::new("texts", &mut self.texts, table(text(), "{ \"q1.sql\" = \"SELECT 1\" }"))
+                .written(texts).usual("those of `directory`").means("the texts of the files"),
+            Key::new("steps", &mut self.steps, one_or_more(string())).written(steps)
+                .usual("all").means("the queries to run; with `setup`, that is judged too"),
+            Key::whole("clients", &mut self.clients, 1..10_001)
+                .means("clients that send a query at the same time"),
+            Key::whole("seconds", &mut self.seconds, 1..10_000_001).unit("s")
+                .means("duration of each query, which runs at least once"),
+            Key::optional("timeout", &mut self.timeout, time()).shown(shown)
+                .means("how long one execution may take: `\"30s\"`; a query that takes longer fails"),
+            Key::new("compare", &mut self.compared, choice(&Compared::NAMED)).shown(Some(compared))
+                .note("rows, count or nothing")
+                .means("what must be the same in the results of all variants: `rows`, `count` (of rows), `nothing`"),
+        ]
+    }
+}
+
+impl Family for QueriesPlan {
+    fn name(&self) -> &'static str {
+        "queries"
+    }
+
+    fn options(&self) -> &'static [CommandOption] {
+        &OPTIONS
+    }
+
+    fn short_operand(&self) -> Option<&'static str> {
+        Some("directory")
+    }
+
+    fn directory(&mut self) -> Option<NamedDirectory<'_>> {
+        Some(NamedDirectory {
+            keys: ("directory", "texts"),
+            directory: &self.directory,
+            extensions: &["sql", "csv"],
+            texts: &mut self.texts,
+        })
+    }
+
+    fn check(&self, problems: &mut Problems) {
+        if problems.is_unread("workload") {
+            return;
+        }
+        let names = self.all_names();
+        if names.is_empty() {
+            let message = "no queries; add directory = \"DIR\" with files such as q1.sql";
+            problems.of("workload.queries.directory", message);
+        }
+        for mistake in self.mistakes() {
+            problems.of("workload.queries.directory", mistake);
+        }
+        let known = |step: &str| names.contains(step) || step == Self::SETUP && self.has_setup();
+        for step in self.steps.iter().filter(|step| !known(step)) {
+            let hint = match nearest(step, names.iter().map(String::as_str)) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("{} queries are known", names.len()),
+            };
+            let message = format!("`steps`: unknown query `{}`; {hint}", printable(step));
+            problems.of("workload.queries.steps", message);
+        }
+    }
+
+    fn prepares(&self) -> Vec<String> {
+        let judged = self.steps.iter().any(|step| step == Self::SETUP);
+        let setup = (self.has_setup() && !judged).then(|| Self::SETUP.to_owned());
+        setup.into_iter().collect()
+    }
+
+    /// One: a server carries all queries, which only read.
+    fn sequences(&self) -> Vec<Sequence> {
+        let step = |name: &str, dop: u32, timed: bool| PlannedStep {
+            key: StepKey::new(name, dop),
+            timed,
+            ..PlannedStep::default()
+        };
+        let setup = self.has_setup().then(|| step(Self::SETUP, 1, false));
+        let names = self.names();
+        let queries = names.iter().map(|name| step(name, self.clients, true));
+        vec![Sequence { key: SequenceKey::ONLY, steps: setup.into_iter().chain(queries).collect() }]
+    }
+
+    fn clear_steps(&mut self) {
+        let usual = QueriesPlan::default();
+        (self.steps, self.clients) = (usual.steps, usual.clients);
+    }
+
+    fn rows(&mut self) -> Vec<&mut u64> {
+        Vec::new()
+    }
+
+    fn seconds(&mut self) -> Vec<&mut u32> {
+        vec![&mut self.seconds]
+    }
+
+    fn keys_of_seconds(&self) -> &'static [&'static str] {
+        &["seconds"]
+    }
+
+    fn rows_of(&self, _step: &str) -> u64 {
+        0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use super::*;
+    use crate::{Layer, Plan, PlanError, WorkloadPlan};
+
+    fn parsed(section: &str, folder: Option<&Path>) -> Result<Plan, PlanError> {
+        let text = format!("[variants.a]\ndbms = \"postgres@16\"\n[workload.queries]\n{section}");
+        Plan::parse(&text, folder, "test")
+    }
+
+    fn directory(files: &[(&str, &str)]) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("q")).unwrap();
+        for (name, text) in files {
+            fs::write(folder.path().join("q").join(name), text).unwrap();
+        }
+        folder
+    }
+
+    fn queries(plan: &Plan) -> &QueriesPlan {
+        let WorkloadPlan::Queries(queries) = &plan.workload else { panic!("{plan:?}") };
+        queries
+    }
+
+    const FILES: [(&str, &str); 7] = [
+        ("b.sql", "-- name: b2\nSELECT 2;\n-- name: b1\n(SELECT {x}, '{x}');\n"),
+        ("b.csv", "x\n1\n2\n"),
+        ("a.sql", "-- a comment\nWITH t AS (SELECT 1) SELECT * FROM t"),
+        ("a.mysql.sql", "SELECT 'it\\'s; one', `b`;"),
+        ("setup.sql", "CREATE TABLE t (a int); INSERT INTO t VALUES (1);"),
+        ("notes.txt", "not read"),
+        ("c.sql", "values (1)"),
+    ];
+
+    #[test]
+    fn what_is_written_says_the_same_without_the_files() {
+        let folder = directory(&FILES);
+        let section = "directory = \"q\"\nclients = 4\ntimeout = \"30s\"\ncompare = \"count\"";
+        let plan = parsed(section, Some(folder.path())).unwrap();
+        let written = Plan::parse(&plan.to_toml(), None, "written").unwrap();
+        assert_eq!(written.workload, plan.workload, "{}", plan.to_toml());
+        let kept = Plan::parse(&plan.text, None, "kept").unwrap();
+        assert_eq!(kept.workload, plan.workload, "{}", plan.text);
+        assert_eq!(queries(&plan).texts.len(), 6);
+        assert_eq!(
+            (plan.added.clone(), plan.restore_after),
+            (vec!["setup".to_owned()], Some("setup".to_owned()))
+        );
+        let steps = &written.workload.sequences()[0].steps;
+        let steps: Vec<_> = steps.iter().map(|it| (&*it.key.name, it.key.dop, it.timed)).collect();
+        assert_eq!(
+            steps,
+            [("setup", 1, false), ("a", 4, true), ("b1", 4, true), ("b2", 4, true), ("c", 4, true)]
+        );
+    }
+
+    #[test]
+    fn each_system_has_its_texts() {
+        let folder = directory(&FILES);
+        let plan = parsed("directory = \"q\"\n", Some(folder.path())).unwrap();
+        let of = |system, syntax| queries(&plan).queries(system, syntax).unwrap();
+        let postgres = of("postgres", Syntax::Dollars);
+        assert_eq!(postgres[0].texts, ["WITH t AS (SELECT 1) SELECT * FROM t"]);
+        assert_eq!(postgres[1].texts, ["(SELECT 1, '{x}')", "(SELECT 2, '{x}')"]);
+        assert_eq!(of("mysql", Syntax::Backslashes)[0].texts, ["SELECT 'it\\'s; one', `b`"]);
+        assert_eq!(of("mariadb", Syntax::Backslashes)[0].texts, postgres[0].texts);
+        let setup = queries(&plan).setup("postgres", Syntax::Dollars).unwrap();
+        assert_eq!(setup, ["CREATE TABLE t (a int)", "INSERT INTO t VALUES (1)"]);
+        let some = parsed("directory = \"q\"\nsteps = [\"c\", \"setup\"]", Some(folder.path()));
+        let some = some.unwrap();
+        assert_eq!((queries(&some).names(), some.added.len()), (vec!["c".to_owned()], 0));
+    }
+
+    #[test]
+    fn a_directory_is_an_operand_of_the_short_form() {
+        let folder = directory(&FILES);
+        let mut layer = Layer::default();
+        layer.set("-v", &["variants", "a", "dbms"], &"postgres@14.3");
+        layer.option("directory", &folder.path().join("q").display().to_string());
+        let workload = WorkloadPlan::named("queries").unwrap();
+        assert_eq!(workload.short_operand(), Some("directory"));
+        let plan = Plan::short(&workload, &layer).unwrap();
+        assert_eq!(queries(&plan).names(), ["a", "b1", "b2", "c"]);
+        drop(folder);
+        let again = Plan::parse(&plan.text, None, "its text").unwrap();
+        assert_eq!(again.workload, plan.workload, "the files are gone");
+    }
+
+    #[test]
+    fn mistakes_are_told_with_their_files() {
+        for (file, text, message) in [
+            ("a.sql", "SELECT 1;\nSELECT 2", "a.sql:1: 2 statements, and this one has no name"),
+            ("a.sql", "SELECT 'x", "a.sql:1: a string does not end"),
+            (
+                "a.sql",
+                "\n\nUPDATE t SET a = 1",
+                "a.sql:3: expected a query that begins with SELECT",
+            ),
+            ("a.sql", "-- name: b c\nSELECT 1", "a.sql:2: expected a name of letters"),
+            ("a.sql", "-- nothing", "a.sql: expected a query, found none"),
+            ("a.sql", "SELECT {y}", "a.sql:1: `{y}` has no values; write them into a.csv"),
+            ("b.csv", "x,y\n1,2\n", "b.sql:2: b.csv has values for `{y}`, which no query"),
+            ("b.csv", "x\n", "b.csv: expected rows of values"),
+            ("d.sql", "-- name: b1\nSELECT 1", "d.sql: b.sql has a query `b1` too"),
+            ("a.mysql.sql", "-- name: z\nSELECT 1", ""),
+        ] {
+            let folder = directory(&FILES);
+            fs::write(folder.path().join("q").join(file), text).unwrap();
+            let found = parsed("directory = \"q\"", Some(folder.path()));
+            if message.is_empty() {
+                let error = queries(&found.unwrap()).queries("mysql", Syntax::Backslashes);
+                assert!(error.unwrap_err().contains("the query `a` has no text for mysql"));
+                continue;
+            }
+            let error = found.unwrap_err().to_string();
+            assert!(error.contains(message), "{text}: {error}");
+        }
+        let folder = directory(&FILES);
+        for (section, message) in [
+            ("", "no queries; add directory"),
+            ("directory = \"none\"", "cannot read"),
+            ("directory = \"q/a.sql\"", "is not a directory"),
+            ("directory = \"q\"\nsteps = [\"b3\"]", "unknown query `b3`; did you mean `b1`?"),
+            ("directory = \"q\"\ncompare = \"all\"", "expected \"rows\", \"count\" or \"nothing\""),
+            ("directory = \"q\"\ntimeout = \"fast\"", "is not a time"),
+        ] {
+            let error = parsed(section, Some(folder.path())).unwrap_err().to_string();
+            assert!(error.contains(message), "{section}: {error}");
+        }
+    }
+}

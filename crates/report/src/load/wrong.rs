@@ -1,0 +1,120 @@
+//! Queries that a variant refuses, or answers otherwise than the base.
+
+use std::collections::BTreeSet;
+
+use metrics::{Difference, Identity};
+use store::Warning;
+
+use super::answers::differing;
+use super::model::{Noted, Results, StepResults, VariantStep};
+
+/// How a variant's answers differ from the base's, in words; `None` if they don't, as far as they
+/// are compared.
+pub(crate) fn wrong(
+    results: &Results,
+    step: &StepResults,
+    base: usize,
+    place: usize,
+) -> Option<String> {
+    let (of_base, own) = (step.variant(base)?, step.variant(place)?);
+    let mut blocks = Vec::new();
+    let mut first = None;
+    for (block, answers) in &own.answers {
+        let Some(other) = of_base.answers.get(block) else { continue };
+        if let Some(found) = differing(other, answers) {
+            first.get_or_insert(found);
+            blocks.push(*block);
+        }
+    }
+    let (Some((number, difference, rows)), Some(block)) = (first, blocks.first()) else {
+        return None;
+    };
+    let (base, name) = (results.variant_name(base), results.variant_name(place));
+    let values = match own.answers.values().any(|answers| answers.all.len() > 1) {
+        true => format!(" with row {number} of its values"),
+        false => String::new(),
+    };
+    let what = match difference {
+        Difference::Count => format!("{name} gives {} rows{values}, {base} {}", rows.1, rows.0),
+        Difference::Rows => {
+            format!("{name} gives other rows than {base}{values} (both {} rows)", rows.1)
+        }
+    };
+    let when = match (blocks.len(), own.answers.len()) {
+        (all, of) if all == of => String::new(),
+        (some, of) => format!("; in {some} of {of} blocks, first in {block}"),
+    };
+    Some(format!("wrong result: {what}{when}"))
+}
+
+/// Why a variant's query has no result in a step, although the trial has others; `None` if it has.
+pub(crate) fn refused(results: &Results, step: &StepResults, places: [usize; 2]) -> Option<String> {
+    let mut said: Vec<String> = Vec::new();
+    for place in places {
+        let Some(figures) = step.variant(place) else { continue };
+        let words = figures.refused.values().find(|words| !words.is_empty());
+        let Some(words) = words else { continue };
+        let blocks = figures.refused.len();
+        let all = blocks + figures.samples.len();
+        let when =
+            if blocks == all { String::new() } else { format!(" in {blocks} of {all} blocks") };
+        said.push(format!("the query fails on {}{when}: {words}", results.variant_name(place)));
+    }
+    (!said.is_empty()).then(|| said.join("; "))
+}
+
+/// Warnings about answers: those that differ from the base's, or that can't be compared.
+pub(crate) fn warnings(results: &Results) -> Vec<Noted> {
+    let Some(base) = results.variant_named(&results.experiment.base) else { return Vec::new() };
+    let mut noted = Vec::new();
+    let mut families: BTreeSet<&str> = BTreeSet::new();
+    for step in &results.steps {
+        let mut note = |variant: usize, code: &str, text: String| {
+            let warning = Warning { code: code.to_owned(), text };
+            let step = Some(step.key.clone());
+            noted.push(Noted { step, variant: Some(variant), block: None, warning });
+        };
+        for (place, figures) in step.variants.iter().enumerate() {
+            families.extend(figures.answers.values().map(|answers| answers.family.as_str()));
+            if place != base
+                && let Some(text) = wrong(results, step, base, place)
+            {
+                note(place, "wrong-result", text);
+            }
+            if let Some(text) = refused(results, step, [place; 2]) {
+                note(place, "query-failed", text);
+            }
+            if let Some(text) = varies(figures) {
+                note(place, "results-vary", text.to_owned());
+            }
+        }
+    }
+    if families.len() > 1 {
+        let names = families.into_iter().collect::<Vec<_>>().join(", and of ");
+        let text = format!(
+            "the results of {names} have other types and text forms: between them, only the numbers \
+             of rows were compared"
+        );
+        let warning = Warning { code: "results-by-count".to_owned(), text };
+        noted.push(Noted { step: None, variant: None, block: None, warning });
+    }
+    noted
+}
+
+/// What can't be compared because a server did not give the same answer twice.
+fn varies(figures: &VariantStep) -> Option<&'static str> {
+    let mut all = figures.answers.values().flat_map(|answers| &answers.all);
+    let has = |wanted: Identity| all.clone().any(|answer| answer.compared == wanted);
+    let (count, rows) = (has(Identity::Varying), has(Identity::VaryingRows));
+    all.next()?;
+    if count {
+        return Some(
+            "the same server gives another number of rows the next time: its results were not \
+             compared",
+        );
+    }
+    rows.then_some(
+        "the same server gives other rows the next time: only the number of rows was compared; \
+         LIMIT without a complete ORDER BY does this, and so does the current time",
+    )
+}

@@ -1,0 +1,216 @@
+//! A directory of queries, each a step.
+
+use plan::{QueriesPlan, Query};
+
+use crate::class::Class;
+use crate::kinds::{Catalogue, Kind, State};
+use crate::phase::{Benchmark, Phase};
+use crate::request::{Expect, Request, Statement};
+use crate::step::{Action, Asks, Step, Stream};
+use crate::terms::Terms;
+use crate::{Dialect, Error, Sql, pgbench};
+
+/// With so many values, at most, the answers of a query are compared.
+const ASKED: usize = 20;
+
+/// The benchmark of `plan`.
+///
+/// # Errors
+/// [`Error::Unfit`] if the system does not speak SQL, [`Error::Script`] for a mistake in a file, or
+/// a query without a text for this system.
+pub fn benchmark(plan: &QueriesPlan, dialect: Dialect) -> Result<Benchmark, Error> {
+    let sql = dialect.sql("queries")?;
+    let queries = plan.queries(sql.system(), sql.syntax()).map_err(Error::Script)?;
+    let setup = setup(plan, sql)?;
+    let mut phases = Vec::new();
+    if plan.has_setup() {
+        let mut step = Step::define(QueriesPlan::SETUP, 1, vec![setup], 1);
+        (step.operations, step.unit) = (None, Class::DEFINE.unit);
+        step.terms = Terms { ours: true, ..Terms::default() };
+        phases.extend([Phase::Step(step), Phase::Settle { rows: None }]);
+    }
+    phases.extend(queries.iter().map(|query| Phase::Step(step(plan, query, sql))));
+    Ok(Benchmark {
+        setup: Vec::new(),
+        tables: Vec::new(),
+        phases,
+        config: pgbench::room_for(plan.clients).into_iter().collect(),
+    })
+}
+
+/// The statements that make the data, and statistics of it unless the last of them do.
+fn setup(plan: &QueriesPlan, sql: Sql) -> Result<Vec<String>, Error> {
+    let mut all = plan.setup(sql.system(), sql.syntax()).map_err(Error::Script)?;
+    let analyzes = |text: &String| text.to_ascii_lowercase().contains("analyze");
+    if !all.is_empty() && !all.last().is_some_and(analyzes) {
+        let tables: Vec<&str> = all.iter().filter_map(|text| table(text)).collect();
+        let analyze = sql.analyze(&tables);
+        all.extend(analyze);
+    }
+    Ok(all)
+}
+
+/// The table that a statement creates.
+fn table(statement: &str) -> Option<&str> {
+    let mut words = statement.split_whitespace();
+    let mut is = |wanted: &str| words.next().is_some_and(|word| word.eq_ignore_ascii_case(wanted));
+    if !is("create") || !is("table") {
+        return None;
+    }
+    let mut name = words.next()?;
+    if name.eq_ignore_ascii_case("if") {
+        name = words.nth(2)?;
+    }
+    let name = name.split('(').next().unwrap_or_default();
+    (!name.is_empty()).then_some(name)
+}
+
+/// The step of a query.
+fn step(plan: &QueriesPlan, query: &Query, sql: Sql) -> Step {
+    let opening = sql.only_read(plan.timeout);
+    let requests: Vec<Request> = query.texts.iter().map(|text| plain(text)).collect();
+    let stream = |client: u32| {
+        let all = requests.len();
+        // Each client begins with other values.
+        let first = client as usize * all / plan.clients.max(1) as usize;
+        let action = match all {
+            1 => Action::Run(0),
+            _ => Action::InTurn((0..all).map(|place| (first + place) % all).collect()),
+        };
+        Stream {
+            requests: requests.clone(),
+            actions: vec![action],
+            opening: opening.clone(),
+            ..Stream::new(client, Class::QUERY)
+        }
+    };
+    let streams = (0..plan.clients).map(stream).collect();
+    let mut step = Step::new(&query.name, plan.clients, Class::QUERY, streams);
+    step.seconds = Some(f64::from(plan.seconds));
+    step.any_order = true;
+    let exactly = sql.print_exactly().map(str::to_owned);
+    step.asks = Some(Asks {
+        opening: opening.into_iter().chain(exactly).collect(),
+        queries: query.texts.iter().take(ASKED).cloned().collect(),
+        compared: plan.compared,
+    });
+    step
+}
+
+fn plain(text: &str) -> Request {
+    Statement::plain(text, Expect::Success).into()
+}
+
+/// The requests that `steelyard count` counts: each query, with its first values.
+///
+/// # Errors
+/// As [`benchmark`].
+pub fn catalogue(plan: &QueriesPlan, dialect: Dialect) -> Result<Catalogue, Error> {
+    let sql = dialect.sql("queries")?;
+    let queries = plan.queries(sql.system(), sql.syntax()).map_err(Error::Script)?;
+    let kind = |query: Query| {
+        Some(Kind {
+            request: plain(query.texts.first()?),
+            name: query.name,
+            class: Class::QUERY,
+            rows: 0,
+            state: State::Loaded,
+            reads_only: true,
+            adds: None,
+        })
+    };
+    Ok(Catalogue {
+        setup: setup(plan, sql)?,
+        load: Vec::new(),
+        index: Vec::new(),
+        cells: 0,
+        refresh: None,
+        config: Default::default(),
+        kinds: queries.into_iter().filter_map(kind).collect(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::time::Duration;
+
+    use plan::{Compared, WorkloadPlan};
+
+    use super::*;
+    use crate::StorageEngine;
+
+    fn plan(files: &[(&str, &str)]) -> QueriesPlan {
+        let text = |(name, text): &(&str, &str)| ((*name).to_owned(), (*text).to_owned());
+        let texts: BTreeMap<String, String> = files.iter().map(text).collect();
+        QueriesPlan { texts, clients: 2, ..QueriesPlan::default() }
+    }
+
+    const FILES: [(&str, &str); 4] = [
+        ("setup.sql", "CREATE TABLE IF NOT EXISTS t(a int); create table u (b int);"),
+        ("a.sql", "SELECT {x}"),
+        ("a.csv", "x\n1\n2\n3\n4\n"),
+        ("b.mariadb.sql", "SELECT 'maria'"),
+    ];
+
+    #[test]
+    fn steps_are_those_of_the_plan() {
+        let mut plan = plan(&FILES);
+        plan.texts.insert("b.sql".to_owned(), "SELECT 'all'".to_owned());
+        plan.timeout = Some(Duration::from_secs(30));
+        let planned = WorkloadPlan::Queries(plan.clone()).sequences().remove(0).steps;
+        for (dbms, opening, b, last) in [
+            ("postgres", "SET statement_timeout = 30000", "SELECT 'all'", "VACUUM ANALYZE"),
+            (
+                "mysql",
+                "SET SESSION max_execution_time = 30000",
+                "SELECT 'all'",
+                "ANALYZE TABLE t, u",
+            ),
+            (
+                "mariadb",
+                "SET SESSION max_statement_time = 30",
+                "SELECT 'maria'",
+                "ANALYZE TABLE t, u",
+            ),
+        ] {
+            let benchmark = benchmark(&plan, Dialect::of(dbms, 11, None)).unwrap();
+            let steps: Vec<_> = benchmark.phases.iter().filter_map(Phase::step).collect();
+            assert_eq!(
+                steps.iter().map(|step| &step.key).collect::<Vec<_>>(),
+                planned.iter().map(|step| &step.key).collect::<Vec<_>>(),
+            );
+            assert!(steps.iter().zip(&planned).all(|(step, it)| step.is_timed() == it.timed));
+            let setup = &steps[0].streams[0].requests;
+            assert_eq!(setup.last().map(Request::to_string).as_deref(), Some(last));
+            assert!(steps[0].terms.ours && steps[0].asks.is_none());
+            let (one, two) = (&steps[1].streams[0], &steps[1].streams[1]);
+            assert_eq!(one.opening[1], opening);
+            assert_eq!(one.actions, [Action::InTurn(vec![0, 1, 2, 3])]);
+            assert_eq!(two.actions, [Action::InTurn(vec![2, 3, 0, 1])]);
+            assert_eq!(steps[2].streams[0].requests[0].to_string(), b);
+            let asks = steps[1].asks.as_ref().unwrap();
+            assert_eq!((asks.queries.len(), asks.compared), (4, Compared::Rows));
+            assert_eq!(asks.opening.len(), if dbms == "postgres" { 3 } else { 2 });
+        }
+    }
+
+    #[test]
+    fn a_system_without_a_text_is_refused() {
+        let plan = plan(&FILES);
+        let error = benchmark(&plan, Dialect::mysql(StorageEngine::InnoDb)).unwrap_err();
+        assert!(error.to_string().contains("the query `b` has no text for mysql"), "{error}");
+        assert!(benchmark(&plan, Dialect::of("mariadb", 11, None)).is_ok());
+        let error = benchmark(&plan, Dialect::KeyValue).unwrap_err();
+        assert_eq!(error, Error::Unfit { workload: "queries", needs: "SQL" });
+    }
+
+    #[test]
+    fn each_query_is_a_kind_with_its_first_values() {
+        let catalogue = catalogue(&plan(&FILES), Dialect::of("mariadb", 11, None)).unwrap();
+        let kinds: Vec<_> =
+            catalogue.kinds.iter().map(|it| (it.name.as_str(), it.request.to_string())).collect();
+        assert_eq!(kinds, [("a", "SELECT 1".to_owned()), ("b", "SELECT 'maria'".to_owned())]);
+        assert_eq!(catalogue.setup.len(), 3);
+    }
+}

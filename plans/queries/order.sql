@@ -1,0 +1,2 @@
+-- An order by its number.
+SELECT id, customer, placed, state FROM orders WHERE id = {id}
