@@ -9,7 +9,7 @@ export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
 
 PAGE := web/dist/report.html
 MODULES := web/node_modules/.package-lock.json
-PAGE_SOURCES := $(shell find web/src web/report.html web/vite.config.ts web/tsconfig.json -type f)
+PAGE_SOURCES := $(shell find web/src web/report.html web/site.html web/vite.config.ts web/tsconfig.json -type f)
 STEELYARD := target/release/steelyard
 DEMO := demo-results
 
@@ -48,7 +48,7 @@ bench: setup-bench $(PAGE) ## measure steelyard's own cost, next to pgbench, sys
 	cargo run --release --locked -p bench -- scripts
 	cargo run --release --locked -p bench -- mysql
 	cargo run --release --locked -p bench -- kv
-	cargo test --release --locked -p drive -p probe -p report -p store --lib --test room -- --ignored --nocapture --test-threads 1
+	cargo test --release --locked -p drive -p probe -p report -p serve -p store --lib --test room -- --ignored --nocapture --test-threads 1
 	cd web && npm run --silent test:browser -- --bounds
 	@echo "How soon planted differences are found is measured by make race, in some seven hours."
 
@@ -73,7 +73,7 @@ validate: setup-test setup-validate $(PAGE) ## simulate experiments with known t
 	cargo test --locked -p dbms -p steelyard --test room --test command -- --ignored --nocapture --test-threads 1
 
 .PHONY: web
-web: setup-build $(PAGE) ## build only the report's page: web/dist/report.html
+web: setup-build $(PAGE) ## build only the pages of a report and a site: web/dist/
 
 .PHONY: clean
 clean: ## remove build output and the demo's results (not the cache of servers)

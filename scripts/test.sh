@@ -103,7 +103,9 @@ small_run() {
         --profile --profile-seconds 1 \
         --results "$work/results" --data-dir "$TMPDIR/data" || return 1
     target/debug/steelyard report --results "$work/results" -o "$work/report.html" || return 1
-    in_web npm run --silent test:browser -- "$work/report.html"
+    in_web npm run --silent test:browser -- "$work/report.html" || return 1
+    target/debug/steelyard site --results "$work/results" -o "$work/site" || return 1
+    in_web npm run --silent test:site -- "$work/site"
 }
 
 export -f job tests doc_tests in_web small_run
@@ -152,6 +154,7 @@ waiting='^(cli-command|dbms-dbms|dbms-room|drive-room|lab-room)-'
     if [ "$purpose" = test ]; then
         echo 'page-of-a-run small_run'
         echo 'page-in-a-browser in_web npm run --silent test:browser'
+        echo 'site-in-a-browser in_web npm run --silent test:site'
         echo 'doc-tests doc_tests'
     fi
     if [ "$purpose" = test ] || [ "$purpose" = check ]; then

@@ -45,14 +45,31 @@ function inlineEverything(): Plugin {
   };
 }
 
-export default defineConfig({
-  base: "./",
+/** The report: one file. */
+const report = {
   plugins: [inlineEverything()],
+  build: { outDir: "dist", emptyOutDir: false, rollupOptions: { input: "report.html" } },
+};
+
+/** The site: a page, a script and a style sheet of fixed names, which the command takes in. */
+const site = {
+  plugins: [],
   build: {
-    target: "es2020",
-    modulePreload: false,
-    cssCodeSplit: false,
-    rollupOptions: { input: "report.html" },
+    outDir: "dist/site",
+    emptyOutDir: true,
+    rollupOptions: {
+      input: "site.html",
+      output: { entryFileNames: "site.js", assetFileNames: "site.[ext]" },
+    },
   },
-  test: { include: ["test/**/*.test.ts"] },
+};
+
+export default defineConfig(({ mode }) => {
+  const { plugins, build } = mode === "site" ? site : report;
+  return {
+    base: "./",
+    plugins,
+    build: { target: "es2020", modulePreload: false, cssCodeSplit: false, ...build },
+    test: { include: ["test/**/*.test.ts"] },
+  };
 });

@@ -2,6 +2,62 @@
 
 export type Verdict = "regression" | "improvement" | "equivalent" | "inconclusive";
 
+/** An experiment at a glance. */
+export type Brief = {
+  /** Its number. */
+  id: number,
+  /** Name from the plan. */
+  name: string,
+  /** Name of the workload, such as `insert`. */
+  workload: string,
+  /** The workload with its rows, as in tables. */
+  label: string,
+  /** Name in addresses of the workload without its steps: experiments with the same can be
+   * followed over time. Empty for a count. */
+  history: string,
+  /** `run`, `count` or `import`. */
+  purpose: string,
+  /** `finished`, `unfinished` or `failed`. */
+  state: string,
+  /** The variant that the others are compared with. */
+  base: string,
+  /** When it began, RFC 3339. */
+  started: string,
+  /** When it ended. */
+  ended?: string,
+  /** Finished trials, without loads. */
+  trials: number,
+  /** Trials without a result. */
+  lost: number,
+  /** In the order of the plan. */
+  variants: Array<BriefVariant>,
+  /** Names in addresses of the machines that it ran on. */
+  machines: Array<string>,
+  /** Verdicts on throughput, of a count on instructions. */
+  verdicts: VerdictCounts,
+  /** The largest regressions, then the largest improvements. */
+  moved?: Array<Moved>,
+  /** Deviation of throughput between the trials of a variant / its mean, as a fraction: the
+   * median over steps and variants. Absent with fewer than two trials. */
+  noise?: number,
+  /** Metrics that can be followed over time. */
+  metrics?: Array<string>,
+  /** Number of warnings about the figures. */
+  warnings: number,
+  /** Why there are no results to show, if there are none. */
+  problem?: string,
+};
+
+/** A variant of it. */
+export type BriefVariant = {
+  /** Name from the plan. */
+  name: string,
+  /** Which DBMS, such as `postgres`. */
+  system: string,
+  /** As the DBMS reports it. */
+  version: string,
+};
+
 /** A change point. */
 export type ChangeDocument = {
   /** Index of the first run after the change. */
@@ -27,6 +83,24 @@ export type ChangeDocument = {
 /** The outcome of comparing two exact counts. */
 export type CountVerdict = "regression" | "improvement" | "equivalent" | "same";
 
+/** All experiments, newest first. */
+export type ExperimentsDocument = {
+  /** Version of this shape: 1. */
+  format: number,
+  /** The machines that briefs name. */
+  machines: Array<MachineGlance>,
+  /** Without what moved. */
+  experiments: Array<Brief>,
+};
+
+/** The histories that there are, those with the newest experiments first. */
+export type HistoriesDocument = {
+  /** Version of this shape: 1. */
+  format: number,
+  /** The histories. */
+  histories: Array<HistoryEntry>,
+};
+
 /** Lines over runs, with their changes. */
 export type HistoryDocument = {
   /** Version of this shape: 1. */
@@ -41,6 +115,36 @@ export type HistoryDocument = {
   lines: Array<LineDocument>,
   /** Notes on the figures. */
   notes: Array<string>,
+};
+
+/** Experiments with one workload on one machine, which can be followed over time. */
+export type HistoryEntry = {
+  /** Name of the workload in addresses. */
+  workload: string,
+  /** Its name in tables. */
+  label: string,
+  /** Name of the machine in addresses. */
+  machine: string,
+  /** Its name in tables. */
+  machine_name: string,
+  /** Their numbers, newest first. */
+  experiments: Array<number>,
+  /** When the newest began, RFC 3339. */
+  last: string,
+  /** Orders in which it can be shown: `version` if any system has several, `date`. */
+  orders: Array<string>,
+  /** Metrics that it can show. */
+  metrics: Array<HistoryMetric>,
+};
+
+/** A metric of a history. */
+export type HistoryMetric = {
+  /** Its name, such as `o/s`. */
+  name: string,
+  /** Its name in addresses. */
+  key: string,
+  /** Its meaning in a few words. */
+  meaning: string,
 };
 
 /** The trials of a run. */
@@ -104,10 +208,91 @@ export type LineDocument = {
   steps: Array<HistoryStep>,
 };
 
+/** A machine. */
+export type MachineDocument = {
+  /** What the newest experiment recorded of it. */
+  facts: Array<PageFact>,
+  /** The spread between trials in each experiment that has one, oldest first. */
+  noise: Array<NoisePoint>,
+  /** The median of these. */
+  median_noise: number | null,
+  /** Name in addresses. */
+  key: string,
+  /** Name in tables. */
+  name: string,
+  /** Number of experiments. */
+  experiments: number,
+  /** When the newest began, RFC 3339. */
+  last: string,
+};
+
+/** A machine by its names. */
+export type MachineGlance = {
+  /** Name in addresses. */
+  key: string,
+  /** Name in tables. */
+  name: string,
+  /** Number of experiments. */
+  experiments: number,
+  /** When the newest began, RFC 3339. */
+  last: string,
+};
+
+/** The machines, those with the newest experiments first. */
+export type MachinesDocument = {
+  /** Version of this shape: 1. */
+  format: number,
+  /** The machines. */
+  machines: Array<MachineDocument>,
+};
+
+/** A confirmed regression or improvement. */
+export type Moved = {
+  /** Name of the step; of a count, the kind of statement. */
+  step: string,
+  /** Number of the step on the page of its experiment, from 1; 0 for a count. */
+  place: number,
+  /** The variant. */
+  variant: string,
+  /** `regression` or `improvement`. */
+  verdict: Verdict,
+  /** Value / the base's. */
+  ratio: number | null,
+  /** The comparison in plain words. */
+  sentence: string,
+};
+
+/** The spread between the trials of an experiment. */
+export type NoisePoint = {
+  /** Number of the experiment. */
+  experiment: number,
+  /** When it began, RFC 3339. */
+  started: string,
+  /** As [`Brief::noise`]. */
+  noise: number,
+};
+
+/** What needs a look, the machines, the last experiments. */
+export type OverviewDocument = {
+  /** Version of this shape: 1. */
+  format: number,
+  /** Number of experiments in all. */
+  experiments: number,
+  /** The newest with confirmed regressions or improvements. */
+  found: Array<Brief>,
+  /** Number of experiments that have any. */
+  found_in: number,
+  /** The machines, those with the newest experiments first. */
+  machines: Array<MachineGlance>,
+  /** The newest experiments. */
+  latest: Array<Brief>,
+};
+
 /** Everything the page shows. */
 export type Page = {
   format: number,
-  generated: string,
+  /** When it was written, RFC 3339. */
+  generated?: string,
   steelyard: string,
   experiment: PageExperiment,
   variants: Array<PageVariant>,
@@ -568,3 +753,15 @@ export type Table = {
 
 /** A number written short: four significant digits, no `.0`, `null` when it is not known. */
 export type Value = number | null;
+
+/** How many verdicts there are of each kind. */
+export type VerdictCounts = {
+  /** Confirmed regressions. */
+  regression: number,
+  /** Confirmed improvements. */
+  improvement: number,
+  /** Differences that are certainly small. */
+  equivalent: number,
+  /** What is undecided, or cannot be judged. */
+  inconclusive: number,
+};

@@ -11,7 +11,7 @@ import { addSweep } from "./sweeps.mjs";
 import { sampleWhy } from "./why.mjs";
 
 /** A small repeatable generator (mulberry32): [0, 1). */
-function generator(seed) {
+export function generator(seed) {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;

@@ -5,24 +5,12 @@ import "./shared/style/base.css";
 import "./shared/style/chart.css";
 import "./shared/style/table.css";
 import { render } from "preact";
-import type { Page } from "#page";
-import { App, Problem } from "./app";
+import { App } from "./app";
 import { embeddedText } from "./data/embedded";
 import { readPage } from "./data/read";
-import { inspected } from "./shared/chart";
+import { letInspect } from "./shared/inspect";
+import { Problem } from "./shared/problem";
 import { startTheme } from "./shared/theme";
-
-declare global {
-  interface Window {
-    /** What the page shows, for tests and for the console. */
-    steelyard?: {
-      page: Page | null;
-      readonly plots: object[];
-      readonly history: object[];
-      readonly sweeps: object[];
-    };
-  }
-}
 
 function start(main: HTMLElement): void {
   startTheme();
@@ -33,20 +21,9 @@ function start(main: HTMLElement): void {
     document.title = `${read.page.experiment.name} · steelyard`;
     render(<App page={read.page} />, main);
   } else {
-    render(<Problem text={read.problem} />, main);
+    render(<Problem title="No results to show" text={read.problem} />, main);
   }
-  window.steelyard = {
-    page,
-    get plots() {
-      return inspected("plots");
-    },
-    get history() {
-      return inspected("history");
-    },
-    get sweeps() {
-      return inspected("sweeps");
-    },
-  };
+  letInspect(page);
 }
 
 const main = document.getElementById("page");

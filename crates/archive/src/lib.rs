@@ -1,4 +1,4 @@
-//! Experiments as files and in object storage, and builds and documents in object storage.
+//! Experiments as files and in object storage, and builds, documents and pages in object storage.
 //!
 //! [`export`] writes one experiment with its artifacts to a file, and [`import`] adds it to the
 //! results on any machine, with nothing lost and nothing doubled. An experiment is identified by
@@ -23,6 +23,7 @@ mod file;
 mod import;
 mod manifest;
 mod output;
+mod pages;
 mod remote;
 mod shelf;
 mod view;
@@ -36,6 +37,7 @@ pub use file::MAGIC;
 pub use import::{Imported, import, import_named, is_archive, verify};
 pub use manifest::{Entry, FORMAT, Manifest, Summary};
 pub use output::write_whole;
+pub use pages::Pages;
 pub use remote::{Address, Listed, Requests};
 pub use shelf::Shelf;
 pub use view::Wanted;

@@ -134,5 +134,7 @@ fn is_request(error: &anyhow::Error) -> bool {
         || error.downcast_ref::<store::StoreError>().is_some_and(store::StoreError::is_request)
         || error.downcast_ref::<archive::Error>().is_some_and(archive::Error::is_request)
         || error.downcast_ref::<fleet::Error>().is_some_and(fleet::Error::is_request)
+        || error.downcast_ref::<::site::Error>().is_some_and(::site::Error::is_request)
+        || error.downcast_ref::<::serve::Error>().is_some_and(::serve::Error::is_request)
         || error.is::<report::ReportError>()
 }

@@ -114,6 +114,7 @@ pub fn run(args: &HistoryArgs) -> anyhow::Result<()> {
     let (order, commits) = args.order.read()?;
     let options = HistoryOptions {
         chosen: args.sources.chosen(),
+        machine: None,
         metric: args.metric.clone(),
         order,
         steps: args.steps.clone(),

@@ -30,8 +30,10 @@ mod report;
 mod results;
 mod rm;
 mod run;
+mod serve;
 mod setup;
 mod short;
+mod site;
 mod sources;
 mod submissions;
 mod terminal;
@@ -71,6 +73,8 @@ enum Command {
     History(history::HistoryArgs),
     Advise(advise::AdviseArgs),
     Report(report::ReportArgs),
+    Site(site::SiteArgs),
+    Serve(serve::ServeArgs),
     List(list::ListArgs),
     Rm(rm::RmArgs),
     Export(export::ExportArgs),
@@ -122,6 +126,8 @@ fn main() -> ExitCode {
         Command::History(args) => history::run(args),
         Command::Advise(args) => advise::run(args),
         Command::Report(args) => report::run(args),
+        Command::Site(args) => site::run(args),
+        Command::Serve(args) => serve::run(args),
         Command::List(args) => list::run(args),
         Command::Rm(args) => rm::run(args),
         Command::Export(args) => export::run(args),

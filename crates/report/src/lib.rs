@@ -19,6 +19,7 @@
 //! decides on verdicts; what can't be judged is shown with the reason.
 
 mod advise;
+pub mod catalog;
 mod compare;
 mod count;
 mod error;
@@ -78,6 +79,7 @@ pub use output::table::{Row, RowKind, Section, Table};
 pub use output::text::columns;
 pub use output::time::rfc3339;
 pub use page::data::Page;
+pub use page::document::document;
 pub use page::html::{has_page, html};
 pub use profiles::{ExplainedMove, Folded, draw_flamegraphs, folded_file, profiles_directory};
 pub use sweep::{

@@ -283,3 +283,28 @@ fn the_page_takes_the_history() {
     let with = report::html(&many.store, &results, Some(&history)).unwrap();
     assert!(!without.contains(r#""history":{"#) && with.contains(r#""history":{"#));
 }
+
+#[test]
+fn a_history_of_one_machine_has_only_its_trials() {
+    let many = Many::new();
+    let ids = ["11111111aa", "22222222bb"].map(|machine| {
+        many.run(&Request { machine, ..Request::default() }, &|_, _, _, block| {
+            100.0 + f64::from(block)
+        })
+    });
+    let briefs = ids.map(|id| {
+        report::catalog::Brief::read(&many.store, &many.store.experiment(id).unwrap()).unwrap()
+    });
+    assert_eq!(briefs[0].history, briefs[1].history);
+    assert_ne!(briefs[0].machines, briefs[1].machines);
+    assert_eq!((briefs[0].trials, &*briefs[0].metrics.join(" ")), (3, "o/s cpu/o"));
+    let of = |machine: Option<String>| {
+        let (chosen, order) = (Chosen::Ids(ids.to_vec()), Some(Order::Date));
+        let options = HistoryOptions { chosen, machine, order, ..HistoryOptions::default() };
+        history(&many.sources(), &options).unwrap().document
+    };
+    assert_eq!(of(None).runs.len(), 2);
+    let one = of(Some(briefs[1].machines[0].clone()));
+    assert_eq!((one.runs.len(), one.lines.len()), (1, 1));
+    assert_eq!(one.lines[0].machine, "Example 8 (id 22222222)");
+}

@@ -16,6 +16,7 @@ mod counts;
 mod error;
 mod experiments;
 mod intern;
+mod marks;
 mod read;
 mod records;
 mod schema;

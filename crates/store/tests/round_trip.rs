@@ -353,3 +353,33 @@ fn an_experiment_can_be_interrupted_and_resumed() {
     store.finish_experiment(experiment).unwrap();
     assert_eq!(latest_unfinished(&store).unwrap(), None);
 }
+
+#[test]
+fn marks_change_with_results_and_only_with_those_of_their_experiment() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path()).unwrap();
+    let reader = Store::open_read_only(folder.path()).unwrap();
+    let (one, [variant, _]) = begin(&store);
+    let (other, _) = begin(&store);
+    let mut counter = reader.change_counter().unwrap();
+    let mut marks = reader.marks().unwrap();
+    let mut changed = |what: &str| {
+        let (next, now) = (reader.change_counter().unwrap(), reader.marks().unwrap());
+        assert_ne!(counter, next, "{what}");
+        assert_eq!(reader.change_counter().unwrap(), next, "nothing has changed since");
+        assert_eq!(marks[&other], now[&other], "{what}");
+        let differs = marks[&one] != now[&one];
+        (counter, marks) = (next, now);
+        differs
+    };
+    let trial = begin_trial(&store, one, variant, 1);
+    assert!(changed("a trial began"));
+    store.record_step(trial, &full_step(0, "l.i0")).unwrap();
+    assert!(changed("a step with a warning"));
+    store.finish_trial(trial).unwrap();
+    assert!(changed("its steps are results now"));
+    store.finish_experiment(one).unwrap();
+    assert!(changed("it is finished"));
+    store.remove_experiment(other).unwrap();
+    assert!(!reader.marks().unwrap().contains_key(&other));
+}

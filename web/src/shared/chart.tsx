@@ -48,6 +48,8 @@ export interface ChartProps {
   /** Keys and double clicks, where it answers to such. */
   onKey?: (event: KeyboardEvent) => void;
   onReset?: () => void;
+  /** The reader clicks a point. */
+  onPick?: ((index: number) => void) | undefined;
   kind: keyof typeof drawn;
   inspect: (plot: uPlot) => object;
 }
@@ -105,6 +107,11 @@ export function Chart(props: ChartProps) {
     const inspect = (): object => now.current.inspect(made);
     drawn[kind].add(inspect);
     made.over.addEventListener("dblclick", () => now.current.onReset?.());
+    made.over.addEventListener("click", () => {
+      const { idx } = made.cursor;
+      if (idx !== null && idx !== undefined) now.current.onPick?.(idx);
+    });
+    if (now.current.onPick) made.over.style.cursor = "pointer";
     const observer = new ResizeObserver(() => {
       const width = room.clientWidth;
       if (width > 0 && width !== made.width) made.setSize({ width, height: made.height });

@@ -46,7 +46,7 @@ impl Address {
     }
 
     /// The directory, if it is one.
-    pub(crate) fn directory(&self) -> Option<&Path> {
+    pub fn directory(&self) -> Option<&Path> {
         match &self.storage {
             Storage::Directory(path) => Some(path),
             _ => None,

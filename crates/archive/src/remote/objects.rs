@@ -8,7 +8,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use futures_util::{StreamExt, TryStreamExt, stream};
 use object_store::path::Path as Key;
-use object_store::{ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload, WriteMultipart};
+use object_store::{
+    Attribute, Attributes, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload,
+    WriteMultipart,
+};
 use tokio::runtime::Runtime;
 
 use super::address::Address;
@@ -164,6 +167,30 @@ impl Objects {
         self.runtime.block_on(self.store.put_opts(&key, payload, options)).map(drop)
     }
 
+    /// Writes an object, or another content of it, with a media type.
+    pub(crate) fn replace(
+        &self,
+        name: &str,
+        content: Vec<u8>,
+        media_type: &'static str,
+    ) -> Result<(), Error> {
+        let attributes = Attributes::from_iter([
+            (Attribute::ContentType, media_type),
+            (Attribute::CacheControl, "no-cache"),
+        ]);
+        let options = PutOptions { attributes, ..PutOptions::from(PutMode::Overwrite) };
+        let (key, payload) = (self.key(name), PutPayload::from(content));
+        let put = self.runtime.block_on(self.store.put_opts(&key, payload, options));
+        put.map(drop).map_err(failed(&self.address, &format!("write {name}")))
+    }
+
+    /// True if there is no object.
+    pub(crate) fn is_empty(&self) -> Result<bool, Error> {
+        let first = async { self.store.list(Some(&self.address.prefix)).next().await.transpose() };
+        let first = self.runtime.block_on(first);
+        Ok(first.map_err(failed(&self.address, "list the objects"))?.is_none())
+    }
+
     fn added(&self, name: &str, added: object_store::Result<()>) -> Result<bool, Error> {
         match added {
             Ok(()) => Ok(true),
@@ -226,6 +253,15 @@ impl Objects {
         self.asked.writes.fetch_add(1, Ordering::Relaxed);
         let removed = self.runtime.block_on(self.store.delete(&self.key(name)));
         removed.map_err(failed(&self.address, &format!("remove {name}")))
+    }
+
+    /// Removes an object, if it is there.
+    pub(crate) fn remove_if_there(&self, name: &str) -> Result<(), Error> {
+        match self.runtime.block_on(self.store.delete(&self.key(name))) {
+            Ok(()) => Ok(()),
+            Err(error) if is_missing_object(&error) => Ok(()),
+            Err(error) => Err(failed(&self.address, &format!("remove {name}"))(error)),
+        }
     }
 
     /// Small objects by their names, all of which exist.

@@ -46,6 +46,7 @@ mod secrets;
 mod select;
 mod setup;
 mod shared_builds;
+mod site;
 mod slices;
 mod slurm;
 mod storage;

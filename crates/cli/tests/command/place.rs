@@ -248,11 +248,16 @@ impl Running {
         kill(Pid::from_raw(self.child.id() as i32), signal).unwrap();
     }
 
+    /// What it has written to stderr so far.
+    pub fn heard(&self) -> String {
+        self.lines.lock().unwrap().clone()
+    }
+
     /// Waits until stderr has `after` and, later, `text`.
     pub fn wait_for(&mut self, after: &str, text: &str) {
         let begin = Instant::now();
         loop {
-            let heard = self.lines.lock().unwrap().clone();
+            let heard = self.heard();
             if heard.split_once(after).is_some_and(|(_, rest)| rest.contains(text)) {
                 return;
             }

@@ -11,7 +11,7 @@ use crate::judging::judged::Judged;
 use crate::judging::steps::judge_results;
 use crate::judging::{by_cpu, sliced};
 use crate::load::chosen::Source;
-use crate::load::experiment::{Which, load};
+use crate::load::experiment::{Which, load_figures};
 use crate::load::model::{Results, Sample, StepResults, VariantStep};
 use crate::load::trials::Trials;
 
@@ -34,7 +34,7 @@ pub(super) fn as_judged(trials: &mut Trials, sources: &[Source<'_>]) -> Result<(
             continue;
         }
         let store = sources[conducted.source].store;
-        let levels = levels(&load(store, Which::Id(conducted.experiment.id))?);
+        let levels = levels(&load_figures(store, Which::Id(conducted.experiment.id))?);
         for value in &mut values {
             value.level = levels.get(&value.id).copied().unwrap_or(value.level);
         }

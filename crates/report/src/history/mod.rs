@@ -15,12 +15,15 @@ pub use document::{
     ChangeDocument, HistoryDocument, HistoryPoint, HistoryRun, HistoryStep, LineDocument,
 };
 pub use order::Order;
+pub(crate) use order::Version;
 
 /// Options of `history`.
 #[derive(Debug, Clone)]
 pub struct HistoryOptions {
     /// Which experiments.
     pub chosen: Chosen,
+    /// Only what ran on the machine of this name in addresses; `None`: all.
+    pub machine: Option<String>,
     /// The metric, such as `o/s`.
     pub metric: String,
     /// The order; `None`: by version if any system was measured in several, otherwise by date.
@@ -35,6 +38,7 @@ impl Default for HistoryOptions {
     fn default() -> Self {
         Self {
             chosen: Chosen::default(),
+            machine: None,
             metric: metrics::OPS.name.to_owned(),
             order: None,
             steps: Vec::new(),
@@ -58,6 +62,9 @@ pub type History = Printable<HistoryDocument>;
 pub fn history(sources: &[Source<'_>], options: &HistoryOptions) -> Result<History, ReportError> {
     let mut trials = Trials::read(sources, &options.chosen, &options.metric)?;
     trials.only(&options.steps)?;
+    if let Some(machine) = &options.machine {
+        trials.only_on(machine);
+    }
     levels::as_judged(&mut trials, sources)?;
     let order = options.order.unwrap_or_else(|| lines::usual_order(&trials));
     let lines = lines::lines(&trials, order, &options.commits)?;

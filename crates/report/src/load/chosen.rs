@@ -27,6 +27,8 @@ pub enum Chosen {
     SameWorkload,
     /// Those that ran the same workload as this one of the first results directory.
     LikeExperiment(ExperimentId),
+    /// These of the first results directory.
+    Ids(Vec<ExperimentId>),
     /// All.
     All,
     /// Those with one of these names or numbers; a name selects every experiment that has it.
@@ -58,6 +60,11 @@ pub(crate) fn experiments(
     let mut all = Vec::new();
     for (place, source) in sources.iter().enumerate() {
         for experiment in source.store.experiments()? {
+            if let Chosen::Ids(ids) = chosen
+                && !(place == 0 && ids.contains(&experiment.id))
+            {
+                continue;
+            }
             let plan = Plan::parse(&experiment.plan, None, "the stored plan").ok();
             all.push((place, experiment, plan));
         }
@@ -67,7 +74,7 @@ pub(crate) fn experiments(
         Shape::of(experiment, plan.as_ref())
     };
     match chosen {
-        Chosen::All => {}
+        Chosen::All | Chosen::Ids(_) => {}
         Chosen::SameWorkload => {
             if all.is_empty() {
                 return Err(ReportError::NoExperiment);

@@ -42,6 +42,8 @@ pub enum Which<'a> {
     LatestOrCount,
     /// The one with this id.
     Id(ExperimentId),
+    /// The one with this id, also if it is a count, as with [`Which::LatestOrCount`].
+    RunOrCount(ExperimentId),
     /// The newest with this name; if no experiment has it and the name is a number, the one with
     /// that id.
     Named(&'a str),
@@ -52,6 +54,19 @@ pub enum Which<'a> {
 /// # Errors
 /// When the experiment does not exist, the store cannot be read, or a histogram is damaged.
 pub fn load(store: &Store, which: Which<'_>) -> Result<Results, ReportError> {
+    read(store, which, true)
+}
+
+/// The same without response times, sizes, counters and plans of statements: enough to judge, in a
+/// tenth of the time.
+///
+/// # Errors
+/// As [`load`].
+pub(crate) fn load_figures(store: &Store, which: Which<'_>) -> Result<Results, ReportError> {
+    read(store, which, false)
+}
+
+fn read(store: &Store, which: Which<'_>, details: bool) -> Result<Results, ReportError> {
     let mut experiment = find(store, which)?;
     let trials = store.trials(experiment.id)?;
     let variants = store.variants(experiment.id)?;
@@ -79,7 +94,7 @@ pub fn load(store: &Store, which: Which<'_>) -> Result<Results, ReportError> {
         warnings: Vec::new(),
         reader: Deserializer::new(),
     };
-    loader.read(experiment.id)?;
+    loader.read(experiment.id, details)?;
     let warnings = loader.noted(experiment.id, &trials)?;
     let failed = failed(&trials, &loader.places);
     if plan.as_ref().is_some_and(plan::Plan::designs_itself) {
@@ -115,6 +130,7 @@ fn find(store: &Store, which: Which<'_>) -> Result<Experiment, ReportError> {
         Which::Latest => latest(store)?.ok_or(ReportError::NoExperiment),
         Which::Newest => store.latest()?.ok_or(ReportError::NoExperiment),
         Which::LatestOrCount => latest_or_count(store)?.ok_or(ReportError::NoExperiment),
+        Which::RunOrCount(id) => Ok(store.experiment(id)?),
         Which::Id(id) => {
             let experiment = store.experiment(id)?;
             match experiment.purpose {
@@ -226,7 +242,7 @@ struct Loader<'a> {
 }
 
 impl Loader<'_> {
-    fn read(&mut self, experiment: ExperimentId) -> Result<(), ReportError> {
+    fn read(&mut self, experiment: ExperimentId, details: bool) -> Result<(), ReportError> {
         let described: HashMap<_, _> = self
             .store
             .steps(experiment, Scope::Results)?
@@ -239,8 +255,8 @@ impl Loader<'_> {
         let wanted: Vec<&str> = names.iter().map(String::as_str).collect();
         let values = self.store.step_values(experiment, &wanted, Scope::Results)?;
         let names: Arc<[String]> = names.into();
-        let detailed = values.len() <= DETAILED_STEPS;
-        if !detailed {
+        let detailed = details && values.len() <= DETAILED_STEPS;
+        if details && !detailed {
             let text = format!(
                 "the experiment has {} steps: response times, sizes and counters are shown only up to {DETAILED_STEPS} steps",
                 values.len()

@@ -24,6 +24,8 @@ pub(crate) struct Trials {
     pub(crate) workloads: Vec<Workload>,
     /// Names of the machines that they ran on; of two trials on one machine, the same.
     pub(crate) machines: Vec<String>,
+    /// Their names in addresses.
+    keys: Vec<String>,
     /// Steps in the order in which they first ran.
     pub(crate) steps: Vec<WorkloadStep>,
     /// A value per step of each finished trial, if the metric is known.
@@ -140,6 +142,7 @@ impl Trials {
             return Err(trials.without_values(sources)?);
         }
         trials.machines = names(&places);
+        trials.keys = places.iter().map(RanOn::key).collect();
         trials.name_workloads();
         Ok(trials)
     }
@@ -173,6 +176,8 @@ impl Trials {
             .filter_map(|trial| Some((trial.id, (trial.started_ms, trial.ended_ms?))))
             .collect();
         let place = self.experiments.len();
+        // The rows of an experiment share few steps.
+        let mut places_of_steps = HashMap::new();
         let sequences = plan.map(|plan| plan.workload.sequences()).unwrap_or_default();
         for row in store.step_values(
             experiment.id,
@@ -188,14 +193,23 @@ impl Trials {
             if row.kind != StepKind::Measured || value.is_nan() {
                 continue;
             }
-            let step = WorkloadStep {
-                workload,
-                before: before(&sequences, &row.key),
-                key: row.key,
-                measure: row.measure,
-                sliced: !slice.is_nan(),
+            let sliced = !slice.is_nan();
+            let known = (row.key, Arc::as_ptr(&row.measure), sliced);
+            let step = match places_of_steps.get(&known) {
+                Some(place) => *place,
+                None => {
+                    let step = WorkloadStep {
+                        workload,
+                        before: before(&sequences, &known.0),
+                        key: known.0.clone(),
+                        measure: row.measure,
+                        sliced,
+                    };
+                    let place = place_of(&mut self.steps, step, WorkloadStep::eq);
+                    places_of_steps.insert(known, place);
+                    place
+                }
             };
-            let step = place_of(&mut self.steps, step, WorkloadStep::eq);
             self.values.push(Value {
                 experiment: place,
                 machine: *machine,
@@ -267,6 +281,12 @@ impl Trials {
         Ok(())
     }
 
+    /// Leaves only what ran on the machine with this key.
+    pub(crate) fn only_on(&mut self, machine: &str) {
+        let Self { keys, values, .. } = self;
+        values.retain(|value| keys[value.machine] == machine);
+    }
+
     /// The experiment of a value.
     pub(crate) fn conducted(&self, value: &Value) -> &Conducted {
         &self.experiments[value.experiment]
@@ -305,6 +325,15 @@ impl Trials {
     /// True if there are trials of more than one machine.
     pub(crate) fn has_machines(&self) -> bool {
         self.values.windows(2).any(|pair| self.machine(&pair[0]) != self.machine(&pair[1]))
+    }
+}
+
+impl RanOn {
+    fn key(&self) -> String {
+        match self {
+            RanOn::Named(name) => name.clone(),
+            RanOn::Recorded(machine) => machine.key(),
+        }
     }
 }
 
@@ -390,7 +419,7 @@ fn nearest(asked: &str, known: &BTreeSet<String>) -> Vec<String> {
 
 /// Which DBMS a reference from a plan means: `postgres@13.7` and `postgres://…` say it; `path:…`
 /// does not and stands for the only supported one.
-fn family(dbms: &str) -> String {
+pub(crate) fn family(dbms: &str) -> String {
     match dbms.parse::<reference::Reference>() {
         Ok(named) => named.system,
         // `imported:sysbench`.

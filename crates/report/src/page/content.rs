@@ -9,7 +9,6 @@ use metrics::{
 };
 use store::{LogEvent, Series, Setting, Store, Warning};
 
-use super::counts;
 use super::data::{
     Page, PageEvent, PageExperiment, PageIdle, PageLatency, PageMetric, PagePercentiles,
     PageRelative, PageSeries, PageSetting, PageStep, PageTrial, PageVariant,
@@ -38,7 +37,8 @@ use crate::sweep::sweeps;
 /// variant, then the other blocks.
 const MAX_VALUES: usize = 3_000_000;
 
-/// Makes the page's data. Series are read from the store step by step.
+/// Makes the page's data, without history, counts and the time of making it. Series are read from
+/// the store step by step.
 pub(crate) fn page(store: &Store, results: &Results) -> Result<Page, ReportError> {
     let judged = judge_results(results, None, None)?;
     let found = |about: Option<(usize, usize)>, code: &str, text: String| {
@@ -64,7 +64,7 @@ pub(crate) fn page(store: &Store, results: &Results) -> Result<Page, ReportError
     }
     Ok(Page {
         format: 1,
-        generated: rfc3339(store::now_ms()),
+        generated: None,
         steelyard: results.experiment.steelyard.clone(),
         experiment: experiment(results),
         variants: results.variants.iter().map(variant).collect(),
@@ -86,7 +86,7 @@ pub(crate) fn page(store: &Store, results: &Results) -> Result<Page, ReportError
         slice_reasons: reasons(),
         history: None,
         profiles,
-        counts: counts::latest(store)?,
+        counts: None,
     })
 }
 

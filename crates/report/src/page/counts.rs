@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use serde::Serialize;
-use store::{CountRecord, ExperimentState, Purpose, Store, Warning};
+use store::{CountRecord, Experiment, ExperimentState, Purpose, Store, Warning};
 
 use crate::ReportError;
 use crate::count::counted::{Counted, CountedKind, noun};
@@ -73,6 +73,17 @@ struct PageFunctions {
     own: Vec<u64>,
     inclusive: Vec<u64>,
     calls: Vec<u64>,
+}
+
+/// The counts of an experiment; `None` if it is a run.
+pub(crate) fn of(
+    store: &Store,
+    experiment: &Experiment,
+) -> Result<Option<PageCounts>, ReportError> {
+    Ok(match experiment.purpose {
+        Purpose::Run => None,
+        Purpose::Count => Some(page_counts(&Counted::read(store, experiment.id, None, None)?)),
+    })
 }
 
 /// The latest count of a store that is not empty.

@@ -22,7 +22,9 @@ use crate::output::table::Table;
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub struct Page {
     pub(crate) format: u32,
-    pub(crate) generated: String,
+    /// When it was written, RFC 3339.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) generated: Option<String>,
     pub(crate) steelyard: String,
     pub(crate) experiment: PageExperiment,
     pub(crate) variants: Vec<PageVariant>,

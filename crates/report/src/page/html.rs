@@ -3,9 +3,11 @@
 use store::Store;
 
 use super::content::page;
+use super::counts;
 use crate::ReportError;
 use crate::history::HistoryDocument;
 use crate::load::model::Results;
+use crate::output::time::rfc3339;
 
 /// The page as built by `web/`, or the placeholder of `build.rs`.
 const TEMPLATE: &str = include_str!(concat!(env!("OUT_DIR"), "/report.html"));
@@ -29,6 +31,8 @@ pub fn html(
     history: Option<&HistoryDocument>,
 ) -> Result<String, ReportError> {
     let mut page = page(store, results)?;
+    page.generated = Some(rfc3339(store::now_ms()));
+    page.counts = counts::latest(store)?;
     page.history = history.cloned();
     filled(TEMPLATE, &serde_json::to_string(&page)?)
 }

@@ -1,4 +1,5 @@
-//! Writes the page's types: `web/generated/page.ts` says in TypeScript what [`Page`] serializes to.
+//! Writes the page's types: `web/generated/page.ts` says in TypeScript what [`Page`] and the
+//! documents about many experiments serialize to.
 
 use std::any::TypeId;
 use std::collections::BTreeMap;
@@ -9,6 +10,7 @@ use ts_rs::{Config, TS, TypeVisitor};
 
 use super::data::Page;
 use super::number::Number;
+use crate::catalog::{ExperimentsDocument, HistoriesDocument, MachinesDocument, OverviewDocument};
 
 /// The serialized form of [`crate::page::data::PageLatency`]: its map has these keys.
 #[derive(TS)]
@@ -98,6 +100,10 @@ fn laid_out(declaration: &str) -> String {
 fn page_types_are_those_of_its_data() {
     let mut found = Declarations::default();
     found.visit::<Page>();
+    found.visit::<OverviewDocument>();
+    found.visit::<ExperimentsDocument>();
+    found.visit::<MachinesDocument>();
+    found.visit::<HistoriesDocument>();
     let verdicts =
         [Verdict::Regression, Verdict::Improvement, Verdict::Equivalent, Verdict::Inconclusive]
             .map(|verdict| format!("\"{verdict}\""));

@@ -96,7 +96,7 @@ function Heading(props: {
         type="button"
         class="sort"
         data-sort={by}
-        aria-label={`Sort by ${props.name}`}
+        title={`Sort by ${props.name}`}
         onClick={() => props.sort(by)}>
         {props.label}
         <span class="arrow" aria-hidden="true">

@@ -5,6 +5,7 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { Breakable, Heads, Scroll } from "../../shared/controls";
 import { CopyButton } from "../../shared/copy";
+import { Facts } from "../../shared/facts";
 import { grouped } from "../../shared/group";
 import { usePage, type View } from "../../shared/page";
 import { Named } from "../../shared/variant";
@@ -14,25 +15,7 @@ import { type SideRow, sideBySide } from "./sides";
 function Host() {
   const { host } = usePage();
   if (host.length === 0) return <p class="note">Nothing was recorded about the host.</p>;
-  return (
-    <div class="host">
-      {grouped(host, ({ group }) => group).map(([group, facts]) => (
-        <div class="host-group">
-          <h3>{group}</h3>
-          <dl>
-            {facts.map(({ name, value }) => (
-              <div>
-                <dt>
-                  <Breakable name={name} />
-                </dt>
-                <dd>{value}</dd>
-              </div>
-            ))}
-          </dl>
-        </div>
-      ))}
-    </div>
-  );
+  return <Facts facts={host} />;
 }
 
 function Line({ row: { name, values, fallback, differs } }: { row: SideRow }) {

@@ -2,9 +2,9 @@
  * and change points. */
 
 import "./history.css";
-import { useRef } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import type uPlot from "uplot";
-import type { HistoryDocument } from "#page";
+import type { HistoryDocument, HistoryRun } from "#page";
 import { Chart } from "../../shared/chart";
 import { Remarks } from "../../shared/controls";
 import { useNear } from "../../shared/near";
@@ -23,9 +23,18 @@ const RUNS: Record<string, string> = {
   commit: "a commit",
 };
 
+/** Where a run leads, on a page that has its experiments. */
+export interface HistoryLinks {
+  /** Goes to a run's experiment. */
+  open: (run: HistoryRun) => void;
+  /** Name and address of each of its experiments. */
+  links: (run: HistoryRun) => [name: string, address: string][];
+}
+
 interface PlotProps {
   history: HistoryDocument;
   panel: Panel;
+  links?: HistoryLinks | undefined;
 }
 
 /** What a plot draws, for tests and for the console. */
@@ -76,7 +85,48 @@ function RunTip({ history, panel, place }: PlotProps & { place: number }) {
   );
 }
 
-function Plot({ history, panel }: PlotProps) {
+/** Links to the experiments of a run. */
+function RunLinks({ run, links }: { run: HistoryRun | undefined; links: HistoryLinks }) {
+  if (!run) return null;
+  return (
+    <>
+      {links.links(run).map(([name, address]) => (
+        <>
+          {" "}
+          <a key={address} href={address}>
+            {name}
+          </a>
+        </>
+      ))}
+    </>
+  );
+}
+
+/** What the plot shows, as a list of runs that lead to their experiments. */
+function Runs({ history, panel, links }: PlotProps & { links: HistoryLinks }) {
+  const [open, setOpen] = useState(false);
+  return (
+    <details class="runs" onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>{count(panel.runs.length, "run")}</summary>
+      {open && (
+        <ol>
+          {panel.runs.map((place) => (
+            <li key={place}>
+              {history.runs[place]?.name}{" "}
+              {panel.followed.map(({ line, step }) => {
+                const point = step.points.find(({ run }) => run === place);
+                return point ? ` ${line.line} ${short(point.median)}` : "";
+              })}
+              <RunLinks run={history.runs[place]} links={links} />
+            </li>
+          ))}
+        </ol>
+      )}
+    </details>
+  );
+}
+
+function Plot({ history, panel, links }: PlotProps) {
   const page = usePage();
   const { name, runs, followed, changes } = panel;
   const room = useRef<HTMLDivElement>(null);
@@ -96,6 +146,13 @@ function Plot({ history, panel }: PlotProps) {
           data={[[...runs.keys()], ...medians] as uPlot.AlignedData}
           options={() => historyOptions(page, history, panel)}
           tip={(place) => <RunTip history={history} panel={panel} place={place} />}
+          onPick={
+            links &&
+            ((place) => {
+              const run = history.runs[panel.runs[place] ?? -1];
+              if (run) links.open(run);
+            })
+          }
           kind="history"
           inspect={() => inspection(history, panel)}
         />
@@ -104,7 +161,7 @@ function Plot({ history, panel }: PlotProps) {
   );
 }
 
-function Step({ history, panel, several }: PlotProps & { several: boolean }) {
+function Step({ history, panel, links, several }: PlotProps & { several: boolean }) {
   const { name, dop, unit, place, followed, changes } = panel;
   const doubtful = followed.flatMap(({ step }) => step.doubtful);
   const many = followed.length > 1;
@@ -138,7 +195,7 @@ function Step({ history, panel, several }: PlotProps & { several: boolean }) {
           ))}
         </p>
       ) : (
-        <Plot history={history} panel={panel} />
+        <Plot history={history} panel={panel} links={links} />
       )}
       <div class="changes">
         <Remarks
@@ -146,10 +203,18 @@ function Step({ history, panel, several }: PlotProps & { several: boolean }) {
             <>
               {many && <Swatch variant={look} />}
               {change.sentence}
+              {links && (
+                <>
+                  {": "}
+                  <RunLinks run={history.runs[change.before[1]]} links={links} /> →
+                  <RunLinks run={history.runs[change.run]} links={links} />
+                </>
+              )}
             </>
           ))}
         />
       </div>
+      {links && <Runs history={history} panel={panel} links={links} />}
       {doubtful.length > 0 && (
         <details class="doubtful">
           <summary>{count(doubtful.length, "doubtful change")}</summary>
@@ -161,7 +226,8 @@ function Step({ history, panel, several }: PlotProps & { several: boolean }) {
   );
 }
 
-function History({ history }: { history: HistoryDocument }) {
+/** The plots of a history, inside a page's context. */
+export function History({ history, links }: Pick<PlotProps, "history" | "links">) {
   const found = panels(usePage(), history);
   const several = found.some(({ dop }) => dop !== found[0]?.dop);
   const changes = found.reduce((sum, panel) => sum + panel.changes.length, 0);
@@ -178,7 +244,13 @@ function History({ history }: { history: HistoryDocument }) {
       <Remarks lines={history.notes} strong />
       <div class="history-plots">
         {found.map((panel) => (
-          <Step history={history} panel={panel} several={several} />
+          <Step
+            key={`${panel.place} ${panel.name} ${panel.dop}`}
+            history={history}
+            panel={panel}
+            links={links}
+            several={several}
+          />
         ))}
       </div>
     </>

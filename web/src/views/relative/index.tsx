@@ -172,7 +172,6 @@ function Chart({ entries }: { entries: Entry[] }) {
               class="chip"
               data-filter={verdict}
               aria-pressed={!hidden.has(verdict)}
-              aria-label={`Show ${verdict}`}
               onClick={() => toggle(verdict)}>
               <VerdictMark verdict={verdict} />
               <span class="minor">{number(verdict)}</span>
@@ -204,7 +203,8 @@ function Chart({ entries }: { entries: Entry[] }) {
                 ["Variant", "variant"],
               ]}
             />
-            <th scope="col" class="plot" aria-label="Chart">
+            <th scope="col" class="plot">
+              <span class="offscreen">Chart</span>
               <Axis scale={scale} />
             </th>
             <Heads

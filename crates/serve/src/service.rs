@@ -1,0 +1,119 @@
+//! What is answered, without HTTP.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use axum::body::Bytes;
+use site::{Catalog, Kept, media_type};
+use store::Store;
+
+use crate::Error;
+use crate::cache::Cache;
+
+/// The page that is answered for the root.
+const ROOT: &str = "index.html";
+
+/// The documents of a results directory, as they are when they are asked for.
+#[derive(Debug)]
+pub struct Service {
+    work: Mutex<Work>,
+    /// Where briefs are kept from one service to the next.
+    kept: Option<PathBuf>,
+}
+
+#[derive(Debug)]
+struct Work {
+    store: Store,
+    catalog: Catalog,
+    /// The store's counter of changes when the catalog was read.
+    counter: i64,
+    cache: Cache,
+}
+
+/// The answer to a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Answer {
+    /// The document.
+    Document {
+        /// Its content.
+        content: Bytes,
+        /// Changes whenever the content may change.
+        mark: String,
+        /// Its media type.
+        media_type: &'static str,
+    },
+    /// The asker has the document with this mark.
+    Unchanged(String),
+    /// There is no such path.
+    Missing,
+}
+
+impl Service {
+    /// Reads which documents a results directory has. Briefs are kept in the file `kept`, if one is
+    /// given, and taken from there.
+    ///
+    /// # Errors
+    /// If the store cannot be read, or the binary was built without the app.
+    pub fn open(store: Store, kept: Option<&Path>) -> Result<Self, Error> {
+        if !site::has_app() {
+            return Err(site::Error::NoApp.into());
+        }
+        let known = kept.map(Kept::read).unwrap_or_default();
+        let counter = store.change_counter()?;
+        let catalog = Catalog::read(&store, known)?;
+        let service = Self {
+            work: Mutex::new(Work { store, catalog, counter, cache: Cache::default() }),
+            kept: kept.map(Path::to_owned),
+        };
+        service.keep(&service.work());
+        Ok(service)
+    }
+
+    /// Number of paths.
+    pub fn paths(&self) -> Vec<String> {
+        self.work().catalog.entries().map(|(path, _)| path.to_owned()).collect()
+    }
+
+    /// Answers a path, given the marks that the asker knows.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn answer(&self, path: &str, known: impl Fn(&str) -> bool) -> Result<Answer, Error> {
+        let path = if path.is_empty() { ROOT } else { path };
+        let mut work = self.work();
+        let counter = work.store.change_counter()?;
+        if counter != work.counter {
+            let kept = work.catalog.kept().clone();
+            work.catalog = Catalog::read(&work.store, kept)?;
+            work.counter = counter;
+            self.keep(&work);
+        }
+        let Work { store, catalog, cache, .. } = &mut *work;
+        let Some(entry) = catalog.entry(path) else { return Ok(Answer::Missing) };
+        if known(&entry.mark) {
+            return Ok(Answer::Unchanged(entry.mark.clone()));
+        }
+        let content = match cache.get(&entry.mark) {
+            Some(content) => content,
+            None => {
+                let content = Bytes::from(catalog.make(store, entry)?);
+                cache.add(&entry.mark, &content);
+                content
+            }
+        };
+        Ok(Answer::Document { content, mark: entry.mark.clone(), media_type: media_type(path) })
+    }
+
+    /// A failure costs only time: the next service reads all experiments.
+    fn keep(&self, work: &Work) {
+        if let Some(file) = &self.kept {
+            let _ = work.catalog.kept().write(file);
+        }
+    }
+
+    /// A panic of another request leaves nothing half done that later ones would see: what is
+    /// changed is replaced whole.
+    fn work(&self) -> MutexGuard<'_, Work> {
+        self.work.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

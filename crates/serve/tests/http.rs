@@ -1,0 +1,119 @@
+//! Requests and responses.
+
+use std::fs;
+use std::path::Path;
+
+use serve::Service;
+use site::{Directory, MANIFEST};
+use store::Store;
+
+use crate::common::{SMALL, Size, fill};
+use crate::socket::Served;
+
+fn served(folder: &Path) -> Option<Served> {
+    if !site::has_app() {
+        testing::skip("built without the pages of a site");
+        return None;
+    }
+    fill(folder, &SMALL, 0);
+    let store = Store::open_read_only(folder).unwrap();
+    Some(Served::new(Service::open(store, None).unwrap()))
+}
+
+#[test]
+fn a_site_and_a_service_say_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let (results, site) = (folder.path().join("results"), folder.path().join("site"));
+    let Some(served) = served(&results) else { return };
+    let store = Store::open_read_only(&results).unwrap();
+    site::renew(&store, &Directory::open(&site).unwrap(), |_, _| {}).unwrap();
+    let paths = served.service.paths();
+    assert!(paths.len() > 20, "{paths:?}");
+    for path in &paths {
+        let answer = served.get(&format!("/{path}"));
+        assert_eq!(answer.status, 200, "{path}");
+        assert!(answer.body == fs::read(site.join(path)).unwrap(), "{path} differs");
+        assert_eq!(answer.header("content-type"), Some(site::media_type(path)));
+    }
+    assert_eq!(served.get("/").body, fs::read(site.join("index.html")).unwrap());
+    assert_eq!(served.get("/?view=machines").body, served.get("/").body);
+    assert_eq!(served.get(&format!("/{MANIFEST}")).status, 404, "it is the site's own");
+}
+
+#[test]
+fn what_is_known_is_not_sent_again_until_it_changes() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(served) = served(folder.path()) else { return };
+    let host = format!("host: {}\r\n", served.address);
+    let list = "/api/v1/experiments.json";
+    let first = served.get(list);
+    let tag = first.header("etag").unwrap().to_owned();
+    let known = format!("{host}if-none-match: \"other\", {}\r\n", tag.replace("w/", "W/"));
+    let again = served.ask("GET", list, &known);
+    assert_eq!((again.status, again.body.len()), (304, 0));
+    assert_eq!(again.header("etag"), Some(&*tag));
+    let head = served.ask("HEAD", list, &host);
+    assert_eq!((head.status, head.body.len()), (200, 0));
+    assert_eq!(head.header("content-length"), Some(&*first.body.len().to_string()));
+
+    fill(folder.path(), &Size { experiments: 7, ..SMALL }, 6);
+    let changed = served.ask("GET", list, &known);
+    assert_eq!(changed.status, 200);
+    assert!(changed.body.len() > first.body.len());
+    assert_eq!(served.get("/api/v1/experiments/7.json").status, 200);
+    let same = "/api/v1/experiments/1.json";
+    let tag = served.get(same).header("etag").unwrap().replace("w/", "W/");
+    let store = Store::open(folder.path()).unwrap();
+    store.remove_experiment(store::ExperimentId(7)).unwrap();
+    assert_eq!(served.get("/api/v1/experiments/7.json").status, 404);
+    let unchanged = served.ask("GET", same, &format!("{host}if-none-match: {tag}\r\n"));
+    assert_eq!(unchanged.status, 304, "others have not changed");
+}
+
+#[test]
+fn answers_are_only_for_reading_and_for_this_machine() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(served) = served(folder.path()) else { return };
+    let host = format!("host: {}\r\n", served.address);
+    for method in ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "STRANGE"] {
+        let refused = served.ask(method, "/api/v1/experiments.json", &host);
+        assert_eq!((refused.status, refused.header("allow")), (405, Some("get, head")), "{method}");
+    }
+    for name in ["evil.example", "evil.example:7700", "localhost.evil.example"] {
+        let refused = served.ask("GET", "/", &format!("host: {name}\r\n"));
+        assert_eq!(refused.status, 421, "{name}");
+    }
+    assert_eq!(served.ask("GET", "/", "host: localhost\r\n").status, 200);
+    for path in ["/", "/api/v1/overview.json", "/nothing"] {
+        let answer = served.get(path);
+        let policy = answer.header("content-security-policy").unwrap();
+        assert!(policy.contains("default-src 'none'; script-src 'self'; "), "{policy}");
+        assert!(!policy.split(';').any(|it| it.contains("script") && it.contains("unsafe")));
+        assert_eq!(answer.header("x-content-type-options"), Some("nosniff"));
+        assert_eq!(answer.header("access-control-allow-origin"), None);
+    }
+    let page = String::from_utf8(served.get("/").body).unwrap();
+    assert!(!page.contains("<script>") && !page.contains("onload="), "{page}");
+}
+
+#[test]
+fn a_kept_brief_is_used_by_the_next_service() {
+    if !site::has_app() {
+        return testing::skip("built without the pages of a site");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let (results, kept) = (folder.path().join("results"), folder.path().join("cache/kept.json"));
+    fill(&results, &SMALL, 0);
+    let open = || {
+        let store = Store::open_read_only(&results).unwrap();
+        Service::open(store, Some(&kept)).unwrap()
+    };
+    let list = |service: &Service| service.answer("api/v1/experiments.json", |_| false).unwrap();
+    let first = list(&open());
+    let text = fs::read_to_string(&kept).unwrap();
+    fs::write(&kept, text.replace("nightly-0", "changed-0")).unwrap();
+    let second = list(&open());
+    assert_ne!(first, second, "the kept one is shown");
+    fs::write(&kept, "damaged").unwrap();
+    assert_eq!(list(&open()), first);
+}

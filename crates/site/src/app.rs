@@ -1,0 +1,20 @@
+//! The app that shows the documents: a page, a script and a style sheet, built by `web/`.
+
+use crate::Error;
+
+/// The app's files by their paths in the site. `build.rs` takes them from `web/`.
+pub(crate) static FILES: [(&str, &[u8]); 3] = [
+    ("index.html", include_bytes!(concat!(env!("OUT_DIR"), "/site.html"))),
+    ("site.js", include_bytes!(concat!(env!("OUT_DIR"), "/site.js"))),
+    ("site.css", include_bytes!(concat!(env!("OUT_DIR"), "/site.css"))),
+];
+
+/// True if this binary has the app, that is, if `web/` was built before it.
+pub fn has_app() -> bool {
+    FILES.iter().all(|(_, content)| !content.is_empty())
+}
+
+/// Refuses to go on without the app.
+pub(crate) fn check() -> Result<(), Error> {
+    if has_app() { Ok(()) } else { Err(Error::NoApp) }
+}
