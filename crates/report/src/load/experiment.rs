@@ -255,15 +255,7 @@ impl Loader<'_> {
         let wanted: Vec<&str> = names.iter().map(String::as_str).collect();
         let values = self.store.step_values(experiment, &wanted, Scope::Results)?;
         let names: Arc<[String]> = names.into();
-        let detailed = details && values.len() <= DETAILED_STEPS;
-        if details && !detailed {
-            let text = format!(
-                "the experiment has {} steps: response times, sizes and counters are shown only up to {DETAILED_STEPS} steps",
-                values.len()
-            );
-            let warning = Warning { code: "details-left-out".to_owned(), text };
-            self.warnings.push(Noted { step: None, variant: None, block: None, warning });
-        }
+        let detailed = details && self.shows_details(values.len());
         let planned = self.steps.len();
         let places = self.steps.iter().enumerate();
         let mut index: HashMap<_, usize> =
@@ -325,6 +317,19 @@ impl Loader<'_> {
         self.steps.iter_mut().for_each(settle_pairing);
         order(&mut self.steps[planned..]);
         Ok(())
+    }
+
+    /// True if this many steps are few enough to show all of each; otherwise a warning says so.
+    fn shows_details(&mut self, steps: usize) -> bool {
+        let few = steps <= DETAILED_STEPS;
+        if !few {
+            let text = format!(
+                "the experiment has {steps} steps: response times, sizes and counters are shown only up to {DETAILED_STEPS} steps"
+            );
+            let warning = Warning { code: "details-left-out".to_owned(), text };
+            self.warnings.push(Noted { step: None, variant: None, block: None, warning });
+        }
+        few
     }
 
     /// Reads why steps of trials that are results failed; `index` has the places of steps.
@@ -477,10 +482,8 @@ mod tests {
 
     #[test]
     fn steps_that_nobody_planned_are_in_order_of_their_clients() {
-        let step = |(name, dop)| StepResults {
-            key: plan::StepKey::new(name, dop),
-            ..StepResults::default()
-        };
+        let step =
+            |(name, dop)| StepResults { key: StepKey::new(name, dop), ..StepResults::default() };
         let found = [("b", 1), ("b", 16), ("a", 2), ("b", 4), ("a", 1)];
         let mut steps = found.map(step);
         order(&mut steps);
@@ -495,8 +498,8 @@ mod tests {
                     [workload.script]\nbuiltin = \"tpcb-like\"\nclients = [1, 8]\n";
         let plan = plan::Plan::parse(text, None, "a test").unwrap();
         let steps = planned(Some(&plan), 2);
-        let keys: Vec<&plan::StepKey> = steps.iter().map(|step| &step.key).collect();
-        let unique: BTreeSet<&plan::StepKey> = keys.iter().copied().collect();
+        let keys: Vec<&StepKey> = steps.iter().map(|step| &step.key).collect();
+        let unique: BTreeSet<&StepKey> = keys.iter().copied().collect();
         assert_eq!(unique.len(), keys.len(), "{keys:?}");
         assert_eq!(
             steps.iter().filter(|step| !step.prepares && !step.warm_up).count(),
