@@ -42,7 +42,7 @@ export type Brief = {
   noise?: number,
   /** Metrics that can be followed over time. */
   metrics?: Array<string>,
-  /** Number of warnings about the figures. */
+  /** Number of warnings about the figures, except those about plans of statements. */
   warnings: number,
   /** Why there are no results to show, if there are none. */
   problem?: string,
