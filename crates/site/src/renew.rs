@@ -112,8 +112,8 @@ pub fn renew(
     Ok(renewed)
 }
 
-/// The manifest of a site, and its text; that of none if the place is new. One that cannot be read is of a site
-/// all the same: everything is written again.
+/// The manifest of a site, and its text; that of none if the place is new. One that cannot be read
+/// is of a site all the same: everything is written again.
 fn manifest(place: &dyn Place) -> Result<(Manifest, Vec<u8>), Error> {
     let Some(text) = place.read(MANIFEST)? else {
         place.check_new()?;
