@@ -34,8 +34,20 @@ impl Shelf {
     /// # Errors
     /// If there are no credentials for it.
     pub fn open(address: &Address, folder: &str, work: &Path) -> Result<Self, Error> {
+        Ok(Self::with(Objects::open(address)?, folder, work))
+    }
+
+    /// The same, where a directory must exist already.
+    ///
+    /// # Errors
+    /// If there are no credentials for it, or the directory does not exist.
+    pub fn open_to_read(address: &Address, folder: &str, work: &Path) -> Result<Self, Error> {
+        Ok(Self::with(Objects::open_to_read(address)?, folder, work))
+    }
+
+    fn with(objects: Objects, folder: &str, work: &Path) -> Self {
         let (folder, work) = (folder.to_owned(), work.to_owned());
-        Ok(Self { objects: Objects::open(address)?, folder, work, read: Mutex::default() })
+        Self { objects, folder, work, read: Mutex::default() }
     }
 
     /// What was asked of the address through this shelf so far.

@@ -1,7 +1,7 @@
 //! Where a submission and everything about it is kept.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -127,7 +127,7 @@ impl Depot {
     /// # Errors
     /// [`Error::Taken`]; if the address can't be written.
     pub fn create(address: &Address, submission: Submission, work: &Path) -> Result<Self, Error> {
-        let shelf = shelf(address, &submission.name, work)?;
+        let shelf = Shelf::open(address, &folder(&submission.name), &work.join(FOLDER))?;
         let text = serde_json::to_vec_pretty(&submission).unwrap_or_default();
         if !shelf.claim(SUBMISSION, text.clone())?
             // The answer to a first try may have been lost.
@@ -150,7 +150,7 @@ impl Depot {
     /// [`Error::Unknown`]; [`Error::Damaged`]; if the address can't be read.
     pub fn open(address: &Address, name: &str, work: &Path) -> Result<Self, Error> {
         check_name(name)?;
-        let shelf = shelf(address, name, work)?;
+        let shelf = Shelf::open_to_read(address, &folder(name), &work.join(FOLDER))?;
         let Some(content) = shelf.read(SUBMISSION)? else {
             let names: Vec<String> =
                 Self::all_named(address, work)?.into_iter().map(|it| it.name).collect();
@@ -170,7 +170,7 @@ impl Depot {
     /// # Errors
     /// If the address can't be read.
     pub fn all_named(address: &Address, work: &Path) -> Result<Vec<Named>, Error> {
-        let shelf = Shelf::open(address, INDEX, work)?;
+        let shelf = Shelf::open_to_read(address, INDEX, work)?;
         let names = |place| -> Result<Vec<String>, Error> {
             Ok(shelf.list(place)?.into_iter().map(|it| it.name).collect())
         };
@@ -446,9 +446,8 @@ impl Depot {
     }
 }
 
-fn shelf(address: &Address, name: &str, work: &Path) -> Result<Shelf, Error> {
-    let work: PathBuf = work.join(FOLDER);
-    Ok(Shelf::open(address, &format!("{FOLDER}/{name}"), &work)?)
+fn folder(name: &str) -> String {
+    format!("{FOLDER}/{name}")
 }
 
 /// By content too, because numbers of jobs may be used again.

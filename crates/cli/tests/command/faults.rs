@@ -2,7 +2,8 @@
 //! hundred take a quarter of an hour:
 //!
 //! ```sh
-//! STEELYARD_FAULTS=100 STEELYARD_SEED=1 cargo test -p steelyard --test command -- --nocapture faults
+//! STEELYARD_FAULTS=100 STEELYARD_SEED=1 \
+//!     cargo test -p steelyard --test command -- --nocapture faults
 //! ```
 
 use std::collections::BTreeMap;
