@@ -151,10 +151,12 @@ fn a_site_in_object_storage_is_renewed_by_the_requests_that_it_takes() {
     run(&["site", "--results", other.to_str().unwrap(), "-o", output]);
     let added = writes(before);
     assert!(added.iter().any(|it| it.contains("PUT /bucket/site/api/v1/experiments/2.json")));
+    let status = |name: &str| moto.http("GET", &format!("/bucket/site/api/v1/{name}"), b"").0;
+    assert_eq!(status("experiments/2.json"), 200);
     run(&["rm", "--yes", "2", "--results", other.to_str().unwrap()]);
     let before = moto.log().len();
     run(&["site", "--results", other.to_str().unwrap(), "-o", output]);
-    let removed = writes(before);
-    assert!(removed.iter().any(|it| it.contains("DELETE /bucket/site/api/v1/experiments/2.json")));
-    assert!(!removed.iter().any(|it| it.contains("experiments/1.json")), "{removed:?}");
+    assert_eq!((status("experiments/1.json"), status("experiments/2.json")), (200, 404));
+    let written = writes(before);
+    assert!(!written.iter().any(|it| it.contains("experiments/1.json")), "{written:?}");
 }
