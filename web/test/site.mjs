@@ -244,9 +244,9 @@ async function checkFilters(browser, base, briefs) {
   assert.equal(page.url(), address);
   await expect(both, "and when one goes back");
   await page.locator("button", { hasText: "clear" }).click();
-  await page.locator('[data-control="q"]').fill("release SYSBENCH");
+  await page.locator('[data-control="q"]').fill("nightly SYSBENCH");
   await expect(
-    ({ name, workload }) => name.includes("release") && workload === "sysbench",
+    ({ name, workload }) => name.includes("nightly") && workload === "sysbench",
     "all words, in any order",
   );
   await page.locator('[data-control="q"]').fill("no such experiment");

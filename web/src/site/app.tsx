@@ -3,7 +3,7 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { Problem } from "../shared/problem";
 import { ThemeButton } from "../shared/themebutton";
-import { hideTip, TipBox } from "../shared/tip";
+import { hideTip } from "../shared/tip";
 import { pageOf, useRoute } from "./navigate";
 import { ExperimentPage } from "./pages/experiment";
 import { ExperimentsPage } from "./pages/experiments";
@@ -71,7 +71,6 @@ export function Site() {
       <div id="content" tabIndex={-1} ref={content}>
         <Shown route={route} />
       </div>
-      <TipBox />
     </>
   );
 }

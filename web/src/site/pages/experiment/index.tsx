@@ -7,6 +7,7 @@ import { Parts, Report } from "../../../report";
 import { letInspect } from "../../../shared/inspect";
 import { PageContext } from "../../../shared/page";
 import { Problem } from "../../../shared/problem";
+import { TipBox } from "../../../shared/tip";
 import { useDocument } from "../../documents";
 import { Loaded, useTitle } from "../../frame";
 
@@ -39,6 +40,7 @@ function Shown({ page, id }: { page: Page; id: number }) {
           Its data as JSON
         </a>
       </footer>
+      <TipBox />
     </PageContext.Provider>
   );
 }

@@ -4,6 +4,7 @@ import "./history.css";
 import type { HistoriesDocument, HistoryDocument, HistoryEntry, HistoryRun } from "#page";
 import { Heads, Scroll, Select } from "../../../shared/controls";
 import { PageContext } from "../../../shared/page";
+import { TipBox } from "../../../shared/tip";
 import { count, moment } from "../../../text/format";
 import { History, type HistoryLinks } from "../../../views/history";
 import { parseDocument, useDocument } from "../../documents";
@@ -113,6 +114,7 @@ function Plots({ entry, chosen }: { entry: HistoryEntry; chosen: ChosenHistory }
               history={only(history, chosen.step)}
               links={LINKS}
             />
+            <TipBox />
           </PageContext.Provider>
         )}
       </Loaded>
