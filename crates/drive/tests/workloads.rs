@@ -27,6 +27,10 @@ fn planned(workload: &str, more: &str, dialect: Dialect) -> Option<Benchmark> {
     let clients = match workload {
         "select" => "scale = 1\nclients",
         "script" => "builtin = \"tpcb-like\"\nscale = 1\nclients",
+        // Old versions don't know all that the others ask for.
+        "queries" => {
+            "directory = \"../../plans/queries\"\nsteps = [\"order\", \"customer-orders\"]\nclients"
+        }
         _ => "dop",
     };
     let text = format!(
@@ -35,7 +39,8 @@ fn planned(workload: &str, more: &str, dialect: Dialect) -> Option<Benchmark> {
     if workload == "program" {
         return None; // It needs a command, and sends no statements of ours.
     }
-    let mut plan = Plan::parse(&text, None, "test").unwrap();
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut plan = Plan::parse(&text, Some(folder), "test").unwrap();
     plan.workload.set_rows(|_| 3100);
     let sequence = plan.workload.sequences()[0].key;
     let benchmark = workload::benchmark(&plan.workload, sequence, dialect);
@@ -204,7 +209,7 @@ fn every_step_runs_on(reference: &str) {
         benchmark.tables.iter().for_each(|table| server.sql(&format!("DROP TABLE {table}")));
         ran.push(workload);
     }
-    assert_eq!(ran, ["insert", "sysbench", "select"]);
+    assert_eq!(ran, ["insert", "sysbench", "select", "queries"]);
 }
 
 #[test]

@@ -121,7 +121,9 @@ impl Sql {
         let limit = timeout.map(|limit| match self {
             Sql::Postgres { .. } => format!("SET statement_timeout = {}", limit.as_millis()),
             Sql::Mysql { mariadb: false, .. } => {
-                format!("SET SESSION max_execution_time = {}", limit.as_millis())
+                // Since 5.7.8, to which older versions read a comment.
+                let limit = limit.as_millis();
+                format!("SET @steelyard = 0 /*!50708 , SESSION max_execution_time = {limit} */")
             }
             Sql::Mysql { mariadb: true, .. } => {
                 format!("SET SESSION max_statement_time = {}", limit.as_secs_f64())

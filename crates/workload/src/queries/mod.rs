@@ -163,7 +163,7 @@ mod tests {
             ("postgres", "SET statement_timeout = 30000", "SELECT 'all'", "VACUUM ANALYZE"),
             (
                 "mysql",
-                "SET SESSION max_execution_time = 30000",
+                "SET @steelyard = 0 /*!50708 , SESSION max_execution_time = 30000 */",
                 "SELECT 'all'",
                 "ANALYZE TABLE t, u",
             ),
