@@ -189,16 +189,23 @@ pub(crate) trait Family: Keyed {
     fn clear_steps(&mut self);
 
     /// The numbers of rows to which durations of steps are in proportion.
-    fn rows(&mut self) -> Vec<&mut u64>;
+    fn rows(&mut self) -> Vec<&mut u64> {
+        Vec::new()
+    }
 
     /// The durations of timed steps, in seconds.
     fn seconds(&mut self) -> Vec<&mut u32>;
 
     /// The keys of these.
-    fn keys_of_seconds(&self) -> &'static [&'static str];
+    fn keys_of_seconds(&self) -> &'static [&'static str] {
+        &["seconds"]
+    }
 
-    /// The number of rows to which the duration of a step that ends by its work is in proportion.
-    fn rows_of(&self, step: &str) -> u64;
+    /// The number of rows to which the duration of a step that ends by its work is in proportion;
+    /// 0 if there is none.
+    fn rows_of(&self, _step: &str) -> u64 {
+        0
+    }
 
     /// The key of that number, if it is one.
     fn key_of_rows(&self, _step: &str) -> Option<&'static str> {

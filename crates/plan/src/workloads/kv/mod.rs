@@ -138,10 +138,6 @@ impl Family for KvPlan {
         vec![&mut self.seconds]
     }
 
-    fn keys_of_seconds(&self) -> &'static [&'static str] {
-        &["seconds"]
-    }
-
     fn rows_of(&self, step: &str) -> u64 {
         match kv_test(step) {
             "overwritesome" => self.overwritten(),

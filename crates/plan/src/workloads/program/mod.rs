@@ -188,10 +188,6 @@ impl Family for ProgramPlan {
         self.steps.iter_mut().for_each(|step| step.run.dop = None);
     }
 
-    fn rows(&mut self) -> Vec<&mut u64> {
-        Vec::new()
-    }
-
     fn seconds(&mut self) -> Vec<&mut u32> {
         if !self.runs().iter().any(|step| step.run.is_timed()) {
             return Vec::new();
@@ -199,14 +195,6 @@ impl Family for ProgramPlan {
         let own = self.steps.iter_mut().filter_map(|step| step.run.seconds.as_mut());
         let all = self.all.seconds.get_or_insert(plan::SECONDS);
         own.chain([all]).collect()
-    }
-
-    fn keys_of_seconds(&self) -> &'static [&'static str] {
-        &["seconds"]
-    }
-
-    fn rows_of(&self, _step: &str) -> u64 {
-        0
     }
 }
 

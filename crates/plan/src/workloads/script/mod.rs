@@ -253,16 +253,8 @@ impl Family for ScriptPlan {
         (self.clients, self.protocol, self.steps) = (usual.clients, usual.protocol, usual.steps);
     }
 
-    fn rows(&mut self) -> Vec<&mut u64> {
-        Vec::new()
-    }
-
     fn seconds(&mut self) -> Vec<&mut u32> {
         vec![&mut self.seconds]
-    }
-
-    fn keys_of_seconds(&self) -> &'static [&'static str] {
-        &["seconds"]
     }
 
     fn rows_of(&self, _step: &str) -> u64 {

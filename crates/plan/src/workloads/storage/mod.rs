@@ -153,20 +153,8 @@ impl Family for StoragePlan {
         self.dop.clear();
     }
 
-    fn rows(&mut self) -> Vec<&mut u64> {
-        Vec::new()
-    }
-
     fn seconds(&mut self) -> Vec<&mut u32> {
         vec![&mut self.seconds]
-    }
-
-    fn keys_of_seconds(&self) -> &'static [&'static str] {
-        &["seconds"]
-    }
-
-    fn rows_of(&self, _step: &str) -> u64 {
-        0
     }
 }
 

@@ -88,10 +88,6 @@ impl Family for ToyPlan {
         vec![&mut self.seconds]
     }
 
-    fn keys_of_seconds(&self) -> &'static [&'static str] {
-        &["seconds"]
-    }
-
     fn rows_of(&self, _step: &str) -> u64 {
         self.rows
     }
