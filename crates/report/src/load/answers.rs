@@ -15,13 +15,14 @@ pub struct Answers {
 }
 
 impl Answers {
-    /// Reads the answers of a step that has some.
-    pub(crate) fn read(store: &Store, step: StepId) -> Result<Option<Self>, ReportError> {
+    /// Reads the answers of a step that has some. There are none of a series that is damaged.
+    pub(crate) fn read(store: &Store, step: StepId) -> Result<Self, ReportError> {
         let series = store.series_of_group(step, metrics::ANSWERS_GROUP)?;
         let found = series.into_iter().find(|series| series.name == metrics::ANSWERS_SERIES);
-        Ok(found.and_then(|series| {
+        let answers = found.and_then(|series| {
             Some(Self { all: Answer::read(&series.values)?, family: series.label })
-        }))
+        });
+        Ok(answers.unwrap_or_default())
     }
 }
 

@@ -297,10 +297,8 @@ impl Loader<'_> {
             if let Some(length_ms) = figures.value(&sample, metrics::SLICE_MS.name) {
                 sample.slices = Slices::read(self.store, row.step, length_ms)?;
             }
-            if figures.value(&sample, metrics::ANSWERS.name).is_some()
-                && let Some(answers) = Answers::read(self.store, row.step)?
-            {
-                figures.answers.insert(row.block, answers);
+            if figures.value(&sample, metrics::ANSWERS.name).is_some() {
+                figures.answers.insert(row.block, Answers::read(self.store, row.step)?);
             }
             figures.samples.push(sample);
             figures.absent.extend(step.absent.iter().cloned());

@@ -17,6 +17,13 @@ pub(crate) fn wrong(
     place: usize,
 ) -> Option<String> {
     let (of_base, own) = (step.variant(base)?, step.variant(place)?);
+    let (base, name) = (results.variant_name(base), results.variant_name(place));
+    if let Some((block, [theirs, ours])) = uncompared(of_base, own) {
+        return Some(format!(
+            "its results were not compared: in block {block} there are {ours} answers of {name} \
+             and {theirs} of {base}"
+        ));
+    }
     let mut blocks = Vec::new();
     let mut first = None;
     for (block, answers) in &own.answers {
@@ -29,7 +36,6 @@ pub(crate) fn wrong(
     let (Some((number, difference, rows)), Some(block)) = (first, blocks.first()) else {
         return None;
     };
-    let (base, name) = (results.variant_name(base), results.variant_name(place));
     let values = match own.answers.values().any(|answers| answers.all.len() > 1) {
         true => format!(" with row {number} of its values"),
         false => String::new(),
@@ -45,6 +51,19 @@ pub(crate) fn wrong(
         (some, of) => format!("; in {some} of {of} blocks, first in {block}"),
     };
     Some(format!("wrong result: {what}{when}"))
+}
+
+/// The first block that both have values of, and answers that can't be compared one by one: fewer
+/// of one, or none that can be read. With the numbers of answers.
+fn uncompared(base: &VariantStep, own: &VariantStep) -> Option<(u32, [usize; 2])> {
+    let sides = [base, own];
+    let asked: BTreeSet<u32> = sides.iter().flat_map(|it| it.answers.keys().copied()).collect();
+    let measured = |side: &VariantStep, block| side.samples.iter().any(|it| it.block == block);
+    let both = asked.into_iter().filter(|block| sides.iter().all(|it| measured(it, *block)));
+    let counts = |block: u32| {
+        sides.map(|side| side.answers.get(&block).map_or(0, |answers| answers.all.len()))
+    };
+    both.map(|block| (block, counts(block))).find(|(_, [base, own])| base != own || *own == 0)
 }
 
 /// Why a variant's query has no result in a step, although the trial has others; `None` if it has.
@@ -117,4 +136,55 @@ fn varies(figures: &VariantStep) -> Option<&'static str> {
         "the same server gives other rows the next time: only the number of rows was compared; \
          LIMIT without a complete ORDER BY does this, and so does the current time",
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use metrics::Answer;
+    use store::{StepId, TrialId};
+
+    use super::*;
+    use crate::load::answers::Answers;
+    use crate::load::model::Sample;
+
+    /// Values of these blocks, with so many answers where there are any.
+    fn step(blocks: &[(u32, Option<usize>)]) -> VariantStep {
+        let mut step = VariantStep::default();
+        for (block, answers) in blocks {
+            step.samples.push(Sample {
+                block: *block,
+                trial: TrialId(0),
+                step: StepId(0),
+                started_ms: 0,
+                values: Vec::new(),
+                slices: None,
+            });
+            if let Some(count) = answers {
+                let all = vec![Answer::default(); *count];
+                step.answers.insert(*block, Answers { all, ..Answers::default() });
+            }
+        }
+        step
+    }
+
+    #[test]
+    fn answers_that_are_missing_are_not_equal() {
+        let whole = step(&[(1, Some(3)), (2, Some(3))]);
+        assert_eq!(uncompared(&whole, &whole), None);
+        for (other, found) in [
+            (step(&[(1, Some(3)), (2, Some(2))]), Some((2, [3, 2]))),
+            (step(&[(1, None), (2, Some(3))]), Some((1, [3, 0]))),
+            (step(&[(1, Some(0)), (2, Some(3))]), Some((1, [3, 0]))),
+            // Without a value of its own in block 2, nothing is compared there.
+            (step(&[(1, Some(3))]), None),
+        ] {
+            assert_eq!(uncompared(&whole, &other), found);
+            let reversed = found.map(|(block, [base, own])| (block, [own, base]));
+            assert_eq!(uncompared(&other, &whole), reversed);
+        }
+        let damaged = step(&[(1, Some(0))]);
+        assert_eq!(uncompared(&damaged, &damaged), Some((1, [0, 0])));
+        let never = step(&[(1, None)]);
+        assert_eq!(uncompared(&never, &never), None, "nothing was asked");
+    }
 }
