@@ -166,14 +166,16 @@ pub fn record(record: &mut StepRecord, attempt: &mut Attempt<'_>, step: &Step) {
 }
 
 /// The step as it runs on a server alone on which a query takes this many seconds: if few
-/// executions fit into its time, it ends after as many, at least one.
+/// executions fit into its time, it ends after as many, at least one. With several values it runs
+/// equally often with each, so that a faster server does not get others.
 pub fn whole_executions(time: f64, step: &Step) -> Step {
     let mut whole = Step::clone(step);
     let fit = step.seconds.unwrap_or_default() / time;
     if fit < FEW {
         whole.seconds = None;
         for stream in &mut whole.streams {
-            stream.end = End::Rounds(fit.max(1.0) as u64);
+            let values = stream.requests.len().max(1) as f64;
+            stream.end = End::Rounds(((fit / values).floor().max(1.0) * values) as u64);
         }
     }
     whole
@@ -181,7 +183,7 @@ pub fn whole_executions(time: f64, step: &Step) -> Step {
 
 #[cfg(test)]
 mod tests {
-    use workload::{Class, Stream};
+    use workload::{Class, Expect, Request, Statement, Stream};
 
     use super::*;
 
@@ -199,6 +201,11 @@ mod tests {
         assert_eq!(of(0.1), (None, End::Rounds(50)));
         assert_eq!(of(1.9), (None, End::Rounds(2)));
         assert_eq!(of(300.0), (None, End::Rounds(1)));
+        let one: Request = Statement::plain("SELECT 1", Expect::Success).into();
+        step.streams[0].requests = vec![one; 4];
+        let rounds = |time: f64| whole_executions(time, &step).streams[0].end.clone();
+        assert_eq!(rounds(0.11), End::Rounds(44), "45 fit");
+        assert_eq!(rounds(1.9), End::Rounds(4), "2 fit");
         // Other steps ask nothing.
         let untimed = Step { seconds: None, ..step.clone() };
         assert_eq!(whole_executions(0.0, &untimed), untimed);

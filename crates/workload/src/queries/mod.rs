@@ -41,13 +41,19 @@ pub fn benchmark(plan: &QueriesPlan, dialect: Dialect) -> Result<Benchmark, Erro
 /// The statements that make the data, and statistics of it unless the last of them do.
 fn setup(plan: &QueriesPlan, sql: Sql) -> Result<Vec<String>, Error> {
     let mut all = plan.setup(sql.system(), sql.syntax()).map_err(Error::Script)?;
-    let analyzes = |text: &String| text.to_ascii_lowercase().contains("analyze");
-    if !all.is_empty() && !all.last().is_some_and(analyzes) {
+    if all.last().is_some_and(|text| !analyzes(text)) {
         let tables: Vec<&str> = all.iter().filter_map(|text| table(text)).collect();
         let analyze = sql.analyze(&tables);
         all.extend(analyze);
     }
     Ok(all)
+}
+
+/// True if a statement makes statistics: `ANALYZE …`, `VACUUM (ANALYZE) …`.
+fn analyzes(statement: &str) -> bool {
+    let statement = statement.trim_start().to_ascii_lowercase();
+    statement.starts_with("analyze")
+        || statement.starts_with("vacuum") && statement.contains("analyze")
 }
 
 /// The table that a statement creates.
@@ -192,6 +198,17 @@ mod tests {
             let asks = steps[1].asks.as_ref().unwrap();
             assert_eq!((asks.queries.len(), asks.compared), (4, Compared::Rows));
             assert_eq!(asks.opening.len(), if dbms == "postgres" { 3 } else { 2 });
+        }
+    }
+
+    #[test]
+    fn only_statements_that_analyze_do() {
+        for text in ["ANALYZE", "analyze table t", "VACUUM (ANALYZE) t", " vacuum analyze"] {
+            assert!(analyzes(text), "{text}");
+        }
+        for text in ["CREATE INDEX i ON analyzed (a)", "INSERT INTO t VALUES ('analyze')", "VACUUM"]
+        {
+            assert!(!analyzes(text), "{text}");
         }
     }
 

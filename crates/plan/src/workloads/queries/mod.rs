@@ -211,6 +211,22 @@ mod tests {
     }
 
     #[test]
+    fn a_query_has_one_text_on_each_system() {
+        let named = |text: &str| format!("-- name: x\n{text}");
+        let (one, two) = (named("SELECT 1"), named("SELECT 2"));
+        let folder = directory(&[("a.sql", &one), ("b.mysql.sql", &two)]);
+        let plan = parsed("directory = \"q\"", Some(folder.path())).unwrap();
+        let of = |system, syntax| queries(&plan).queries(system, syntax);
+        let error = of("mysql", Syntax::Backslashes).unwrap_err();
+        assert!(error.contains("for mysql there are two queries `x`"), "{error}");
+        assert_eq!(of("postgres", Syntax::Dollars).unwrap().len(), 1);
+        // Not the name of a system: a query of its own, not one that is never used.
+        let folder = directory(&[("a.sql", "SELECT 1"), ("a.postgresql.sql", "SELECT 2")]);
+        let plan = parsed("directory = \"q\"", Some(folder.path())).unwrap();
+        assert_eq!(queries(&plan).names(), ["a", "a.postgresql"]);
+    }
+
+    #[test]
     fn a_directory_is_an_operand_of_the_short_form() {
         let folder = directory(&FILES);
         let mut layer = Layer::default();

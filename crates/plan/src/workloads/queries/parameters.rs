@@ -55,7 +55,8 @@ impl Parameters {
             return Err("expected rows of values after the line of names, found none".to_owned());
         }
         if rows.len() > MOST_ROWS {
-            return Err(format!("{} rows; at most {MOST_ROWS}", rows.len()));
+            let found = rows.len();
+            return Err(format!("expected at most {MOST_ROWS} rows of values, found {found}"));
         }
         let all_numbers = |column: usize| rows.iter().all(|row| is_number(&row[column]));
         let numbers = (0..names.len()).map(all_numbers).collect();

@@ -99,8 +99,11 @@ impl QueriesPlan {
         self.texts.iter().filter_map(|(file, text)| {
             let stem = file.strip_suffix(".sql")?;
             let of_system = stem.rsplit_once('.');
-            // `postgres` is also how the URLs of its servers begin.
-            let of_system = of_system.filter(|(_, name)| reference::url_form(name).is_some());
+            // `postgres` is also how the URLs of its servers begin; `postgresql` is not its name.
+            let is_system = |name: &str| {
+                reference::url_form(name).is_some_and(|form| form.starts_with(&format!("{name}:")))
+            };
+            let of_system = of_system.filter(|(_, name)| is_system(name));
             let (stem, system) = of_system.map_or((stem, None), |(stem, it)| (stem, Some(it)));
             Some(Sql { file, stem, system, text })
         })
@@ -217,6 +220,12 @@ impl QueriesPlan {
         }
         queries.retain(|query| self.runs(&query.name));
         queries.sort_by(|one, other| one.name.cmp(&other.name));
+        if let Some([one, _]) = queries.array_windows().find(|[one, next]| one.name == next.name) {
+            return Err(format!(
+                "for {system} there are two queries `{}`; names must differ",
+                one.name
+            ));
+        }
         let names = self.names();
         let named = |name: &String| queries.iter().any(|query| query.name == *name);
         if let Some(missing) = names.iter().find(|name| !named(name)) {
