@@ -25,7 +25,7 @@ pub struct Commit {
     pub id: String,
     /// Name and address of its author.
     pub author: String,
-    /// When it was committed, ISO 8601.
+    /// When its author wrote it, ISO 8601.
     pub date: String,
     /// The first line of its message.
     pub subject: String,

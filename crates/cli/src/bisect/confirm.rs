@@ -8,6 +8,7 @@ use store::ExperimentId;
 use super::document::{CountedAgain, Document, Named, RunStep};
 use super::site::{Outcome, Site};
 use super::state::{Method, Pair, State};
+use super::text::change;
 use super::{counting, slicing};
 
 /// Where and for how long.
@@ -20,26 +21,64 @@ pub struct Confirming<'a, 'b> {
 }
 
 /// Counts each culprit and the one before it again, in one experiment, which also names the
-/// functions, and runs both if that is asked. A change that does not show again is not found.
+/// functions, and runs both if that is asked. A change that does not show again is not found, nor
+/// is one that can't be measured again.
 pub fn confirm(
     document: &mut Document,
     state: &mut State,
-    mut how: Confirming<'_, '_>,
+    how: Confirming<'_, '_>,
 ) -> anyhow::Result<()> {
+    document.unconfirmed = match unconfirmed(document, state, how) {
+        Err(error) if is_interrupted(&error) => return Err(error),
+        Err(error) => Some(format!("{error:#}")),
+        Ok(reason) => reason,
+    };
+    if document.unconfirmed.is_some() && document.answer == "found" {
+        document.answer = "unconfirmed";
+    }
+    Ok(())
+}
+
+/// True if the user ended it.
+pub fn is_interrupted(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref(), Some(lab::Error::Interrupted))
+}
+
+/// Why a change does not show again, if one doesn't.
+fn unconfirmed(
+    document: &mut Document,
+    state: &mut State,
+    mut how: Confirming<'_, '_>,
+) -> anyhow::Result<Option<String>> {
     let margin = document.margin;
-    let mut confirmed = true;
+    let mut reason = None;
+    // They share the budget.
+    let culprits = u32::try_from(document.culprits.len()).unwrap_or(u32::MAX).max(1);
+    how.budget = how.budget.map(|budget| budget.map(|time| time / culprits));
     for culprit in &mut document.culprits {
         let experiment = how.measured(state, Method::Count, culprit.ends)?;
         let counted = counting::read(&how.site.store()?, experiment)?;
         culprit.counted = again(&counted, culprit);
-        let shows = |moved: &super::document::Moved| {
+        for moved in &culprit.moved {
             let same = culprit.counted.iter().find(|it| it.measure == moved.measure);
-            same.is_some_and(|it| shows_again(moved.ratio, it.ratio, margin))
-        };
-        confirmed &= culprit.moved.iter().all(shows);
+            if same.is_some_and(|it| shows_again(moved.ratio, it.ratio, margin)) {
+                continue;
+            }
+            let found = same.map_or("it was not counted".to_owned(), |it| {
+                format!("it differs by {}", change(it.ratio))
+            });
+            let after = state.candidates()[culprit.ends.1].short();
+            reason = Some(format!(
+                "{}: beside the one before it, {after} does not show the change again: {found}",
+                moved.measure
+            ));
+        }
         if how.budget.is_some() {
             let experiment = how.measured(state, Method::Run, culprit.ends)?;
             let found = slicing::read(&how.site.store()?, experiment, slicing::METRIC, margin)?;
+            if let Some(reason) = slicing::unjudged(&found) {
+                anyhow::bail!(reason);
+            }
             let steps = slicing::compared(&found).into_iter().map(|(step, comparison)| RunStep {
                 step,
                 ratio: comparison.ratio,
@@ -48,19 +87,17 @@ pub fn confirm(
                 verdict: comparison.verdict.as_str().to_owned(),
             });
             let steps: Vec<RunStep> = steps.collect();
+            anyhow::ensure!(!steps.is_empty(), "experiment {experiment} has no step to compare");
             let differs = |step: &RunStep| ["regression", "improvement"].contains(&&*step.verdict);
             culprit.instructions_only = !steps.iter().any(differs);
             culprit.run = Some(steps);
         }
     }
-    if !confirmed && document.answer == "found" {
-        document.answer = "unconfirmed";
-    }
-    Ok(())
+    Ok(reason)
 }
 
 impl Confirming<'_, '_> {
-    /// The experiment with these two, from the store if there is one.
+    /// The experiment with these two, from the store if it is still there.
     fn measured(
         &mut self,
         state: &mut State,
@@ -69,7 +106,13 @@ impl Confirming<'_, '_> {
     ) -> anyhow::Result<ExperimentId> {
         let same = |pair: &&Pair| (pair.method, pair.before, pair.after) == (method, before, after);
         if let Some(known) = state.pairs.iter().find(same) {
-            return Ok(ExperimentId(known.experiment));
+            let experiment = ExperimentId(known.experiment);
+            let names = [before, after].map(|place| &state.candidates()[place].name);
+            let variants = self.site.store()?.variants(experiment)?;
+            if variants.iter().map(|variant| &variant.name).eq(names) {
+                return Ok(experiment);
+            }
+            state.pairs.retain(|pair| pair.experiment != experiment.0);
         }
         let [one, other] =
             [before, after].map(|place| state.candidates()[place].short().to_owned());

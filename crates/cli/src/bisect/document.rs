@@ -30,6 +30,8 @@ pub struct Document {
     pub changes: usize,
     /// The answer in one word: `found`, `nothing`, `undecided` or `unconfirmed`.
     pub answer: &'static str,
+    /// Why what was found is not confirmed, if it is not.
+    pub unconfirmed: Option<String>,
     /// The changes found, in order.
     pub culprits: Vec<Named>,
     /// What is known of all other changes, by measure.
@@ -197,6 +199,7 @@ pub fn document(state: &State, found: &[Found], ended: Ended) -> Document {
             (true, true) => "nothing",
             (true, false) => "found",
         },
+        unconfirmed: None,
         culprits,
         rest,
         failed: state.failed.iter().map(unfit).collect(),
@@ -269,7 +272,8 @@ fn remaining(state: &State, Found { measure, verdict }: &Found, ended: Ended) ->
                 Reason::Unlooked(places) => {
                     let missing: Vec<String> = places.iter().map(|place| name(*place)).collect();
                     format!(
-                        "nothing{else_} is known to have changed, but these were not looked at: {}",
+                        "no{} change was found so far; not yet looked at: {}",
+                        if else_.is_empty() { "" } else { " other" },
                         missing.join(", ")
                     )
                 }
@@ -281,7 +285,9 @@ fn remaining(state: &State, Found { measure, verdict }: &Found, ended: Ended) ->
         (None, Ended::OutOfTime) => {
             "; the budget is used up, and the same command with a larger one goes on"
         }
-        (None, Ended::TooMany) => "; there were too many looks",
+        (None, Ended::TooMany) => {
+            "; no search takes more looks than it took: name a narrower range or a larger --margin"
+        }
     };
     let says = format!("{says}{why}");
     Remaining { measure: measure.clone(), nothing: probability.is_some(), probability, says }

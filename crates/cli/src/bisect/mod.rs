@@ -161,12 +161,12 @@ fn bisect(args: &BisectArgs, words: Vec<String>) -> anyhow::Result<()> {
     };
     let answer = answer(args, &mut site, &mut state, &kept, history.as_ref());
     site.progress.finish();
-    let document = answer.map_err(|error| match error.downcast_ref::<lab::Error>() {
-        Some(lab::Error::Interrupted) => anyhow::anyhow!(
+    let document = answer.map_err(|error| match confirm::is_interrupted(&error) {
+        true => anyhow::anyhow!(
             "interrupted; all looks are kept, and the same command, or `steelyard bisect --resume`, \
              goes on"
         ),
-        _ => error,
+        false => error,
     })?;
     let printed = match args.format {
         Format::Text => text::text(&document),
@@ -174,8 +174,15 @@ fn bisect(args: &BisectArgs, words: Vec<String>) -> anyhow::Result<()> {
     };
     dash::print(printed.as_bytes())?;
     match document.answer {
-        "undecided" => anyhow::bail!("there is no answer yet; see above what is not known"),
-        "unconfirmed" => anyhow::bail!("what was found did not show again; see above"),
+        "undecided" => anyhow::bail!(
+            "there is no answer yet: a larger --budget goes on, and a narrower range needs less"
+        ),
+        "unconfirmed" => anyhow::bail!(
+            "what was found is not confirmed: {}. The same command tries again; to search anew, \
+             remove {}",
+            document.unconfirmed.unwrap_or_default(),
+            kept.path().display()
+        ),
         _ => Ok(()),
     }
 }

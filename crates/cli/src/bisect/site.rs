@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use dbms::{Cache, Ledger};
+use dbms::{Cache, Diagnosis, Ledger};
 use lab::{Event, Options, Resume};
 use plan::Plan;
 use store::{ExperimentId, Store};
@@ -86,15 +86,25 @@ impl Site<'_> {
 /// Whether the candidate is why it could not be built, rather than this machine.
 fn unfit_build(error: dbms::Error) -> Outcome<Built> {
     match error {
-        dbms::Error::Build { command, status, lines, log, .. } => {
+        // A compiler that was killed says nothing of what it compiled.
+        dbms::Error::Build { command, status, lines, log, .. }
+            if !is_full(&lines) && !status.contains("signal") =>
+        {
             let line = lines.lines().find(|line| line.contains("error")).or(lines.lines().last());
             let line = line.map_or_else(String::new, |line| format!(": {}", line.trim()));
             let log = log.display();
             Ok(Err(format!("it does not build; `{command}` ended with {status}{line} (see {log})")))
         }
-        dbms::Error::Source { .. } | dbms::Error::Installation { .. } => Ok(Err(error.to_string())),
+        dbms::Error::Installation { .. } => Ok(Err(error.to_string())),
         other => Err(lab::Error::from(other).into()),
     }
+}
+
+/// True if what a program or an error said is that a disk is full.
+fn is_full(said: &str) -> bool {
+    ["No space left on device", "disk with the data directory is full"]
+        .iter()
+        .any(|words| said.contains(words))
 }
 
 /// Whether a candidate (the variant that is `blamed`, if there are others) is why it could not be
@@ -105,17 +115,14 @@ fn fit<T>(result: Result<T, lab::Error>, blamed: Option<&str>) -> Outcome<T> {
         Err(error) => error,
     };
     let of_server = |source: &dbms::Error| {
-        use dbms::Error::{Answer, Program, Query, Rejected, Start, Stuck};
+        use dbms::Error::{Answer, Program, Query, Rejected, Start};
         matches!(
             source,
-            Start { .. }
-                | Program { .. }
-                | Query { .. }
-                | Answer { .. }
-                | Stuck { .. }
-                | Rejected { .. }
-        )
+            Start { .. } | Program { .. } | Query { .. } | Answer { .. } | Rejected { .. }
+        ) && source.diagnosis() != Some(Diagnosis::DiskFull)
     };
+    // No candidate is to blame for that, and all others would fail in the same way.
+    let full = is_full(&error.to_string()) || is_full(error.log());
     let is_blamed = |variant: &String| blamed.is_none_or(|blamed| variant == blamed);
     let unfit = match &error {
         lab::Error::Count { variant, .. } => is_blamed(variant),
@@ -124,7 +131,7 @@ fn fit<T>(result: Result<T, lab::Error>, blamed: Option<&str>) -> Outcome<T> {
         lab::Error::Dbms(source) => blamed.is_none() && of_server(source),
         _ => false,
     };
-    if unfit { Ok(Err(error.to_string())) } else { Err(error.into()) }
+    if unfit && !full { Ok(Err(error.to_string())) } else { Err(error.into()) }
 }
 
 #[cfg(test)]
@@ -146,5 +153,12 @@ mod tests {
         assert!(ends(lab::Error::Busy { pid: 1 }, Some("b")));
         let unreadable = || dbms::Error::Interrupted { doing: "building" };
         assert!(unfit_build(unreadable()).is_err());
+        let full = lab::Error::Count {
+            variant: "b".to_owned(),
+            kind: "point".to_owned(),
+            reason: "it ended".to_owned(),
+            log: "PANIC: could not write: No space left on device".to_owned(),
+        };
+        assert!(fit::<()>(Err(full), None).is_err(), "the disk is to blame");
     }
 }

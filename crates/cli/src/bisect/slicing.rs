@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use judge::Comparison;
-use report::{Judged, Results, Which};
+use report::{Judged, Outcome as Judgment, Results, Which};
 use store::{ExperimentId, Store};
 
 use super::search::Bench;
@@ -35,13 +35,22 @@ impl Bench for Slicing<'_, '_> {
             Ok(experiment) => experiment,
             Err(reason) => return Ok(Err(reason)),
         };
-        let figures = figures(&read(&self.site.store()?, experiment, self.metric, self.margin)?);
-        anyhow::ensure!(
-            !figures.is_empty(),
-            "no step of experiment {experiment} has a comparison by {} with an error, which takes \
-             several blocks; give it a larger --budget, more --blocks or another --metric",
-            self.metric
-        );
+        let found = read(&self.site.store()?, experiment, self.metric, self.margin)?;
+        if let Some(reason) = unjudged(&found) {
+            return Ok(Err(reason));
+        }
+        let figures = figures(&found);
+        // A step without a figure would not be in the answer.
+        let without = compared(&found).into_iter().find(|(step, _)| !figures.contains_key(step));
+        if figures.is_empty() || without.is_some() {
+            let which = without
+                .map_or("no step has a".to_owned(), |(step, _)| format!("the step {step} has no"));
+            anyhow::bail!(
+                "experiment {experiment}: {which} comparison by {} with an error, which takes \
+                 several blocks; give it a larger --budget, more --blocks or another --metric",
+                self.metric
+            );
+        }
         Ok(Ok(Look { candidate, experiment: experiment.0, seconds: 0.0, figures }))
     }
 
@@ -71,6 +80,21 @@ pub fn read(
     let results = report::load(store, Which::Id(experiment))?;
     let judged = report::judge_metric(&results, metric, None, Some(margin))?;
     Ok((results, judged))
+}
+
+/// Why a step that should be judged can't be: one of the two did nothing, its query failed, or its
+/// results differ.
+pub fn unjudged((results, judged): &(Results, Judged)) -> Option<String> {
+    let outcomes = judged.steps.iter().enumerate();
+    let mut found =
+        outcomes.flat_map(|(place, outcomes)| outcomes.iter().map(move |it| (place, it)));
+    found.find_map(|(place, outcome)| match outcome {
+        Judgment::Unjudged(it) if it.verdict.is_some() => {
+            let step = results.step_label(&results.steps[place]);
+            Some(format!("the step {step} can't be judged: {}", it.reason))
+        }
+        _ => None,
+    })
 }
 
 /// The comparisons of the second variant with the first, by step.

@@ -22,6 +22,9 @@ pub fn text(document: &Document) -> String {
         text.push('\n');
         text.push_str(&named(document, culprit));
     }
+    if let Some(reason) = &document.unconfirmed {
+        let _ = writeln!(text, "\nnot confirmed: {reason}");
+    }
     if !document.rest.is_empty() {
         text.push('\n');
     }
@@ -67,7 +70,7 @@ fn named(document: &Document, culprit: &Named) -> String {
     if culprit.suspects.len() > 1 {
         let _ = writeln!(
             text,
-            "one of {} or several of them; those between can't be looked at",
+            "one or more of these {}; the ones between can't be looked at",
             counted(culprit.suspects.len(), culprit.before.noun())
         );
     }
@@ -126,7 +129,7 @@ fn said(document: &Document, moved: &Moved) -> String {
 }
 
 /// `+5.30%`.
-fn change(ratio: f64) -> String {
+pub fn change(ratio: f64) -> String {
     format!("{:+.2}%", 100.0 * (ratio - 1.0))
 }
 

@@ -18,7 +18,7 @@ pub struct HistoryCommit {
     pub tree: String,
     /// Name and address of its author, as git has them.
     pub author: String,
-    /// When it was committed, ISO 8601.
+    /// When its author wrote it, ISO 8601.
     pub date: String,
     /// The first line of its message.
     pub subject: String,
@@ -89,7 +89,7 @@ impl History {
 fn log(git_dir: &Path, selected: &[&str]) -> Result<Vec<(HistoryCommit, String)>, Error> {
     let problem = |problem: String| Error::no_source(format!("git:{}", git_dir.display()), problem);
     // The fields are separated by a character that a subject rarely has, and it comes last.
-    let format = "--format=%H%x1f%T%x1f%P%x1f%an <%ae>%x1f%cI%x1f%s";
+    let format = "--format=%H%x1f%T%x1f%P%x1f%an <%ae>%x1f%aI%x1f%s";
     let plain = ["--no-show-signature", "--no-color", "--first-parent", "--reverse"];
     let mut command = words!["git", in_dir(git_dir), "log", format].to_vec();
     command.extend(plain.iter().chain(selected).map(OsString::from));
