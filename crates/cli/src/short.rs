@@ -124,8 +124,9 @@ impl ShortForm {
                 "name at least one variant with -v, for example -v postgres@13.7 -v postgres@14.3",
             );
         }
-        let plan = self.plan_of(workload, layer, &self.variants()?)?;
-        self.check_owners()?;
+        let variants = self.variants()?;
+        let plan = self.plan_of(workload, layer, &variants)?;
+        self.check_owners(&variants)?;
         Ok(plan)
     }
 
@@ -171,8 +172,8 @@ impl ShortForm {
 
     /// Refuses a server's setting with a name in front that no variant has. A server takes it for
     /// one of a module.
-    fn check_owners(&self) -> anyhow::Result<()> {
-        let (variants, settings) = (self.named_variants(), self.settings()?);
+    pub fn check_owners(&self, variants: &[(String, String)]) -> anyhow::Result<()> {
+        let settings = self.settings()?;
         let of_variant = |setting: &str| {
             let own = |name: &str| setting.strip_prefix(name)?.strip_prefix('.').map(drop);
             variants.iter().any(|(name, _)| own(name).is_some())
@@ -236,7 +237,7 @@ impl ShortForm {
             .collect()
     }
 
-    fn settings(&self) -> Result<Vec<(String, String)>, WrongRequest> {
+    pub fn settings(&self) -> Result<Vec<(String, String)>, WrongRequest> {
         self.config
             .iter()
             .map(|text| {

@@ -263,6 +263,17 @@ impl BisectArgs {
                 return refuse("--good and --bad need a repository, such as git:~/src/postgres");
             }
         };
+        // With settings of its own, one would be found that did not change by itself.
+        let variants: Vec<(String, String)> =
+            candidates.iter().map(|it| (it.name.clone(), it.dbms.clone())).collect();
+        self.short.check_owners(&variants)?;
+        let own =
+            |it: &&String| variants.iter().any(|(name, _)| it.starts_with(&format!("{name}.")));
+        if let Some((setting, _)) = self.short.settings()?.iter().find(|(name, _)| own(&name)) {
+            return refuse(format!(
+                "`-c {setting}` is for one of those that are searched; give all the same settings"
+            ));
+        }
         let plans = Plans::new(workload, &self.short, &self.building, self.layer(method))?;
         let ends = [&candidates[0], &candidates[candidates.len() - 1]];
         let plan = plans.of(&ends, None)?;
@@ -383,6 +394,11 @@ mod tests {
             ("insert -v postgres@13.7 -v postgres@14.3", "--budget 40m"),
             ("insert -v postgres@13.7 -v postgres@14.3 --budget 9m --aa", "--aa"),
             ("git:/x#y --kind insert-1 --good a --bad b", "not after a #"),
+            (
+                "--kind insert-1 -v postgres@13.7 -v postgres@14.3 -c pg14.3.work_mem=1GB",
+                "give all the same settings",
+            ),
+            ("--kind insert-1 -v postgres@13.7 -v postgres@14.3 -c x.work_mem=1GB", "no variant"),
         ] {
             let found = refused(line);
             assert!(found.contains(said), "{line}: {found}");

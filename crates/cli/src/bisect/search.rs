@@ -235,12 +235,11 @@ fn effort(state: &State, seen: &[suspect::Look]) -> Effort {
 fn expected_looks(state: &State) -> anyhow::Result<f64> {
     let range = range(state)?;
     let mut most = 0.0_f64;
-    let measures = state.measures();
-    let none = [""];
-    let measures: Vec<&str> = match measures.is_empty() {
-        true => none.to_vec(),
-        false => measures.into_iter().collect(),
-    };
+    let mut measures = state.measures();
+    // Before the first look, there is nothing seen by any.
+    if measures.is_empty() {
+        measures.insert("");
+    }
     for measure in measures {
         let posterior = Posterior::new(&range, &state.seen(measure))?;
         let places = posterior.probabilities();
