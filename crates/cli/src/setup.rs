@@ -261,7 +261,8 @@ pub fn run(args: &SetupArgs) -> anyhow::Result<()> {
                 Some(text) => text,
                 None => return refuse("nothing to create: add --cloud gcp or --cloud aws"),
             },
-            Some(Part::Script | Part::Cluster) | None => setup.script(),
+            Some(Part::Script) | None => setup.script(),
+            Some(Part::Cluster) => return cluster(args),
         };
         std::io::stdout().lock().write_all(text.as_bytes())?;
         return Ok(());

@@ -386,9 +386,10 @@ impl Depot {
 
     /// Notes that it was added. `work` is a directory for work in progress.
     pub(crate) fn add_whole(&self, content: &str, work: &Path) -> Result<(), Error> {
-        self.shelf.add(WHOLE, content.as_bytes().to_vec())?;
+        // First the name: whoever finds the other does nothing more.
         let names = Shelf::open(self.shelf.address(), INDEX, work)?;
-        Ok(names.add(&format!("{MERGED}/{}", self.submission.name), Vec::new())?)
+        names.add(&format!("{MERGED}/{}", self.submission.name), Vec::new())?;
+        Ok(self.shelf.add(WHOLE, content.as_bytes().to_vec())?)
     }
 
     /// Downloads the part that counts into a results directory, which is created.

@@ -38,7 +38,7 @@ async fn respond(State(service): State<Arc<Service>>, request: Request) -> Respo
         return refused;
     }
     if !is_own_host(request.headers()) {
-        let text = "this service is asked as localhost or 127.0.0.1";
+        let text = "open this service as http://localhost or http://127.0.0.1";
         return told(StatusCode::MISDIRECTED_REQUEST, text);
     }
     let path = request.uri().path().trim_start_matches('/').to_owned();
@@ -61,7 +61,10 @@ async fn respond(State(service): State<Arc<Service>>, request: Request) -> Respo
         Ok(Ok(Answer::Missing)) => told(StatusCode::NOT_FOUND, "there is no such document"),
         // The results are busy, or were removed: another request may succeed.
         Ok(Err(error)) => told(StatusCode::SERVICE_UNAVAILABLE, &error.to_string()),
-        Err(_) => told(StatusCode::INTERNAL_SERVER_ERROR, "this document cannot be made"),
+        Err(_) => told(
+            StatusCode::INTERNAL_SERVER_ERROR,
+            "steelyard failed to make this document; the output of `steelyard serve` says why",
+        ),
     }
 }
 

@@ -60,16 +60,16 @@ impl Service {
         }
         let known = kept.map(Kept::read).unwrap_or_default();
         let counter = store.change_counter()?;
-        let catalog = Catalog::read(&store, known)?;
+        let catalog = Catalog::read(&store, known.clone())?;
         let service = Self {
             work: Mutex::new(Work { store, catalog, counter, cache: Cache::default() }),
             kept: kept.map(Path::to_owned),
         };
-        service.keep(&service.work());
+        service.keep(&known, &service.work());
         Ok(service)
     }
 
-    /// Number of paths.
+    /// All paths.
     pub fn paths(&self) -> Vec<String> {
         self.work().catalog.entries().map(|(path, _)| path.to_owned()).collect()
     }
@@ -84,9 +84,9 @@ impl Service {
         let counter = work.store.change_counter()?;
         if counter != work.counter {
             let kept = work.catalog.kept().clone();
-            work.catalog = Catalog::read(&work.store, kept)?;
+            work.catalog = Catalog::read(&work.store, kept.clone())?;
             work.counter = counter;
-            self.keep(&work);
+            self.keep(&kept, &work);
         }
         let Work { store, catalog, cache, .. } = &mut *work;
         let Some(entry) = catalog.entry(path) else { return Ok(Answer::Missing) };
@@ -104,9 +104,10 @@ impl Service {
         Ok(Answer::Document { content, mark: entry.mark.clone(), media_type: media_type(path) })
     }
 
-    /// A failure costs only time: the next service reads all experiments.
-    fn keep(&self, work: &Work) {
-        if let Some(file) = &self.kept {
+    /// Writes what is known now, if it is not what was known `before`: each step of a run changes
+    /// the store. A failure costs only time: the next service reads all experiments.
+    fn keep(&self, before: &Kept, work: &Work) {
+        if let Some(file) = self.kept.as_ref().filter(|_| work.catalog.kept() != before) {
             let _ = work.catalog.kept().write(file);
         }
     }

@@ -40,6 +40,17 @@ export function useRoute(): Route {
   return routeOf(search);
 }
 
+/** Shows the place in the page that the address names, if there is one. */
+export function showPlace(): void {
+  let place = location.hash.slice(1);
+  try {
+    place = decodeURIComponent(place);
+  } catch {
+    // A percent sign that somebody typed stands for itself.
+  }
+  if (place !== "") document.getElementById(place)?.scrollIntoView();
+}
+
 /**
  * Follows links to this app without loading it again. All others, and those that the reader opens
  * elsewhere, are the browser's.

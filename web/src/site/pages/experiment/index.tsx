@@ -10,6 +10,7 @@ import { Problem } from "../../../shared/problem";
 import { TipBox } from "../../../shared/tip";
 import { useDocument } from "../../documents";
 import { Loaded, useTitle } from "../../frame";
+import { showPlace } from "../../navigate";
 
 /** What is wrong with the results comes instead of them. */
 const PROBLEM = /^\{"format":1,"problem":/;
@@ -25,8 +26,7 @@ function Shown({ page, id }: { page: Page; id: number }) {
   // The place in the address is there only now.
   useLayoutEffect(() => {
     letInspect(page);
-    const place = decodeURIComponent(location.hash.slice(1));
-    if (place !== "") document.getElementById(place)?.scrollIntoView();
+    showPlace();
   }, [page]);
   return (
     <PageContext.Provider value={page}>

@@ -7,6 +7,7 @@ import { Facts } from "../../../shared/facts";
 import { count, moment } from "../../../text/format";
 import { parseDocument, useDocument } from "../../documents";
 import { Loaded, Title } from "../../frame";
+import { showPlace } from "../../navigate";
 import { experimentAddress, experimentsAddress } from "../../route";
 
 const WIDTH = 320;
@@ -85,8 +86,7 @@ function Machine({ machine }: { machine: MachineDocument }) {
 
 function Machines({ machines }: MachinesDocument) {
   useLayoutEffect(() => {
-    const place = decodeURIComponent(location.hash.slice(1));
-    if (place !== "") document.getElementById(place)?.scrollIntoView();
+    showPlace();
   }, [machines]);
   if (machines.length === 0) return <p class="lead">There are no experiments yet.</p>;
   return (
