@@ -44,6 +44,8 @@ export type Brief = {
   metrics?: Array<string>,
   /** Number of warnings about the figures, except those about plans of statements. */
   warnings: number,
+  /** Queries that a variant refuses or answers otherwise than the base, by step and variant. */
+  wrong?: number,
   /** Why there are no results to show, if there are none. */
   problem?: string,
 };
@@ -278,7 +280,7 @@ export type OverviewDocument = {
   format: number,
   /** Number of experiments in all. */
   experiments: number,
-  /** The newest with confirmed regressions or improvements. */
+  /** The newest with confirmed regressions or improvements, failed queries or wrong results. */
   found: Array<Brief>,
   /** Number of experiments that have any. */
   found_in: number,

@@ -45,6 +45,7 @@ export function State({ brief }: { brief: Brief }) {
     brief.problem !== undefined && "cannot be shown",
     brief.state !== "finished" && brief.state,
     brief.lost > 0 && `${count(brief.lost, "trial")} without a result`,
+    (brief.wrong ?? 0) > 0 && `${brief.wrong} failed or wrong`,
     brief.purpose !== "run" && brief.purpose,
   ].filter((word) => word !== false);
   if (words.length === 0) return null;

@@ -17,6 +17,7 @@ use crate::load::experiment::{Which, load_figures};
 use crate::load::machine::Machine;
 use crate::load::model::Results;
 use crate::load::trials::family;
+use crate::load::wrong::{QUERY_FAILED, WRONG_RESULT};
 use crate::output::time::rfc3339;
 
 /// Regressions of an experiment that a brief names, and as many improvements: the largest.
@@ -75,6 +76,10 @@ pub struct Brief {
     pub metrics: Vec<String>,
     /// Number of warnings about the figures, except those about plans of statements.
     pub warnings: usize,
+    /// Queries that a variant refuses or answers otherwise than the base, by step and variant.
+    #[serde(skip_serializing_if = "is_zero")]
+    #[cfg_attr(test, ts(as = "Option<usize>", optional))]
+    pub wrong: usize,
     /// Why there are no results to show, if there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
@@ -193,6 +198,7 @@ impl Brief {
             noise: noise(&results),
             metrics: followed(&results),
             warnings: results.warnings.len(),
+            wrong: wrong(&results),
             ..row
         })
     }
@@ -265,6 +271,16 @@ fn machines(store: &Store, experiment: &Experiment) -> Result<Vec<String>, Repor
         found.insert(Machine::of(&store.host_facts(experiment.id)?).key());
     }
     Ok(found.into_iter().collect())
+}
+
+/// Counts the warnings about queries that failed, or whose results are wrong.
+fn wrong(results: &Results) -> usize {
+    let codes = [WRONG_RESULT, QUERY_FAILED];
+    results.warnings.iter().filter(|it| codes.contains(&it.warning.code.as_str())).count()
+}
+
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
 fn moved(results: &Results, judged: &Judged, findings: &[Finding<'_>]) -> Vec<Moved> {

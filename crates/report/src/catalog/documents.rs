@@ -23,7 +23,7 @@ pub struct OverviewDocument {
     pub format: u32,
     /// Number of experiments in all.
     pub experiments: usize,
-    /// The newest with confirmed regressions or improvements.
+    /// The newest with confirmed regressions or improvements, failed queries or wrong results.
     pub found: Vec<Brief>,
     /// Number of experiments that have any.
     pub found_in: usize,
@@ -101,7 +101,7 @@ pub struct HistoryMetric {
 
 /// The overview.
 pub fn overview(briefs: &[Brief], machines: &Machines) -> OverviewDocument {
-    let found = || briefs.iter().filter(|brief| !brief.moved.is_empty());
+    let found = || briefs.iter().filter(|brief| !brief.moved.is_empty() || brief.wrong > 0);
     OverviewDocument {
         format: FORMAT,
         experiments: briefs.len(),

@@ -8,6 +8,11 @@ use store::Warning;
 use super::answers::differing;
 use super::model::{Noted, Results, StepResults, VariantStep};
 
+/// Code of the warning that a variant's answers differ from the base's.
+pub(crate) const WRONG_RESULT: &str = "wrong-result";
+/// Code of the warning that a variant refuses a query.
+pub(crate) const QUERY_FAILED: &str = "query-failed";
+
 /// How a variant's answers differ from the base's, in words; `None` if they don't, as far as they
 /// are compared.
 pub(crate) fn wrong(
@@ -98,10 +103,10 @@ pub(crate) fn warnings(results: &Results) -> Vec<Noted> {
             if place != base
                 && let Some(text) = wrong(results, step, base, place)
             {
-                note(place, "wrong-result", text);
+                note(place, WRONG_RESULT, text);
             }
             if let Some(text) = refused(results, step, [place; 2]) {
-                note(place, "query-failed", text);
+                note(place, QUERY_FAILED, text);
             }
             if let Some(text) = varies(figures) {
                 note(place, "results-vary", text.to_owned());

@@ -111,8 +111,10 @@ function Overview({ overview }: { overview: OverviewDocument }) {
         </p>
       ) : (
         <p class="lead">
-          Regressions or improvements are confirmed in {found_in} of{" "}
-          {count(experiments, "experiment")}; the newest come first.
+          {found.some(({ wrong }) => wrong !== undefined)
+            ? "There are confirmed regressions or improvements, or failed queries or wrong results,"
+            : "Regressions or improvements are confirmed"}{" "}
+          in {found_in} of {count(experiments, "experiment")}; the newest come first.
         </p>
       )}
       {found.slice(0, all ? found.length : SHOWN).map((brief) => (
