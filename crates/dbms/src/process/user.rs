@@ -7,6 +7,7 @@
 //! looks up its own user. Both initdb and `postgres --single` fail with "could not look up
 //! effective user ID" in every version from 9.6 to 18, even with `--username`.
 
+use std::fs::File;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -20,7 +21,7 @@ use crate::process::proc::wait_until;
 /// The default user that servers run as.
 const OWN_USER: &str = "steelyard";
 
-/// How long to wait for another process that is creating the same user.
+/// How long to wait for another program that changes the user database.
 const CREATE_LIMIT: Duration = Duration::from_secs(10);
 
 /// The user a server runs under. Postgres refuses to run as root, and a server under test doesn't
@@ -116,14 +117,23 @@ fn lookup(name: &str) -> Result<Option<User>, Error> {
 }
 
 /// Creates the servers' user as packages do: no password, no shell, no home.
+///
+/// One process does so at a time: `useradd` looks for the name before it locks the user database,
+/// so the later of two would give the user another number, with which the first has begun to work.
 fn create() -> Result<User, Error> {
+    let database = Path::new("/etc/passwd");
+    let turn = File::open(database).map_err(Error::io("open", database))?;
+    turn.lock().map_err(Error::io("lock", database))?;
+    if let Some(user) = lookup(OWN_USER)? {
+        return Ok(user);
+    }
     let mut command = Command::new("useradd");
     command.args(["--system", "--user-group", "--no-create-home", "--home-dir", "/nonexistent"]);
     command.args(["--shell", "/usr/sbin/nologin", "--comment", "steelyard's servers", OWN_USER]);
     command.env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin").env("LC_ALL", "C");
     let mut said = String::new();
     let mut user = None;
-    // It fails if another process has the user database locked, or has just created the user.
+    // It fails if another program has the user database locked.
     wait_until(CREATE_LIMIT, || match command.output() {
         Ok(output) => {
             said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
