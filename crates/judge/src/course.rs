@@ -11,7 +11,8 @@ use std::collections::BTreeMap;
 
 use crate::design::{LONGEST, SHORTEST, USUAL_BETWEEN};
 use crate::{
-    Comparison, Design, ENOUGH_BLOCKS, Looks, Margin, StepNoise, Warning, design, mean, t_quantile,
+    Comparison, Design, ENOUGH_BLOCKS, ENOUGH_FROZEN, Looks, Margin, StepNoise, Warning, design,
+    mean, t_quantile,
 };
 
 /// Assumed deviation of the log ratio between restarts in turns, before anything is known: a guess,
@@ -70,14 +71,17 @@ pub struct Course {
     margin: f64,
     precision: Option<f64>,
     servers: f64,
+    enough: u32,
     costs: Vec<f64>,
 }
 
 impl Course {
     /// The course of an experiment with this margin and precision, in which `servers` servers share
-    /// a step.
-    pub fn new(margin: f64, precision: Option<f64>, servers: usize) -> Course {
-        Course { margin, precision, servers: servers as f64, costs: Vec::new() }
+    /// a step, and in which each verdict takes at most `enough` restarts ([`ENOUGH_BLOCKS`], or
+    /// [`ENOUGH_FROZEN`] if servers are frozen).
+    pub fn new(margin: f64, precision: Option<f64>, servers: usize, enough: usize) -> Course {
+        let enough = u32::try_from(enough).unwrap_or(u32::MAX);
+        Course { margin, precision, servers: servers as f64, enough, costs: Vec::new() }
     }
 
     /// Records the seconds a restart took outside its timed steps.
@@ -92,14 +96,19 @@ impl Course {
     }
 
     /// Seconds that the timed steps of the next restart may take together, so that as many restarts
-    /// as a verdict takes fit into the seconds left, of which `done` are finished. `None`: as many
-    /// as planned, because there are enough restarts, or nothing is known of their cost.
+    /// as each verdict takes fit into the seconds left, of which `done` are finished. If that would
+    /// leave less time for the steps than for all else, as many as most verdicts take, six. `None`:
+    /// as many as planned, because there are enough restarts, or nothing is known of their cost.
     ///
     /// This follows from times alone, never from results, so it biases no verdict.
     pub fn allowed(&self, done: u32, left: f64) -> Option<f64> {
-        let lacking = (ENOUGH_BLOCKS as u32).checked_sub(done).filter(|lacking| *lacking > 0)?;
         let cost = self.highest_cost()?;
-        Some((left / f64::from(lacking) - (1.0 + SPARE) * cost).max(0.0))
+        let with = |restarts: u32| {
+            let lacking = restarts.checked_sub(done).filter(|lacking| *lacking > 0)?;
+            Some((left / f64::from(lacking) - (1.0 + SPARE) * cost).max(0.0))
+        };
+        let most = (ENOUGH_BLOCKS as u32).min(self.enough);
+        with(self.enough).filter(|seconds| *seconds >= cost).or_else(|| with(most))
     }
 
     fn recent(&self) -> impl Iterator<Item = f64> + '_ {
@@ -122,7 +131,7 @@ impl Course {
             let noises: Vec<StepNoise> = steps.values().copied().collect();
             let found = match left {
                 Some(left) => design(&noises, done, cost, left, confidence()),
-                None => enough(&noises, done, cost),
+                None => enough(&noises, done, cost, judged),
             };
             found.map(|found| (steps, found))
         };
@@ -133,7 +142,7 @@ impl Course {
             left.is_none()
                 || alone().is_some_and(|(steps, found)| {
                     let noises: Vec<StepNoise> = steps.into_values().collect();
-                    misses(&noises, &found, done) <= OUT_OF_REACH
+                    misses(&noises, &found, done, judged) <= OUT_OF_REACH
                 })
         };
         let pursued: Vec<usize> = open.iter().copied().filter(reachable).collect();
@@ -147,7 +156,8 @@ impl Course {
         let Some((steps, found)) = designed(&pursued) else { return outlook };
         outlook.restarts = found.restarts;
         let noises: Vec<StepNoise> = steps.values().copied().collect();
-        outlook.reaches = pursued.len() == open.len() && misses(&noises, &found, done) <= 1.0;
+        outlook.reaches =
+            pursued.len() == open.len() && misses(&noises, &found, done, judged) <= 1.0;
         for ((step, seconds), error) in steps.keys().zip(&found.seconds).zip(&found.errors) {
             outlook.errors.insert(*step, *error);
             if watched.iter().any(|watched| watched.step == *step && watched.timed) {
@@ -168,7 +178,7 @@ impl Course {
         for (at, one) in watched.iter().enumerate() {
             let mut noise = self.noise(one);
             noise.wanted = wanted.contains(&at).then(|| self.wanted(one, judged));
-            noise.fewest = noise.wanted.filter(|_| judged).map_or(0, |_| lacking(one));
+            noise.fewest = noise.wanted.map_or(0, |_| self.lacking(one, judged));
             let merge = |known: &mut StepNoise| {
                 known.between = known.between.max(noise.between);
                 known.within = known.within.max(noise.within);
@@ -209,14 +219,19 @@ impl Course {
         let decides = if judged { RESERVE * edge } else { 0.5 * above };
         decides.max(NARROWEST * above).max(self.precision.unwrap_or(0.0))
     }
-}
 
-/// Further restarts without which a comparison can't be equivalent, though its interval would do.
-fn lacking(watched: &Watched) -> u32 {
-    let few = |warning: &Warning| matches!(warning, Warning::TooFewFrozen { .. });
-    let comparison = &watched.comparison;
-    let further = comparison.further_blocks.filter(|_| comparison.warnings.iter().any(few));
-    further.unwrap_or(0)
+    /// Further restarts without which a comparison can't be equivalent. At a look, only for one
+    /// that would be, but for the number of its restarts.
+    fn lacking(&self, watched: &Watched, judged: bool) -> u32 {
+        let few = |warning: &Warning| matches!(warning, Warning::TooFewFrozen { .. });
+        let comparison = &watched.comparison;
+        let enough = match (comparison.warnings.iter().any(few), judged) {
+            (true, _) => ENOUGH_FROZEN as u32,
+            (false, true) => return 0,
+            (false, false) => self.enough,
+        };
+        enough.saturating_sub(u32::try_from(comparison.blocks).unwrap_or(u32::MAX))
+    }
 }
 
 /// The confidence used for planning.
@@ -225,9 +240,9 @@ fn confidence() -> f64 {
 }
 
 /// How many times wider than its target the widest interval of a design is; infinitely, if there
-/// are too few restarts for a verdict.
-fn misses(steps: &[StepNoise], found: &Design, done: u32) -> f64 {
-    if steps.iter().any(|step| step.fewest > found.restarts) {
+/// are too few restarts for a verdict, which only a look can tell.
+fn misses(steps: &[StepNoise], found: &Design, done: u32, judged: bool) -> f64 {
+    if judged && steps.iter().any(|step| step.fewest > found.restarts) {
         return f64::INFINITY;
     }
     let freedom = f64::from((done + found.restarts).max(2) - 1);
@@ -237,11 +252,11 @@ fn misses(steps: &[StepNoise], found: &Design, done: u32) -> f64 {
 }
 
 /// The cheapest design that reaches the targets, or the best one for a day.
-fn enough(steps: &[StepNoise], done: u32, cost: f64) -> Option<Design> {
+fn enough(steps: &[StepNoise], done: u32, cost: f64, judged: bool) -> Option<Design> {
     let mut time = 15.0;
     loop {
         let found = design(steps, done, cost, time, confidence());
-        let reaches = found.as_ref().is_some_and(|found| misses(steps, found, done) <= 1.0);
+        let reaches = found.as_ref().is_some_and(|found| misses(steps, found, done, judged) <= 1.0);
         if reaches || time >= 86_400.0 {
             return found;
         }
@@ -265,7 +280,7 @@ mod tests {
     }
 
     fn course() -> Course {
-        let mut course = Course::new(0.02, None, 2);
+        let mut course = Course::new(0.02, None, 2, ENOUGH_BLOCKS);
         [3.0, 5.0, 5.0, 5.0, 5.0].iter().for_each(|cost| course.cost(*cost));
         course
     }
@@ -315,11 +330,19 @@ mod tests {
         let restarts = [0.001; 6].map(|log| RestartRatio::even(log, 1e-6, 10));
         let comparison = crate::compare_frozen(&restarts, Margin::default(), CONFIDENCE).unwrap();
         let few = Watched { comparison, ..watched(0, true, 0.0, 0.01, 0.02) };
-        let outlook = |left| course().outlook(std::slice::from_ref(&few), 6, left, true);
+        let frozen = Course { enough: ENOUGH_FROZEN as u32, ..course() };
+        let outlook = |left| frozen.outlook(std::slice::from_ref(&few), 6, left, true);
         let enough = outlook(None);
         assert!(enough.restarts >= 6 && enough.reaches, "{enough:?}");
         assert!(outlook(Some(300.0)).restarts >= 6);
         assert!(outlook(Some(20.0)).pursued.is_empty(), "no time for six");
+        // They are planned for from the start, but not at all costs.
+        assert!(
+            frozen.outlook(&[watched(0, true, 0.0, 0.001, 0.002)], 1, Some(300.0), false).restarts
+                >= 7
+        );
+        assert_eq!(frozen.allowed(1, 220.0), Some(14.0));
+        assert_eq!(frozen.allowed(1, 100.0), course().allowed(1, 100.0));
     }
 
     #[test]
@@ -331,7 +354,7 @@ mod tests {
         assert!(close(course.allowed(5, 10.0), 4.0));
         assert!(close(course.allowed(1, 25.0), 0.0), "no time for five");
         assert_eq!(course.allowed(6, 10.0), None);
-        assert_eq!(Course::new(0.02, None, 2).allowed(0, 200.0), None);
+        assert_eq!(Course::new(0.02, None, 2, ENOUGH_BLOCKS).allowed(0, 200.0), None);
     }
 
     #[test]

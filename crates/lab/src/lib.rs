@@ -20,6 +20,7 @@ mod lineup;
 mod observe;
 mod options;
 mod printed;
+mod sharing;
 mod subject;
 mod systems;
 mod trial;

@@ -69,3 +69,14 @@ pub struct Lineup {
     /// Where binaries and prepared data directories are kept.
     pub cache: Cache,
 }
+
+impl Lineup {
+    /// True if its servers can be frozen while others have the load.
+    pub fn is_freezable(&self) -> bool {
+        let freezable = |it: &Subject| {
+            let engine = it.variant.engine.as_deref();
+            it.installation.is_ours() && dbms::timers(&it.installation, engine).is_ok()
+        };
+        self.subjects.iter().all(freezable)
+    }
+}

@@ -43,6 +43,19 @@ fn steps_that_change_rows_share_the_load_too() {
 }
 
 #[test]
+fn auto_freezes_servers_only_in_steps_that_change_rows() {
+    let mut site = site();
+    site.run(&Site::plan(&["a", "b"], &FROZEN.replace("frozen", "auto"), STEPS)).unwrap();
+    for trial in &site.finished() {
+        let switches = |step| site.metric(trial, step, "slice.switch_ms");
+        assert!(switches("l.i1").is_some() && switches("l.i0").is_none());
+        let notes = site.notes(trial, "l.i1");
+        assert!(notes.contains("in frozen slices with all variants: it changes rows"), "{notes}");
+        assert!(notes.contains("checkpoint_timeout = 600s"), "{notes}");
+    }
+}
+
+#[test]
 fn a_server_of_others_is_not_frozen() {
     let text = "blocks = 1\npairing = \"frozen\"\n[variants.one]\ndbms = \"postgres://me@here/db\"\n\
                 [variants.other]\ndbms = \"postgres@14.3\"\n[workload.insert]\nrows = 300\n";

@@ -82,6 +82,23 @@ fn a_step_is_judged_the_way_in_which_most_of_its_blocks_ran() {
     assert_eq!(judged(2..=6), (Method::Slices, 5));
 }
 
+/// A block in slices of running servers has another ratio: theirs has no work in the background.
+#[test]
+fn where_servers_were_frozen_other_slices_do_not_count() {
+    let lab = Lab::new(&VARIANTS, &plan(&VARIANTS, &["l.i0"], 7, &[1]), 7);
+    lab.run(&["l.i0"], 7, 1, &|name, place, block| {
+        let level = [10_000.0, if block == 1 { 5000.0 } else { 9500.0 }][place];
+        let mut step = sliced(name, level, u64::from(block) * 10 + place as u64);
+        if block > 1 {
+            step.metrics.push(("slice.switch_ms".to_owned(), 0.1));
+        }
+        step
+    });
+    let found = lab.compare().judged.of(0, 1).unwrap().clone();
+    assert_eq!((found.method, found.blocks), (Method::Slices, 6));
+    assert!((found.ratio - 0.95).abs() < 0.005, "{found:?}");
+}
+
 /// The gap says what is missing, why, and what to do.
 #[test]
 fn a_gap_says_why_blocks_are_left_out() {

@@ -43,8 +43,9 @@ pub struct Outlook {
 }
 
 impl Course {
-    /// The course of a plan that designs itself, with the lengths for the first restart.
-    pub fn of(plan: &Plan) -> Option<(Course, Lengths)> {
+    /// The course of a plan that designs itself, with the lengths for the first restart. `enough`:
+    /// restarts that every verdict takes.
+    pub fn of(plan: &Plan, enough: usize) -> Option<(Course, Lengths)> {
         if !plan.designs_itself() {
             return None;
         }
@@ -63,7 +64,7 @@ impl Course {
             (FIRST_PART * budget.as_secs_f64() / all).clamp(SHORTEST, FIRST_SECONDS)
         });
         let lengths = timed().map(|(key, _)| (*key, seconds)).collect();
-        let course = judge::Course::new(plan.margin, plan.precision, servers);
+        let course = judge::Course::new(plan.margin, plan.precision, servers, enough);
         Some((Course { course, servers: servers as f64, steps }, lengths))
     }
 
@@ -212,7 +213,7 @@ mod tests {
     fn slower_than_expected(fit: bool) -> Vec<f64> {
         let plan = plan();
         let extent = Extent::whole(&plan);
-        let (mut course, first) = Course::of(&plan).unwrap();
+        let (mut course, first) = Course::of(&plan, ENOUGH_BLOCKS).unwrap();
         // What five restarts of 20 s leave to both servers.
         let planned: Lengths = first.keys().map(|key| (*key, 17.5)).collect();
         let (mut left, mut after) = (plan.budget.unwrap(), Vec::new());
@@ -245,7 +246,7 @@ mod tests {
     fn restarts_are_owed_while_the_shortest_have_time() {
         let plan = plan();
         let extent = Extent::whole(&plan);
-        let (mut course, first) = Course::of(&plan).unwrap();
+        let (mut course, first) = Course::of(&plan, ENOUGH_BLOCKS).unwrap();
         course.ran(Duration::from_secs(30), &first, &extent);
         let owes =
             |done, left| course.owes_restarts(&extent, done, Some(Duration::from_secs(left)));

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use judge::{ENOUGH_BLOCKS, Verdict};
+use judge::{ENOUGH_BLOCKS, ENOUGH_FROZEN, Verdict};
 use metrics::counted;
 use plan::{Pairing, Plan, Sequence};
 use report::{Results, Which};
@@ -16,6 +16,7 @@ use crate::experiment::end::{End, Time};
 use crate::experiment::extent::Extent;
 use crate::experiment::room::{Room, round_up};
 use crate::experiment::standing::{Standing, Standings, Tally, list, standings};
+use crate::joint::lockstep;
 use crate::trial::conditions::{Conditions, Lengths};
 
 /// A suggested budget for the same run is at least this many times the last one.
@@ -33,7 +34,8 @@ pub fn conduct(execution: &mut Execution<'_, '_>) -> Result<(), Error> {
     let clock = Clock::start(conditions.store, experiment.id)?;
     let sequences = plan.workload.sequences();
     let measured = |sequence: &Sequence| sequence.steps.len() - plan.loaded_steps(sequence);
-    let (course, lengths) = Course::of(plan).unzip();
+    let enough = if lockstep::freezes(conditions)? { ENOUGH_FROZEN } else { ENOUGH_BLOCKS };
+    let (course, lengths) = Course::of(plan, enough).unzip();
     let planned = if course.is_some() { 0 } else { plan.blocks };
     let mut run = Run {
         execution,
@@ -397,7 +399,7 @@ mod tests {
              [variants.b]\ndbms = 'postgres@14.3'\n[workload.insert]\nsteps = ['qr100']\n"
         );
         let plan = Plan::parse(&text, None, "test").unwrap();
-        let (mut course, lengths) = Course::of(&plan).unwrap();
+        let (mut course, lengths) = Course::of(&plan, ENOUGH_BLOCKS).unwrap();
         let (extent, used) = (Extent::whole(&plan), Duration::from_secs(10));
         course.ran(used, &lengths, &extent);
         let (within, margin) = (sd * sd, judge::Margin::of(plan.margin));

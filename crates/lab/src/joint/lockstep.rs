@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use dbms::Endpoint;
 use store::Warning;
-use workload::{Phase, Program, Rng, stream_seed};
+use workload::{Benchmark, Dialect, Phase, Program, Rng, stream_seed};
 
 use crate::error::Error;
 use crate::event::{Event, phase_name};
@@ -17,6 +17,7 @@ use crate::joint::calm;
 use crate::joint::sliced::{SlicedStep, sliced};
 use crate::joint::slicing::{Slicing, Way, slices_of};
 use crate::observe::fitness::Fitness;
+use crate::subject::Subject;
 use crate::trial::answers::ask;
 use crate::trial::attempt::{Attempt, Entered};
 use crate::trial::conditions::Conditions;
@@ -29,8 +30,11 @@ use crate::trial::settle::settle;
 /// Runs the trials of one block and sequence together. Every finished step is in the store when
 /// this returns, whatever it returns.
 pub fn run(conditions: &Conditions<'_>, trials: &[Entered]) -> Result<Fitness, Error> {
-    let slicing = Slicing::open(conditions.plan(), conditions.store, conditions.experiment.id)?;
-    let (mut attempts, started) = begin(conditions, trials);
+    let slicing = Slicing::open(conditions)?;
+    let frozen = |subject: &Subject, benchmark: &Benchmark| {
+        trials.len() > 1 && is_frozen(&slicing, subject, benchmark)
+    };
+    let (mut attempts, started) = begin(conditions, trials, &frozen);
     let mut result = started.and_then(|()| lockstep(conditions, &mut attempts, &slicing));
     let blamed = match &result {
         Err(Error::Step { variant, .. }) => Some(variant.clone()),
@@ -49,6 +53,28 @@ pub fn run(conditions: &Conditions<'_>, trials: &[Entered]) -> Result<Fitness, E
         result = result.and(ended.and_then(|left| Ok(left.discard()?)));
     }
     result.map(|()| fitness)
+}
+
+/// True if servers are frozen in a step of the plan, as far as is known.
+///
+/// # Errors
+/// If the store can't be read, or a benchmark can't be made.
+pub fn freezes(conditions: &Conditions<'_>) -> Result<bool, Error> {
+    let (slicing, lineup) = (Slicing::open(conditions)?, conditions.lineup);
+    for sequence in lineup.plan.workload.sequences() {
+        for subject in &lineup.subjects {
+            let benchmark = subject.benchmark(&lineup.plan.workload, sequence.key)?;
+            if lineup.subjects.len() > 1 && is_frozen(&slicing, subject, &benchmark) {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
+}
+
+fn is_frozen(slicing: &Slicing, subject: &Subject, benchmark: &Benchmark) -> bool {
+    let inside = subject.dialect == Dialect::KeyValue;
+    slicing.freezes(inside, benchmark.phases.iter().filter_map(Phase::step))
 }
 
 fn lockstep(
@@ -84,12 +110,14 @@ fn lockstep(
             };
         }
         let attempts = &mut attempts[..able];
-        if let Some(text) = phase.step().and_then(|step| slicing.another_way(step)) {
+        let frozen = matches!(way, Way::Sliced { frozen: true, .. });
+        let running = phase.step().filter(|_| !frozen);
+        if let Some(text) = running.and_then(|step| slicing.another_way(step)) {
             conditions.warn_if_new(&Warning::new("another-way", text))?;
         }
         match (way, phase) {
             (
-                Way::Sliced { lengths, ms },
+                Way::Sliced { lengths, ms, frozen },
                 Phase::Step(step) | Phase::Program(Program { step, .. }),
             ) => {
                 calm::before_slices(conditions, attempts)?;
@@ -99,6 +127,7 @@ fn lockstep(
                     ordinal: ordinal as u32,
                     lengths,
                     ms,
+                    frozen,
                     why,
                     slicing,
                 };
@@ -155,13 +184,8 @@ fn way(
         Phase::Program(_) => return in_turns("the plan has no slice_seconds for this program"),
         Phase::Settle { .. } => return in_turns("settling is not measured"),
     };
-    let apart = |attempt: &Attempt<'_>| matches!(attempt.server.endpoint(), Endpoint::Process(_));
-    if !slicing.is_frozen() && !step.is_timed() && attempts.iter().any(apart) {
-        return in_turns(
-            "its clients are in the engines' processes, and it ends when its work is done",
-        );
-    }
-    slicing.way(step)
+    let inside = |it: &Attempt<'_>| matches!(it.server.endpoint(), Endpoint::Process(_));
+    slicing.way(step, attempts.iter().any(inside))
 }
 
 /// True if all servers have this phase at this place.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use drive::{Freezer, Outcome, Slices};
 use judge::{LengthTrial, choose_length};
 use metrics::SliceReason;
-use plan::{Clients, Pairing};
+use plan::Clients;
 use store::{Series, StepRecord, StepState, Warning};
 use workload::{Phase, Program, Step, stream_seed};
 
@@ -15,15 +15,16 @@ use crate::error::Error;
 use crate::event::Event;
 use crate::joint::few_cpus::Pin;
 use crate::joint::need::Need;
-use crate::joint::slicing::{LEAD_IN, Slicing, UNTESTED, only_reads};
+use crate::joint::slicing::{LEAD_IN, Slicing, UNTESTED};
 use crate::observe::figures::{Locality, expect_declared, free_clients};
 use crate::observe::set_aside::{self, Reading, Seen};
+use crate::sharing::only_reads;
 use crate::trial::answers::{forgives, tell};
 use crate::trial::attempt::{Attempt, Trouble, at_once};
 use crate::trial::conditions::Conditions;
 use crate::trial::program::{command, keep_output};
 use crate::trial::records::{new_record, record_failed};
-use crate::trial::step::{Fault, Ran, after, complete, run};
+use crate::trial::step::{Fault, Ran, Sharing, after, complete, run};
 use crate::trial::timers;
 
 /// Lengths are not compared if one has fewer rounds than this (as in `judge`).
@@ -44,6 +45,8 @@ pub struct SlicedStep<'a> {
     pub lengths: Vec<Duration>,
     /// The length for estimates in ms; `None`: to be chosen.
     pub ms: Option<f64>,
+    /// True if all servers are frozen but the one that has the load.
+    pub frozen: bool,
     /// Why it is sliced.
     pub why: String,
     /// The findings of earlier blocks.
@@ -116,7 +119,7 @@ fn in_slices<'a>(
     if let Phase::Program(program) = how.phase {
         return program_in_slices(conditions, attempts, program, slices);
     }
-    if conditions.plan().pairing == Pairing::Frozen {
+    if how.frozen {
         return in_frozen_slices(conditions, attempts, step, slices);
     }
     let groups: Option<Vec<_>> = attempts.iter().map(|attempt| attempt.cgroup().cloned()).collect();
@@ -124,7 +127,8 @@ fn in_slices<'a>(
     let groups = groups.filter(|_| step.terms.pinning.is_none());
     let pin = groups.and_then(|groups| Pin::servers(groups, free_clients(step)));
     let cpus = pin.as_ref().map_or_else(Pin::allowed, |pin| pin.cpus().to_vec());
-    let mut ran = run(conditions, attempts, step, Some((slices, cpus)), |load| match &pin {
+    let sharing = Sharing { slices, cpus, frozen: false };
+    let mut ran = run(conditions, attempts, step, Some(sharing), |load| match &pin {
         Some(pin) => pin.beside(|| drive::prepare(load)),
         None => drive::prepare(load),
     })?;
@@ -142,17 +146,16 @@ fn in_frozen_slices<'a>(
 ) -> Result<Ran<'a>, Fault> {
     // All of a slice counts, and its caches are as they are.
     let slices = Slices { lead_in: 0.0, ..slices };
+    let sharing = Sharing { slices, cpus: Pin::allowed(), frozen: true };
     let freezer = |(at, attempt): (usize, &Attempt<'_>)| {
         let freezer = attempt.server.freezer().map(|it| Box::new(Held(it)) as Box<dyn Freezer>);
         freezer.ok_or_else(|| {
-            let reason = "pairing = \"frozen\" needs servers that steelyard starts";
+            let reason = "frozen slices need servers that steelyard starts";
             Fault { at, trouble: Trouble::unfit(reason) }
         })
     };
     let freezers = attempts.iter().enumerate().map(freezer).collect::<Result<_, Fault>>()?;
-    run(conditions, attempts, step, Some((slices, Pin::allowed())), |load| {
-        drive::prepare_frozen(load, freezers)
-    })
+    run(conditions, attempts, step, Some(sharing), |load| drive::prepare_frozen(load, freezers))
 }
 
 /// Freezes a server for the load engine.
@@ -186,7 +189,8 @@ fn program_in_slices<'a>(
     let commands = attempts.iter_mut().enumerate().map(command);
     let commands = commands.collect::<Result<Vec<_>, Fault>>()?;
     let step = Arc::new(program.step.clone());
-    run(conditions, attempts, &step, Some((slices, Pin::allowed())), |load| {
+    let sharing = Sharing { slices, cpus: Pin::allowed(), frozen: false };
+    run(conditions, attempts, &step, Some(sharing), |load| {
         drive::program_in_slices(load, commands, program)
     })
 }
@@ -218,7 +222,7 @@ fn records(
         ran.observers.record(&mut record, step, &measured.outcome);
         if measured.outcome.is_frozen() {
             let config = attempt.subject.config(&attempt.benchmark);
-            let own = timers::settings(conditions.plan(), servers, attempt.subject, &config);
+            let own = timers::settings(servers, attempt.subject, &config);
             record.notes.extend(timers::note(&own));
         }
         records.push(record);
@@ -229,9 +233,10 @@ fn records(
     let kept: Vec<Kept> =
         outcomes.iter().enumerate().map(|(at, outcome)| keep(&seen, at, outcome, reads)).collect();
     let mut length = how.ms.map(|ms| (ms, true));
-    let needed = how.slicing.in_vain(step, records.iter().map(Need::of_record));
-    let frozen = outcomes.iter().any(|outcome| outcome.is_frozen());
-    let slices = if frozen { "in frozen slices" } else { "in slices" };
+    let running = Some(step).filter(|_| !how.frozen);
+    let needed =
+        running.and_then(|step| how.slicing.in_vain(step, records.iter().map(Need::of_record)));
+    let slices = if how.frozen { "in frozen slices" } else { "in slices" };
     let mut notes = vec![format!("{slices} with all variants: {}", how.why)];
     notes.extend(ran.found.notes);
     let mut warnings = Vec::new();
@@ -240,9 +245,10 @@ fn records(
     } else if let Some(needed) = needed {
         length = None;
         let text = format!(
-            "a server and its clients needed only {}: the step runs in turns in the next block, \
-             and these slices don't count",
-            needed.text(step)
+            "a server and its clients needed only {}: the step runs {} in the next block, and these \
+             slices don't count",
+            needed.text(step),
+            how.slicing.otherwise()
         );
         warnings.push(Warning::new("not-cpu-bound", text));
     } else if how.ms.is_none() {

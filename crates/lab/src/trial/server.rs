@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use dbms::{Cache, Ledger, Loaded, Origin, Pages, ServerSpec, ServerUser, Started, Stopped};
-use plan::{Pairing, Plan, SequenceKey};
+use plan::{Pairing, SequenceKey};
 use probe::{Cgroup, Group};
 use store::Setting;
 use workload::{Benchmark, Phase, Program};
@@ -26,10 +26,12 @@ use crate::trial::{terms, timers};
 
 /// Starts the servers of trials, all at the same time: each on a copy of its load if the plan loads
 /// once, otherwise empty. Their tables are still to be made or found ([`set_up`]). If one does not
-/// start, the others can still be stopped.
+/// start, the others can still be stopped. `frozen`: true if a server is frozen while others have
+/// the load.
 pub fn begin<'a>(
     conditions: &Conditions<'a>,
     trials: &[Entered],
+    frozen: &(dyn Fn(&Subject, &Benchmark) -> bool + Sync),
 ) -> (Vec<Attempt<'a>>, Result<(), Error>) {
     let prepared = trials.iter().map(|trial| Prepared::of(conditions, *trial)).collect();
     let prepared: Vec<Prepared<'a>> = match prepared {
@@ -37,9 +39,9 @@ pub fn begin<'a>(
         Err(error) => return (Vec::new(), Err(error)),
     };
     let Conditions { lineup, options, systems, ledger, user, interrupted, .. } = conditions;
-    let (plan, cache) = (&lineup.plan, &lineup.cache);
+    let cache = &lineup.cache;
     let servers = prepared.len();
-    let starter = Starter { plan, servers, cache, options, systems: *systems, ledger, user };
+    let starter = Starter { frozen, servers, cache, options, systems: *systems, ledger, user };
     let started = at_once(&prepared, |prepared| starter.start(prepared, interrupted));
     let (mut attempts, mut result) = (Vec::new(), Ok(()));
     for (prepared, started) in prepared.into_iter().zip(started) {
@@ -223,7 +225,7 @@ fn cgroup(
     let name = format!("steelyard-{}-t{}", std::process::id(), entered.trial);
     match Cgroup::create(&name, subject.variant.memory_limit) {
         Ok(mut cgroup) => {
-            if conditions.plan().pairing == Pairing::Frozen {
+            if matches!(conditions.plan().pairing, Pairing::Frozen | Pairing::Auto) {
                 // Where it can't, its processes are stopped by signals.
                 cgroup.make_freezable();
             }
@@ -245,7 +247,8 @@ fn cgroup(
 
 /// The parts of an experiment that starting a server needs.
 struct Starter<'c> {
-    plan: &'c Plan,
+    /// True if a server is frozen while others have the load.
+    frozen: &'c (dyn Fn(&Subject, &Benchmark) -> bool + Sync),
     /// How many start together.
     servers: usize,
     cache: &'c Cache,
@@ -274,7 +277,9 @@ impl Starter<'_> {
         let config_file = text.map(|text| write_config(text, directory)).transpose()?;
         let transports = terms::transports(&prepared.benchmark);
         let mut config = subject.config(&prepared.benchmark);
-        config.extend(timers::settings(self.plan, self.servers, subject, &config));
+        if (self.frozen)(subject, &prepared.benchmark) {
+            config.extend(timers::settings(self.servers, subject, &config));
+        }
         let spec = ServerSpec {
             config,
             config_file: config_file.clone(),

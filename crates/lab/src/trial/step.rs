@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 
 use dbms::{Debt, Endpoint, Footprint, Snapshot};
 use drive::{ErrorKind, Load, Outcome, Ready, Running, Slices};
-use plan::Pairing;
 use probe::Recording;
 use store::{Counter, LogEvent, QueryPlan, Size, StepRecord, StepState};
 use workload::Step;
@@ -107,20 +106,29 @@ pub fn step(
     Ok((record, trouble))
 }
 
-/// Runs a step on all servers of `attempts`; if there are several, the load moves between them by
-/// `slices` on these CPUs. `connect` prepares its clients. Measurements are returned even if
-/// something went wrong on the way.
+/// How servers share the load of a step.
+pub struct Sharing {
+    /// When each has it.
+    pub slices: Slices,
+    /// The CPUs that they and their clients run on.
+    pub cpus: Vec<usize>,
+    /// True if all are frozen but the one that has it.
+    pub frozen: bool,
+}
+
+/// Runs a step on all servers of `attempts`, which share the load if there are several. `connect`
+/// prepares its clients. Measurements are returned even if something went wrong on the way.
 pub fn run<'a>(
     conditions: &'a Conditions<'_>,
     attempts: &mut [Attempt<'_>],
     step: &Arc<Step>,
-    slices: Option<(Slices, Vec<usize>)>,
+    sharing: Option<Sharing>,
     connect: impl FnOnce(&Load) -> Result<Box<dyn Ready>, drive::Error>,
 ) -> Result<Ran<'a>, Fault> {
     let mut found = Found::default();
-    let before = before(conditions, attempts, step, slices.is_some(), &mut found)?;
-    let (slices, cpus) = slices.unzip();
-    let load = load(conditions, attempts, step, slices, &mut found)?;
+    let before = before(conditions, attempts, step, sharing.is_some(), &mut found)?;
+    let load = load(conditions, attempts, step, sharing.as_ref(), &mut found)?;
+    let cpus = sharing.map(|sharing| sharing.cpus);
     let ready = connect(&load).map_err(|error| {
         let at = attempts.iter_mut().position(|attempt| !attempt.server.alive()).unwrap_or(0);
         Fault { at, trouble: Trouble::met(error.to_string(), error.kind()) }
@@ -197,7 +205,7 @@ fn load(
     conditions: &Conditions<'_>,
     attempts: &[Attempt<'_>],
     step: &Arc<Step>,
-    slices: Option<Slices>,
+    sharing: Option<&Sharing>,
     found: &mut Found,
 ) -> Result<Load, Fault> {
     let seats =
@@ -211,8 +219,8 @@ fn load(
     }
     let seed = conditions.draw_seed(attempts.first().map_or(0, |attempt| attempt.entered.block));
     Ok(Load {
-        frozen: slices.is_some() && conditions.plan().pairing == Pairing::Frozen,
-        slices,
+        frozen: sharing.is_some_and(|sharing| sharing.frozen),
+        slices: sharing.map(|sharing| sharing.slices.clone()),
         overtime: overtime(conditions, attempts, step),
         seats,
         ..Load::new(Arc::clone(step), targets, seed)

@@ -5,21 +5,15 @@
 
 use std::collections::BTreeMap;
 
-use plan::{Pairing, Plan};
-
 use crate::subject::Subject;
 
 /// The settings to add to `config` for a variant's server, one of this many that are up together:
-/// those that nobody has set. Empty unless servers are frozen.
+/// those that nobody has set.
 pub fn settings(
-    plan: &Plan,
     servers: usize,
     subject: &Subject,
     config: &BTreeMap<String, String>,
 ) -> BTreeMap<String, String> {
-    if plan.pairing != Pairing::Frozen || servers < 2 {
-        return BTreeMap::new();
-    }
     let text = subject.variant.config_text.as_deref().unwrap_or_default();
     let same = |name: &str, timer: &str| dbms::same_setting(&subject.installation, name, timer);
     let is_set = |timer: &str| {
@@ -53,14 +47,15 @@ mod tests {
     use std::path::PathBuf;
 
     use dbms::Installation;
+    use plan::Plan;
     use workload::Dialect;
 
     use super::*;
 
     /// The settings for a MySQL that shares the load with another one and has this `config`.
-    fn of(pairing: &str, config: &str) -> BTreeMap<String, String> {
+    fn of(config: &str) -> BTreeMap<String, String> {
         let text = format!(
-            "pairing = \"{pairing}\"\n[variants.a]\ndbms = \"mysql@8.0.31\"\nconfig = {{ {config} }}\n\
+            "[variants.a]\ndbms = \"mysql@8.0.31\"\nconfig = {{ {config} }}\n\
              [variants.b]\ndbms = \"mysql@8.0.31\"\n[workload.insert]\nrows = 300\n"
         );
         let plan = Plan::parse(&text, None, "test").unwrap();
@@ -76,19 +71,18 @@ mod tests {
             },
             dialect: Dialect::postgres(14),
         };
-        settings(&plan, 2, &subject, &subject.variant.config)
+        settings(2, &subject, &subject.variant.config)
     }
 
     #[test]
     fn rates_are_divided_and_periods_multiplied_where_nobody_has_set_them() {
-        let frozen = of("frozen", "");
+        let frozen = of("");
         assert_eq!(frozen["innodb_io_capacity"], "100");
         assert_eq!(frozen["innodb_io_capacity_max"], "1000");
         assert_eq!(frozen["innodb_flush_log_at_timeout"], "2");
         assert!(note(&frozen).unwrap().contains("innodb_io_capacity = 100"));
-        assert_eq!(of("slices", ""), BTreeMap::new());
         // One capacity depends on the other.
-        let set = of("frozen", "innodb-io-capacity = 4000, innodb_old_blocks_time = 0");
+        let set = of("innodb-io-capacity = 4000, innodb_old_blocks_time = 0");
         let names: Vec<&str> = set.keys().map(String::as_str).collect();
         assert_eq!(names, ["innodb_flush_log_at_timeout", "innodb_flushing_avg_loops"]);
     }

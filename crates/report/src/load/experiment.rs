@@ -16,6 +16,7 @@ use super::machine;
 use super::model::{
     CounterFigure, FailedTrial, Noted, Results, Sample, StepResults, VariantResults, VariantStep,
 };
+use super::pairing::settle_pairing;
 use super::plans;
 use super::slices::Slices;
 use super::starts::differing;
@@ -386,18 +387,6 @@ fn order(steps: &mut [StepResults]) {
         first.entry(step.key.name.clone()).or_insert(place);
     }
     steps.sort_by_key(|step| (first.get(&step.key.name).copied(), step.key.dop));
-}
-
-/// Puts the samples in order of their blocks. The first blocks of a step may have run in slices
-/// before they decided for turns: then none is of slices.
-fn settle_pairing(step: &mut StepResults) {
-    let samples = || step.variants.iter().flat_map(|variant| &variant.samples);
-    let sliced = samples().filter(|sample| sample.slices.is_some()).count();
-    let few = 2 * sliced < samples().count();
-    for samples in step.variants.iter_mut().map(|variant| &mut variant.samples) {
-        samples.sort_by_key(|sample| sample.block);
-        samples.iter_mut().filter(|_| few).for_each(|sample| sample.slices = None);
-    }
 }
 
 /// Reads everything stored with a single step.

@@ -1,9 +1,9 @@
 //! Measured results, read from results directories.
 //!
 //! `experiment` reads one experiment into the `model`, with its response times (`latency`) and
-//! `slices`. It warns about trials of another `machine`, `starts` from another page cache, and
-//! other `plans`, and `wrong` or missing `answers`. `trials` reads one metric of the `chosen`
-//! experiments of several directories.
+//! `slices`, of which some count (`pairing`). It warns about trials of another `machine`, `starts`
+//! from another page cache, and other `plans`, and `wrong` or missing `answers`. `trials` reads one
+//! metric of the `chosen` experiments of several directories.
 
 pub(crate) mod answers;
 pub(crate) mod chosen;
@@ -11,6 +11,7 @@ pub(crate) mod experiment;
 pub(crate) mod latency;
 pub(crate) mod machine;
 pub(crate) mod model;
+pub(crate) mod pairing;
 pub(crate) mod plans;
 pub(crate) mod renames;
 pub(crate) mod slices;

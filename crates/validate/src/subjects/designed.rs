@@ -188,7 +188,7 @@ fn sliced(
         let chosen = seconds;
         Step { timed, seconds, chosen, restarts: Vec::new(), refused: false, ended: Ended::NEW }
     });
-    let mut course = Course::new(0.02, None, 2);
+    let mut course = Course::new(0.02, None, 2, ENOUGH_BLOCKS);
     let mut used: Vec<f64> = Vec::new();
     let mut now = 0.0;
     loop {
