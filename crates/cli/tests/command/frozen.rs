@@ -142,7 +142,8 @@ fn engines_with_their_clients_in_frozen_slices() {
 /// A run of two engines, one of which is frozen.
 fn frozen_engines(place: &Place) -> Running {
     let mut run = place.start_run(&[&place.plan(&keys(600))]);
-    run.wait_for("trial 2/2", "  fillseq");
+    // Printed when it begins, and it lasts.
+    run.wait_for("trial 2/2", "  overwrite");
     wait_until_frozen(place);
     run
 }
