@@ -146,6 +146,11 @@ pub(crate) trait Family: Keyed {
         Vec::new()
     }
 
+    /// The command lines in it, which may have passwords.
+    fn commands(&mut self) -> Vec<&mut String> {
+        Vec::new()
+    }
+
     /// The directory that one of its keys names, read relative to the plan.
     fn directory(&mut self) -> Option<NamedDirectory<'_>> {
         None

@@ -6,7 +6,6 @@ use reference::{
 
 use crate::count::OwnStatements;
 use crate::plan::Plan;
-use crate::workloads::WorkloadPlan;
 
 impl Plan {
     /// The plan's text with passwords hidden. It is otherwise the same plan; if something had to be
@@ -39,11 +38,7 @@ fn hide(plan: &Plan) -> Plan {
             build.cflags.iter_mut().chain(&mut build.compiler).for_each(hide);
         }
     }
-    if let WorkloadPlan::Program(program) = &mut plan.workload {
-        let runs = program.steps.iter_mut().map(|step| &mut step.run).chain([&mut program.all]);
-        let commands = runs.filter_map(|run| run.command.as_mut());
-        commands.chain(&mut program.init).for_each(hide_words);
-    }
+    plan.workload.family_mut().commands().into_iter().for_each(hide_words);
     // Whatever hiding has made unreadable is left out entirely.
     plan.count.file_text = plan.count.file_text.take().map(|text| without_passwords(&text));
     plan.count.file_text.take_if(|text| OwnStatements::parse(text).is_err());
@@ -64,6 +59,7 @@ fn hide_words(command: &mut String) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::WorkloadPlan;
     use proptest::prelude::*;
 
     const PLAN: &str =

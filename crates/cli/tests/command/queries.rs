@@ -159,3 +159,36 @@ fn what_can_not_be_measured_is_refused() {
     assert!(own && !help.stdout.contains("--delete-per-insert"), "{}", help.stdout);
     place.assert_nothing_left();
 }
+
+/// As `pg_dump` writes it, with rows that a client of its own has to send.
+const DUMP: &str = "SET client_encoding = 'UTF8';\n\
+    SELECT pg_catalog.set_config('search_path', '', false);\n\
+    CREATE TABLE public.t (id integer NOT NULL, name text);\n\
+    COPY public.t (id, name) FROM stdin;\n1\tone\n2\t\\N\n3\tthree\n\\.\n\n\
+    ALTER TABLE ONLY public.t ADD CONSTRAINT t_pkey PRIMARY KEY (id);\n";
+
+#[test]
+fn a_dump_is_the_data() {
+    let place = Place::new();
+    place.file("shop.sql", DUMP);
+    let directory = directory(
+        &place,
+        &[("all.sql", "SELECT 1 / (CASE count(*) WHEN 3 THEN 1 ELSE 0 END) FROM t")],
+    );
+    let dump = place.path().join("shop.sql").display().to_string();
+    let run = |init: &str| {
+        place.run(
+            &[
+                &["queries", &directory, "-v", "a=postgres@13.7", "-v", "b=postgres@14.3"][..],
+                &["--init", init, "--seconds", "1", "--blocks", "2"],
+            ]
+            .concat(),
+        )
+    };
+    run(&format!("psql -X -q -o /dev/null -v ON_ERROR_STOP=1 -f {dump}")).expect(0, &["all"]);
+    let compared = place.steelyard(&["compare", "--format", "json"]);
+    let document: Value = serde_json::from_str(&compared.stdout).unwrap();
+    assert_eq!(found(&document), BTreeSet::new(), "each has the three rows");
+    let failed = run("psql -X -q -v ON_ERROR_STOP=1 -f /nowhere/shop.sql");
+    failed.expect(3, &["init", "/nowhere/shop.sql"]);
+}

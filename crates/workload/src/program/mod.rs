@@ -16,20 +16,23 @@ const RUN: Class = Class::new("run", "runs", "s", Effect::Defines);
 /// system are filled in when it runs.
 pub fn benchmark(plan: &ProgramPlan) -> Benchmark {
     let mut phases = Vec::new();
-    if plan.init.is_some() {
-        let run = Run { command: plan.init.clone(), ..Run::default() };
-        let name = INIT.to_owned();
-        phases.push(program(&ProgramStep { name, run }, 1));
-        phases.push(Phase::Settle { rows: None });
+    if let Some(command) = &plan.init {
+        phases.extend([Phase::Program(init(command)), Phase::Settle { rows: None }]);
     }
     for step in plan.runs() {
-        phases.extend(step.run.dops().iter().map(|dop| program(&step, *dop)));
+        phases.extend(step.run.dops().iter().map(|dop| Phase::Program(program(&step, *dop))));
     }
     let (setup, tables, config) = Default::default();
     Benchmark { setup, tables, phases, config }
 }
 
-fn program(planned: &ProgramStep, dop: u32) -> Phase {
+/// The command that loads the data.
+pub(crate) fn init(command: &str) -> Program {
+    let run = Run { command: Some(command.to_owned()), ..Run::default() };
+    program(&ProgramStep { name: INIT.to_owned(), run }, 1)
+}
+
+fn program(planned: &ProgramStep, dop: u32) -> Program {
     let run = &planned.run;
     let format = run.format();
     let (unit, cost) = format.as_ref().map_or(("s", true), foreign::Format::counts);
@@ -41,7 +44,7 @@ fn program(planned: &ProgramStep, dop: u32) -> Phase {
     let parse = format.and_then(|_| run.parse.clone());
     let output = Output { parse, test: run.test.clone() };
     let slice = run.slice_seconds.filter(|_| run.is_timed() && !cost);
-    Phase::Program(Program { output, slice, ..Program::new(step, run.words()) })
+    Program { output, slice, ..Program::new(step, run.words()) }
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use crate::phase::{Benchmark, Phase};
 use crate::request::{Expect, Request, Statement};
 use crate::step::{Action, Asks, Step, Stream};
 use crate::terms::Terms;
-use crate::{Dialect, Error, Sql, pgbench};
+use crate::{Dialect, Error, Sql, pgbench, program};
 
 /// With so many values, at most, the answers of a query are compared.
 const ASKED: usize = 20;
@@ -23,10 +23,15 @@ pub fn benchmark(plan: &QueriesPlan, dialect: Dialect) -> Result<Benchmark, Erro
     let queries = plan.queries(sql.system(), sql.syntax()).map_err(Error::Script)?;
     let setup = setup(plan, sql)?;
     let mut phases = Vec::new();
-    if plan.has_setup() {
+    let ours = || Terms { ours: true, ..Terms::default() };
+    if let Some(command) = &plan.init {
+        let mut init = program::init(command);
+        init.step.terms = ours();
+        phases.push(Phase::Program(init));
+    }
+    if plan.loads().contains(&QueriesPlan::SETUP) {
         let mut step = Step::define(QueriesPlan::SETUP, 1, vec![setup], 1);
-        (step.operations, step.unit) = (None, Class::DEFINE.unit);
-        step.terms = Terms { ours: true, ..Terms::default() };
+        (step.operations, step.unit, step.terms) = (None, Class::DEFINE.unit, ours());
         phases.extend([Phase::Step(step), Phase::Settle { rows: None }]);
     }
     phases.extend(queries.iter().map(|query| Phase::Step(step(plan, query, sql))));
@@ -38,13 +43,18 @@ pub fn benchmark(plan: &QueriesPlan, dialect: Dialect) -> Result<Benchmark, Erro
     })
 }
 
-/// The statements that make the data, and statistics of it unless the last of them do.
+/// The statements that make the data, and statistics of it unless the last of them do. Where a
+/// program loads it, there is at least one.
 fn setup(plan: &QueriesPlan, sql: Sql) -> Result<Vec<String>, Error> {
     let mut all = plan.setup(sql.system(), sql.syntax()).map_err(Error::Script)?;
-    if all.last().is_some_and(|text| !analyzes(text)) {
+    let loaded = plan.init.is_some();
+    if all.last().map_or(loaded, |text| !analyzes(text)) {
         let tables: Vec<&str> = all.iter().filter_map(|text| table(text)).collect();
-        let analyze = sql.analyze(&tables);
-        all.extend(analyze);
+        all.extend(sql.analyze(&tables));
+    }
+    if loaded && all.is_empty() {
+        // MySQL and MariaDB make statistics by themselves while they load.
+        all.push("DO 1".to_owned());
     }
     Ok(all)
 }
@@ -114,6 +124,11 @@ fn plain(text: &str) -> Request {
 pub fn catalogue(plan: &QueriesPlan, dialect: Dialect) -> Result<Catalogue, Error> {
     let sql = dialect.sql("queries")?;
     let queries = plan.queries(sql.system(), sql.syntax()).map_err(Error::Script)?;
+    if plan.init.is_some() {
+        let text = "`init`: counting can't load data with a program; make it in setup.sql, or \
+                    count on a running server that has it";
+        return Err(Error::Script(text.to_owned()));
+    }
     let kind = |query: Query| {
         Some(Kind {
             request: plain(query.texts.first()?),
@@ -158,6 +173,25 @@ mod tests {
         ("a.csv", "x\n1\n2\n3\n4\n"),
         ("b.mariadb.sql", "SELECT 'maria'"),
     ];
+
+    #[test]
+    fn a_program_loads_and_statistics_follow() {
+        let mut plan = plan(&[("a.sql", "SELECT 1")]);
+        plan.init = Some("psql -f 'a b'".to_owned());
+        for (dbms, last) in [("postgres", "VACUUM ANALYZE"), ("mysql", "DO 1")] {
+            let dialect = Dialect::of(dbms, 15, None);
+            let benchmark = benchmark(&plan, dialect).unwrap();
+            let [Phase::Program(init), Phase::Step(setup), Phase::Settle { .. }, _] =
+                &benchmark.phases[..]
+            else {
+                panic!("{benchmark:?}")
+            };
+            assert_eq!(init.command, ["psql", "-f", "a b"]);
+            assert!(init.step.terms.ours && setup.terms.ours);
+            assert_eq!(setup.streams[0].requests[0].to_string(), last);
+            assert!(catalogue(&plan, dialect).unwrap_err().to_string().contains("setup.sql"));
+        }
+    }
 
     #[test]
     fn steps_are_those_of_the_plan() {

@@ -33,7 +33,7 @@ const OPTIONS: [CommandOption; 7] = [
 ];
 
 /// A command line: something in it, no control characters.
-fn command() -> Kind<String> {
+pub(super) fn command() -> Kind<String> {
     checked(|text| match plan::words(text)? {
         words if words.is_empty() => Err("expected a program and its arguments".to_owned()),
         _ => Ok(()),
@@ -121,6 +121,11 @@ impl Family for ProgramPlan {
 
     fn options(&self) -> &'static [CommandOption] {
         &OPTIONS
+    }
+
+    fn commands(&mut self) -> Vec<&mut String> {
+        let runs = self.steps.iter_mut().map(|step| &mut step.run).chain([&mut self.all]);
+        runs.filter_map(|run| run.command.as_mut()).chain(&mut self.init).collect()
     }
 
     fn check(&self, problems: &mut Problems) {

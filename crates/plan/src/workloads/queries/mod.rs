@@ -12,14 +12,17 @@ use crate::near::nearest;
 use crate::problem::Problems;
 use crate::section::printable;
 use crate::step::StepKey;
+use crate::workloads::program::command;
 
 pub use plan::{Compared, QueriesPlan, Query};
 pub use statements::Syntax;
 
 #[rustfmt::skip] // A table.
-const OPTIONS: [CommandOption; 6] = [
+const OPTIONS: [CommandOption; 7] = [
     CommandOption { key: "directory", name: "directory", value: "DIR", form: Form::Name,
         help: "Directory of .sql files, each a query; also as a word of its own: run queries DIR" },
+    CommandOption { key: "init", name: "init", value: "COMMAND", form: Form::Name,
+        help: "What loads the data, such as 'pg_restore -d {database} /dumps/shop.dump'" },
     CommandOption { key: "steps", name: "steps", value: "QUERY,…", form: Form::Names,
         help: "Queries to run [default: all]" },
     CommandOption { key: "clients", name: "clients", value: "N", form: Form::Count,
@@ -45,6 +48,8 @@ impl Keyed for QueriesPlan {
                 .means("directory of `.sql` and `.csv` files, relative to the plan"),
             Key::new("texts", &mut self.texts, table(text(), "{ \"q1.sql\" = \"SELECT 1\" }"))
                 .written(texts).usual("those of `directory`").means("the texts of the files"),
+            Key::optional("init", &mut self.init, command()).note("loads the data")
+                .means("a command that loads the data, before `setup.sql`; see [Dumps](queries.md#dumps)"),
             Key::new("steps", &mut self.steps, one_or_more(string())).written(steps)
                 .usual("all").means("the queries to run; with `setup`, that is judged too"),
             Key::whole("clients", &mut self.clients, 1..10_001)
@@ -82,6 +87,10 @@ impl Family for QueriesPlan {
         })
     }
 
+    fn commands(&mut self) -> Vec<&mut String> {
+        self.init.iter_mut().collect()
+    }
+
     fn check(&self, problems: &mut Problems) {
         if problems.is_unread("workload") {
             return;
@@ -94,7 +103,7 @@ impl Family for QueriesPlan {
         for mistake in self.mistakes() {
             problems.of("workload.queries.directory", mistake);
         }
-        let known = |step: &str| names.contains(step) || step == Self::SETUP && self.has_setup();
+        let known = |step: &str| names.contains(step) || self.loads().contains(&step);
         for step in self.steps.iter().filter(|step| !known(step)) {
             let hint = match nearest(step, names.iter().map(String::as_str)) {
                 Some(near) => format!("did you mean `{near}`?"),
@@ -106,9 +115,9 @@ impl Family for QueriesPlan {
     }
 
     fn prepares(&self) -> Vec<String> {
-        let judged = self.steps.iter().any(|step| step == Self::SETUP);
-        let setup = (self.has_setup() && !judged).then(|| Self::SETUP.to_owned());
-        setup.into_iter().collect()
+        let judged = |load: &&str| self.steps.iter().any(|step| step == load);
+        // Those before the first that is judged are only loaded.
+        self.loads().into_iter().take_while(|load| !judged(load)).map(str::to_owned).collect()
     }
 
     /// One: a server carries all queries, which only read.
@@ -118,10 +127,10 @@ impl Family for QueriesPlan {
             timed,
             ..PlannedStep::default()
         };
-        let setup = self.has_setup().then(|| step(Self::SETUP, 1, false));
+        let loads = self.loads().into_iter().map(|name| step(name, 1, false));
         let names = self.names();
         let queries = names.iter().map(|name| step(name, self.clients, true));
-        vec![Sequence { key: SequenceKey::ONLY, steps: setup.into_iter().chain(queries).collect() }]
+        vec![Sequence { key: SequenceKey::ONLY, steps: loads.chain(queries).collect() }]
     }
 
     fn clear_steps(&mut self) {
@@ -191,6 +200,26 @@ mod tests {
             steps,
             [("setup", 1, false), ("a", 4, true), ("b1", 4, true), ("b2", 4, true), ("c", 4, true)]
         );
+    }
+
+    #[test]
+    fn a_command_loads_before_the_setup() {
+        let folder = directory(&FILES);
+        let section = "directory = \"q\"\ninit = \"psql -d {database} -f 'a b' password=s3cret\"";
+        let plan = parsed(section, Some(folder.path())).unwrap();
+        assert_eq!(queries(&plan).loads(), ["init", "setup"]);
+        assert_eq!(
+            (plan.added.clone(), plan.restore_after.clone()),
+            (vec!["init".to_owned(), "setup".to_owned()], Some("setup".to_owned()))
+        );
+        assert!(!plan.text_without_passwords().contains("s3cret"));
+        let steps = &plan.workload.sequences()[0].steps;
+        assert_eq!((&*steps[0].key.name, &*steps[1].key.name), ("init", "setup"));
+        let judged =
+            parsed(&format!("{section}\nsteps = [\"init\"]"), Some(folder.path())).unwrap();
+        assert_eq!((judged.added.len(), judged.restore_after), (0, None));
+        let error = parsed("directory = \"q\"\ninit = \"a 'b\"", Some(folder.path())).unwrap_err();
+        assert!(error.to_string().contains("a quote is not closed"), "{error}");
     }
 
     #[test]

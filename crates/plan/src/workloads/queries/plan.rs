@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::parameters::Parameters;
 use super::statements::{Found, Piece, Syntax, statements};
+use crate::workloads::program::INIT;
 
 /// The first words of what can be measured.
 const QUERIES: [&str; 4] = ["select", "with", "values", "table"];
@@ -20,7 +21,9 @@ pub struct QueriesPlan {
     pub directory: Option<String>,
     /// Its files by name, `.sql` and `.csv`.
     pub texts: BTreeMap<String, String>,
-    /// Names of the queries to run; empty: all. With [`QueriesPlan::SETUP`], that is judged too.
+    /// The command that loads the data, before [`QueriesPlan::SETUP`].
+    pub init: Option<String>,
+    /// Names of the queries to run; empty: all. A step of [`QueriesPlan::loads`] is judged too.
     pub steps: Vec<String>,
     /// Clients that send a query at the same time, 1 to 10000.
     pub clients: u32,
@@ -69,6 +72,7 @@ impl Default for QueriesPlan {
         QueriesPlan {
             directory: None,
             texts: BTreeMap::new(),
+            init: None,
             steps: Vec::new(),
             clients: 1,
             seconds: 5,
@@ -110,8 +114,16 @@ impl QueriesPlan {
     }
 
     /// True if there is a file that makes the data.
-    pub fn has_setup(&self) -> bool {
+    fn has_setup(&self) -> bool {
         self.files().any(|file| file.stem == Self::SETUP)
+    }
+
+    /// The steps that make the data, in their order. After [`INIT`], there is always a
+    /// [`QueriesPlan::SETUP`], which makes statistics.
+    pub fn loads(&self) -> Vec<&'static str> {
+        let init = self.init.as_ref().map(|_| INIT);
+        let setup = (init.is_some() || self.has_setup()).then_some(Self::SETUP);
+        init.into_iter().chain(setup).collect()
     }
 
     /// The names of the queries to run, sorted.
@@ -123,7 +135,9 @@ impl QueriesPlan {
 
     /// True if a query runs.
     fn runs(&self, name: &str) -> bool {
-        self.steps.iter().all(|step| step == Self::SETUP) || self.steps.iter().any(|it| it == name)
+        let loads = self.loads();
+        self.steps.iter().all(|step| loads.contains(&step.as_str()))
+            || self.steps.iter().any(|it| it == name)
     }
 
     /// The names of all queries. A file that can't be read counts as one.
@@ -304,10 +318,11 @@ impl<'p> Sql<'p> {
             let name = statement.name(self.stem);
             let plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
             let fits = name.len() <= LONGEST_NAME && name.chars().all(plain);
-            if !fits || name.starts_with(['.', '-']) || name == QueriesPlan::SETUP {
+            let taken = [INIT, QueriesPlan::SETUP].contains(&name);
+            if !fits || name.starts_with(['.', '-']) || taken {
                 let message = format!(
-                    "expected a name of letters, digits, `.`, `_` and `-` other than `setup`, found \
-                     `{name}`"
+                    "expected a name of letters, digits, `.`, `_` and `-` other than `init` and \
+                     `setup`, found `{name}`"
                 );
                 return Err(self.at(statement.line, &message));
             }
