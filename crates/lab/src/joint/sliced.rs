@@ -248,7 +248,7 @@ fn records(
             "a server and its clients needed only {}: the step runs {} in the next block, and these \
              slices don't count",
             needed.text(step),
-            how.slicing.otherwise()
+            how.slicing.otherwise(step)
         );
         warnings.push(Warning::new("not-cpu-bound", text));
     } else if how.ms.is_none() {

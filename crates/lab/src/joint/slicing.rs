@@ -150,13 +150,19 @@ impl Slicing {
         }
         let own = least(found, step)?;
         needs.push(own);
-        let typical = if self.freezable { Some(own) } else { typical(&needs, step) };
+        let typical = if self.can_freeze(step) { Some(own) } else { typical(&needs, step) };
         typical.filter(|need| !need.is_bound(step))
     }
 
-    /// How steps run that are not CPU-bound.
-    pub fn otherwise(&self) -> &'static str {
-        if self.freezable { "in frozen slices" } else { "in turns" }
+    /// How a step runs if it is not CPU-bound.
+    pub fn otherwise(&self, step: &Step) -> &'static str {
+        if self.can_freeze(step) { "in frozen slices" } else { "in turns" }
+    }
+
+    /// True if servers may be frozen in a step. A query can have a time limit, which goes by the
+    /// clock while its server is frozen.
+    fn can_freeze(&self, step: &Step) -> bool {
+        self.freezable && step.asks.is_none()
     }
 
     /// True if servers are frozen in one of these steps. `inside`: clients are in the processes of
@@ -169,7 +175,7 @@ impl Slicing {
     fn frozen(&self, step: &Step, inside: bool) -> Option<String> {
         match self.pairing {
             Pairing::Frozen => Some("the plan says so".to_owned()),
-            Pairing::Auto if self.freezable => {
+            Pairing::Auto if self.can_freeze(step) => {
                 let unbound = || {
                     let mut needs = self.needs(step).into_iter().take(DECIDING);
                     needs.find_map(|need| need.limit(step, "one of the first blocks").err())
@@ -203,6 +209,11 @@ impl Slicing {
     pub fn way(&self, step: &Step, inside: bool) -> (Way, String) {
         let in_turns = |why: &str| (Way::InTurns, why.to_owned());
         if let Some(why) = self.frozen(step, inside) {
+            if step.asks.is_some() {
+                return in_turns(
+                    "a time limit of its query would go on while its server is frozen",
+                );
+            }
             return match runs_on(step) {
                 Ok(()) => (checked(self.given.unwrap_or(FROZEN), true), why),
                 Err(why) => in_turns(why),

@@ -110,6 +110,18 @@ fn one_of_the_first_blocks_without_need_for_a_cpu_freezes_the_others() {
 }
 
 #[test]
+fn a_query_is_never_frozen() {
+    let asks =
+        workload::Asks { opening: Vec::new(), queries: Vec::new(), compared: plan::Compared::Rows };
+    let step = Step { asks: Some(asks), ..first_step() };
+    let mut auto = freezable();
+    auto.learn(step.key.clone(), 1, need(0.4), None);
+    assert_eq!(chosen(&auto, &step).0, Way::InTurns);
+    assert_eq!(auto.otherwise(&step), "in turns");
+    assert_eq!(chosen(&slicing(Pairing::Frozen, None), &step).0, Way::InTurns);
+}
+
+#[test]
 fn a_held_transaction_belongs_to_one_server() {
     let plan = plan::InsertPlan { hold_transaction_seconds: 1, ..small() };
     let benchmark = benchmark(plan);
