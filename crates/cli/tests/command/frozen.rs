@@ -1,5 +1,6 @@
 //! Blocks whose servers are frozen but for the one that has the load.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::time::{Duration, Instant};
 
@@ -35,6 +36,11 @@ const KEYS: u32 = 50_000;
 
 /// True if the kernel has frozen a control group of this run, or stopped a process.
 fn is_frozen(place: &Place) -> bool {
+    !frozen(place).is_empty()
+}
+
+/// What is frozen of this run.
+fn frozen(place: &Place) -> BTreeSet<String> {
     let frozen = |group: &std::path::PathBuf| {
         let events = fs::read_to_string(group.join("cgroup.events")).unwrap_or_default();
         let state = fs::read_to_string(group.join("freezer.state")).unwrap_or_default();
@@ -44,11 +50,12 @@ fn is_frozen(place: &Place) -> bool {
         let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
         stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('T'))
     };
-    let records = place.ledger().records().unwrap();
-    records.iter().any(|record| {
+    let mut records = place.ledger().records().unwrap();
+    records.retain(|record| {
         record.cgroups.iter().any(frozen)
             || record.process.as_ref().is_some_and(|process| stopped(process.pid))
-    })
+    });
+    records.into_iter().map(|record| record.name).collect()
 }
 
 fn wait_until_frozen(place: &Place) {
@@ -142,8 +149,14 @@ fn engines_with_their_clients_in_frozen_slices() {
 /// A run of two engines, one of which is frozen.
 fn frozen_engines(place: &Place) -> Running {
     let mut run = place.start_run(&[&place.plan(&keys(600))]);
-    // Printed when it begins, and it lasts.
-    run.wait_for("trial 2/2", "  overwrite");
+    // Printed when it ends; what follows lasts. One of them can still be frozen from it.
+    run.wait_for("trial 2/2", "  fillseq");
+    let (begin, mut seen) = (Instant::now(), BTreeSet::new());
+    while seen.len() < 2 {
+        assert!(begin.elapsed() < Duration::from_secs(900), "only {seen:?} were frozen");
+        seen.append(&mut frozen(place));
+        std::thread::sleep(Duration::from_millis(5));
+    }
     wait_until_frozen(place);
     run
 }
