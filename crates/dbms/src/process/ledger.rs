@@ -384,11 +384,35 @@ fn clean(record: &Record, remove_cgroups: &dyn Fn(&[PathBuf])) -> Swept {
 fn remove_owned(directory: &Path, id: &str) -> Result<bool, Error> {
     match fs::read_to_string(directory.join(MARKER)) {
         Ok(marker) if marker == id => {
-            fs::remove_dir_all(directory).map_err(Error::io("remove", directory))?;
+            remove_marker_last(directory, id).map_err(Error::io("remove", directory))?;
             Ok(true)
         }
         _ => Ok(fs::remove_dir(directory).is_ok()),
     }
+}
+
+/// Removes a directory so that it keeps its marker as long as anything else is in it: whoever is
+/// killed meanwhile, or fails because a process still writes there, leaves what another can remove.
+fn remove_marker_last(directory: &Path, id: &str) -> std::io::Result<()> {
+    for entry in fs::read_dir(directory)? {
+        let entry = entry?;
+        let removed = match entry.file_type()?.is_dir() {
+            true => fs::remove_dir_all(entry.path()),
+            false if entry.file_name() == MARKER => Ok(()),
+            false => fs::remove_file(entry.path()),
+        };
+        // Whoever writes there may have removed it.
+        removed.or_else(|error| match error.kind() {
+            std::io::ErrorKind::NotFound => Ok(()),
+            _ => Err(error),
+        })?;
+    }
+    let marker = directory.join(MARKER);
+    fs::remove_file(&marker)?;
+    fs::remove_dir(directory).inspect_err(|_| {
+        // Something came meanwhile.
+        let _ = fs::write(&marker, id);
+    })
 }
 
 #[cfg(test)]

@@ -41,6 +41,40 @@ fn living_owners_are_left_alone() {
 }
 
 #[test]
+fn what_can_not_be_removed_whole_stays_marked() {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    let (directory, ledger) = ledger();
+    let trial = directory.path().join("trial");
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        // A process that the sweep does not know, and that goes on for a moment.
+        scope.spawn(|| {
+            for number in 0_u64.. {
+                if done.load(Ordering::Relaxed) {
+                    break;
+                }
+                let folder = trial.join((number % 7).to_string());
+                let _ = fs::create_dir(&folder);
+                let _ = fs::write(folder.join(number.to_string()), "x");
+            }
+        });
+        for _ in 0..200 {
+            let mut entry = ledger.enter("a").unwrap();
+            entry.make_directory(&trial, 0o755).unwrap();
+            let id = entry.record.id.clone();
+            if entry.remove().is_err() {
+                assert_eq!(fs::read_to_string(trial.join(MARKER)).unwrap(), id);
+                while remove_owned(&trial, &id).is_err() {}
+                fs::remove_file(ledger.directory.join(format!("{id}.json"))).unwrap();
+            }
+            assert!(!trial.exists());
+        }
+        done.store(true, Ordering::Relaxed);
+    });
+}
+
+#[test]
 fn leftovers_of_a_dead_owner_are_removed_only_if_marked() {
     let (directory, ledger) = ledger();
     let mut entry = ledger.enter("a").unwrap();
