@@ -97,6 +97,9 @@ pub enum ReportError {
     /// The requested limit of variation is outside (0, 1).
     #[error("expected a limit between 0 and 1 such as 0.03 for 3%, found {0}")]
     BadLimit(f64),
+    /// The queries of all trials failed or gave wrong results.
+    #[error("expected results that can be compared, found none: {}", .0.join("; "))]
+    AllLeftOut(Vec<String>),
     /// Nothing can be put in this order.
     #[error(
         "ordering by {order} needs a {order} for every trial, found none for {}; choose another order",

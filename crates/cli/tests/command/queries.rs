@@ -111,6 +111,12 @@ fn each_difference_is_found_alone() {
     let gate = place.steelyard(&["compare", "--gate"]);
     gate.expect(1, &[]);
     assert!(gate.stderr.contains("dates: wrong result"), "{}", gate.stderr);
+    let history = place.steelyard(&["history", "--by", "date"]);
+    history.expect(0, &[]);
+    for left_out in ["dates of b in experiment 2: wrong result", "tax of b in experiment 1"] {
+        let said = history.stdout.contains(&format!("left out: {left_out}"));
+        assert!(said, "{left_out}: {}", history.stdout);
+    }
     let database = Database::of(&place.results());
     database.assert_sound();
     let number = |sql: &str| database.number(sql);

@@ -7,6 +7,7 @@ use plan::{Plan, Sequence, SequenceKey, StepKey, WorkloadPlan};
 
 use crate::ReportError;
 use crate::load::chosen::{Chosen, Shape, Source};
+use crate::load::pairing::Way;
 use crate::load::trials::{Conducted, System, Trials, Value, named};
 use crate::output::table::{distinct, place_of};
 
@@ -74,7 +75,7 @@ pub(super) fn gather(
         .filter(|value| {
             let step = trials.step(value);
             kin.contains(&step.workload)
-                && !step.sliced
+                && step.way == Way::Whole
                 && sequences.iter().any(|sequence| sequence.place(&step.key).is_some())
         })
         .collect();
@@ -142,7 +143,7 @@ fn others(trials: &Trials, kin: &[usize]) -> String {
         return format!("{}, with other workloads or other settings of it", named(&names));
     }
     let steps = distinct(related.iter().map(|value| titled(&trials.step(value).key)));
-    let sliced = related.iter().all(|value| trials.step(value).sliced);
+    let sliced = related.iter().all(|value| trials.step(value).way != Way::Whole);
     format!("only {}{}", steps.join(", "), if sliced { " in slices" } else { "" })
 }
 

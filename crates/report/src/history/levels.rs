@@ -1,6 +1,6 @@
-//! The levels by which runs are compared.
+//! The levels by which runs are compared, and the steps that are not.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use metrics::OPS;
 use store::StepId;
@@ -13,33 +13,72 @@ use crate::judging::{by_cpu, sliced};
 use crate::load::chosen::Source;
 use crate::load::experiment::{Which, load_figures};
 use crate::load::model::{Results, Sample, StepResults, VariantStep};
-use crate::load::trials::Trials;
+use crate::load::pairing::Way;
+use crate::load::trials::{Trials, Value};
+use crate::load::wrong;
 
-/// Sets [`crate::load::trials::Value::level`] so that variants of an experiment have the ratios to
-/// its base that `compare` gives. With slices, these are free of disturbances that hit neighboring
-/// slices alike; where a hypervisor took much CPU, they are those of the DBMS's own CPU time. Does
-/// nothing for metrics other than throughput.
+/// Compares the values of an experiment as `compare` does, and returns notes on what was left out.
+///
+/// Leaves out the steps of a variant whose query failed, or whose answers differ from the base's.
+/// Sets [`crate::load::trials::Value::level`] so that variants have the ratios to the base that
+/// `compare` gives. With slices, these are free of disturbances that hit neighboring slices alike;
+/// where a hypervisor took much CPU, they are those of the DBMS's own CPU time. The levels of
+/// metrics other than throughput stay as they are.
 ///
 /// # Errors
 /// When a store cannot be read.
-pub(super) fn as_judged(trials: &mut Trials, sources: &[Source<'_>]) -> Result<(), ReportError> {
-    if trials.metric != OPS.name {
-        return Ok(());
-    }
+pub(super) fn as_judged(
+    trials: &mut Trials,
+    sources: &[Source<'_>],
+) -> Result<Vec<String>, ReportError> {
+    let mut notes = Vec::new();
+    let mut wrong: HashSet<(usize, StepId)> = HashSet::new();
+    let throughput = trials.metric == OPS.name;
     for (place, conducted) in trials.experiments.iter().enumerate() {
         let steps = &trials.steps;
         let mut values: Vec<_> =
             trials.values.iter_mut().filter(|value| value.experiment == place).collect();
-        if !values.iter().any(|value| steps[value.step].sliced || value.disturbed) {
+        let answered = values.iter().any(|value| value.answered);
+        let shared = |value: &&mut Value| steps[value.step].way != Way::Whole || value.disturbed;
+        let leveled = throughput && values.iter().any(shared);
+        if !answered && !leveled {
             continue;
         }
         let store = sources[conducted.source].store;
-        let levels = levels(&load_figures(store, Which::Id(conducted.experiment.id))?);
+        let results = load_figures(store, Which::Id(conducted.experiment.id))?;
+        let levels = if leveled { levels(&results) } else { HashMap::new() };
         for value in &mut values {
             value.level = levels.get(&value.id).copied().unwrap_or(value.level);
         }
+        if answered {
+            wrong.extend(wrong_answers(&results, &mut notes).map(|step| (place, step)));
+        }
     }
-    Ok(())
+    trials.values.retain(|value| !wrong.contains(&(value.experiment, value.id)));
+    Ok(notes)
+}
+
+/// The steps of variants whose queries failed or gave other results than the base's, with notes.
+fn wrong_answers(results: &Results, notes: &mut Vec<String>) -> impl Iterator<Item = StepId> {
+    let mut found = Vec::new();
+    let base = results.variant_named(&results.experiment.base);
+    for step in &results.steps {
+        for (place, variant) in step.variants.iter().enumerate() {
+            let differs =
+                || wrong::wrong(results, step, base.filter(|base| *base != place)?, place);
+            let Some(why) = wrong::refused(results, step, [place; 2]).or_else(differs) else {
+                continue;
+            };
+            notes.push(format!(
+                "left out: {} of {} in experiment {}: {why}",
+                step.key.label(false),
+                results.variant_name(place),
+                results.experiment.id,
+            ));
+            found.extend(variant.samples.iter().map(|sample| sample.step));
+        }
+    }
+    found.into_iter()
 }
 
 fn levels(results: &Results) -> HashMap<StepId, f64> {

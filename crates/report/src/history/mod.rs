@@ -65,10 +65,14 @@ pub fn history(sources: &[Source<'_>], options: &HistoryOptions) -> Result<Histo
     if let Some(machine) = &options.machine {
         trials.only_on(machine);
     }
-    levels::as_judged(&mut trials, sources)?;
+    let left_out = levels::as_judged(&mut trials, sources)?;
+    if trials.values.is_empty() {
+        return Err(ReportError::AllLeftOut(left_out));
+    }
     let order = options.order.unwrap_or_else(|| lines::usual_order(&trials));
     let lines = lines::lines(&trials, order, &options.commits)?;
-    let document = document::document(&trials, order, &lines);
+    let mut document = document::document(&trials, order, &lines);
+    document.notes.extend(left_out);
     let sheet = tables::sheet(&document);
     Ok(History { document, sheet })
 }

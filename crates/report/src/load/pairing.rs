@@ -1,6 +1,38 @@
-//! Which samples of a step count as slices.
+//! How the variants of a step shared the machine, and which samples count as slices.
 
 use super::model::{Sample, StepResults, VariantStep};
+
+/// How the variants of a step shared the machine in a trial. Figures of two ways are not compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub(crate) enum Way {
+    /// Each had the load for the whole step.
+    #[default]
+    Whole,
+    /// The load moved between servers that were all running.
+    Sliced,
+    /// The load moved between servers, and those without it were frozen.
+    Frozen,
+}
+
+impl Way {
+    /// That of a trial with these lengths of a slice and of a switch, NaN where it has none.
+    pub(crate) fn of(slice_ms: f64, switch_ms: f64) -> Self {
+        match (slice_ms.is_nan(), switch_ms.is_nan()) {
+            (true, _) => Self::Whole,
+            (false, true) => Self::Sliced,
+            (false, false) => Self::Frozen,
+        }
+    }
+
+    /// What follows the name of a step.
+    pub(crate) fn suffix(self) -> &'static str {
+        match self {
+            Self::Whole => "",
+            Self::Sliced => " (slices)",
+            Self::Frozen => " (frozen slices)",
+        }
+    }
+}
 
 /// Puts the samples in order of their blocks. The first blocks of a step may have run in slices
 /// before they decided for turns: then none is of slices. Or they decided for frozen slices: then

@@ -4,12 +4,13 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use metrics::{LATENCIES, SLICE_MS, STEAL};
+use metrics::{ANSWERS, LATENCIES, SLICE_MS, SLICE_SWITCH_MS, STEAL};
 use plan::{Plan, Sequence, StepKey};
 use store::{Experiment, Measure, Scope, StepId, StepKind, TrialId, TrialState};
 
 use super::chosen::{Chosen, Shape, Source, Workload, experiments};
 use super::machine::{self, Machine};
+use super::pairing::Way;
 use crate::ReportError;
 use crate::output::table::{distinct, place_of};
 
@@ -90,8 +91,7 @@ pub(crate) struct WorkloadStep {
     pub(crate) measure: Arc<Measure>,
     /// The steps before it in the plan, because they create its data.
     before: Vec<String>,
-    /// True if the load moved between variants in slices.
-    pub(crate) sliced: bool,
+    pub(crate) way: Way,
 }
 
 /// One step of one trial.
@@ -115,6 +115,8 @@ pub(crate) struct Value {
     pub(crate) level: f64,
     /// True if a hypervisor took more CPU than a plan allows by default.
     pub(crate) disturbed: bool,
+    /// True if its answers were recorded.
+    pub(crate) answered: bool,
     /// Duration of the step.
     pub(crate) seconds: f64,
 }
@@ -181,10 +183,10 @@ impl Trials {
         let sequences = plan.map(|plan| plan.workload.sequences()).unwrap_or_default();
         for row in store.step_values(
             experiment.id,
-            &[&self.metric, SLICE_MS.name, STEAL.name],
+            &[&self.metric, SLICE_MS.name, SLICE_SWITCH_MS.name, STEAL.name, ANSWERS.name],
             Scope::Results,
         )? {
-            let (Some(system), [value, slice, stolen]) =
+            let (Some(system), [value, slice, switch, stolen, answers]) =
                 (places.get(&row.variant), &row.values[..])
             else {
                 continue;
@@ -193,8 +195,8 @@ impl Trials {
             if row.kind != StepKind::Measured || value.is_nan() {
                 continue;
             }
-            let sliced = !slice.is_nan();
-            let known = (row.key, Arc::as_ptr(&row.measure), sliced);
+            let way = Way::of(*slice, *switch);
+            let known = (row.key, Arc::as_ptr(&row.measure), way);
             let step = match places_of_steps.get(&known) {
                 Some(place) => *place,
                 None => {
@@ -203,7 +205,7 @@ impl Trials {
                         before: before(&sequences, &known.0),
                         key: known.0.clone(),
                         measure: row.measure,
-                        sliced,
+                        way,
                     };
                     let place = place_of(&mut self.steps, step, WorkloadStep::eq);
                     places_of_steps.insert(known, place);
@@ -221,6 +223,7 @@ impl Trials {
                 value: *value,
                 level: *value,
                 disturbed: *stolen > plan::DEFAULT_STEAL_LIMIT,
+                answered: !answers.is_nan(),
                 seconds: row.seconds,
             });
         }
@@ -430,8 +433,7 @@ pub(crate) fn family(dbms: &str) -> String {
 impl WorkloadStep {
     /// Its name in tables if all have the same number of clients.
     pub(crate) fn label(&self) -> String {
-        let name = self.key.label(false);
-        if self.sliced { format!("{name} (slices)") } else { name }
+        format!("{}{}", self.key.label(false), self.way.suffix())
     }
 }
 

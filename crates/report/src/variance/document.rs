@@ -6,6 +6,7 @@ use super::options::{Deviation, VarianceOptions};
 use super::setups::{Setup, StepValues};
 use crate::ReportError;
 use crate::load::chosen::Source;
+use crate::load::pairing::Way;
 use crate::load::trials::{Conducted, Trials, Value};
 use crate::output::table::{distinct, place_of};
 
@@ -314,7 +315,7 @@ fn within(
     deviation: Deviation,
 ) -> Result<Option<WithinDocument>, ReportError> {
     let step = trials.step(value);
-    if step.sliced {
+    if step.way != Way::Whole {
         // Its per-second figures belong to all servers together.
         return Ok(None);
     }
