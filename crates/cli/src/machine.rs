@@ -14,7 +14,7 @@ use crate::progress::Progress;
 
 /// Where servers run on this machine, where their builds may come from, and whether to show
 /// progress.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct Machine {
     /// Where servers keep their data; a run measures the storage of this directory [default:
     /// /var/tmp/steelyard-UID]

@@ -1,4 +1,4 @@
-//! What a count has found, measured once more: a change and the one before it beside each other.
+//! What was found, measured once more: a change and the one before it beside each other.
 
 use std::time::Duration;
 
@@ -20,9 +20,9 @@ pub struct Confirming<'a, 'b> {
     pub budget: Option<Option<Duration>>,
 }
 
-/// Counts each culprit and the one before it again, in one experiment, which also names the
-/// functions, and runs both if that is asked. A change that does not show again is not found, nor
-/// is one that can't be measured again.
+/// Measures each culprit and the one before it again, in one experiment. If they were counted, a
+/// count also names the functions, and a run follows if that is asked. A change that does not show
+/// again is not found, nor is one that can't be measured again.
 pub fn confirm(
     document: &mut Document,
     state: &mut State,
@@ -50,53 +50,114 @@ fn unconfirmed(
     state: &mut State,
     mut how: Confirming<'_, '_>,
 ) -> anyhow::Result<Option<String>> {
-    let margin = document.margin;
+    let Document { method, margin, ref metric, .. } = *document;
+    let metric = metric.clone().unwrap_or_else(|| slicing::METRIC.to_owned());
     let mut reason = None;
     // They share the budget.
     let culprits = u32::try_from(document.culprits.len()).unwrap_or(u32::MAX).max(1);
     how.budget = how.budget.map(|budget| budget.map(|time| time / culprits));
     for culprit in &mut document.culprits {
-        let experiment = how.measured(state, Method::Count, culprit.ends)?;
-        let counted = counting::read(&how.site.store()?, experiment)?;
-        culprit.counted = again(&counted, culprit);
-        for moved in &culprit.moved {
-            let same = culprit.counted.iter().find(|it| it.measure == moved.measure);
-            if same.is_some_and(|it| shows_again(moved.ratio, it.ratio, margin)) {
-                continue;
-            }
-            let found = same.map_or("it was not counted".to_owned(), |it| {
-                format!("it differs by {}", change(it.ratio))
-            });
-            let after = state.candidates()[culprit.ends.1].short();
-            reason = Some(format!(
-                "{}: beside the one before it, {after} does not show the change again: {found}",
-                moved.measure
-            ));
+        let mut found = None;
+        if method == Method::Count {
+            found = how.count(state, culprit, margin)?;
         }
         if how.budget.is_some() {
-            let experiment = how.measured(state, Method::Run, culprit.ends)?;
-            let found = slicing::read(&how.site.store()?, experiment, slicing::METRIC, margin)?;
-            if let Some(reason) = slicing::unjudged(&found) {
-                anyhow::bail!(reason);
-            }
-            let steps = slicing::compared(&found).into_iter().map(|(step, comparison)| RunStep {
-                step,
-                ratio: comparison.ratio,
-                low: comparison.low,
-                high: comparison.high,
-                verdict: comparison.verdict.as_str().to_owned(),
-            });
-            let steps: Vec<RunStep> = steps.collect();
-            anyhow::ensure!(!steps.is_empty(), "experiment {experiment} has no step to compare");
-            let differs = |step: &RunStep| ["regression", "improvement"].contains(&&*step.verdict);
-            culprit.instructions_only = !steps.iter().any(differs);
-            culprit.run = Some(steps);
+            how.run(state, culprit, (&metric, margin))?;
+        }
+        if method == Method::Run {
+            found = missing_in_run(culprit);
+            how.forget_undecided(state, culprit)?;
+        }
+        if let Some((measure, found)) = found {
+            let after = state.candidates()[culprit.ends.1].short();
+            reason = Some(format!(
+                "{measure}: beside the one before it, {after} does not show the change again: \
+                 {found}"
+            ));
         }
     }
     Ok(reason)
 }
 
+/// What moved and does not differ again, in the same direction, in a run; and what it does.
+fn missing_in_run(culprit: &Named) -> Option<(String, String)> {
+    let steps = culprit.run.as_deref().unwrap_or_default();
+    culprit.moved.iter().find_map(|moved| {
+        let same = steps.iter().find(|step| step.step == moved.measure);
+        let again = |step: &&RunStep| differs(step) && (step.ratio > 1.0) == (moved.ratio > 1.0);
+        let found = match same {
+            Some(step) if again(&step) => return None,
+            Some(step) => format!("{} ({})", step.verdict, change(step.ratio)),
+            None => "it was not measured".to_owned(),
+        };
+        Some((moved.measure.clone(), found))
+    })
+}
+
+fn differs(step: &RunStep) -> bool {
+    ["regression", "improvement"].contains(&&*step.verdict)
+}
+
 impl Confirming<'_, '_> {
+    /// Counts both, and returns what moved and does not show again.
+    fn count(
+        &mut self,
+        state: &mut State,
+        culprit: &mut Named,
+        margin: f64,
+    ) -> anyhow::Result<Option<(String, String)>> {
+        let experiment = self.measured(state, Method::Count, culprit.ends)?;
+        let counted = counting::read(&self.site.store()?, experiment)?;
+        culprit.counted = again(&counted, culprit);
+        Ok(culprit.moved.iter().find_map(|moved| {
+            let same = culprit.counted.iter().find(|it| it.measure == moved.measure);
+            if same.is_some_and(|it| shows_again(moved.ratio, it.ratio, margin)) {
+                return None;
+            }
+            let found = same.map_or("it was not counted".to_owned(), |it| {
+                format!("it differs by {}", change(it.ratio))
+            });
+            Some((moved.measure.clone(), found))
+        }))
+    }
+
+    /// Runs both.
+    fn run(
+        &mut self,
+        state: &mut State,
+        culprit: &mut Named,
+        (metric, margin): (&str, f64),
+    ) -> anyhow::Result<()> {
+        let experiment = self.measured(state, Method::Run, culprit.ends)?;
+        let found = slicing::read(&self.site.store()?, experiment, metric, margin)?;
+        if let Some(reason) = slicing::unjudged(&found) {
+            anyhow::bail!(reason);
+        }
+        let steps = slicing::compared(&found).into_iter().map(|(step, comparison)| RunStep {
+            step,
+            ratio: comparison.ratio,
+            low: comparison.low,
+            high: comparison.high,
+            verdict: comparison.verdict.as_str().to_owned(),
+        });
+        let steps: Vec<RunStep> = steps.collect();
+        anyhow::ensure!(!steps.is_empty(), "experiment {experiment} has no step to compare");
+        culprit.instructions_only = !steps.iter().any(differs);
+        culprit.run = Some(steps);
+        Ok(())
+    }
+
+    /// The same command measures again what was not decided.
+    fn forget_undecided(&mut self, state: &mut State, culprit: &Named) -> anyhow::Result<()> {
+        let steps = culprit.run.iter().flatten();
+        let moved = |step: &&RunStep| culprit.moved.iter().any(|it| it.measure == step.step);
+        if steps.filter(moved).any(|step| step.verdict == "inconclusive") {
+            state.pairs.retain(|pair| (pair.before, pair.after) != culprit.ends);
+            (self.keep)(state)?;
+        }
+        Ok(())
+    }
+
     /// The experiment with these two, from the store if it is still there.
     fn measured(
         &mut self,
@@ -157,7 +218,50 @@ fn shows_again(found: f64, again: f64, margin: f64) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::shows_again;
+    use super::super::document::Moved;
+    use super::super::state::tests::state;
+    use super::*;
+
+    fn named_for_tests(moved: Moved) -> Named {
+        Named {
+            suspects: Vec::new(),
+            before: state(Method::Run, 1).request.candidates[0].clone(),
+            ends: (0, 1),
+            diffstat: None,
+            moved: vec![moved],
+            counted: Vec::new(),
+            run: None,
+            instructions_only: false,
+            command: String::new(),
+        }
+    }
+
+    #[test]
+    fn a_run_confirms_what_differs_again_in_the_same_direction() {
+        let found = |moved: f64, step: &str, ratio: f64, verdict: &str| {
+            let moved = Moved {
+                measure: "l.i0".to_owned(),
+                ratio: moved,
+                low: moved,
+                high: moved,
+                probability: 1.0,
+            };
+            let (low, high) = (None, None);
+            let (step, verdict) = (step.to_owned(), verdict.to_owned());
+            let step = RunStep { step, ratio, low, high, verdict };
+            let mut culprit = named_for_tests(moved);
+            culprit.run = Some(vec![step]);
+            missing_in_run(&culprit).map(|(_, found)| found)
+        };
+        assert_eq!(found(0.95, "l.i0", 0.96, "regression"), None);
+        assert_eq!(found(1.05, "l.i0", 1.06, "improvement"), None);
+        let other = "improvement (+4.00%)";
+        assert_eq!(found(0.95, "l.i0", 1.04, "improvement").as_deref(), Some(other));
+        let open = "inconclusive (−4.00%)";
+        assert_eq!(found(0.95, "l.i0", 0.96, "inconclusive").as_deref(), Some(open));
+        let none = "it was not measured";
+        assert_eq!(found(0.95, "l.x", 0.96, "regression").as_deref(), Some(none));
+    }
 
     #[test]
     fn a_change_shows_again_on_the_same_side() {

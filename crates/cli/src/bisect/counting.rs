@@ -75,7 +75,7 @@ fn figure(variant: &CountedVariant) -> Figure {
     let error = spread.max(report::LEAST_DIFFERENCE) / NORMAL;
     // Those of an exact count: it may still have counted what does not belong to it.
     let freedom = suspect::Look::counted(1, 1.0).freedom;
-    Figure { log: variant.per_statement.ln(), error, freedom }
+    Figure { log: variant.per_statement.ln(), error, freedom, by_cpu: false }
 }
 
 #[cfg(test)]

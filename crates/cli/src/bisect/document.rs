@@ -20,6 +20,8 @@ pub struct Document {
     pub method: Method,
     /// The metric by which runs are judged; `null` for counts of instructions.
     pub metric: Option<String>,
+    /// True if the looks are judged by CPU time, because a hypervisor took much.
+    pub by_cpu: bool,
     /// Changes by more than this fraction were looked for.
     pub margin: f64,
     /// The good end.
@@ -190,6 +192,7 @@ pub fn document(state: &State, found: &[Found], ended: Ended) -> Document {
         format: FORMAT,
         method: request.method,
         metric: request.metric.clone(),
+        by_cpu: state.is_by_cpu(),
         margin: request.margin,
         good: candidates[0].clone(),
         bad: candidates[state.last()].clone(),

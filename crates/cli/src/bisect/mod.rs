@@ -3,7 +3,7 @@
 //! `candidates` are the commits or releases, `plans` what is measured, `state` what is known so
 //! far, `search` the search (with crate `suspect`), which looks by `counting` or by runs in slices
 //! (`slicing`) on a `site`. `document` is the answer, `text` its form for people, and `confirm`
-//! measures what was found once more.
+//! measures what was found once more. `words` are those of the command.
 
 mod candidates;
 mod confirm;
@@ -15,10 +15,11 @@ mod site;
 mod slicing;
 mod state;
 mod text;
+mod words;
 
 use std::path::{Path, PathBuf};
 
-use clap::{Args, Parser, ValueEnum};
+use clap::{Args, CommandFactory, Parser, ValueEnum};
 use dbms::History;
 use lab::Event;
 use plan::{Layer, Protocol};
@@ -27,11 +28,10 @@ use crate::changes::{Changes, named};
 use crate::dash;
 use crate::exit::refuse;
 use crate::machine::{Machine, Ready};
-use crate::pasted::pasted;
 use crate::results::ResultsDir;
 use crate::short::ShortForm;
 
-use candidates::{Candidate, Line};
+use candidates::Line;
 use confirm::Confirming;
 use counting::Counting;
 use document::Document;
@@ -121,15 +121,24 @@ struct Again {
 
 /// Searches and prints the answer.
 pub fn run(args: &BisectArgs) -> anyhow::Result<()> {
+    let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
+    let given: Vec<String> = words.collect();
     if args.resume && args.what.is_empty() && args.short.variants()?.is_empty() {
+        // These say where it runs.
+        let elsewhere = ResultsDir::augment_args(Machine::augment_args(clap::Command::new("")));
+        let mut elsewhere: Vec<&str> =
+            elsewhere.get_arguments().map(|argument| argument.get_id().as_str()).collect();
+        elsewhere.push("resume");
         let words = Kept::latest(args.directory.writable()?)?;
+        let words = words::resumed(words, &Again::command(), &given, &elsewhere)?;
         let mut again = Again::try_parse_from(&words)?;
         again.args.directory = args.directory.clone();
-        again.args.format = args.format;
+        if !args.machine.again().is_empty() {
+            again.args.machine = args.machine.clone();
+        }
         return bisect(&again.args, words);
     }
-    let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
-    bisect(args, words.collect())
+    bisect(args, given)
 }
 
 fn bisect(args: &BisectArgs, words: Vec<String>) -> anyhow::Result<()> {
@@ -142,6 +151,9 @@ fn bisect(args: &BisectArgs, words: Vec<String>) -> anyhow::Result<()> {
         options.findings = crate::doctor::before_run(&options.data_dir, false, &mut |line| {
             progress.tell(Event::Note(line));
         })?;
+    }
+    for unread in kept.unread() {
+        progress.tell(Event::Note(unread));
     }
     if !state.looks.is_empty() {
         let text = format!("going on with {}", kept.path().display());
@@ -159,6 +171,7 @@ fn bisect(args: &BisectArgs, words: Vec<String>) -> anyhow::Result<()> {
         interrupted,
         progress,
     };
+    site.check_unchanged(&state, kept.path())?;
     let answer = answer(args, &mut site, &mut state, &kept, history.as_ref());
     site.progress.finish();
     let document = answer.map_err(|error| match confirm::is_interrupted(&error) {
@@ -214,10 +227,13 @@ fn answer(
             culprit.diffstat = Some(history.diffstat(from.revision(), to.revision())?);
         }
         let after = &state.candidates()[culprit.ends.1];
-        culprit.command = again(&state.words, &culprit.before, after);
+        culprit.command = words::again(&state.words, &culprit.before, after);
     }
-    if state.request.method == Method::Count {
-        let budget = args.confirm.then_some(budget);
+    let budget = match state.request.method {
+        Method::Count => args.confirm.then_some(budget),
+        Method::Run => Some(budget.map(|budget| state.left_for_one(budget))),
+    };
+    if state.request.method == Method::Count || document.answer == "found" {
         confirm::confirm(&mut document, state, Confirming { site, keep, budget })?;
     }
     Ok(document)
@@ -341,29 +357,6 @@ impl BisectArgs {
     }
 }
 
-/// The command with these two ends, to be pasted.
-fn again(words: &[String], good: &Candidate, bad: &Candidate) -> String {
-    let valued = ["--good", "--bad", "--variant", "-v"];
-    let mut kept: Vec<&str> = Vec::new();
-    let mut words = words.iter().map(String::as_str);
-    while let Some(word) = words.next() {
-        let joined = valued.iter().any(|option| {
-            word.strip_prefix(option).is_some_and(|rest| rest.starts_with('=') || *option == "-v")
-        });
-        if valued.contains(&word) {
-            words.next();
-        } else if !joined && word != "--resume" {
-            kept.push(word);
-        }
-    }
-    let [from, to] = match good.commit {
-        Some(_) => ["--good", "--bad"],
-        None => ["-v", "-v"],
-    };
-    kept.extend([from, good.revision(), to, bad.revision()]);
-    pasted(&kept, &[])
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -449,36 +442,6 @@ mod tests {
             plan.text.contains("rows = 4000") && plan.text.contains("insert-5"),
             "{}",
             plan.text
-        );
-    }
-
-    #[test]
-    fn the_command_for_two_neighbors_can_be_pasted() {
-        let candidate = |name: &str| Candidate {
-            name: name.to_owned(),
-            dbms: format!("postgres@{name}"),
-            commit: None,
-        };
-        let words = |line: &str| -> Vec<String> { line.split(' ').map(str::to_owned).collect() };
-        let line = words("bisect -v postgres@13.1 --variant=postgres@13.2 -vx --kind insert-1");
-        assert_eq!(
-            again(&line, &candidate("13.7"), &candidate("14.3")),
-            "steelyard bisect --kind insert-1 -v postgres@13.7 -v postgres@14.3"
-        );
-        let commit = |id: &str| Candidate {
-            commit: Some(candidates::Commit {
-                id: id.to_owned(),
-                author: String::new(),
-                date: String::new(),
-                subject: String::new(),
-                same_files: false,
-            }),
-            ..candidate(id)
-        };
-        let line = words("bisect git:/x --good v1 --bad=v2 --kind insert-1 --resume");
-        assert_eq!(
-            again(&line, &commit("01"), &commit("23")),
-            "steelyard bisect git:/x --kind insert-1 --good 01 --bad 23"
         );
     }
 }

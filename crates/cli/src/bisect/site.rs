@@ -1,5 +1,6 @@
 //! This machine at work for a bisection: builds, counts and runs.
 
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
@@ -10,7 +11,8 @@ use store::{ExperimentId, Store};
 
 use super::candidates::Candidate;
 use super::plans::Plans;
-use super::state::Built;
+use super::state::{Built, State};
+use crate::exit::refuse;
 use crate::progress::Progress;
 
 /// Everything that builds, counts and runs need.
@@ -50,7 +52,28 @@ impl Site<'_> {
         };
         let commit = self.candidates[place].commit.is_some();
         let code = commit.then(|| dbms::code_hash(&installation)).transpose()?;
-        Ok(Ok(Built { seconds: begin.elapsed().as_secs_f64(), code }))
+        let hash = installation.build.get(dbms::builds::SERVER_HASH);
+        let server = hash.filter(|_| !commit).map(|it| format!("{} {it}", installation.version));
+        Ok(Ok(Built { seconds: begin.elapsed().as_secs_f64(), code, server }))
+    }
+
+    /// Refuses to go on with looks at what has become something else since: a directory that was
+    /// built anew, or a release that has a newer one. A commit stays what it is.
+    pub fn check_unchanged(&mut self, state: &State, kept: &Path) -> anyhow::Result<()> {
+        for (place, known) in &state.built {
+            let name = &self.candidates[*place].name;
+            if known.server.is_none() {
+                continue;
+            }
+            let found = self.build(*place)?.map_err(anyhow::Error::msg)?;
+            if found.server != known.server {
+                return refuse(format!(
+                    "{name} is not what it was when it was looked at; to search anew, remove {}",
+                    kept.display()
+                ));
+            }
+        }
+        Ok(())
     }
 
     /// Counts a plan.

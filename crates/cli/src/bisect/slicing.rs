@@ -112,7 +112,9 @@ fn figures(found: &(Results, Judged)) -> BTreeMap<String, Figure> {
     all.filter_map(|(step, comparison)| {
         let suspect::Look { log_ratio, error, freedom, .. } =
             suspect::Look::measured(1, comparison)?;
-        Some((step, Figure { log: log_ratio, error, freedom }))
+        let by_cpu = |it: &judge::Warning| matches!(it, judge::Warning::ByCpu { .. });
+        let by_cpu = comparison.warnings.iter().any(by_cpu);
+        Some((step, Figure { log: log_ratio, error, freedom, by_cpu }))
     })
     .collect()
 }

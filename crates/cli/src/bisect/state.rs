@@ -51,6 +51,10 @@ pub struct Built {
     pub seconds: f64,
     /// The hash of its code; `None` for a release.
     pub code: Option<String>,
+    /// The version of a release and the hash of its server; `None` for a commit, which stays what
+    /// it is.
+    #[serde(default)]
+    pub server: Option<String>,
 }
 
 /// A figure of a look: a level as a logarithm. That of a count is one of instructions, that of a
@@ -63,6 +67,9 @@ pub struct Figure {
     pub error: f64,
     /// Degrees of freedom of the error.
     pub freedom: f64,
+    /// True if it is of CPU time instead of time, because a hypervisor took much.
+    #[serde(default)]
+    pub by_cpu: bool,
 }
 
 /// A look at a candidate.
@@ -149,6 +156,12 @@ impl State {
         Duration::from_secs_f64(self.looks.iter().map(|look| look.seconds).sum())
     }
 
+    /// What is left of a budget, and not less than what a look took so far.
+    pub fn left_for_one(&self, budget: Duration) -> Duration {
+        let looks = u32::try_from(self.looks.len()).unwrap_or(u32::MAX).max(1);
+        budget.saturating_sub(self.measured()).max(self.measured() / looks)
+    }
+
     /// The candidates that have the code of this one, itself among them.
     fn of_same_code(&self, candidate: usize) -> Vec<usize> {
         let code = |place: usize| self.built.get(&place).and_then(|built| built.code.as_deref());
@@ -179,20 +192,30 @@ impl State {
         !good && (self.request.method == Method::Run || looks <= times)
     }
 
-    /// All looks by one measure, relative to the good end. A look at one of several candidates with
+    /// True if CPU time is all that is known of the runs.
+    pub fn is_by_cpu(&self) -> bool {
+        let mut figures = self.looks.iter().flat_map(|look| look.figures.values()).peekable();
+        figures.peek().is_some() && figures.all(|figure| figure.by_cpu)
+    }
+
+    /// All looks by one measure, relative to the good end. Those by CPU time count only if there
+    /// are no others: a change need not move both. A look at one of several candidates with
     /// the same code is a look at all of them: each carries the part of its information that leaves
     /// the whole as it is.
     pub fn seen(&self, measure: &str) -> Vec<Seen> {
-        let of = |look: &Look| look.figures.get(measure).copied();
+        let by_cpu = self.is_by_cpu();
+        let of = |look: &Look| {
+            look.figures.get(measure).copied().filter(|figure| figure.by_cpu == by_cpu)
+        };
         let base = self.looks.iter().filter(|look| look.candidate == 0).find_map(of);
         let base = match (base, self.request.method) {
             (Some(base), _) => base,
-            (None, Method::Run) => Figure { log: 0.0, error: 0.0, freedom: 1.0 },
+            (None, Method::Run) => Figure { log: 0.0, error: 0.0, freedom: 1.0, by_cpu },
             (None, Method::Count) => return Vec::new(),
         };
         let mut seen = Vec::new();
         for look in self.looks.iter().filter(|look| look.candidate > 0) {
-            let Some(Figure { log, error, freedom }) = of(look) else { continue };
+            let Some(Figure { log, error, freedom, .. }) = of(look) else { continue };
             let same = self.of_same_code(look.candidate);
             if same.contains(&0) {
                 continue;
@@ -216,6 +239,8 @@ impl State {
 #[derive(Debug)]
 pub struct Kept {
     path: PathBuf,
+    /// Files that should be those of bisections, and can't be read as such.
+    unread: Vec<PathBuf>,
 }
 
 impl Kept {
@@ -230,10 +255,9 @@ impl Kept {
     ) -> anyhow::Result<(Self, State)> {
         let folder = results.join(FOLDER);
         fs::create_dir_all(&folder).with_context(|| format!("cannot use {}", folder.display()))?;
-        for (path, state) in all(&folder)? {
-            if state.request == request {
-                return Ok((Self { path }, State { words, ..state }));
-            }
+        let All { read, unread } = all(&folder)?;
+        if let Some((path, state)) = read.into_iter().find(|(_, state)| state.request == request) {
+            return Ok((Self { path, unread }, State { words, ..state }));
         }
         let ends = [&request.candidates[0], &request.candidates[request.candidates.len() - 1]];
         let name = ends.map(|end| end.short().to_owned()).join("-");
@@ -243,7 +267,7 @@ impl Kept {
         };
         let free = (1..).map(file).find(|path| !path.exists());
         let path = free.unwrap_or_else(|| folder.join(name));
-        Ok((Self { path }, State::new(words, request)))
+        Ok((Self { path, unread }, State::new(words, request)))
     }
 
     /// The words of the bisection that was at work last in a results directory.
@@ -253,15 +277,27 @@ impl Kept {
     pub fn latest(results: &Path) -> anyhow::Result<Vec<String>> {
         let folder = results.join(FOLDER);
         let modified = |path: &PathBuf| fs::metadata(path).and_then(|it| it.modified()).ok();
-        let found = if folder.is_dir() { all(&folder)? } else { Vec::new() };
-        let latest = found.into_iter().max_by_key(|(path, _)| modified(path));
-        let none = || WrongRequest(format!("no bisection in {} to resume", results.display()));
+        let All { read, unread } = if folder.is_dir() { all(&folder)? } else { All::default() };
+        let latest = read.into_iter().max_by_key(|(path, _)| modified(path));
+        let none = || {
+            let unread = unread.iter().map(|path| format!("; {}", damaged(path)));
+            WrongRequest(format!(
+                "no bisection in {} to resume{}",
+                results.display(),
+                unread.collect::<String>()
+            ))
+        };
         Ok(latest.ok_or_else(none)?.1.words)
     }
 
     /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// A sentence for each file that can't be read as a bisection.
+    pub fn unread(&self) -> impl Iterator<Item = String> {
+        self.unread.iter().map(|path| damaged(path))
     }
 
     /// Replaces the file.
@@ -274,18 +310,40 @@ impl Kept {
     }
 }
 
-/// All bisections in a folder that this steelyard can read.
-fn all(folder: &Path) -> anyhow::Result<Vec<(PathBuf, State)>> {
+/// The bisections in a folder.
+#[derive(Default)]
+struct All {
+    read: Vec<(PathBuf, State)>,
+    /// Files that this steelyard can't read.
+    unread: Vec<PathBuf>,
+}
+
+fn all(folder: &Path) -> anyhow::Result<All> {
     let unreadable = || format!("cannot read {}", folder.display());
     let entries: Result<Vec<_>, _> = fs::read_dir(folder).with_context(unreadable)?.collect();
+    let paths = entries.with_context(unreadable)?.into_iter().map(|entry| entry.path());
     let mut paths: Vec<PathBuf> =
-        entries.with_context(unreadable)?.into_iter().map(|entry| entry.path()).collect();
+        paths.filter(|path| path.extension().is_some_and(|it| it == "json")).collect();
     paths.sort();
-    let read = |path: PathBuf| {
-        let state: State = serde_json::from_slice(&fs::read(&path).ok()?).ok()?;
-        (state.format == FORMAT).then_some((path, state))
-    };
-    Ok(paths.into_iter().filter_map(read).collect())
+    let mut all = All::default();
+    for path in paths {
+        let state: Option<State> =
+            fs::read(&path).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        match state.filter(|state| state.format == FORMAT) {
+            Some(state) => all.read.push((path, state)),
+            None => all.unread.push(path),
+        }
+    }
+    Ok(all)
+}
+
+/// That a file is left alone.
+fn damaged(path: &Path) -> String {
+    format!(
+        "expected a bisection in {}, found what this steelyard can't read: it is left out; remove \
+         it if no other needs it",
+        path.display()
+    )
 }
 
 #[cfg(test)]
@@ -310,13 +368,13 @@ pub mod tests {
     }
 
     pub fn look(candidate: usize, log: f64) -> Look {
-        let figure = Figure { log, error: 1e-4, freedom: 6.0 };
+        let figure = Figure { log, error: 1e-4, freedom: 6.0, by_cpu: false };
         let figures = BTreeMap::from([("a".to_owned(), figure)]);
         Look { candidate, experiment: 1, seconds: 1.0, figures }
     }
 
     fn built(code: &str) -> Built {
-        Built { seconds: 100.0, code: Some(code.to_owned()) }
+        Built { seconds: 100.0, code: Some(code.to_owned()), server: None }
     }
 
     #[test]
@@ -344,7 +402,23 @@ pub mod tests {
         assert!(Kept::latest(none.path()).unwrap_err().to_string().contains("no bisection"));
         // What another steelyard or a person left there is no state.
         fs::write(kept.path(), "{").unwrap();
-        assert!(open(&first.request).1.looks.is_empty());
+        let (anew, found) = open(&first.request);
+        assert!(found.looks.is_empty() && anew.path() != kept.path());
+        let said: Vec<String> = anew.unread().collect();
+        assert!(said.len() == 1 && said[0].contains("can't read"), "{said:?}");
+    }
+
+    #[test]
+    fn looks_by_cpu_time_are_not_mixed_with_others() {
+        let mut state = state(Method::Run, 3);
+        let mut by_cpu = look(3, 0.05);
+        by_cpu.figures.values_mut().for_each(|figure| figure.by_cpu = true);
+        state.looks.push(by_cpu);
+        assert!(state.is_by_cpu());
+        assert_eq!(state.seen("a").iter().map(|seen| seen.candidate).collect::<Vec<_>>(), [3]);
+        state.looks.push(look(2, 0.0));
+        assert!(!state.is_by_cpu());
+        assert_eq!(state.seen("a").iter().map(|seen| seen.candidate).collect::<Vec<_>>(), [2]);
     }
 
     #[test]

@@ -44,7 +44,14 @@ fn head(document: &Document) -> String {
     let noun = good.noun();
     let by = match document.method {
         Method::Count => "instructions per statement, counted".to_owned(),
-        Method::Run => format!("{}, measured beside the good end", metric(document)),
+        Method::Run => {
+            let by_cpu = if document.by_cpu {
+                ", judged by CPU time because a hypervisor took much"
+            } else {
+                ""
+            };
+            format!("{}, measured beside the good end{by_cpu}", metric(document))
+        }
     };
     let parents = if good.commit.is_some() { " by first parents" } else { "" };
     let same = match same_code.len() {
@@ -130,7 +137,7 @@ fn said(document: &Document, moved: &Moved) -> String {
 
 /// `+5.30%`.
 pub fn change(ratio: f64) -> String {
-    format!("{:+.2}%", 100.0 * (ratio - 1.0))
+    format!("{:+.2}%", 100.0 * (ratio - 1.0)).replace('-', "−")
 }
 
 /// A probability, never as certainty.
