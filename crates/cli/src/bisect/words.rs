@@ -88,7 +88,7 @@ mod tests {
         let given = "bisect --resume --budget 40m --results there --format=json --data-dir x";
         assert_eq!(
             resumed(given).unwrap(),
-            words("bisect insert -v postgres@13.7 --budget 40m --format json")
+            words("bisect insert -v postgres@13.7 --format json --budget 40m")
         );
         assert_eq!(resumed("bisect --resume").unwrap(), last);
         let told = resumed("bisect --resume --margin 1%").unwrap_err().to_string();
