@@ -121,6 +121,31 @@ pub enum Error {
         /// The remedy.
         remedy: &'static str,
     },
+    /// A service did not take an experiment.
+    #[error("{address} refused: {problem}")]
+    Refused {
+        /// Where.
+        address: String,
+        /// What the service said.
+        problem: String,
+    },
+    /// There is no token for a service.
+    #[error(
+        "{address} takes a token: set the environment variable STEELYARD_TOKEN, or STEELYARD_TOKEN_FILE to a file that \
+         has it; `steelyard serve token add NAME` makes one on the machine of the service"
+    )]
+    NoToken {
+        /// Where.
+        address: String,
+    },
+    /// The file of a token cannot be used.
+    #[error("expected a token in the file {}, found {problem}", path.display())]
+    TokenFile {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// No space left.
     #[error("no space left in {}; nothing was changed there; free some space and try again", .0.display())]
     Full(PathBuf),
@@ -152,6 +177,9 @@ impl Error {
             | Error::Older { .. }
             | Error::OtherState { .. }
             | Error::Address { .. }
+            | Error::Refused { .. }
+            | Error::NoToken { .. }
+            | Error::TokenFile { .. }
             | Error::NoCredentials(_) => true,
             Error::Io { source, .. } => source.kind() == io::ErrorKind::NotFound,
             Error::Store(error) => error.is_request(),

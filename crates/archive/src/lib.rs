@@ -1,4 +1,5 @@
-//! Experiments as files and in object storage, and builds, documents and pages in object storage.
+//! Experiments as files, in object storage and pushed to a service; builds, documents and pages in
+//! object storage.
 //!
 //! [`export`] writes one experiment with its artifacts to a file, and [`import`] adds it to the
 //! results on any machine, with nothing lost and nothing doubled. An experiment is identified by
@@ -14,6 +15,7 @@
 //! # }
 //! ```
 
+mod agent;
 mod archive;
 mod bounded;
 mod builds;
@@ -25,6 +27,7 @@ mod manifest;
 mod output;
 mod pages;
 mod remote;
+mod service;
 mod shelf;
 mod view;
 mod workshop;
@@ -35,9 +38,10 @@ pub use error::Error;
 pub use export::export;
 pub use file::MAGIC;
 pub use import::{Imported, import, import_named, is_archive, verify};
-pub use manifest::{Entry, FORMAT, Manifest, Summary};
+pub use manifest::{Entry, FORMAT, Manifest, Summary, is_hash};
 pub use output::write_whole;
 pub use pages::Pages;
 pub use remote::{Address, Listed, Requests};
+pub use service::{OFFSET, PIECE, Receipt, Received, Service, ServiceUrl, Stored, Token};
 pub use shelf::Shelf;
 pub use view::Wanted;

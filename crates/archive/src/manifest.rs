@@ -163,8 +163,8 @@ pub(crate) fn check_version(
     Ok(())
 }
 
-/// True if a text is a content hash.
-pub(crate) fn is_hash(text: &str) -> bool {
+/// True if a text is a SHA-256 as it is written here: 64 hexadecimal digits.
+pub fn is_hash(text: &str) -> bool {
     let digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
     text.len() == 64 && text.bytes().all(digit)
 }

@@ -7,6 +7,7 @@ mod changes;
 mod compare;
 mod count;
 mod dash;
+mod destination;
 mod doctor;
 mod engine;
 mod estimate;

@@ -1,11 +1,12 @@
-//! `steelyard push`: experiments, or builds, to object storage.
+//! `steelyard push`: experiments to object storage or a service, or builds to object storage.
 
 use std::path::Path;
 
-use archive::{Address, Archive, Builds, Pushed};
+use archive::{Address, Builds, Pushed, ServiceUrl};
 use clap::Args;
 use store::ExperimentState;
 
+use crate::destination::Destination;
 use crate::exit::refuse;
 use crate::results::{ResultsDir, address, archives, called, find, note_running, open_directory};
 
@@ -24,10 +25,18 @@ files that the cloud's own tools use (for AWS the profile AWS_PROFILE of ~/.aws/
 ~/.aws/config: keys, region, endpoint_url; no roles, no single sign-on), or from the machine's
 metadata service. An address has none.";
 
-/// Copy experiments to object storage, from where any machine can pull or read them
+/// The same for a push, which may also be to a service.
+const DESTINATIONS: &str = "\
+A service (`steelyard serve`) that receives experiments:
+  https://HOST           with a token from STEELYARD_TOKEN, or the file that STEELYARD_TOKEN_FILE
+                         names; `steelyard serve token add NAME` makes one on that machine
+  http://127.0.0.1:7700  one on this machine";
+
+/// Copy experiments to object storage, from where any machine can pull them, or to a service
 ///
 /// An experiment that is already there costs one request. Several machines may push at once. A push
-/// that was interrupted leaves nothing visible; push again.
+/// that was interrupted leaves nothing visible; push again. To a service, it goes on where it was,
+/// also if the service is restarted meanwhile.
 ///
 /// With --builds, the builds from source in this machine's cache are copied instead of experiments.
 /// `run`, `count` and `fetch` obtain them on other machines, if STEELYARD_BUILDS names the address.
@@ -35,10 +44,10 @@ metadata service. An address has none.";
 /// compiler, processor, distribution and C library. A machine without a compiler gets a build that
 /// fits otherwise, if there is only one.
 #[derive(Debug, Args)]
-#[command(after_help = ADDRESSES)]
+#[command(after_help = format!("{ADDRESSES}\n\n{DESTINATIONS}"))]
 pub struct PushArgs {
     /// The experiments, by number or name [default: all that are not running]; and last where to,
-    /// for example s3://bucket/prefix
+    /// for example s3://bucket/prefix or https://bench.example.com
     #[arg(required = true, value_name = "EXPERIMENT… ADDRESS")]
     words: Vec<String>,
     /// Copy the finished builds in the cache, not experiments
@@ -56,12 +65,14 @@ pub fn run(args: &PushArgs) -> anyhow::Result<()> {
     if let Some(address) = experiments.iter().find(|word| Address::is_meant(word)) {
         return refuse(format!("the address comes last, as in: steelyard push 1 {address}"));
     }
-    let to: Address = last.parse()?;
     if args.builds {
         return match experiments {
+            [] if ServiceUrl::is_meant(last) => {
+                refuse("a service takes no builds; name object storage, such as s3://BUCKET/PREFIX")
+            }
             [] => {
                 check_place(last, false)?;
-                push_builds(&to)
+                push_builds(&last.parse()?)
             }
             _ => refuse("--builds takes only an address; all finished builds are pushed"),
         };
@@ -92,13 +103,9 @@ pub fn run(args: &PushArgs) -> anyhow::Result<()> {
             chosen.push(experiment);
         }
     }
-    let archive = Archive::open(&to, &archives(&dbms::Cache::open_default()?))?;
+    let to = Destination::open(last)?;
     for experiment in chosen {
-        let (id, name) = (experiment.id, &experiment.name);
-        match archive.push(&store, id, env!("CARGO_PKG_VERSION"))? {
-            Pushed::Added => println!("pushed experiment {id} `{name}` to {to}"),
-            Pushed::Present => println!("experiment {id} `{name}` is already at {to}"),
-        }
+        println!("{}", to.push(&store, &experiment)?);
     }
     Ok(())
 }

@@ -4,14 +4,16 @@ use std::collections::BTreeSet;
 use std::io::Write;
 use std::time::Duration;
 
+use anyhow::Context;
 use clap::Args;
 use lab::{Event, Resume};
 use metrics::counted;
 use plan::Plan;
 use report::{Results, Which};
-use store::Experiment;
+use store::{Experiment, Store};
 
 use crate::dash::is_dash;
+use crate::destination::Destination;
 use crate::exit::{Unfinished, WrongRequest, refuse};
 use crate::machine::{Machine, Ready};
 use crate::pasted::pasted;
@@ -29,6 +31,10 @@ pub struct RunArgs {
     /// Print the plan instead of running it
     #[arg(long)]
     write_plan: bool,
+    /// Push the experiment when it has finished, as `steelyard push` does, to an address such as
+    /// https://bench.example.com or s3://BUCKET/PREFIX
+    #[arg(long, value_name = "ADDRESS")]
+    push: Option<String>,
     /// Refuse to start if `steelyard doctor` finds that something on this machine fails
     #[arg(long)]
     strict: bool,
@@ -65,6 +71,7 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
         lab::check_budget(plan)?;
     }
     args.check_profiler()?;
+    let destination = args.destination()?;
     let Ready { mut options, cache, ledger, interrupted, mut progress } =
         args.machine.ready(args.directory.writable()?)?;
     let profile = matches!(&resume, Resume::New(plan) if plan.profile);
@@ -107,8 +114,9 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
         true => Unfinished { error, next: PASSWORDS.to_owned() }.into(),
         false => explained(error, finished, &resuming),
     })?;
-    let (_, results) = loaded?;
+    let (store, results) = loaded?;
     crate::compare::print_after_run(&args.directory.results, &results)?;
+    args.push(destination.as_ref(), &store, &results.experiment)?;
     if let Some((budget, decides)) = enough {
         let command = with_budget(again.as_deref(), budget);
         eprintln!("{}: {command}", if decides { DECIDES } else { SIX_BLOCKS });
@@ -264,8 +272,35 @@ impl RunArgs {
         if secret(plan) {
             return "the same command and --resume".to_owned();
         }
-        let place = [self.directory.words(), self.machine.again()].concat();
+        let push = self.push.iter().flat_map(|to| ["--push".to_owned(), to.clone()]);
+        let mut place = [self.directory.words(), self.machine.again()].concat();
+        place.extend(push);
         format!("`{}`", pasted(&["run", "--resume"], &place))
+    }
+
+    /// Where the experiment will be pushed to, which is better asked now than after hours.
+    fn destination(&self) -> anyhow::Result<Option<Destination>> {
+        let destination = self.push.as_deref().map(Destination::open).transpose()?;
+        destination.as_ref().map(Destination::check).transpose()?;
+        Ok(destination)
+    }
+
+    /// Pushes the experiment, if that was asked for.
+    fn push(
+        &self,
+        to: Option<&Destination>,
+        store: &Store,
+        experiment: &Experiment,
+    ) -> anyhow::Result<()> {
+        let Some(to) = to else { return Ok(()) };
+        let pushed = to.push(store, experiment).with_context(|| {
+            let address = self.push.clone().unwrap_or_default();
+            let words = [self.directory.words(), vec![experiment.id.to_string(), address]].concat();
+            let again = pasted(&["push"], &words);
+            format!("the run has finished and is kept here, but was not pushed; try again with `{again}`")
+        })?;
+        writeln!(std::io::stdout(), "{pushed}")?;
+        Ok(())
     }
 
     fn plan(&self) -> anyhow::Result<Option<Plan>> {
@@ -310,6 +345,8 @@ mod tests {
         );
         let line = resuming(&["--resume", "--results", RESULTS], "postgres@14.3");
         assert_eq!(line, "`steelyard run --resume`");
+        let line = resuming(&["x.toml", "--push", "https://host"], "postgres@14.3");
+        assert_eq!(line, "`steelyard run --resume --push https://host`");
     }
 
     #[test]

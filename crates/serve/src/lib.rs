@@ -2,20 +2,29 @@
 //!
 //! A [`Service`] answers paths with the documents that [`site::Catalog`] lists, and with nothing
 //! else: a path is looked up, never joined to a directory. It notices changes of the store when it
-//! is asked; nothing polls. [`listen`] puts it behind a socket of this machine; there are no users
-//! and tokens yet, so it refuses others.
+//! is asked; nothing polls. [`listen`] puts it behind a socket.
 //!
-//! Only GET and HEAD are answered. Names in results are other people's text: answers forbid
-//! scripts that are not the app's own, and requests under a foreign name of this machine are
-//! refused, so that no page on the internet can read the results through a reader's browser.
+//! A service may also receive experiments ([`Service::receiving`]), as [`archive::Service`] pushes
+//! them, from machines that have a token ([`Tokens`]). Beyond this machine it is only for those who
+//! have one.
+//!
+//! Names in results are other people's text: answers forbid scripts that are not the app's own, and
+//! requests under a foreign name of this machine are refused, so that no page on the internet can
+//! read the results through a reader's browser.
 
+mod access;
 mod cache;
 mod error;
 mod http;
 mod listen;
+mod receive;
+mod respond;
 mod service;
+mod tokens;
+mod uploads;
+mod wrong;
 
 pub use error::Error;
-pub use http::router;
 pub use listen::{Listening, listen};
 pub use service::{Answer, Service};
+pub use tokens::{Right, Token, Tokens};

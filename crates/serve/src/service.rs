@@ -8,7 +8,10 @@ use site::{Catalog, Kept, media_type};
 use store::Store;
 
 use crate::Error;
+use crate::access::Access;
 use crate::cache::Cache;
+use crate::tokens::Tokens;
+use crate::uploads::Uploads;
 
 /// The page that is answered for the root.
 const ROOT: &str = "index.html";
@@ -19,6 +22,9 @@ pub struct Service {
     work: Mutex<Work>,
     /// Where briefs are kept from one service to the next.
     kept: Option<PathBuf>,
+    pub(crate) access: Access,
+    /// None for results that nobody can push to.
+    pub(crate) uploads: Option<Uploads>,
 }
 
 #[derive(Debug)]
@@ -64,9 +70,21 @@ impl Service {
         let service = Self {
             work: Mutex::new(Work { store, catalog, counter, cache: Cache::default() }),
             kept: kept.map(Path::to_owned),
+            access: Access::new(None, true),
+            uploads: None,
         };
         service.keep(&known, &service.work());
         Ok(service)
+    }
+
+    /// The same service, which also receives experiments. Those that are not complete yet take at
+    /// most `limit` bytes together. If it is `open`, readers of this machine need no token.
+    #[must_use]
+    pub fn receiving(mut self, open: bool, limit: u64) -> Self {
+        let results = self.work().store.directory().to_owned();
+        self.access = Access::new(Some(Tokens::of(&results)), open);
+        self.uploads = Some(Uploads::of(&results, limit));
+        self
     }
 
     /// All paths.
@@ -102,6 +120,20 @@ impl Service {
             }
         };
         Ok(Answer::Document { content, mark: entry.mark.clone(), media_type: media_type(path) })
+    }
+
+    /// The number of the experiment that began in this millisecond and has this content hash.
+    pub(crate) fn number(&self, content: &str, began: i64) -> Result<Option<i64>, Error> {
+        // Not the store of the readers, who would wait.
+        let directory = self.work().store.directory().to_owned();
+        let store = Store::open_read_only(&directory)?;
+        let all = store.all_experiments()?;
+        for experiment in all.into_iter().filter(|it| it.created_ms == began) {
+            if store.content_hash(experiment.id)? == content {
+                return Ok(Some(experiment.id.0));
+            }
+        }
+        Ok(None)
     }
 
     /// Writes what is known now, if it is not what was known `before`: each step of a run changes

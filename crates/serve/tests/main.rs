@@ -8,5 +8,6 @@
 mod common;
 mod http;
 mod paths;
+mod receive;
 mod scale;
 mod socket;

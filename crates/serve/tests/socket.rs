@@ -5,7 +5,7 @@ use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-use serve::{Service, router};
+use serve::Service;
 use tokio::sync::oneshot::Sender;
 
 /// A service that ends with the test.
@@ -26,21 +26,12 @@ pub struct Response {
 impl Served {
     pub fn new(service: Service) -> Self {
         let service = Arc::new(service);
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-        listener.set_nonblocking(true).unwrap();
-        let address = listener.local_addr().unwrap();
+        let listening = serve::listen("127.0.0.1:0", false).unwrap();
+        let address = listening.address();
         let (stop, stopped) = tokio::sync::oneshot::channel();
-        let router = router(Arc::clone(&service));
-        let thread = std::thread::spawn(move || {
-            let runtime =
-                tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-            runtime.block_on(async {
-                let listener = tokio::net::TcpListener::from_std(listener).unwrap();
-                let server = axum::serve(listener, router);
-                let stopped = async { stopped.await.unwrap_or_default() };
-                server.with_graceful_shutdown(stopped).await.unwrap();
-            });
-        });
+        let serving = Arc::clone(&service);
+        let stopped = async { stopped.await.unwrap_or_default() };
+        let thread = std::thread::spawn(move || listening.run_until(serving, stopped).unwrap());
         Self { address, service, stop: Some(stop), thread: Some(thread) }
     }
 

@@ -1,5 +1,4 @@
-//! HTTP for `object_store` through `ureq`, which the rest of steelyard uses too: the same TLS, the
-//! same proxies and certificates, and no second stack to compile.
+//! HTTP for `object_store` through `ureq`.
 
 use std::io::Read;
 use std::time::Duration;
@@ -16,10 +15,9 @@ use object_store::client::{
 use tokio::sync::{mpsc, oneshot};
 use ureq::Agent;
 use ureq::http::Request;
-use ureq::tls::{RootCerts, TlsConfig};
 
-/// How long connecting may take.
-const CONNECT_LIMIT: Duration = Duration::from_secs(20);
+use crate::agent::settings;
+
 /// How long a request may take: a part of [`super::objects::PART`] bytes at 30 KB/s.
 const LIMIT: Duration = Duration::from_secs(300);
 /// Bytes of an answer that are handed on at once.
@@ -32,18 +30,8 @@ pub(super) struct Connector;
 impl HttpConnector for Connector {
     fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
         let allow_http = options.get_config_value(&ClientConfigKey::AllowHttp);
-        let certificates = TlsConfig::builder().root_certs(RootCerts::PlatformVerifier).build();
-        let agent: Agent = Agent::config_builder()
-            .tls_config(certificates)
-            .https_only(allow_http.as_deref() != Some("true"))
-            .timeout_connect(Some(CONNECT_LIMIT))
-            .timeout_global(Some(LIMIT))
-            .max_redirects(0)
-            .max_redirects_will_error(false)
-            .user_agent(concat!("steelyard/", env!("CARGO_PKG_VERSION")))
-            .http_status_as_error(false)
-            .build()
-            .into();
+        let https_only = allow_http.as_deref() != Some("true");
+        let agent: Agent = settings(https_only, LIMIT).build().into();
         Ok(HttpClient::new(Client(agent)))
     }
 }

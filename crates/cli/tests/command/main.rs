@@ -44,6 +44,7 @@ mod restore;
 mod script;
 mod secrets;
 mod select;
+mod service;
 mod setup;
 mod shared_builds;
 mod site;

@@ -47,7 +47,7 @@ const HERE: [(&str, &str); 13] = [
 
 /// Rules for commands that have these words: what is added to the command, and how it ends. The
 /// first match holds.
-const RULES: [(&str, &str, Ends); 32] = [
+const RULES: [(&str, &str, Ends); 34] = [
     // Checks the plan and the options. fleet.rs runs them on a real Slurm.
     ("steelyard submit load.toml", "--dry-run > /dev/null", Ends::Well),
     ("steelyard submit --resume", "", Ends::Saying("--results <ADDRESS>")),
@@ -58,6 +58,8 @@ const RULES: [(&str, &str, Ends); 32] = [
     // Refused after everything was checked.
     ("steelyard bisect ", "--aa", Ends::Saying("--aa has no meaning")),
     ("run --resume", "", Ends::Saying("no unfinished experiment")),
+    // There is no such service; service.rs has one.
+    (" https://bench.example.com", "", Ends::Saying("takes a token")),
     // Checks the plan with all options.
     ("steelyard run ", "--write-plan > /dev/null", Ends::Well),
     // Refused after the plan was read and changed by the options.
@@ -75,7 +77,9 @@ const RULES: [(&str, &str, Ends); 32] = [
     ("steelyard compare", "", Ends::Well),
     ("steelyard variance", "", Ends::Well),
     ("steelyard site ", "", Ends::Shown),
-    ("steelyard serve", "--listen 0.0.0.0:0", Ends::Saying("an address of this machine alone")),
+    ("steelyard serve token", "--help > /dev/null", Ends::Well),
+    // It would go on until it is interrupted.
+    ("steelyard serve", "--uploads x", Ends::Saying("invalid value 'x' for '--uploads")),
     ("steelyard list", "", Ends::Well),
     ("steelyard rm ", "", Ends::Well),
     ("steelyard export ", "", Ends::Well),

@@ -20,14 +20,14 @@ fn paths(site: &Path) -> Vec<String> {
 }
 
 /// The address that a service says it listens on.
-fn address(service: &mut Running) -> String {
+pub fn address(service: &mut Running) -> String {
     service.wait_for("Open http://", "/ in a browser");
     let heard = service.heard();
     let (_, rest) = heard.split_once("http://").unwrap();
     rest.split('/').next().unwrap().to_owned()
 }
 
-fn get(address: &str, path: &str) -> (String, Vec<u8>) {
+pub fn get(address: &str, path: &str) -> (String, Vec<u8>) {
     let mut stream = TcpStream::connect(address).unwrap();
     let request = format!("GET /{path} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\r\n");
     stream.write_all(request.as_bytes()).unwrap();
@@ -98,7 +98,7 @@ fn a_service_is_for_this_machine_alone_and_a_site_has_a_place_of_its_own() {
     add(&place.results(), "only", 1_700_000_000_000, 0);
     for address in ["0.0.0.0:0", "[::]:0"] {
         let refused = place.steelyard(&["serve", "--listen", address]);
-        refused.expect(2, &["an address of this machine alone", "users and tokens", "SSH tunnel"]);
+        refused.expect(2, &["an address of this machine alone", "serve token add", "SSH tunnel"]);
     }
     place.steelyard(&["serve", "--listen", "nonsense"]).expect(2, &["such as 127.0.0.1:7700"]);
     let results = place.results();
