@@ -295,6 +295,9 @@ export type Page = {
   format: number,
   /** When it was written, RFC 3339. */
   generated?: string,
+  /** The version of steelyard that wrote it. */
+  writer?: string,
+  /** The version that measured. */
   steelyard: string,
   experiment: PageExperiment,
   variants: Array<PageVariant>,

@@ -20,7 +20,8 @@ export function App({ page }: { page: Page }) {
       </nav>
       <Report page={page} />
       <footer>
-        Written {moment(page.generated ?? "")} by steelyard {page.steelyard}.
+        Measured with steelyard {page.steelyard}. Written {moment(page.generated ?? "")} by
+        steelyard {page.writer}.
       </footer>
       <TipBox />
     </PageContext.Provider>

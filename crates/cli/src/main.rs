@@ -39,6 +39,7 @@ mod sources;
 mod submissions;
 mod terminal;
 mod variance;
+mod version;
 
 use std::process::ExitCode;
 
@@ -51,7 +52,8 @@ use clap::{CommandFactory, Parser, Subcommand};
 /// and says what got slower, by how much, and how certain that is. To begin:
 /// `steelyard run insert -v postgres@13.7 -v postgres@18.1 --budget 5m`.
 #[derive(Debug, Parser)]
-#[command(name = "steelyard", version, max_term_width = short::HELP_WIDTH)]
+#[command(name = "steelyard", version = version::SHORT.as_str())]
+#[command(long_version = version::LONG.as_str(), max_term_width = short::HELP_WIDTH)]
 #[command(
     after_help = "Exit codes: 0 success, 1 a gate failed, 2 the request was wrong, 3 the run failed or was interrupted."
 )]

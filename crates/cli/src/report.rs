@@ -9,6 +9,7 @@ use crate::dash::{is_stdout, print};
 use crate::exit::refuse;
 use crate::history::OrderArgs;
 use crate::results::Chosen;
+use crate::version;
 
 /// Write a self-contained HTML page: tables, plots over time, the recorded environment
 #[derive(Debug, Args)]
@@ -47,7 +48,7 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<()> {
     } else {
         None
     };
-    let page = report::html(&store, &results, history.as_ref())?;
+    let page = report::html(&store, &results, history.as_ref(), &version::SHORT)?;
     if is_stdout(&args.output) {
         return print(page.as_bytes());
     }

@@ -211,7 +211,7 @@ fn flamegraphs_are_drawn_beside_the_stacks_and_into_the_page() {
     if !report::has_page() {
         return testing::skip("built without the page; make build builds it");
     }
-    let html = report::html(&lab.store, &results, None).unwrap();
+    let html = report::html(&lab.store, &results, None, "0.1.0").unwrap();
     assert!(html.contains("\"profiles\":[{\"step\":\"l.i0\""));
     assert!(html.contains("Percentage of samples for children of PostgresMain: l.i0"));
 }

@@ -279,8 +279,8 @@ fn the_page_takes_the_history() {
     }
     let history = found(&many, &HistoryOptions::default()).document;
     let results = report::load(&many.store, report::Which::Latest).unwrap();
-    let without = report::html(&many.store, &results, None).unwrap();
-    let with = report::html(&many.store, &results, Some(&history)).unwrap();
+    let without = report::html(&many.store, &results, None, "0.1.0").unwrap();
+    let with = report::html(&many.store, &results, Some(&history), "0.1.0").unwrap();
     assert!(!without.contains(r#""history":{"#) && with.contains(r#""history":{"#));
 }
 

@@ -18,12 +18,13 @@ fn the_page_holds_everything() {
     lab.run(&STEPS, 2, 1, &rich);
     let results = lab.results();
     if !report::has_page() {
-        let error = report::html(&lab.store, &results, None).unwrap_err().to_string();
+        let error = report::html(&lab.store, &results, None, "0.1.0").unwrap_err().to_string();
         assert!(error.contains("make build"), "{error}");
         return testing::skip("built without the page; make build builds it");
     }
-    let page = data(&report::html(&lab.store, &results, None).unwrap());
+    let page = data(&report::html(&lab.store, &results, None, "0.1.0 (abc)").unwrap());
     assert_eq!(page["format"], 1);
+    assert_eq!(page["writer"], "0.1.0 (abc)");
     assert_eq!(page["experiment"]["seed"], "42");
     assert_eq!(page["experiment"]["started"], "2022-06-28T16:00:00Z");
     assert_eq!(page["variants"][1]["settings"][0]["value"], "131072 × 8kB");
@@ -87,7 +88,7 @@ fn few_blocks_are_points_on_the_page() {
         lab.run(&["l.i0"], blocks, 1, &|name, place, block| {
             record(name, [1000.0, 900.0 + 10.0 * f64::from(block)][place])
         });
-        let page = data(&report::html(&lab.store, &lab.results(), None).unwrap());
+        let page = data(&report::html(&lab.store, &lab.results(), None, "0.1.0").unwrap());
         page["steps"][0]["relative"][0].clone()
     };
     let few = relative(2);
@@ -128,7 +129,7 @@ fn counts_are_on_the_page() {
         return testing::skip("built without the page; make build builds it");
     }
     let check = |results: &report::Results| {
-        let page = data(&report::html(&lab.store, results, None).unwrap());
+        let page = data(&report::html(&lab.store, results, None, "0.1.0").unwrap());
         let counts = &page["counts"];
         assert_eq!(counts["variants"], serde_json::json!(two));
         let kinds = counts["kinds"].as_array().unwrap();
@@ -166,7 +167,7 @@ fn counts_are_on_the_page() {
     let variant = counts::add(&store, experiment, "a");
     store.record_count(variant, &counts::record("point", 0, &counts::BASE)).unwrap();
     let results = report::load(&store, report::Which::LatestOrCount).unwrap();
-    let page = data(&report::html(&store, &results, None).unwrap());
+    let page = data(&report::html(&store, &results, None, "0.1.0").unwrap());
     assert_eq!(page["steps"], serde_json::json!([]));
     assert_eq!(page["counts"]["kinds"][0]["kind"], "point");
 }
@@ -201,7 +202,7 @@ fn a_large_report_is_written_in_time() {
     let start = std::time::Instant::now();
     let results = lab.results();
     let loaded = start.elapsed();
-    let html = report::html(&lab.store, &results, None);
+    let html = report::html(&lab.store, &results, None, "0.1.0");
     let took = start.elapsed();
     println!(
         "loaded in {loaded:?}, written in {took:?}, {} MB",
@@ -257,7 +258,7 @@ fn slices_are_not_drawn_over_seconds() {
     if !report::has_page() {
         return testing::skip("built without the page; make build builds it");
     }
-    let page = data(&report::html(&lab.store, &lab.results(), None).unwrap());
+    let page = data(&report::html(&lab.store, &lab.results(), None, "0.1.0").unwrap());
     assert!(page["catalog"]["tp.insert"].is_object(), "{}", page["catalog"]);
     assert!(page["catalog"]["slice.o/s"].is_null(), "{}", page["catalog"]);
     assert!(page["steps"][0]["trials"][0]["series"]["slice.o/s"].is_null());

@@ -195,7 +195,7 @@ fn the_page_shows_rounds_and_the_ratio_after_each_restart() {
     if !report::has_page() {
         return testing::skip("built without the page; make build builds it");
     }
-    let page = crate::page::data(&report::html(&lab.store, &results, None).unwrap());
+    let page = crate::page::data(&report::html(&lab.store, &results, None, "0.1.0").unwrap());
     let [sliced, plain] = [&page["steps"][0], &page["steps"][1]];
     assert_eq!(sliced["trials"], serde_json::json!([]));
     assert_eq!((plain["trials"].as_array().unwrap().len(), plain.get("slices")), (6, None));
@@ -241,7 +241,7 @@ fn seconds_of_a_shared_load_are_not_on_the_page() {
     if !report::has_page() {
         return testing::skip("built without the page; make build builds it");
     }
-    let page = crate::page::data(&report::html(&lab.store, &lab.results(), None).unwrap());
+    let page = crate::page::data(&report::html(&lab.store, &lab.results(), None, "0.1.0").unwrap());
     let trials = page["steps"][0]["trials"].as_array().unwrap();
     let blocks: Vec<_> = trials.iter().map(|trial| trial["block"].as_u64().unwrap()).collect();
     assert_eq!(blocks, [2, 2]);

@@ -188,7 +188,7 @@ fn a_sweep_is_on_the_page() {
     if !report::has_page() {
         return testing::skip("built without the page; make build builds it");
     }
-    let page = data(&report::html(&lab.store, &lab.results(), None).unwrap());
+    let page = data(&report::html(&lab.store, &lab.results(), None, "0.1.0").unwrap());
     let sweep = &page["sweeps"][0];
     assert_eq!(sweep["one_server"], true);
     assert_eq!(sweep["lines"].as_array().unwrap().len(), 1, "what was not measured has no line");
@@ -224,7 +224,7 @@ fn a_large_sweep_is_written_in_time() {
     let start = std::time::Instant::now();
     let results = lab.results();
     let loaded = start.elapsed();
-    let html = report::html(&lab.store, &results, None);
+    let html = report::html(&lab.store, &results, None, "0.1.0");
     let took = start.elapsed();
     println!(
         "loaded in {loaded:?}, written in {took:?}, {} KB",

@@ -1,4 +1,4 @@
-//! Man pages and completions.
+//! Man pages, completions and versions.
 
 use std::fs;
 use std::process::Command;
@@ -50,5 +50,17 @@ fn shells_understand_their_completions() {
         );
         let told = Command::new("bash").args(["-c", &script]).output().unwrap();
         assert_eq!(String::from_utf8_lossy(&told.stdout).trim(), found, "{words}: {told:?}");
+    }
+}
+
+#[test]
+fn the_long_version_says_what_this_program_can_do() {
+    let place = Place::new();
+    let short = place.steelyard(&["-V"]).stdout;
+    assert!(short.starts_with(concat!("steelyard ", env!("CARGO_PKG_VERSION"))), "{short}");
+    assert_eq!(short.lines().count(), 1);
+    let long = place.steelyard(&["--version"]).stdout;
+    for part in ["\ncommit:   ", std::env::consts::ARCH, "-gnu\n", "\nengines:  yes\n"] {
+        assert!(long.contains(part), "{part}: {long}");
     }
 }

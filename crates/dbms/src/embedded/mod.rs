@@ -41,6 +41,9 @@ pub struct Program {
     pub environment: BTreeMap<OsString, OsString>,
 }
 
+/// False in a static program: it cannot load the library of an engine.
+pub const LOADABLE: bool = !cfg!(target_feature = "crt-static");
+
 /// The program that contains engines, where it is not this one.
 static PROGRAM: RwLock<Option<Program>> = RwLock::new(None);
 
@@ -53,6 +56,10 @@ pub fn contained_in(program: Program) {
 pub(crate) fn program(name: &str) -> Result<Program, Error> {
     if let Some(program) = &*PROGRAM.read().unwrap_or_else(PoisonError::into_inner) {
         return Ok(program.clone());
+    }
+    if !LOADABLE {
+        let what = format!("{name}, a library that a static program cannot load,");
+        return Err(Error::unsupported(what, "use the steelyard of its .deb or wheel"));
     }
     let path = std::env::current_exe().map_err(Error::io("find", Path::new("/proc/self/exe")))?;
     let arguments = ["engine", name].map(OsString::from).into();

@@ -91,7 +91,12 @@ fn attached(id: i32, key: i32) -> Option<bool> {
     let mut state: libc::shmid_ds = unsafe { std::mem::zeroed() };
     // SAFETY: state is a valid shmid_ds to write to.
     let known = unsafe { libc::shmctl(id, libc::IPC_STAT, &raw mut state) } == 0;
-    (known && state.shm_perm.__key == key).then_some(state.shm_nattch != 0)
+    #[cfg(target_env = "musl")]
+    #[allow(deprecated, reason = "libc will rename it")]
+    let its_key = state.shm_perm.__ipc_perm_key;
+    #[cfg(not(target_env = "musl"))]
+    let its_key = state.shm_perm.__key;
+    (known && its_key == key).then_some(state.shm_nattch != 0)
 }
 
 /// Adds what is not there yet.

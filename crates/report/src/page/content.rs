@@ -65,6 +65,7 @@ pub(crate) fn page(store: &Store, results: &Results) -> Result<Page, ReportError
     Ok(Page {
         format: 1,
         generated: None,
+        writer: None,
         steelyard: results.experiment.steelyard.clone(),
         experiment: experiment(results),
         variants: results.variants.iter().map(variant).collect(),

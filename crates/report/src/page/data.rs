@@ -25,6 +25,10 @@ pub struct Page {
     /// When it was written, RFC 3339.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) generated: Option<String>,
+    /// The version of steelyard that wrote it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) writer: Option<String>,
+    /// The version that measured.
     pub(crate) steelyard: String,
     pub(crate) experiment: PageExperiment,
     pub(crate) variants: Vec<PageVariant>,

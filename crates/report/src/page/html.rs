@@ -21,7 +21,7 @@ pub fn has_page() -> bool {
 }
 
 /// Renders the report of an experiment as one self-contained HTML file, with a history if one is
-/// given. Reads series from the store.
+/// given. `writer` is the version of steelyard that writes it. Reads series from the store.
 ///
 /// # Errors
 /// When the binary was built without the page, or the store cannot be read.
@@ -29,9 +29,11 @@ pub fn html(
     store: &Store,
     results: &Results,
     history: Option<&HistoryDocument>,
+    writer: &str,
 ) -> Result<String, ReportError> {
     let mut page = page(store, results)?;
     page.generated = Some(rfc3339(store::now_ms()));
+    page.writer = Some(writer.to_owned());
     page.counts = counts::latest(store)?;
     page.history = history.cloned();
     filled(TEMPLATE, &serde_json::to_string(&page)?)
