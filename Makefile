@@ -12,6 +12,8 @@ MODULES := web/node_modules/.package-lock.json
 PAGE_SOURCES := $(shell find web/src web/report.html web/site.html web/vite.config.ts web/tsconfig.json -type f)
 STEELYARD := target/release/steelyard
 DEMO := demo-results
+# What `steelyard --version` says; nothing outside a repository.
+COMMIT = $(shell git describe --always --dirty --abbrev=12 --exclude '*' 2> /dev/null)
 
 .PHONY: help
 help: ## list the targets
@@ -19,7 +21,7 @@ help: ## list the targets
 
 .PHONY: build
 build: setup-build $(PAGE) ## build the command: target/release/steelyard
-	cargo build --release --locked -p steelyard
+	STEELYARD_COMMIT=$(COMMIT) cargo build --release --locked -p steelyard
 
 .PHONY: demo
 demo: setup-demo build ## compare Postgres 13.7 with 18.1: verdicts here, a page in demo-results/
@@ -75,13 +77,25 @@ validate: setup-test setup-validate $(PAGE) ## simulate experiments with known t
 .PHONY: web
 web: setup-build $(PAGE) ## build only the pages of a report and a site: web/dist/
 
-.PHONY: clean
-clean: ## remove build output and the demo's results (not the cache of servers)
-	cargo clean
-	rm -rf web/dist web/node_modules $(DEMO)
+.PHONY: dist
+dist: setup-dist $(PAGE) ## make what people install, for x86-64 and aarch64: dist/
+	scripts/dist.sh
 
-.PHONY: setup-build setup-demo setup-test setup-bench setup-validate
-setup-build setup-demo setup-test setup-bench setup-validate: setup-%:
+.PHONY: dist-check
+dist-check: setup-dist-check ## install what is in dist/ into empty systems, run it, remove it
+	scripts/dist-check.sh
+
+.PHONY: audit
+audit: setup-audit ## licenses and sources of all crates; known vulnerabilities, if they can be fetched
+	scripts/audit.sh
+
+.PHONY: clean
+clean: ## remove build output, packages and the demo's results (not the cache of servers)
+	cargo clean
+	rm -rf dist web/dist web/node_modules $(DEMO)
+
+.PHONY: setup-build setup-demo setup-test setup-bench setup-validate setup-dist setup-dist-check setup-audit
+setup-build setup-demo setup-test setup-bench setup-validate setup-dist setup-dist-check setup-audit: setup-%:
 	@scripts/setup.sh $*
 
 $(MODULES): web/package.json web/package-lock.json | setup-build

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Installs the packages that this machine lacks for building, testing or benchmarking steelyard.
+# Installs the packages that this machine lacks for building, testing, benchmarking or packaging
+# steelyard.
 #
-#   scripts/setup.sh build|demo|test|bench|validate
+#   scripts/setup.sh build|demo|test|bench|validate|dist|dist-check|audit
 #
 # Looks for the tools first and changes nothing if they exist. Packages are installed with apt-get,
 # as root or through sudo. If neither is possible, a message names them and the exit code is 2.
@@ -10,8 +11,8 @@ cd "$(dirname "$0")/.."
 
 purpose=${1:-build}
 case $purpose in
-    build | demo | test | bench | validate) ;;
-    *) echo "usage: scripts/setup.sh build|demo|test|bench|validate" >&2; exit 2 ;;
+    build | demo | test | bench | validate | dist | dist-check | audit) ;;
+    *) echo "usage: scripts/setup.sh build|demo|test|bench|validate|dist|dist-check|audit" >&2; exit 2 ;;
 esac
 
 # rustup installs cargo here, and a shell opened earlier does not have it in its PATH yet.
@@ -342,5 +343,55 @@ if [ "$purpose" = bench ]; then
     packages=()
     have sysbench || packages+=(sysbench)
     have db_bench || packages+=(rocksdb-tools)
+    install_packages "${packages[@]}"
+fi
+
+# ---- packages ----------------------------------------------------------------------------------
+
+tools=target/dist-tools
+
+# cargo_tool NAME VERSION: compiles a tool of cargo's into target/dist-tools/bin.
+cargo_tool() {
+    if "$tools/bin/$1" --version 2> /dev/null | grep -qwF "$2"; then return 0; fi
+    echo "setup: compiling $1 $2"
+    CARGO_TARGET_DIR=$tools/target cargo install --quiet --locked --force --root "$tools" "$1@$2" ||
+        fail "$1 $2 could not be compiled." "Look at the messages above."
+    rm -rf "$tools/target"
+}
+
+# python_tools REQUIREMENT...: installs them into target/dist-tools/venv.
+python_tools() {
+    [ "$(cat "$tools/venv/requirements" 2> /dev/null)" != "$*" ] || return 0
+    have python3 || install_packages python3
+    if ! python3 -c 'import ensurepip' 2> /dev/null; then install_packages python3-venv; fi
+    echo "setup: installing $*"
+    rm -rf "$tools/venv"
+    mkdir -p "$tools"
+    python3 -m venv "$tools/venv" &&
+        "$tools/venv/bin/pip" -q --disable-pip-version-check install "$@" ||
+        fail "these Python packages could not be installed: $*" "Check the network."
+    echo "$*" > "$tools/venv/requirements"
+}
+
+# Every version is fixed: another compiler of C would make other files.
+if [ "$purpose" = dist ]; then
+    python_tools ziglang==0.17.1 cargo-zigbuild==0.24.1 maturin==1.16.0
+    targets=({x86_64,aarch64}-unknown-linux-{gnu,musl})
+    for target in "${targets[@]}"; do
+        [ -d "$(rustc --print sysroot)/lib/rustlib/$target" ] && continue
+        have rustup || fail "Rust's standard library for $target is missing." \
+            "Install it, or Rust through rustup (https://rustup.rs), then run this again."
+        rustup target add "$target"
+    done
+    cargo_tool cargo-deb 3.8.0
+    cargo_tool cargo-cyclonedx 0.5.9
+fi
+
+if [ "$purpose" = audit ]; then cargo_tool cargo-deny 0.20.2; fi
+
+if [ "$purpose" = dist-check ]; then
+    packages=()
+    have debootstrap || [ -x /usr/sbin/debootstrap ] || packages+=(debootstrap)
+    have qemu-aarch64-static || packages+=(qemu-user-static)
     install_packages "${packages[@]}"
 fi
