@@ -6,16 +6,16 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use archive::{Address, Listed, Requests, Shelf};
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 use store::{ExperimentId, Store};
 
+use crate::documents::{Claim, Failed, JSON, Start, Started, Stop};
 use crate::error::Error;
 use crate::job::Job;
 use crate::submission::{Submission, check_name};
 
 const FOLDER: &str = "fleet";
-const JSON: &str = ".json";
 const SUBMISSION: &str = "submission.json";
 /// What the first element was run with.
 const ALIKE: &str = "alike.json";
@@ -23,6 +23,8 @@ const CLAIMS: &str = "claims";
 const STARTS: &str = "starts";
 const FAILURES: &str = "failures";
 const REFUSALS: &str = "refusals";
+const LOOKS: &str = "looks";
+const STOP: &str = "stop.json";
 /// For so long a claim is tried again.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// A list of the submissions, because the folders of an address are not listed.
@@ -33,34 +35,6 @@ const MERGED: &str = "merged";
 
 /// The content hash of the merged experiment, once that was added to those of the address.
 const WHOLE: &str = "whole";
-
-/// A start of an element.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Start {
-    /// The element, from 1.
-    pub element: u32,
-    /// The scheduler's number of the job, or what tells this start from others.
-    pub job: String,
-    /// How often the scheduler has started it again.
-    pub restart: u32,
-}
-
-impl Start {
-    /// The name of what belongs to this start.
-    fn name(&self) -> String {
-        let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
-        let job: String = self.job.chars().map(plain).collect();
-        format!("{}-{job}-{}", self.element, self.restart)
-    }
-
-    /// The start of a document's name; its job as it is there.
-    fn of(name: &str) -> Option<Self> {
-        let (element, rest) = name.strip_suffix(JSON)?.split_once('-')?;
-        let (job, restart) = rest.rsplit_once('-')?;
-        let (element, restart) = (element.parse().ok()?, restart.parse().ok()?);
-        Some(Self { element, job: job.to_owned(), restart })
-    }
-}
 
 /// The name of a submission.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -79,39 +53,6 @@ pub(crate) struct Trace {
     /// Which start it is about.
     pub(crate) start: Start,
     document: Listed,
-}
-
-/// That an element was started.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Started {
-    /// Which start it is.
-    pub start: Start,
-    /// The machine's name.
-    pub host: String,
-    /// When, by that machine's clock, milliseconds since 1970 (UTC).
-    pub at_ms: i64,
-}
-
-/// That a start failed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Failed {
-    /// Which start it was.
-    pub started: Started,
-    /// Why.
-    pub why: String,
-    /// When, by that machine's clock, milliseconds since 1970 (UTC).
-    pub at_ms: i64,
-}
-
-/// That an element is done: this start's part counts, and no other.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Claim {
-    /// Which start it was.
-    pub started: Started,
-    /// The content hash of its experiment.
-    pub content: String,
-    /// When it was done, by that machine's clock, milliseconds since 1970 (UTC).
-    pub at_ms: i64,
 }
 
 /// The place of one submission at an address.
@@ -310,7 +251,7 @@ impl Depot {
     ///
     /// # Errors
     /// If the address can't be read.
-    pub(crate) fn done(&self) -> Result<BTreeMap<u32, i64>, Error> {
+    pub fn done(&self) -> Result<BTreeMap<u32, i64>, Error> {
         let of = |it: Listed| Some((it.name.strip_suffix(JSON)?.parse().ok()?, it.at_ms));
         Ok(self.shelf.list(CLAIMS)?.into_iter().filter_map(of).collect())
     }
@@ -320,17 +261,44 @@ impl Depot {
     /// # Errors
     /// If the address can't be read.
     pub(crate) fn is_done(&self) -> Result<bool, Error> {
-        Ok(self.done()?.len() >= self.submission.elements as usize)
+        let all = || Ok(self.done()?.len() >= self.submission.elements as usize);
+        self.stop()?.map_or_else(all, |_| Ok(true))
     }
 
-    /// All claims, by element. Each is read once for the life of this depot.
+    /// The claims that count, by element: all, or those that decided everything. Each is read once
+    /// for the life of this depot.
     ///
     /// # Errors
     /// If the address can't be read; [`Error::Damaged`].
     pub fn claims(&self) -> Result<Vec<Claim>, Error> {
         let mut claims: Vec<Claim> = self.all(CLAIMS)?;
+        if let Some(stop) = self.stop()? {
+            claims.retain(|claim| stop.elements.contains(&claim.started.start.element));
+        }
         claims.sort_by_key(|claim| claim.started.start.element);
         Ok(claims)
+    }
+
+    /// The elements that decided everything before all were done, if they have.
+    ///
+    /// # Errors
+    /// If the address can't be read; [`Error::Damaged`].
+    pub fn stop(&self) -> Result<Option<Stop>, Error> {
+        if !self.submission.stop_early {
+            return Ok(None);
+        }
+        self.shelf.read(STOP)?.map(|content| self.parsed(STOP, &content)).transpose()
+    }
+
+    /// Notes that these elements decide everything.
+    pub(crate) fn add_stop(&self, stop: &Stop) -> Result<(), Error> {
+        self.shelf.claim(STOP, serde_json::to_vec_pretty(stop).unwrap_or_default())?;
+        Ok(())
+    }
+
+    /// True for the one who takes the look at this number of elements.
+    pub(crate) fn claim_look(&self, elements: u32) -> Result<bool, Error> {
+        Ok(self.shelf.claim(&format!("{LOOKS}/{elements}"), Vec::new())?)
     }
 
     /// All jobs, oldest first.

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::depot::{Depot, Failed};
+use crate::depot::Depot;
+use crate::documents::Failed;
 use crate::error::Error;
 use crate::job::{Job, Wishes};
 use crate::scheduler::Scheduler;

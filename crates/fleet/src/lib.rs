@@ -21,12 +21,15 @@
 //! fleet/NAME/alike.json               the programs with which the first was run
 //! fleet/NAME/parts/E-JOB-R-HASH.steelyard   what that start has measured
 //! fleet/NAME/claims/E.json            which part counts
+//! fleet/NAME/looks/N                  the look at N elements was taken
+//! fleet/NAME/stop.json                the elements that decided everything: no others count
 //! fleet/NAME/whole                    content hash of the merged experiment, once it was pushed
 //! fleet-index/names/NAME              that there is such a submission
 //! fleet-index/merged/NAME             that its experiment was pushed
 //! ```
 
 mod depot;
+mod documents;
 mod elsewhere;
 mod error;
 mod job;
@@ -34,9 +37,11 @@ mod merge;
 mod scheduler;
 mod slurm;
 mod status;
+mod stop;
 mod submission;
 
-pub use depot::{Claim, Depot, Failed, Named, Start, Started};
+pub use depot::{Depot, Named};
+pub use documents::{Claim, Failed, Start, Started, Stop};
 pub use elsewhere::{MACHINES, elsewhere};
 pub use error::Error;
 pub use job::{Job, Wishes};
@@ -44,4 +49,5 @@ pub use merge::{Growing, conclude, merge};
 pub use scheduler::{Queued, Scheduler, Waits};
 pub use slurm::{Slurm, script};
 pub use status::{Element, State, Status, Unfit, status};
+pub use stop::stop_if_decided;
 pub use submission::Submission;

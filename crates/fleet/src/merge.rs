@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use archive::Archive;
 use store::{ExperimentId, ExperimentState, Store, Whole};
 
-use crate::depot::{Claim, Depot};
+use crate::depot::Depot;
+use crate::documents::Claim;
 use crate::error::Error;
 
 /// The experiment that grows while elements get done. Each part is downloaded once.
@@ -68,15 +69,18 @@ impl<'a> Growing<'a> {
         fs::remove_dir_all(&place).map_err(Error::io("remove", &place))
     }
 
-    /// The experiment of what was added so far: finished if no element is missing, otherwise
-    /// interrupted.
+    /// The experiment of what was added so far: finished if no element that counts is missing,
+    /// otherwise interrupted.
     ///
     /// # Errors
     /// [`Error::Nothing`] without elements; if the directory can't be written.
     pub fn experiment(&self) -> Result<(&Store, ExperimentId), Error> {
         let submission = self.depot.submission();
         let Some(into) = self.into else { return Err(Error::Nothing(submission.name.clone())) };
-        let complete = self.merged.len() == submission.elements as usize;
+        let complete = match self.depot.stop()? {
+            Some(stop) => self.merged == stop.elements,
+            None => self.merged.len() == submission.elements as usize,
+        };
         let plan = submission.whole_plan(self.blocks)?;
         self.whole.become_whole(
             into,

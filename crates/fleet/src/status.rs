@@ -19,6 +19,8 @@ pub struct Status {
     /// Since when nothing has happened, milliseconds since 1970 (UTC), if elements wait, none runs,
     /// and that is more than 5 minutes ago.
     pub stuck_since_ms: Option<i64>,
+    /// True if the elements that are done decided everything, so that no others are needed.
+    pub stopped: bool,
     /// Machines that elements refused, by name.
     pub unfit: BTreeMap<String, Unfit>,
 }
@@ -62,6 +64,9 @@ pub enum State {
     Failed,
     /// It is not done, and the scheduler does not have it.
     Lost,
+    /// Others decided everything before.
+    #[serde(rename = "not needed")]
+    Unneeded,
 }
 
 impl State {
@@ -73,11 +78,17 @@ impl State {
             State::Waiting => "waiting",
             State::Failed => "failed",
             State::Lost => "lost",
+            State::Unneeded => "not needed",
         }
     }
 }
 
 impl Status {
+    /// True if nothing is left to run.
+    pub fn is_complete(&self) -> bool {
+        self.stopped || self.elements.iter().all(|it| it.state == State::Done)
+    }
+
     /// The elements in this state.
     pub fn those(&self, state: State) -> impl Iterator<Item = &Element> {
         self.elements.iter().filter(move |element| element.state == state)
@@ -147,6 +158,12 @@ pub fn status(depot: &Depot, scheduler: &dyn Scheduler, now_ms: i64) -> Result<S
         known.entry(*element).and_modify(|it| it.waits.push(waits));
     }
     let mut elements: Vec<Element> = known.iter().map(|(element, it)| it.state(*element)).collect();
+    let stop = depot.stop()?;
+    for it in elements.iter_mut().filter(|it| it.state != State::Running) {
+        if stop.as_ref().is_some_and(|stop| !stop.elements.contains(&it.element)) {
+            it.state = State::Unneeded;
+        }
+    }
     tell(depot, &mut elements, &known)?;
     let count = |state: State| elements.iter().filter(|it| it.state == state).count();
     let stands = count(State::Running) == 0 && count(State::Waiting) > 0;
@@ -162,7 +179,7 @@ pub fn status(depot: &Depot, scheduler: &dyn Scheduler, now_ms: i64) -> Result<S
         let it = unfit.entry(started.host).or_insert(Unfit { why: String::new(), starts: 0 });
         (it.why, it.starts) = (why, it.starts + 1);
     }
-    Ok(Status { elements, stuck_since_ms, unfit })
+    Ok(Status { elements, stuck_since_ms, stopped: stop.is_some(), unfit })
 }
 
 impl Known<'_> {
@@ -198,7 +215,7 @@ fn tell(
     elements: &mut [Element],
     known: &BTreeMap<u32, Known<'_>>,
 ) -> Result<(), Error> {
-    let open = |it: &Element| !matches!(it.state, State::Done | State::Running);
+    let open = |it: &Element| !matches!(it.state, State::Done | State::Running | State::Unneeded);
     let those: Vec<&Known<'_>> =
         elements.iter().filter(|it| open(it)).filter_map(|it| known.get(&it.element)).collect();
     let failures: Vec<Trace> = those.iter().filter_map(|it| it.failure.cloned()).collect();

@@ -8,6 +8,8 @@ use crate::job::Wishes;
 
 /// The version of documents that this crate writes, and the only one that it reads.
 const FORMAT: u32 = 1;
+/// Blocks that a comparison must have to be decided.
+const ENOUGH_BLOCKS: u32 = 6;
 /// The longest name: schedulers and object storage have limits of their own.
 const LONGEST_NAME: usize = 60;
 
@@ -26,6 +28,10 @@ pub struct Submission {
     pub elements: u32,
     /// The plan, complete, without passwords; each element runs all of its blocks.
     pub plan: String,
+    /// True if the elements that are done are looked at before all are, and no more run once all is
+    /// decided.
+    #[serde(default)]
+    pub stop_early: bool,
     /// Version of the steelyard that made it; every element must be run by the same.
     pub steelyard: String,
     /// What its jobs ask of the scheduler.
@@ -70,13 +76,61 @@ impl Submission {
         // At most what TOML and SQLite can hold.
         let seed = seed & (u64::MAX >> 1);
         let (format, blocks) = (FORMAT, plan_blocks);
-        let it = Self { format, name, created_ms, seed, elements, plan, steelyard, wishes, words };
+        let stop_early = false;
+        let it = Self {
+            format,
+            name,
+            created_ms,
+            seed,
+            elements,
+            plan,
+            stop_early,
+            steelyard,
+            wishes,
+            words,
+        };
         // Better now than when everything was measured.
         if let Err(error) = it.whole_plan(blocks.saturating_mul(elements)) {
             let text = format!("{blocks} blocks on each of {elements} machines: {error}");
             return Err(Error::Unfit(text));
         }
         Ok(it)
+    }
+
+    /// The same, looked at early.
+    ///
+    /// # Errors
+    /// [`Error::Unfit`] if there are too few elements for a look before the end.
+    pub fn stopping_early(mut self) -> Result<Self, Error> {
+        self.stop_early = true;
+        if self.looks()?.len() < 2 {
+            let text = format!(
+                "{} machines are looked at once, when all are done: a look takes {ENOUGH_BLOCKS} \
+                 blocks and two machines at least",
+                self.elements
+            );
+            return Err(Error::Unfit(text));
+        }
+        Ok(self)
+    }
+
+    /// The numbers of elements after which those that are done are judged, rising; the last is that
+    /// of all. Their blocks together are no more than those of a planned look, and more than those
+    /// of the one before it: each look has its part of the error rate.
+    ///
+    /// # Errors
+    /// If the plan can't be read.
+    pub fn looks(&self) -> Result<Vec<u32>, Error> {
+        let each = self.parsed(&Layer::default())?.blocks.max(1);
+        let (mut looks, mut before) = (Vec::new(), 0);
+        for blocks in self.whole_plan(each.saturating_mul(self.elements))?.looks() {
+            let elements = blocks / each;
+            if elements * each > before {
+                looks.push(elements);
+            }
+            before = blocks;
+        }
+        Ok(looks)
     }
 
     /// Reads the document called `name`.
@@ -100,9 +154,17 @@ impl Submission {
         self.parsed(&layer)
     }
 
-    /// The plan with the blocks of all elements.
-    pub(crate) fn whole_plan(&self, blocks: u32) -> Result<Plan, Error> {
+    /// The plan with these blocks of all elements; if it stops early, with its first and its last
+    /// look.
+    pub(crate) fn whole_plan(&self, mut blocks: u32) -> Result<Plan, Error> {
         let mut layer = Layer::default();
+        if self.stop_early {
+            let each = self.parsed(&Layer::default())?.blocks.max(1);
+            let first = self.elements.div_ceil(4).max(2).max(ENOUGH_BLOCKS.div_ceil(each));
+            blocks = first.min(self.elements) * each;
+            let most = each.saturating_mul(self.elements);
+            layer.set("--max-blocks", &["max_blocks"], &Some(most));
+        }
         layer.set("--blocks", &["blocks"], &Some(blocks));
         layer.set("--seed", &["seed"], &Some(self.seed));
         self.parsed(&layer)
@@ -159,6 +221,33 @@ mod tests {
         assert_eq!((whole.blocks, whole.seed), (12, Some(7)));
         let text = serde_json::to_vec(&it).unwrap();
         assert_eq!(Submission::read("x", &text).unwrap(), it);
+    }
+
+    #[test]
+    fn looks_are_at_whole_elements_and_each_has_its_part_of_the_error() {
+        let of = |blocks: u32, elements: u32| {
+            let plan = PLAN.replace("blocks = 3", &format!("blocks = {blocks}"));
+            let plan = Plan::parse(&plan, None, "a test").unwrap();
+            let how = (Wishes::default(), Vec::new());
+            Submission::new("x".to_owned(), &plan, elements, (0, 7), "0.1.0", how).unwrap()
+        };
+        assert_eq!(of(3, 8).looks().unwrap(), [8], "not asked");
+        assert_eq!(of(3, 8).stopping_early().unwrap().looks().unwrap(), [2, 3, 5, 6, 8]);
+        assert_eq!(of(1, 100).stopping_early().unwrap().looks().unwrap()[..3], [25, 34, 46]);
+        for (blocks, elements) in [(3, 2), (1, 6), (6, 2)] {
+            let error = of(blocks, elements).stopping_early().unwrap_err().to_string();
+            assert!(error.contains("looked at once"), "{error}");
+        }
+        for (blocks, elements) in [(1, 7), (2, 4), (3, 5), (7, 3), (5, 40), (10, 1000)] {
+            let it = of(blocks, elements).stopping_early().unwrap();
+            let (looks, planned) = (it.looks().unwrap(), it.whole_plan(0).unwrap().looks());
+            assert_eq!(looks.last(), Some(&elements));
+            assert!(looks[0] >= 2 && looks[0] * blocks >= ENOUGH_BLOCKS, "{looks:?}");
+            // The planned look whose part of the error one has: each another.
+            let part = |elements: &u32| planned.iter().find(|it| **it >= elements * blocks);
+            let parts: BTreeSet<_> = looks.iter().map(part).collect();
+            assert!(parts.len() == looks.len() && !parts.contains(&None), "{looks:?} {planned:?}");
+        }
     }
 
     #[test]

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by it")]
 
+mod stop;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -30,9 +32,12 @@ struct Site {
 
 impl Site {
     fn new(elements: u32) -> Self {
+        Self::of(submission(elements))
+    }
+
+    fn of(submission: Submission) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let depot =
-            Depot::create(&address(folder.path()), submission(elements), &work(folder.path()));
+        let depot = Depot::create(&address(folder.path()), submission, &work(folder.path()));
         Site { depot: depot.unwrap(), folder }
     }
 

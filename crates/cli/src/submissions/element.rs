@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use archive::Archive;
 use clap::Args;
 use dbms::Ledger;
-use fleet::{Depot, Failed, Job, Slurm, Start, Started};
+use fleet::{Depot, Failed, Job, Scheduler, Slurm, Start, Started};
 use lab::{Event, Resume};
 use store::Store;
 
@@ -54,6 +54,11 @@ pub fn run(args: &ElementArgs) -> anyhow::Result<()> {
         ));
     }
     let archive = open_archive(&args.submitted.place.address()?)?;
+    if depot.stop()?.is_some() {
+        // Those who found that are about to make one experiment of it, and to cancel this.
+        eprintln!("element {element} is not needed: others decided everything");
+        return Ok(());
+    }
     if depot.claim(element)?.is_none() {
         let started = Started { start: start(element), host: host(), at_ms: store::now_ms() };
         if let Ok(job) = std::env::var("SLURM_ARRAY_JOB_ID") {
@@ -74,7 +79,50 @@ pub fn run(args: &ElementArgs) -> anyhow::Result<()> {
     } else {
         eprintln!("element {element} is done already");
     }
-    conclude(&depot, &archive)
+    let stopped = submission.stop_early && stop(&depot)?;
+    conclude(&depot, &archive)?;
+    if stopped && std::env::var_os("SLURM_ARRAY_JOB_ID").is_some() {
+        cancel_others(&depot)?;
+    }
+    Ok(())
+}
+
+/// Looks, if that is due; true if no other elements are needed.
+fn stop(depot: &Depot) -> anyhow::Result<bool> {
+    let place = Workplace::make(0)?;
+    Ok(fleet::stop_if_decided(depot, place.path(), decides, store::now_ms())?.is_some())
+}
+
+/// True if nothing of an experiment is left to decide.
+fn decides(store: &Store, experiment: store::ExperimentId) -> anyhow::Result<bool> {
+    let results = report::load(store, report::Which::Id(experiment))?;
+    let judged = report::judge_results(&results, None, None)?;
+    let mut compared = 0;
+    let mut outcomes = judged.steps.iter().flatten();
+    let decided = outcomes.all(|outcome| match outcome {
+        report::Outcome::Aside => true,
+        report::Outcome::Compared(comparison) => {
+            compared += 1;
+            judge::decided(comparison, None)
+        }
+        report::Outcome::Unjudged(it) => it.verdict != Some(judge::Verdict::Inconclusive),
+    });
+    Ok(decided && compared > 0)
+}
+
+/// Ends the elements that are not needed any more. Those that are done end by themselves.
+fn cancel_others(depot: &Depot) -> anyhow::Result<()> {
+    let mut queue = Slurm.queue(&depot.jobs()?)?;
+    let done = depot.done()?;
+    queue.retain(|it| !done.contains_key(&it.element));
+    let one = |it: &fleet::Queued| Job {
+        job: format!("{}_{}", it.job, it.element),
+        elements: vec![it.element],
+        at_ms: 0,
+    };
+    Slurm.cancel(&queue.iter().map(one).collect::<Vec<_>>())?;
+    eprintln!("all is decided: {} canceled", metrics::counted(queue.len(), "other element"));
+    Ok(())
 }
 
 /// Has an element run on another machine than this one, if Slurm has started it, and adds to the

@@ -57,7 +57,7 @@ pub fn run(args: &StatusArgs) -> anyhow::Result<()> {
             if detailed {
                 status.name_machines(&depot)?;
             }
-            if status.those(State::Done).count() == status.elements.len() {
+            if status.is_complete() {
                 // The last element may have been killed before it could.
                 conclude(&depot, &open_archive(&address)?)?;
             }
@@ -109,7 +109,7 @@ pub fn run(args: &StatusArgs) -> anyhow::Result<()> {
 /// `3 of 4 elements done, 1 running`.
 pub fn summary(status: &Status) -> String {
     let count = |state: State| status.those(state).count();
-    let rest = [State::Running, State::Waiting, State::Failed, State::Lost]
+    let rest = [State::Running, State::Waiting, State::Failed, State::Lost, State::Unneeded]
         .map(|state| (count(state), state.as_str()))
         .into_iter()
         .filter(|(count, _)| *count > 0)
@@ -164,7 +164,8 @@ mod tests {
             element(2, State::Waiting, Some("Resources")),
             element(3, State::Failed, Some("no\nspace")),
         ];
-        let status = Status { elements, stuck_since_ms: None, unfit: Default::default() };
+        let status =
+            Status { elements, stuck_since_ms: None, stopped: false, unfit: Default::default() };
         assert_eq!(summary(&status), "1 of 3 elements done, 1 waiting, 1 failed");
         assert_eq!(
             lines(&status),

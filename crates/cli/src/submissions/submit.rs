@@ -47,6 +47,10 @@ pub struct SubmitArgs {
     /// At most so many machines at a time
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     at_once: Option<u32>,
+    /// Look at the elements that are done, first when a quarter is, and run no more once they
+    /// decide everything
+    #[arg(long, conflicts_with = "resume")]
+    early_stop: bool,
     /// Let elements refuse machines on which `steelyard doctor --quick` finds that something fails;
     /// they run on others
     #[arg(long)]
@@ -111,7 +115,10 @@ pub fn run(args: &SubmitArgs) -> anyhow::Result<()> {
     let elements: Vec<u32> = (1..=machines).collect();
     let script = fleet::script(&name, &elements, &wishes, &words);
     let how = (wishes, words);
-    let submission = Submission::new(name, &plan, machines, (now_ms, seed), version, how)?;
+    let mut submission = Submission::new(name, &plan, machines, (now_ms, seed), version, how)?;
+    if args.early_stop {
+        submission = submission.stopping_early()?;
+    }
     if args.dry_run {
         write!(out, "{script}")?;
         return Ok(());

@@ -30,7 +30,7 @@ pub fn run(args: &WatchArgs) -> anyhow::Result<()> {
     let depot = args.submitted.open()?;
     let name = &depot.submission().name;
     let (mut said, mut shown) = (String::new(), 0);
-    let place = Workplace::make(0)?;
+    let mut place = Workplace::make(0)?;
     let mut growing = Growing::new(&depot, place.path())?;
     loop {
         let status = fleet::status(&depot, &Slurm, store::now_ms())?;
@@ -40,12 +40,18 @@ pub fn run(args: &WatchArgs) -> anyhow::Result<()> {
             said = now;
         }
         let done = status.those(State::Done).count();
+        if status.stopped && done < shown {
+            // Those that decided everything, without others that were done later.
+            place = Workplace::make(0)?;
+            growing = Growing::new(&depot, place.path())?;
+            shown = 0;
+        }
         if done > shown {
             growing.add(&depot.claims()?)?;
             show(&growing)?;
             shown = done;
         }
-        if done == status.elements.len() {
+        if status.is_complete() {
             return conclude(&depot, &open_archive(&args.submitted.place.address()?)?);
         }
         let moves = status.those(State::Running).chain(status.those(State::Waiting)).count() > 0;

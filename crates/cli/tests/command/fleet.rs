@@ -146,6 +146,39 @@ fn an_element_leaves_a_machine_that_is_not_fit() {
 }
 
 #[test]
+fn what_is_decided_early_runs_no_more_elements() {
+    let Some(slurm) = Slurm::start(2) else { return };
+    let file = plan(&slurm, 2000);
+    // One of them waits for the disk at each commit.
+    let text = fs::read_to_string(&file).unwrap();
+    let text = text.replace("blocks = 2", "blocks = 3").replace(
+        "[variants.b]\n",
+        "[variants.b]\nconfig = { fsync = \"on\", synchronous_commit = \"on\" }\n",
+    );
+    let text = text.replace(
+        "[variants.a]\n",
+        "[variants.a]\nconfig = { fsync = \"off\", synchronous_commit = \"off\" }\n",
+    );
+    fs::write(&file, text).unwrap();
+    let data = slurm.path().join("home/data");
+    let words = ["submit", &file, "--machines", "8", "--name", "t", "--early-stop"];
+    let words =
+        [&words[..], &["--allow-concurrent", "--data-dir", data.to_str().unwrap()]].concat();
+    let (said, code) = slurm.run(&words);
+    assert_eq!(code, Some(0), "{said}");
+    let (said, code) = slurm.run(&["watch", "t", "--every", "1"]);
+    assert_eq!(code, Some(0), "{said}\n{}", slurm.logs());
+    let is_over = || !slurm.run(&["status", "t"]).0.contains(" running");
+    slurm.wait_until("the others are canceled", is_over);
+    let (said, code) = slurm.run(&["status", "t", "--exit-code"]);
+    assert_eq!(code, Some(0), "{said}");
+    let done = said.lines().filter(|line| line.contains(" done ")).count();
+    assert!((2..8).contains(&done), "{said}");
+    assert!(said.contains(&format!("{} not needed", 8 - done)), "{said}");
+    assert_whole(&slurm, 3 * done as i64);
+}
+
+#[test]
 fn a_canceled_submission_leaves_nothing() {
     let Some(slurm) = Slurm::start(1) else { return };
     submit(&slurm, 2_000_000, "2");
