@@ -8,12 +8,12 @@ PATH="${CARGO_HOME:-${HOME:-/root}/.cargo}/bin:$PWD/target/dist-tools/bin:$PATH"
 
 cargo deny --locked check licenses bans sources
 
-list=${CARGO_HOME:-$HOME/.cargo}/advisory-db
+lists=${CARGO_HOME:-$HOME/.cargo}/advisory-dbs
 if cargo deny --locked fetch db > /dev/null 2>&1; then
-    cargo deny --locked check --disable-fetch advisories
-elif [ -n "$(ls -A "$list" 2> /dev/null)" ]; then
-    echo "audit: the list of vulnerabilities could not be fetched; the copy in $list is older"
-    cargo deny --locked check --disable-fetch advisories
+    cargo deny --locked --offline check advisories
+elif compgen -G "$lists/advisory-db-*" > /dev/null; then
+    echo "audit: the list of vulnerabilities could not be fetched; the copy in $lists is older"
+    cargo deny --locked --offline check advisories
 else
     echo "audit: the list of vulnerabilities could not be fetched: nothing was compared with it"
 fi
