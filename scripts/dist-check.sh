@@ -119,7 +119,7 @@ check_deb() {
     expect "l.i0" "$work/user-compared"
 
     say "RocksDB"
-    run rocksdb 'steelyard run kv -v rocksdb@8.11.4 -v rocksdb@10.10.1 --budget 20s --rows 20k --quiet --allow-concurrent'
+    run rocksdb 'steelyard run kv -v rocksdb@8.11.4 -v rocksdb@10.10.1 --budget 20s --keys 20k --quiet --allow-concurrent'
     run rocksdb-compared 'steelyard compare -e 2 --brief'
     tail -n 5 "$work/rocksdb-compared"
 
@@ -152,7 +152,8 @@ check_static() {
     program=$(unpacked x86_64)
     experiment "$program"
     try static "$program"
-    ! "$program" fetch rocksdb@10.10.1 > "$work/refused" 2>&1 || wrong "it claims to run RocksDB"
+    ! "$program" run kv -v rocksdb@10.10.1 --keys 5k --blocks 1 --allow-concurrent \
+        --results "$work/refused-results" > "$work/refused" 2>&1 || wrong "it claims to run RocksDB"
     expect "a static program cannot load" "$work/refused"
 }
 
