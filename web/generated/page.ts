@@ -609,6 +609,10 @@ export type PageStep = {
   unit: string,
   /** Target rates of paced classes, in statements per second. */
   rates: { [key in string]: Value },
+  /** How its trials shared the machine, and the steps before it: figures of two experiments that
+   * differ in either are not related. */
+  ways: Array<string>,
+  after: Array<string>,
   throughput: Array<Value>,
   relative: Array<PageRelative>,
   latency: Array<PageLatency>,

@@ -369,6 +369,8 @@ export function samplePage(request = {}) {
       better: "more",
       unit,
       rates: target === undefined ? {} : { insert: target * dop },
+      ways: ["in blocks"],
+      after: [],
       throughput: ratios.map((ratio) => four(level * scale * ratio)),
       relative: ratios.flatMap((ratio, index) =>
         index === 0

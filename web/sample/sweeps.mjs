@@ -178,6 +178,8 @@ export function addSweep(random, page, judged, { clients }) {
         better: "more",
         unit: "queries",
         rates: {},
+        ways: ["in blocks"],
+        after: [],
         throughput: values.map((own) => four(own.reduce((sum, one) => sum + one, 0) / blocks)),
         relative: names
           .slice(1)

@@ -28,6 +28,8 @@ const step = (trials: PageTrial[]): PageStep => ({
   better: "more",
   unit: "rows",
   rates: {},
+  ways: [],
+  after: [],
   throughput: [],
   relative: [],
   latency: [],

@@ -329,6 +329,8 @@ const pages = [
     .slice(0, 2)
     .map(({ workload, machine }) => `?view=history&workload=${workload}&machine=${machine}`),
   "?view=machines",
+  "?view=compare",
+  ...(briefs ? ["?view=compare&with=1:pg13.7&with=1:pg14.3&with=2:pg14.3&with=9:none"] : []),
   ...shown.map((id) => `?experiment=${id}`),
 ];
 const { address: base, stop } = await serving(directory);

@@ -22,10 +22,23 @@ test("every state has an address that leads back to it", () => {
     { page: "history", chosen: FIRST_HISTORY },
     { page: "history", chosen: { ...FIRST_HISTORY, workload: "w-0", metric: "o/s", step: "l.i0" } },
     { page: "machines" },
+    { page: "compare", picks: [] },
+    {
+      page: "compare",
+      picks: [
+        { experiment: 2, variant: "a:b &,c" },
+        { experiment: 17, variant: "pg14.3" },
+      ],
+    },
   ];
   for (const route of routes) expect(routeOf(search(route))).toEqual(route);
   expect(addressOf({ page: "overview" })).toBe("./");
   expect(experimentAddress(3, "step-2")).toBe("./?experiment=3#step-2");
+});
+
+test("an address of a comparison names variants of experiments", () => {
+  const read = routeOf("?view=compare&with=2:pg13.7&with=x:y&with=3&with=:a");
+  expect(read).toEqual({ page: "compare", picks: [{ experiment: 2, variant: "pg13.7" }] });
 });
 
 test("an address that leads nowhere is known for one", () => {

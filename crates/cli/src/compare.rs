@@ -27,6 +27,11 @@ pub struct CompareArgs {
     /// A row for each machine that the plan ran on, in place of their mean, and no other table
     #[arg(long, value_enum, value_name = "WHAT", conflicts_with_all = ["tables", "brief"])]
     by: Option<By>,
+    /// Also show a variant of another experiment with the same steps, or all of its variants, such
+    /// as 1:pg14.3 or 1; repeat for several. They have no verdict, because their trials were not
+    /// interleaved with those of this experiment
+    #[arg(long, value_name = "EXPERIMENT[:VARIANT]", conflicts_with_all = ["gate", "gate_inconclusive", "by"])]
+    with: Vec<String>,
     /// The variant to compare with (instead of the plan's base); `previous`: each with the one
     /// before it
     #[arg(long, value_name = "VARIANT")]
@@ -91,6 +96,12 @@ impl CompareArgs {
         self.brief || !asked && terminal
     }
 
+    /// The words that choose the same variants in another command.
+    fn words(&self) -> Vec<String> {
+        let with = self.with.iter().flat_map(|it| ["--with".to_owned(), it.clone()]);
+        self.chosen.words().into_iter().chain(with).collect()
+    }
+
     /// The kinds of tables that were asked for.
     fn sections(&self) -> Option<Vec<Section>> {
         let every = || Section::NAMED.map(|(_, section)| section).to_vec();
@@ -102,7 +113,12 @@ impl CompareArgs {
 /// Prints the comparison.
 pub fn run(args: &CompareArgs) -> anyhow::Result<()> {
     let gated = args.gate || args.gate_inconclusive;
-    let (_, results) = args.chosen.open(if gated { Which::Newest } else { Which::Latest })?;
+    let latest = if gated { Which::Newest } else { Which::Latest };
+    let (store, mut results) = match args.with.is_empty() {
+        true => args.chosen.open(latest)?,
+        false => args.chosen.open_all(latest)?,
+    };
+    report::join(&store, &mut results, &args.with)?;
     let options = CompareOptions {
         rows: match args.rows {
             Rows::Variants => report::Rows::Variants,
@@ -114,7 +130,7 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<()> {
         sections: args.sections(),
         by_machine: args.by == Some(By::Machine),
         brief: args.is_brief(std::io::stdout().is_terminal()).then(columns),
-        command: pasted(&["compare"], &args.chosen.words()),
+        command: pasted(&["compare"], &args.words()),
     };
     let comparison = report::compare(&results, &options)?;
     args.format.print(|format| comparison.render(format))?;

@@ -58,6 +58,36 @@ pub enum ReportError {
         "expected at least 2 finished trials of a setup (machine, configuration, number of clients), found 1 of each; run more blocks"
     )]
     TooFewTrials,
+    /// An experiment has no such variant.
+    #[error(
+        "expected a variant of experiment {experiment}, found {asked}; its variants are {}",
+        listed(.known)
+    )]
+    UnknownVariant {
+        /// The requested value.
+        asked: String,
+        /// Number and name of the experiment.
+        experiment: String,
+        /// Its variants.
+        known: Vec<String>,
+    },
+    /// A variant of another experiment was asked for by one of this.
+    #[error("expected a variant of another experiment, found {0}, which is of this one")]
+    SameExperiment(String),
+    /// Variants of another experiment can't be shown beside those of this one.
+    #[error(
+        "experiment {experiment} has {what} ({}), which can't be compared with {}; choose experiments with the same steps",
+        .labels[0],
+        .labels[1]
+    )]
+    OtherWorkload {
+        /// Number of the other.
+        experiment: i64,
+        /// The difference.
+        what: &'static str,
+        /// What it ran, and what this one did.
+        labels: [String; 2],
+    },
     /// No step has this metric.
     #[error(
         "expected a metric such as o/s, found {asked}{}; available are {}",

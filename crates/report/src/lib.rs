@@ -60,13 +60,14 @@ pub use judging::judged::{Gap, Judged, Outcome, Twin};
 pub use judging::sliced::{Scatter, Slicing, scatter};
 pub use judging::steps::{judge_metric, judge_results};
 pub use judging::unjudged::Unjudged;
+pub use load::across::join;
 pub use load::answers::Answers;
 pub use load::chosen::{Chosen, Source};
 pub use load::experiment::{Which, latest_or_count, load};
 pub use load::latency::{BUCKETS, Latency};
 pub use load::machine::Machine;
 pub use load::model::{
-    CounterFigure, FailedTrial, Noted, Results, Sample, StepResults, VariantResults, VariantStep,
+    CounterFigure, Elsewhere, FailedTrial, Noted, Results, Sample, StepResults, VariantResults, VariantStep,
 };
 pub use load::plans::ExplainedPlan;
 pub use load::slices::Slices;

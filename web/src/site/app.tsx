@@ -5,6 +5,7 @@ import { Problem } from "../shared/problem";
 import { ThemeButton } from "../shared/themebutton";
 import { hideTip } from "../shared/tip";
 import { pageOf, useRoute } from "./navigate";
+import { ComparePage } from "./pages/compare";
 import { ExperimentPage } from "./pages/experiment";
 import { ExperimentsPage } from "./pages/experiments";
 import { HistoryPage } from "./pages/history";
@@ -15,6 +16,7 @@ import { addressOf, FIRST_HISTORY, NO_FILTER, type Route } from "./route";
 const PLACES: [name: string, route: Route][] = [
   ["Overview", { page: "overview" }],
   ["Experiments", { page: "experiments", filter: NO_FILTER }],
+  ["Compare", { page: "compare", picks: [] }],
   ["History", { page: "history", chosen: FIRST_HISTORY }],
   ["Machines", { page: "machines" }],
 ];
@@ -29,6 +31,8 @@ function Shown({ route }: { route: Route }) {
       return <ExperimentPage key={route.id} id={route.id} />;
     case "history":
       return <HistoryPage chosen={route.chosen} />;
+    case "compare":
+      return <ComparePage picks={route.picks} />;
     case "machines":
       return <MachinesPage />;
     case "unknown":

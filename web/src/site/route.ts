@@ -8,6 +8,7 @@ export type Route =
   | { page: "experiments"; filter: Filter }
   | { page: "experiment"; id: number }
   | { page: "history"; chosen: ChosenHistory }
+  | { page: "compare"; picks: Picked[] }
   | { page: "machines" }
   | { page: "unknown"; address: string };
 
@@ -28,6 +29,12 @@ export interface ChosenHistory {
   order: string;
   metric: string;
   step: string;
+}
+
+/** A variant of an experiment. */
+export interface Picked {
+  experiment: number;
+  variant: string;
 }
 
 export const NO_FILTER: Filter = {
@@ -53,6 +60,12 @@ function read<T extends object>(params: URLSearchParams, template: T): T {
   return Object.fromEntries(entries) as T;
 }
 
+/** The variant that "12:pg14.3" stands for; the first colon ends the number. */
+function pickOf(text: string): Picked[] {
+  const found = /^(\d{1,15}):(.+)$/.exec(text);
+  return found ? [{ experiment: Number(found[1]), variant: found[2] ?? "" }] : [];
+}
+
 /** The state that an address stands for. */
 export function routeOf(search: string): Route {
   const params = new URLSearchParams(search);
@@ -65,6 +78,7 @@ export function routeOf(search: string): Route {
     if (view === "experiments") return { page: view, filter: read(params, NO_FILTER) };
     if (view === "history") return { page: view, chosen: read(params, FIRST_HISTORY) };
     if (view === "machines") return { page: view };
+    if (view === "compare") return { page: view, picks: params.getAll("with").flatMap(pickOf) };
   }
   return { page: "unknown", address: search };
 }
@@ -80,6 +94,9 @@ export function addressOf(route: Route): string {
   else if (route.page !== "overview") params.set("view", route.page);
   if (route.page === "experiments") add(route.filter);
   if (route.page === "history") add(route.chosen);
+  if (route.page === "compare")
+    for (const { experiment, variant } of route.picks)
+      params.append("with", `${experiment}:${variant}`);
   const query = params.toString();
   return query === "" ? "./" : `./?${query}`;
 }
@@ -92,6 +109,11 @@ export function experimentAddress(id: number, place = ""): string {
 /** The address of a list of experiments. */
 export function experimentsAddress(filter: Partial<Filter>): string {
   return addressOf({ page: "experiments", filter: { ...NO_FILTER, ...filter } });
+}
+
+/** The address of a comparison; the first is what the others are compared with. */
+export function compareAddress(picks: Picked[]): string {
+  return addressOf({ page: "compare", picks });
 }
 
 /** The address of a history. */

@@ -29,7 +29,7 @@ enum Ends {
 
 /// Parts of a command that are replaced here: names that other results have, and what needs another
 /// machine, another user or the network.
-const HERE: [(&str, &str); 13] = [
+const HERE: [(&str, &str); 14] = [
     ("sudo ", ""),
     ("ssh host ", ""),
     ("systemd-run --user --scope -p Delegate=yes ", ""),
@@ -40,6 +40,7 @@ const HERE: [(&str, &str); 13] = [
     ("explain STEP", "explain l.i0"),
     ("explain update-zipf", "explain l.i0"),
     ("--step update-one", "--step l.i0"),
+    ("-e 2 --with 1:pg14.3", "-e 1 --with 1:pg14.3"),
     ("--base mysql5.7", "--base pg14.3"),
     ("--base pg16", "--base pg14.3"),
     ("--base rx8.11.4", "--base pg14.3"),
@@ -47,7 +48,7 @@ const HERE: [(&str, &str); 13] = [
 
 /// Rules for commands that have these words: what is added to the command, and how it ends. The
 /// first match holds.
-const RULES: [(&str, &str, Ends); 34] = [
+const RULES: [(&str, &str, Ends); 35] = [
     // Checks the plan and the options. fleet.rs runs them on a real Slurm.
     ("steelyard submit load.toml", "--dry-run > /dev/null", Ends::Well),
     ("steelyard submit --resume", "", Ends::Saying("--results <ADDRESS>")),
@@ -73,6 +74,8 @@ const RULES: [(&str, &str, Ends); 34] = [
     ("steelyard history", "", Ends::Well),
     ("steelyard explain --format json", "", Ends::Saying("expected profiles")),
     ("steelyard explain ", "", Ends::Well),
+    // across.rs has two experiments.
+    (" --with ", "", Ends::Saying("which is of this one")),
     (" --gate", "", Ends::Judged),
     ("steelyard compare", "", Ends::Well),
     ("steelyard variance", "", Ends::Well),

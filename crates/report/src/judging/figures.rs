@@ -93,6 +93,29 @@ pub(crate) fn ratio(step: &StepResults, base: usize, place: usize, metric: &str)
     (base > 0.0).then(|| Ratio { value: variant / base, pairs: pairs.blocks.len() })
 }
 
+/// The same for two variants of which one was measured in another experiment: the quotient of their
+/// means over all of their own blocks. It counts as one pair, because nothing shows how much of it is
+/// chance. `None` if they can't be related at all.
+pub(crate) fn ratio_across(
+    step: &StepResults,
+    base: usize,
+    place: usize,
+    metric: &str,
+) -> Option<Ratio> {
+    let both = [step.variant(base)?, step.variant(place)?];
+    let mut elsewhere = both.iter().filter_map(|it| it.elsewhere.as_ref()).peekable();
+    elsewhere.peek()?;
+    if elsewhere.any(|it| it.apart.is_some()) {
+        return None;
+    }
+    let of = |it: &VariantStep| -> Vec<f64> {
+        it.values(metric).into_iter().map(|(_, value)| value).collect()
+    };
+    let [base, variant] = both.map(|it| mean(&of(it)));
+    let base = base.filter(|base| *base > 0.0)?;
+    Some(Ratio { value: variant? / base, pairs: 1 })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use judge::{Margin, Verdict};
 use metrics::{DBMS_CPU, Metric, OPS, OPS_AS_COST, in_step};
 
-use super::figures::{Ratio, paired, ratio};
+use super::figures::{Ratio, paired, ratio, ratio_across};
 use super::sentence::{sentence, too_few};
 use super::sliced;
 use super::unjudged::Unjudged;
@@ -151,7 +151,7 @@ impl Judged {
         let (figures, base) = (results.steps.get(step)?, self.base_of(place));
         match self.steps.get(step)?.get(place)? {
             Outcome::Compared(found) => Some(ratio_in(found)),
-            Outcome::Unjudged(_) => None,
+            Outcome::Unjudged(_) => ratio_across(figures, base, place, OPS.name),
             Outcome::Aside => {
                 let (of_base, own) = (figures.variant(base)?, figures.variant(place)?);
                 let sliced = sliced::compare(of_base, own, self.margin_in(step), &results.looks);
@@ -174,7 +174,10 @@ impl Judged {
     ) -> Option<Ratio> {
         match metric == OPS.name {
             true => self.throughput_ratio(results, step, place),
-            false => ratio(results.steps.get(step)?, self.base_of(place), place, metric),
+            false => {
+                let (step, base) = (results.steps.get(step)?, self.base_of(place));
+                ratio(step, base, place, metric).or_else(|| ratio_across(step, base, place, metric))
+            }
         }
     }
 
@@ -263,7 +266,9 @@ impl Judged {
                     (Some(found.verdict), Some(&**found), reason, told, few)
                 }
             };
-        let ratio = self.of(number, place).map(ratio_in);
+        let base = self.base_of(place);
+        let across = || ratio_across(step, base, place, self.metric_in(step)?.name);
+        let ratio = self.of(number, place).map(ratio_in).or_else(across);
         let blocks = ratio.map_or(0, |ratio| ratio.pairs);
         let (step, variant) = (number, place);
         Some(Finding { step, variant, verdict, blocks, comparison, ratio, reason, sentence, fails })

@@ -143,6 +143,14 @@ impl Judge<'_> {
     /// everything else by blocks.
     fn outcome(&self, step: &StepResults, base: usize, variant: usize, margin: Margin) -> Outcome {
         let results = self.results;
+        if let Some(found) = Unjudged::across(results, step, base, variant) {
+            let measured = |v: &VariantStep, metric: &Metric| !v.values(metric.name).is_empty();
+            let aside = step.prepares || step.warm_up;
+            let applies = metric_of(self.metric, step).is_some_and(|metric| {
+                metric.everywhere || step.variants.iter().any(|it| measured(it, metric))
+            });
+            return if aside || !applies { Outcome::Aside } else { Outcome::Unjudged(found) };
+        }
         if let Some(found) = Unjudged::by_answers(results, step, base, variant) {
             return Outcome::Unjudged(found);
         }

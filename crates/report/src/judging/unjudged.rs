@@ -39,6 +39,30 @@ impl Unjudged {
         refused.or_else(|| wrong::wrong(results, step, base, place)).map(Self::open)
     }
 
+    /// A side was measured in another experiment.
+    pub(crate) fn across(
+        results: &Results,
+        step: &StepResults,
+        base: usize,
+        place: usize,
+    ) -> Option<Self> {
+        let both = || [place, base].into_iter().filter_map(|it| Some((it, step.variant(it)?)));
+        let elsewhere = both().find_map(|(_, it)| it.elsewhere.as_ref())?;
+        let lacking = both().find(|(_, it)| it.samples.is_empty());
+        if let Some((lacking, _)) = lacking {
+            return Some(Self::open(format!("{} has no result", results.variant_name(lacking))));
+        }
+        if let Some(why) = both().find_map(|(_, it)| it.elsewhere.as_ref()?.apart.as_ref()) {
+            return Some(Self::open(format!("not compared: {why}")));
+        }
+        let [base, name] = [base, place].map(|it| results.variant_name(it));
+        let experiment = elsewhere.experiment;
+        Some(Self::open(format!(
+            "{name} and {base} were not interleaved (experiments {experiment} and {})",
+            results.experiment.id
+        )))
+    }
+
     /// A side has no finished trial with the step.
     pub(crate) fn without_results(
         results: &Results,

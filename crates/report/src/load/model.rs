@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use plan::StepKey;
-use store::{Better, Experiment, Failure, HostFact, Setting, StepId, TrialId, Variant, Warning};
+use store::{Better, Experiment, ExperimentId, Failure, HostFact, Setting, StepId, TrialId, Variant, Warning};
 
 use super::answers::Answers;
 use super::latency::Pooled;
@@ -99,6 +99,17 @@ pub struct VariantStep {
     pub failures: Vec<Failure>,
     /// Notes about the measurement, such as what could not be measured and why.
     pub notes: BTreeSet<String>,
+    /// Set if another experiment measured it.
+    pub elsewhere: Option<Elsewhere>,
+}
+
+/// Where the figures of a variant come from that was measured in another experiment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Elsewhere {
+    /// Number of the experiment.
+    pub experiment: ExperimentId,
+    /// Why they can't be related to those of this one at all; `None` if they can.
+    pub apart: Option<String>,
 }
 
 /// One trial's figures for a step.
@@ -161,6 +172,11 @@ impl Results {
     /// True if another program printed the figures.
     pub(crate) fn is_imported(&self) -> bool {
         self.variants.iter().any(|it| it.variant.dbms.starts_with(store::IMPORTED))
+    }
+
+    /// True if variants of other experiments are beside its own.
+    pub(crate) fn has_other_experiments(&self) -> bool {
+        self.steps.iter().flat_map(|step| &step.variants).any(|it| it.elsewhere.is_some())
     }
 
     /// Index of the variant with this name.

@@ -356,7 +356,7 @@ fn names(places: &[RanOn]) -> Vec<String> {
 }
 
 /// The steps before one in a plan.
-fn before(sequences: &[Sequence], key: &StepKey) -> Vec<String> {
+pub(crate) fn before(sequences: &[Sequence], key: &StepKey) -> Vec<String> {
     let steps = |sequence: &Sequence| Some(sequence.steps[..sequence.place(key)?].to_vec());
     let steps = sequences.iter().find_map(steps).unwrap_or_default();
     steps.into_iter().map(|step| step.key.name).collect()

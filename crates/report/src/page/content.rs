@@ -1,6 +1,6 @@
 //! Turns results into the data of the page.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use judge::Verdict;
 use metrics::{
@@ -26,6 +26,7 @@ use crate::judging::figures::absolute;
 use crate::judging::judged::{Finding, Judged};
 use crate::judging::sentence::confidence;
 use crate::judging::steps::judge_results;
+use crate::load::across::Ran;
 use crate::load::latency::Latency;
 use crate::load::model::{Noted, Results, Sample, StepResults, VariantStep};
 use crate::output::table::Table;
@@ -57,10 +58,13 @@ pub(crate) fn page(store: &Store, results: &Results) -> Result<Page, ReportError
     warnings.extend(left_out.map(|text| found(None, "flamegraphs-left-out", text)));
     let explainer = Explainer::new(store, results, &judged)?;
     let sweeps = sweeps(results);
-    let mut steps = Vec::new();
+    let (ran, mut steps) = (Ran::of(results), Vec::new());
     for (number, step) in results.steps.iter().enumerate() {
         let why = why(&explainer, number)?;
-        steps.push(PageStep { why, ..page_step(&mut gatherer, results, &judged, number, step)? });
+        let ways: BTreeSet<_> = step.variants.iter().flat_map(|it| ran.ways(it)).collect();
+        let (ways, after) = (ways.into_iter().collect(), ran.before(&step.key));
+        let figures = page_step(&mut gatherer, results, &judged, number, step)?;
+        steps.push(PageStep { why, ways, after, ..figures });
     }
     Ok(Page {
         format: 1,

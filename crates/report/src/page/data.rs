@@ -109,6 +109,10 @@ pub(crate) struct PageStep {
     pub(crate) unit: String,
     /// Target rates of paced classes, in statements per second.
     pub(crate) rates: BTreeMap<String, Number>,
+    /// How its trials shared the machine, and the steps before it: figures of two experiments that
+    /// differ in either are not related.
+    pub(crate) ways: Vec<&'static str>,
+    pub(crate) after: Vec<String>,
     pub(crate) throughput: Vec<Number>,
     pub(crate) relative: Vec<PageRelative>,
     pub(crate) latency: Vec<PageLatency>,

@@ -46,48 +46,14 @@ impl Lab {
     pub fn new(variants: &[&str], plan: &str, blocks: u32) -> Lab {
         let directory = tempfile::tempdir().unwrap();
         let store = Store::open(directory.path()).unwrap();
-        let experiment = store
-            .begin_experiment(&NewExperiment {
-                purpose: Purpose::Run,
-                name: "load-regression".to_owned(),
-                workload: "insert".to_owned(),
-                base: variants[0].to_owned(),
-                seed: 42,
-                blocks,
-                margin: 0.02,
-                plan: plan.to_owned(),
-                steelyard: "0.1.0".to_owned(),
-                created_ms: START,
-            })
-            .unwrap();
-        let fact = |group: &str, name: &str, value: &str| HostFact {
-            group: group.to_owned(),
-            name: name.to_owned(),
-            value: value.to_owned(),
-        };
-        store
-            .record_host(
-                experiment,
-                &[fact("cpu", "model", "Example <CPU> 8"), fact("cpu", "cores", "2")],
-            )
-            .unwrap();
-        let variants = variants
-            .iter()
-            .map(|name| {
-                let new = NewVariant {
-                    name: (*name).to_owned(),
-                    dbms: format!("postgres@{}", name.trim_start_matches("pg")),
-                    source: "archive".to_owned(),
-                    version: format!("PostgreSQL {name}"),
-                    build: BTreeMap::from([("compiler".to_owned(), "gcc 12".to_owned())]),
-                    config: BTreeMap::from([("shared_buffers".to_owned(), "1GB".to_owned())]),
-                };
-                store.add_variant(experiment, &new).unwrap()
-            })
-            .collect();
+        let (experiment, variants) = begin(&store, variants, plan, blocks);
         Lab { store, experiment, variants, _directory: directory }
     }
 
+    /// Begins another experiment in the same store, which is the lab's from then on.
+    pub fn begin_another(&mut self, variants: &[&str], plan: &str, blocks: u32) {
+        (self.experiment, self.variants) = begin(&self.store, variants, plan, blocks);
+    }
     /// Runs every variant through the steps in every block; `measure` returns the figures.
     pub fn run(&self, steps: &[&str], blocks: u32, dop: u32, measure: &Measure<'_>) {
         for block in 1..=blocks {
@@ -132,6 +98,54 @@ impl Lab {
     pub fn compare(&self) -> report::Comparison {
         report::compare(&self.results(), &report::CompareOptions::default()).unwrap()
     }
+}
+
+fn begin(
+    store: &Store,
+    variants: &[&str],
+    plan: &str,
+    blocks: u32,
+) -> (ExperimentId, Vec<VariantId>) {
+    let experiment = store
+        .begin_experiment(&NewExperiment {
+            purpose: Purpose::Run,
+            name: "load-regression".to_owned(),
+            workload: "insert".to_owned(),
+            base: variants[0].to_owned(),
+            seed: 42,
+            blocks,
+            margin: 0.02,
+            plan: plan.to_owned(),
+            steelyard: "0.1.0".to_owned(),
+            created_ms: START,
+        })
+        .unwrap();
+    let fact = |group: &str, name: &str, value: &str| HostFact {
+        group: group.to_owned(),
+        name: name.to_owned(),
+        value: value.to_owned(),
+    };
+    store
+        .record_host(
+            experiment,
+            &[fact("cpu", "model", "Example <CPU> 8"), fact("cpu", "cores", "2")],
+        )
+        .unwrap();
+    let variants = variants
+        .iter()
+        .map(|name| {
+            let new = NewVariant {
+                name: (*name).to_owned(),
+                dbms: format!("postgres@{}", name.trim_start_matches("pg")),
+                source: "archive".to_owned(),
+                version: format!("PostgreSQL {name}"),
+                build: BTreeMap::from([("compiler".to_owned(), "gcc 12".to_owned())]),
+                config: BTreeMap::from([("shared_buffers".to_owned(), "1GB".to_owned())]),
+            };
+            store.add_variant(experiment, &new).unwrap()
+        })
+        .collect();
+    (experiment, variants)
 }
 
 /// A step with this throughput and nothing else.

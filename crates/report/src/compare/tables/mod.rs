@@ -60,7 +60,10 @@ pub(crate) fn all(view: View<'_>) -> Vec<Table> {
                 .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
         };
         if table.rows.iter().flat_map(|row| &row.cells).any(single) {
-            table.notes.push(throughput::SINGLE.to_owned());
+            let across = view.results.has_other_experiments();
+            let single = (!across || view.too_few().is_some()).then_some(throughput::SINGLE);
+            let notes = single.into_iter().chain(across.then_some(throughput::ACROSS));
+            table.notes.extend(notes.map(str::to_owned));
         }
     }
     if view.judged.bases.iter().any(|base| *base != view.judged.base) {

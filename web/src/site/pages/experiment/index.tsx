@@ -2,7 +2,6 @@
 
 import { useLayoutEffect } from "preact/hooks";
 import type { Page } from "#page";
-import { readPage } from "../../../data/read";
 import { Parts, Report } from "../../../report";
 import { letInspect } from "../../../shared/inspect";
 import { PageContext } from "../../../shared/page";
@@ -11,14 +10,13 @@ import { TipBox } from "../../../shared/tip";
 import { useDocument } from "../../documents";
 import { Loaded, useTitle } from "../../frame";
 import { showPlace } from "../../navigate";
+import { compareAddress } from "../../route";
+import { parsePage } from "./parse";
 
-/** What is wrong with the results comes instead of them. */
-const PROBLEM = /^\{"format":1,"problem":/;
-
-function parse(text: string): { document: Page } | { problem: string } {
-  if (PROBLEM.test(text)) return JSON.parse(text) as { problem: string };
-  const read = readPage(text);
-  return "page" in read ? { document: read.page } : read;
+/** Its variants, the base first. */
+function picksOf({ variants, experiment: { base } }: Page, id: number) {
+  const sorted = [...variants].sort((a, b) => Number(b.name === base) - Number(a.name === base));
+  return sorted.map(({ name }) => ({ experiment: id, variant: name }));
 }
 
 function Shown({ page, id }: { page: Page; id: number }) {
@@ -35,7 +33,8 @@ function Shown({ page, id }: { page: Page; id: number }) {
       </nav>
       <Report page={page} />
       <footer>
-        Experiment {id}, measured with steelyard {page.steelyard}.{" "}
+        <a href={compareAddress(picksOf(page, id))}>Compare with others</a>. Experiment {id},
+        measured with steelyard {page.steelyard}.{" "}
         <a href={`api/v1/experiments/${id}.json`} target="_blank" rel="noopener">
           Its data as JSON
         </a>
@@ -48,7 +47,7 @@ function Shown({ page, id }: { page: Page; id: number }) {
 export function ExperimentPage({ id }: { id: number }) {
   const got = useDocument(
     `api/v1/experiments/${id}.json`,
-    parse,
+    parsePage,
     `There is no experiment ${id} here. It may have been removed.`,
   );
   if (got !== null && "problem" in got)
