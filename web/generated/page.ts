@@ -262,6 +262,8 @@ export type Moved = {
   ratio: number | null,
   /** The comparison in plain words. */
   sentence: string,
+  /** What somebody noted about it. */
+  noted?: string,
 };
 
 /** The spread between the trials of an experiment. */

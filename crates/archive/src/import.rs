@@ -14,7 +14,8 @@ use crate::manifest::{Manifest, Summary};
 pub enum Imported {
     /// It was added with this number.
     Added(ExperimentId, Summary),
-    /// The results directory has the same experiment already, with this number.
+    /// The results directory has the same experiment already, with this number. Notes on it that
+    /// were new were added.
     Present(ExperimentId, Summary),
 }
 
@@ -79,6 +80,7 @@ pub fn import_named(
     let mut other = None;
     for same in store.begun_like(experiment)? {
         if content(&store, same.id)? == found {
+            store.merge_notes(same.id, &copy, experiment.id)?;
             return Ok(Imported::Present(same.id, summary));
         }
         other = Some(same);

@@ -30,7 +30,7 @@ pub struct CompareArgs {
     /// Also show a variant of another experiment with the same steps, or all of its variants, such
     /// as 1:pg14.3 or 1; repeat for several. They have no verdict, because their trials were not
     /// interleaved with those of this experiment
-    #[arg(long, value_name = "EXPERIMENT[:VARIANT]", conflicts_with_all = ["gate", "gate_inconclusive", "by"])]
+    #[arg(long, value_name = "EXPERIMENT[:VARIANT]", conflicts_with_all = ["gate", "gate_inconclusive", "gate_unnoted", "by"])]
     with: Vec<String>,
     /// The variant to compare with (instead of the plan's base); `previous`: each with the one
     /// before it
@@ -57,6 +57,9 @@ pub struct CompareArgs {
     /// impossible to judge
     #[arg(long)]
     gate: bool,
+    /// The same, but a regression with a note (`steelyard note`) does not count
+    #[arg(long, conflicts_with_all = ["gate", "gate_inconclusive"])]
+    gate_unnoted: bool,
     /// Strict gate: also exit with 1 if any step is inconclusive
     #[arg(long)]
     gate_inconclusive: bool,
@@ -112,7 +115,7 @@ impl CompareArgs {
 
 /// Prints the comparison.
 pub fn run(args: &CompareArgs) -> anyhow::Result<()> {
-    let gated = args.gate || args.gate_inconclusive;
+    let gated = args.gate || args.gate_inconclusive || args.gate_unnoted;
     let latest = if gated { Which::Newest } else { Which::Latest };
     let (store, mut results) = match args.with.is_empty() {
         true => args.chosen.open(latest)?,
@@ -134,10 +137,11 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<()> {
     };
     let comparison = report::compare(&results, &options)?;
     args.format.print(|format| comparison.render(format))?;
-    exit::gate(match (args.gate_inconclusive, args.gate) {
-        (true, _) => comparison.gate(Gate::Undecided),
-        (false, true) => comparison.gate(Gate::Regressions),
-        (false, false) => Vec::new(),
+    exit::gate(match (args.gate_inconclusive, args.gate, args.gate_unnoted) {
+        (true, ..) => comparison.gate(Gate::Undecided),
+        (false, true, _) => comparison.gate(Gate::Regressions),
+        (false, false, true) => comparison.gate(Gate::Unnoted),
+        (false, false, false) => Vec::new(),
     })
 }
 

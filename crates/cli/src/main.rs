@@ -22,6 +22,7 @@ mod import;
 mod intervals;
 mod list;
 mod machine;
+mod note;
 mod pasted;
 mod planned;
 mod progress;
@@ -79,6 +80,7 @@ enum Command {
     Site(site::SiteArgs),
     Serve(serve::ServeArgs),
     List(list::ListArgs),
+    Note(note::NoteArgs),
     Rm(rm::RmArgs),
     Export(export::ExportArgs),
     Import(import::ImportArgs),
@@ -132,6 +134,7 @@ fn main() -> ExitCode {
         Command::Site(args) => site::run(args),
         Command::Serve(args) => serve::run(args),
         Command::List(args) => list::run(args),
+        Command::Note(args) => note::run(args),
         Command::Rm(args) => rm::run(args),
         Command::Export(args) => export::run(args),
         Command::Import(args) => import::run(args),

@@ -67,8 +67,10 @@ pub use load::experiment::{Which, latest_or_count, load};
 pub use load::latency::{BUCKETS, Latency};
 pub use load::machine::Machine;
 pub use load::model::{
-    CounterFigure, Elsewhere, FailedTrial, Noted, Results, Sample, StepResults, VariantResults, VariantStep,
+    CounterFigure, Elsewhere, FailedTrial, Noted, Results, Sample, StepResults, VariantResults,
+    VariantStep,
 };
+pub use load::notes::told as told_note;
 pub use load::plans::ExplainedPlan;
 pub use load::slices::Slices;
 pub use load::used::{covered, looks, time_used};

@@ -1,7 +1,9 @@
 //! Conditions that fail a gate.
 
 use crate::common::{Lab, plan, record};
-use report::{CompareOptions, Format, compare};
+use report::{CompareOptions, Format, Gate, compare};
+use store::NoteKind;
+
 /// Costs with known truth: b needs 6% more CPU per operation, writes as much, and reads nothing, as
 /// a does.
 #[test]
@@ -25,11 +27,11 @@ fn costs_are_judged_and_gated() {
         let metrics = metrics.iter().map(|metric| (*metric).to_owned()).collect();
         compare(&lab.results(), &CompareOptions { metrics, ..CompareOptions::default() }).unwrap()
     };
-    let gate = report::Gate::Undecided;
+    let gate = Gate::Undecided;
     assert_eq!(by(&[]).gate(gate), Vec::<String>::new(), "as fast, and 0 reads are no failure");
 
     let cpu = by(&["dbms.cpu/o"]);
-    let reasons = cpu.gate(report::Gate::Regressions);
+    let reasons = cpu.gate(Gate::Regressions);
     assert_eq!(reasons.len(), 2, "{reasons:?}");
     let said = "l.i0: b uses 6.0% more CPU per operation of the DBMS than a (95% interval +5.";
     assert!(reasons[0].starts_with(said), "{reasons:?}");
@@ -60,7 +62,7 @@ fn costs_are_judged_and_gated() {
     assert_eq!(p99.document.metrics[0].comparisons.len(), 1);
     let verdict = p99.document.metrics[0].comparisons[0].relative.verdict.as_deref();
     assert_eq!(verdict, Some("improvement"), "shorter is better");
-    let lost = by(&["cs/o"]).gate(report::Gate::Regressions);
+    let lost = by(&["cs/o"]).gate(Gate::Regressions);
     assert_eq!(lost.len(), 2, "{lost:?}");
     assert!(lost[0].contains("cs/o was not measured for a and b"), "{lost:?}");
 }
@@ -70,7 +72,7 @@ fn costs_are_judged_and_gated() {
 #[test]
 fn what_is_missing_fails_the_gate() {
     let two = ["a", "b"];
-    let gate = |lab: &Lab| lab.compare().gate(report::Gate::Regressions);
+    let gate = |lab: &Lab| lab.compare().gate(Gate::Regressions);
 
     let few = Lab::new(&two, &plan(&two, &["l.i0"], 6, &[1]), 6);
     few.run(&["l.i0"], 4, 1, &|name, _, block| record(name, 100.0 + f64::from(block)));
@@ -125,4 +127,43 @@ fn what_is_missing_fails_the_gate() {
     let reasons = gate(&easier);
     assert_eq!(reasons.len(), 1, "{reasons:?}");
     assert!(reasons[0].contains("b did not hold its insert rate, but a did"), "{reasons:?}");
+}
+
+/// b is slower in both steps, which is noted of one.
+#[test]
+fn a_gate_may_let_pass_what_somebody_has_seen_to() {
+    let steps = ["l.i0", "l.x"];
+    let lab = Lab::new(&["a", "b"], &plan(&["a", "b"], &steps, 6, &[1]), 6);
+    lab.run(&steps, 6, 1, &|name, place, block| {
+        let chance = 1.0 + 0.001 * f64::from((block * 7 + place as u32 * 3) % 5);
+        record(name, [1000.0, 900.0][place] * chance)
+    });
+    lab.store.finish_experiment(lab.experiment).unwrap();
+    let note = |kind, step: &str, variant: &str, at_ms| store::Note {
+        step: Some(step.to_owned()),
+        dop: None,
+        variant: Some(variant.to_owned()),
+        kind,
+        text: "bug 17".to_owned(),
+        by: "eve".to_owned(),
+        at_ms,
+    };
+    let add = |note| lab.store.note(lab.experiment, &note).unwrap();
+    let failing = || {
+        let found = lab.compare();
+        [Gate::Unnoted, Gate::Regressions].map(|gate| found.gate(gate).len())
+    };
+    assert_eq!(failing(), [2, 2]);
+    add(note(NoteKind::Expected, "l.i0", "a", 1));
+    add(note(NoteKind::Expected, "l.i1", "b", 1));
+    assert_eq!(failing(), [2, 2], "these are about something else");
+    add(note(NoteKind::Bug, "l.i0", "b", 1_656_432_000_000));
+    assert_eq!(failing(), [1, 2]);
+    let text = lab.compare().render(Format::Text).unwrap();
+    assert!(text.contains("noted") && text.contains("bug: bug 17 (eve, 2022-06-28)"), "{text}");
+    let verdicts = lab.compare().document;
+    let b = &verdicts.steps[0].variants[1];
+    assert_eq!(b.relative.verdict.as_deref(), Some("regression"), "a note changes no verdict");
+    add(note(NoteKind::Withdrawn, "l.i0", "b", 1_656_432_000_001));
+    assert_eq!(failing(), [2, 2]);
 }

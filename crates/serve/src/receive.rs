@@ -31,27 +31,37 @@ const TURN: Duration = Duration::from_secs(20);
 /// The header with the number of bytes that are there.
 const OFFSET: HeaderName = HeaderName::from_static(archive::OFFSET);
 
-/// The experiment that is asked for began in this millisecond since 1970 (UTC).
+/// What is asked about an experiment.
 #[derive(Debug, Deserialize)]
-pub(crate) struct Began {
+pub(crate) struct Asked {
+    /// When it began, milliseconds since 1970 (UTC).
     began: i64,
+    /// Marks of the notes that it should have, separated by `-`.
+    #[serde(default)]
+    notes: String,
 }
 
-/// `GET api/v1/archives/CONTENT?began=MS`: the number of the experiment with this content hash.
+/// `GET api/v1/archives/CONTENT?began=MS&notes=…`: the number of the experiment with this content
+/// hash, if it has these notes.
 pub(crate) async fn archive(
     State(service): State<Arc<Service>>,
     Extension(peer): Extension<SocketAddr>,
     Path(content): Path<String>,
-    began: Result<Query<Began>, QueryRejection>,
+    asked: Result<Query<Asked>, QueryRejection>,
     headers: HeaderMap,
 ) -> Response {
     if let Err(refused) = service.access.check_pusher(peer, &headers) {
         return *refused;
     }
-    let (Ok(Query(Began { began })), true) = (began, archive::is_hash(&content)) else {
+    let (Ok(Query(asked)), true) = (asked, archive::is_hash(&content)) else {
         return told(StatusCode::BAD_REQUEST, "expected a content hash, and ?began=MILLISECONDS");
     };
-    match blocking(move || service.number(&content, began)).await {
+    let Asked { began, notes } = asked;
+    let number = move || {
+        let notes = notes.split('-').filter(|mark| !mark.is_empty());
+        service.number(&content, began, notes)
+    };
+    match blocking(number).await {
         Ok(Ok(Some(experiment))) => receipt(&Receipt {
             offset: 0,
             stored: Some(Stored { state: Received::Present, experiment }),

@@ -122,15 +122,22 @@ impl Service {
         Ok(Answer::Document { content, mark: entry.mark.clone(), media_type: media_type(path) })
     }
 
-    /// The number of the experiment that began in this millisecond and has this content hash.
-    pub(crate) fn number(&self, content: &str, began: i64) -> Result<Option<i64>, Error> {
+    /// The number of the experiment that began in this millisecond and has this content hash, if it
+    /// has all notes with these marks.
+    pub(crate) fn number<'a>(
+        &self,
+        content: &str,
+        began: i64,
+        mut notes: impl Iterator<Item = &'a str>,
+    ) -> Result<Option<i64>, Error> {
         // Not the store of the readers, who would wait.
         let directory = self.work().store.directory().to_owned();
         let store = Store::open_read_only(&directory)?;
         let all = store.all_experiments()?;
         for experiment in all.into_iter().filter(|it| it.created_ms == began) {
             if store.content_hash(experiment.id)? == content {
-                return Ok(Some(experiment.id.0));
+                let known = store.note_marks(experiment.id)?;
+                return Ok(notes.all(|mark| known.contains(mark)).then_some(experiment.id.0));
             }
         }
         Ok(None)

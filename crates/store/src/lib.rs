@@ -17,6 +17,7 @@ mod error;
 mod experiments;
 mod intern;
 mod marks;
+mod notes;
 mod read;
 mod records;
 mod schema;
@@ -28,6 +29,7 @@ mod write;
 
 pub use counts::{CountFunction, CountPhase, CountRecord};
 pub use error::{Result, StoreError};
+pub use notes::{NOTED, Note, NoteKind};
 pub use records::{
     Better, Experiment, ExperimentId, ExperimentState, FAILED, HostFact, IMPORTED, NewExperiment,
     NewTrial, NewVariant, Purpose, Setting, StepId, StepKind, StepState, Trial, TrialId,

@@ -8,6 +8,7 @@ mod bulk;
 mod common;
 mod counts;
 mod crash;
+mod notes;
 mod opening;
 mod round_trip;
 mod transfer;

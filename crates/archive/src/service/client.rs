@@ -1,5 +1,6 @@
 //! The side that pushes.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
@@ -43,6 +44,16 @@ struct Answer {
     text: String,
 }
 
+/// What a service is asked for.
+struct Asked {
+    /// The content hash.
+    content: String,
+    /// When the experiment began.
+    began: i64,
+    /// Marks of the notes on it.
+    notes: BTreeSet<String>,
+}
+
 /// An archive that is sent.
 struct Sending {
     file: File,
@@ -76,7 +87,8 @@ impl Service {
     /// # Errors
     /// If not.
     pub fn check(&self) -> Result<(), Error> {
-        self.present(&"0".repeat(64), 0).map(drop)
+        let none = Asked { content: "0".repeat(64), began: 0, notes: BTreeSet::new() };
+        self.present(&none).map(drop)
     }
 
     /// Sends an experiment, unless it is there already: then this is a single request. Returns its
@@ -91,16 +103,22 @@ impl Service {
         steelyard: &str,
         work: &Path,
     ) -> Result<(Pushed, i64), Error> {
-        let began = store.experiment(experiment)?.created_ms;
-        if let Some(number) = self.present(&store.content_hash(experiment)?, began)? {
+        let mut asked = Asked {
+            content: store.content_hash(experiment)?,
+            began: store.experiment(experiment)?.created_ms,
+            notes: store.note_marks(experiment)?,
+        };
+        if let Some(number) = self.present(&asked)? {
             return Ok((Pushed::Present, number));
         }
         let workshop = Workshop::open(work)?;
         let (manifest, packed) = pack_in(&workshop, store, experiment, steelyard)?;
+        // A run may have gone on in the meantime; this is what was packed.
+        asked.content = manifest.content;
         let mut sending = Sending::of(&packed)?;
         let (mut since, mut pause) = (Instant::now(), PAUSES[0]);
         loop {
-            match self.attempt(&manifest.content, began, &mut sending)? {
+            match self.attempt(&asked, &mut sending)? {
                 Attempt::Done(Stored { state: Received::Added, experiment }) => {
                     return Ok((Pushed::Added, experiment));
                 }
@@ -116,9 +134,12 @@ impl Service {
         }
     }
 
-    /// The number of the experiment with this content, if it is there.
-    fn present(&self, content: &str, began: i64) -> Result<Option<i64>, Error> {
-        let path = format!("api/v1/archives/{content}?began={began}");
+    /// The number of the experiment with this content, if it is there with these notes.
+    fn present(&self, asked: &Asked) -> Result<Option<i64>, Error> {
+        let Asked { content, began, notes } = asked;
+        let notes: Vec<&str> = notes.iter().map(String::as_str).collect();
+        let notes = notes.join("-");
+        let path = format!("api/v1/archives/{content}?began={began}&notes={notes}");
         let answer = self.ask("GET", &path, 0, None)?;
         match answer.status {
             StatusCode::OK => {
@@ -132,11 +153,11 @@ impl Service {
     }
 
     /// Sends what the service lacks.
-    fn attempt(&self, content: &str, began: i64, sending: &mut Sending) -> Result<Attempt, Error> {
+    fn attempt(&self, asked: &Asked, sending: &mut Sending) -> Result<Attempt, Error> {
         let (mut moved, mut offset) = (false, None);
         loop {
             let tried = match offset {
-                None => self.begin(content, began, sending),
+                None => self.begin(asked, sending),
                 Some(place) => self.send(sending, place),
             };
             match tried {
@@ -153,8 +174,8 @@ impl Service {
     }
 
     /// Asks what is there: the experiment, or a part of the file.
-    fn begin(&self, content: &str, began: i64, sending: &Sending) -> Result<Receipt, Error> {
-        if let Some(experiment) = self.present(content, began)? {
+    fn begin(&self, asked: &Asked, sending: &Sending) -> Result<Receipt, Error> {
+        if let Some(experiment) = self.present(asked)? {
             let stored = Stored { state: Received::Present, experiment };
             return Ok(Receipt { offset: 0, stored: Some(stored) });
         }

@@ -1,7 +1,8 @@
 //! Pushing to a service that receives experiments (`steelyard serve`), in pieces.
 //!
 //! ```text
-//! GET  api/v1/archives/CONTENT?began=MS       is the experiment with this content hash there?
+//! GET  api/v1/archives/CONTENT?began=MS       is the experiment with this content hash there,
+//!                                             with these &notes= ?
 //! HEAD api/v1/uploads/SHA256?length=BYTES     how much of this file is there?
 //! PUT  api/v1/uploads/SHA256?length=BYTES     the next piece; the answer to the last: its number
 //! ```

@@ -48,7 +48,7 @@ const HERE: [(&str, &str); 14] = [
 
 /// Rules for commands that have these words: what is added to the command, and how it ends. The
 /// first match holds.
-const RULES: [(&str, &str, Ends); 35] = [
+const RULES: [(&str, &str, Ends); 36] = [
     // Checks the plan and the options. fleet.rs runs them on a real Slurm.
     ("steelyard submit load.toml", "--dry-run > /dev/null", Ends::Well),
     ("steelyard submit --resume", "", Ends::Saying("--results <ADDRESS>")),
@@ -77,6 +77,7 @@ const RULES: [(&str, &str, Ends); 35] = [
     // across.rs has two experiments.
     (" --with ", "", Ends::Saying("which is of this one")),
     (" --gate", "", Ends::Judged),
+    ("steelyard note", "", Ends::Well),
     ("steelyard compare", "", Ends::Well),
     ("steelyard variance", "", Ends::Well),
     ("steelyard site ", "", Ends::Shown),

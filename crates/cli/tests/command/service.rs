@@ -182,6 +182,44 @@ fn tokens_are_in_no_output_and_no_file() {
 }
 
 #[test]
+fn notes_go_with_what_is_pushed() {
+    let Some(team) = Team::new() else { return };
+    add(&team.place.results(), "only", 1_700_000_000_000, 0);
+    let (service, address) = team.serve("127.0.0.1:0");
+    let to = format!("http://{address}");
+    team.push(&["push", &to]).end().expect(0, &[]);
+    let note = |arguments: &[&str]| team.place.steelyard(&[&["note"], arguments].concat());
+    note(&["bug", "--step", "l.i0"]).expect(2, &["bug says which"]);
+    note(&["expected", "--step", "l.i9"]).expect(2, &["one of the steps l.i0, found l.i9"]);
+    note(&["expected", "--variant", "x"]).expect(2, &["one of the variants pg13.7, pg14.3"]);
+    let variant = ["--step", "l.i0", "--variant", "pg14.3", "--by", "eve"];
+    let noted = note(&[&["bug", "https://bugs.example.com/17"][..], &variant].concat());
+    noted.expect(0, &[]);
+    let told = "bug: https://bugs.example.com/17 (eve, ";
+    assert!(noted.stdout.contains(told) && note(&[]).stdout.contains(told), "{}", noted.stdout);
+    let shown = team.place.steelyard(&["compare", "--full"]);
+    assert!(shown.stdout.contains("bug: https://bugs.example.com/17"), "{}", shown.stdout);
+    let history = team.place.steelyard(&["history"]);
+    assert!(history.stdout.contains("noted: experiment 1 only l.i0 pg14.3"), "{}", history.stdout);
+    let document = || String::from_utf8(get(&address, "api/v1/experiments/1.json").1).unwrap();
+    assert!(!document().contains("bugs.example.com"));
+    let pushed = team.push(&["push", &to]).end();
+    assert!(pushed.stdout.contains("already at"), "{}", pushed.stdout);
+    assert!(document().contains("bugs.example.com"), "the note was pushed");
+    assert_eq!(team.contents().len(), 1);
+    // From the other side by a file.
+    let results = team.results();
+    let there = ["--results", results.to_str().unwrap()];
+    let fixed = ["note", "fixed", "14.4", "--by", "bob"];
+    team.place.steelyard(&[&fixed[..], &there].concat()).expect(0, &[]);
+    team.place.steelyard(&[&["export", "-o", "x.steelyard"][..], &there].concat()).expect(0, &[]);
+    team.place.steelyard(&["import", "x.steelyard"]).expect(0, &[]);
+    assert!(note(&[]).stdout.contains("all  fixed: 14.4 (bob, "));
+    service.signal(Signal::SIGINT);
+    service.end().expect(0, &[]);
+}
+
+#[test]
 fn a_run_is_pushed_when_it_has_finished() {
     let Some(team) = Team::new() else { return };
     let (service, address) = team.serve("127.0.0.1:0");

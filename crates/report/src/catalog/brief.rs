@@ -128,6 +128,10 @@ pub struct Moved {
     pub ratio: Option<f64>,
     /// The comparison in plain words.
     pub sentence: String,
+    /// What somebody noted about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
+    pub noted: Option<String>,
 }
 
 impl VerdictCounts {
@@ -225,6 +229,7 @@ impl Brief {
                         verdict: verdict.to_string(),
                         ratio: Some(found.ratio),
                         sentence: format!("{of}: {:.4} times the instructions", found.ratio),
+                        noted: None,
                     });
                 }
             }
@@ -295,15 +300,19 @@ fn moved(results: &Results, judged: &Judged, findings: &[Finding<'_>]) -> Vec<Mo
             verdict: verdict.to_string(),
             ratio: judged.of(finding.step, finding.variant).map(|found| found.ratio),
             sentence: finding.sentence.clone(),
+            noted: results.note_on(finding.step, finding.variant).map(str::to_owned),
         })
     };
     largest(findings.iter().filter_map(of).collect())
 }
 
-/// The largest regressions, then the largest improvements.
+/// The largest regressions, then the largest improvements; first those without a note.
 fn largest(mut all: Vec<Moved>) -> Vec<Moved> {
     let size = |moved: &Moved| moved.ratio.map_or(0.0, |ratio| ratio.ln().abs());
-    all.sort_by(|one, other| size(other).total_cmp(&size(one)));
+    all.sort_by(|one, other| {
+        let by_size = size(other).total_cmp(&size(one));
+        one.noted.is_some().cmp(&other.noted.is_some()).then(by_size)
+    });
     let of = |verdict: Verdict| {
         let same = all.iter().filter(move |moved| moved.verdict == verdict.to_string());
         same.take(NAMED).cloned().collect::<Vec<_>>()

@@ -101,7 +101,8 @@ pub struct HistoryMetric {
 
 /// The overview.
 pub fn overview(briefs: &[Brief], machines: &Machines) -> OverviewDocument {
-    let found = || briefs.iter().filter(|brief| !brief.moved.is_empty() || brief.wrong > 0);
+    let unseen = |brief: &&Brief| brief.moved.iter().any(|it| it.noted.is_none());
+    let found = || briefs.iter().filter(|brief| unseen(brief) || brief.wrong > 0);
     OverviewDocument {
         format: FORMAT,
         experiments: briefs.len(),

@@ -8,6 +8,7 @@ mod tables;
 
 use crate::ReportError;
 use crate::load::chosen::{Chosen, Source};
+use crate::load::notes::told;
 use crate::load::trials::Trials;
 use crate::output::sheet::Printable;
 
@@ -73,6 +74,23 @@ pub fn history(sources: &[Source<'_>], options: &HistoryOptions) -> Result<Histo
     let lines = lines::lines(&trials, order, &options.commits)?;
     let mut document = document::document(&trials, order, &lines);
     document.notes.extend(left_out);
+    document.notes.extend(noted(&trials, sources)?);
     let sheet = tables::sheet(&document);
     Ok(History { document, sheet })
+}
+
+/// What people noted about the experiments, with what each note is about.
+fn noted(trials: &Trials, sources: &[Source<'_>]) -> Result<Vec<String>, ReportError> {
+    let mut found = Vec::new();
+    for conducted in &trials.experiments {
+        let notes = sources[conducted.source].store.notes(conducted.experiment.id)?;
+        found.extend(notes.iter().map(|note| {
+            let dop = note.dop.map(|dop| format!("dop {dop}"));
+            let about = [note.step.clone(), dop, note.variant.clone()];
+            let about: Vec<String> = about.into_iter().flatten().collect();
+            let about = format!("experiment {} {}", conducted.name(), about.join(" "));
+            format!("noted: {}: {}", about.trim_end(), told(note))
+        }));
+    }
+    Ok(found)
 }

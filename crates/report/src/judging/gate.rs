@@ -14,12 +14,16 @@ pub enum Gate {
     Regressions,
     /// Also fails on a step that is judged but undecided.
     Undecided,
+    /// As the first, but a regression with a note does not make it fail.
+    Unnoted,
 }
 
 /// Sentences with their steps, by the gate they make fail.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Reasons {
     pub(crate) regressions: Vec<String>,
+    /// Those of them that somebody has seen to.
+    noted: Vec<String>,
     /// Results that are missing or can't be judged.
     missing: Vec<String>,
     undecided: Vec<String>,
@@ -29,7 +33,9 @@ impl Reasons {
     /// Those that make a gate fail.
     pub(crate) fn of(&self, gate: Gate) -> Vec<String> {
         let undecided = self.undecided.iter().filter(|_| gate == Gate::Undecided);
-        self.regressions.iter().chain(&self.missing).chain(undecided).cloned().collect()
+        let seen = |said: &&String| gate == Gate::Unnoted && self.noted.contains(said);
+        let regressions = self.regressions.iter().filter(|said| !seen(said));
+        regressions.chain(&self.missing).chain(undecided).cloned().collect()
     }
 }
 
@@ -49,7 +55,11 @@ pub(crate) fn reasons(results: &Results, verdicts: &[Judged]) -> Reasons {
             let label = results.step_label(&results.steps[finding.step]);
             let said = format!("{label}: {}", finding.sentence);
             match finding.verdict {
-                Some(Verdict::Regression) => found.regressions.push(said),
+                Some(Verdict::Regression) => {
+                    let noted = results.note_on(finding.step, finding.variant);
+                    found.noted.extend(noted.map(|_| said.clone()));
+                    found.regressions.push(said);
+                }
                 _ if finding.fails => found.missing.push(said),
                 Some(Verdict::Inconclusive) => found.undecided.push(said),
                 _ => {}

@@ -16,6 +16,7 @@ use super::machine;
 use super::model::{
     CounterFigure, FailedTrial, Noted, Results, Sample, StepResults, VariantResults, VariantStep,
 };
+use super::notes;
 use super::pairing::settle_pairing;
 use super::plans;
 use super::slices::Slices;
@@ -123,6 +124,7 @@ fn read(store: &Store, which: Which<'_>, details: bool) -> Result<Results, Repor
     results.warnings.extend(differing(&results));
     results.warnings.extend(plans::warnings(&results));
     results.warnings.extend(wrong::warnings(&results));
+    results.warnings.extend(notes::noted(store, &results)?);
     Ok(results)
 }
 
@@ -366,6 +368,9 @@ impl Loader<'_> {
         for stored in self.store.warnings(experiment)? {
             let trial = stored.trial.and_then(|id| trials.get(&id));
             if trial.is_some_and(|trial| trial.state != TrialState::Finished) {
+                continue;
+            }
+            if stored.warning.code == store::NOTED {
                 continue;
             }
             noted.push(Noted {

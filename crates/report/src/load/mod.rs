@@ -13,6 +13,7 @@ pub(crate) mod experiment;
 pub(crate) mod latency;
 pub(crate) mod machine;
 pub(crate) mod model;
+pub(crate) mod notes;
 pub(crate) mod pairing;
 pub(crate) mod plans;
 pub(crate) mod renames;

@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use plan::StepKey;
-use store::{Better, Experiment, ExperimentId, Failure, HostFact, Setting, StepId, TrialId, Variant, Warning};
+use store::{
+    Better, Experiment, ExperimentId, Failure, HostFact, Setting, StepId, TrialId, Variant, Warning,
+};
 
 use super::answers::Answers;
 use super::latency::Pooled;

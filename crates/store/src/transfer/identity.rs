@@ -13,6 +13,7 @@ use super::NewIds;
 use super::copy::{part_rows, shared_row};
 use super::shape::{Column, Ownership, Shape, Table};
 use crate::error::{Result, StoreError};
+use crate::notes::NOTED;
 use crate::records::{Experiment, ExperimentId, TrialId};
 use crate::store::Store;
 
@@ -22,7 +23,7 @@ type Sum = [u8; 32];
 /// The identity of an experiment, wherever it is stored.
 impl Store {
     /// SHA-256, as 64 hexadecimal digits, of all that is stored about an experiment, with its
-    /// artifacts: the same on every machine, whatever ids it has there. A column that has its
+    /// artifacts, except for notes: the same on every machine, whatever ids it has there. A column that has its
     /// default, or a table without rows, adds nothing to it, so a new column or table does not
     /// change it.
     ///
@@ -97,6 +98,9 @@ impl Hasher<'_> {
         let Table { name, columns, has_id, .. } = &self.shape.tables[table];
         let mut order: Vec<usize> = (0..columns.len()).collect();
         order.sort_by_key(|place| &columns[*place].name);
+        // Notes are about the results.
+        let noted = (name == "warning").then(|| columns.iter().position(|it| it.name == "code"));
+        let noted = noted.flatten();
         let mut select = self.store.wrap(self.reading.prepare(&self.shape.select(table)))?;
         let mut rows = self.store.wrap(select.query([experiment.0]))?;
         // Rows without ids have no order, so the rows of each owner are sorted.
@@ -104,6 +108,11 @@ impl Hasher<'_> {
         let mut count = 0;
         while let Some(row) = self.store.wrap(rows.next())? {
             let key: i64 = self.store.wrap(row.get(0))?;
+            if let Some(code) = noted
+                && self.store.wrap(row.get::<_, String>(code + 1))? == NOTED
+            {
+                continue;
+            }
             if count == 0 {
                 add_text(&mut self.all, b't', name);
             }

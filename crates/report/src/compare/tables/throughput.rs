@@ -17,8 +17,7 @@ pub(crate) const NOT_HELD: &str = "* a rate was not held (under 95% of its targe
 pub(super) const SINGLE: &str =
     "(…) the ratio of a single block, without an interval and a verdict: it may be chance";
 /// The same for a variant of another experiment.
-pub(super) const ACROSS: &str =
-    "(…) the ratio to another experiment, without an interval and a verdict: it may be the machine's";
+pub(super) const ACROSS: &str = "(…) the ratio to another experiment, without an interval and a verdict: it may be the machine's";
 
 pub(super) fn tables(view: View<'_>) -> Vec<Table> {
     let groups = distinct(view.steps().map(|(_, step, _)| step.group.as_str()));

@@ -29,6 +29,7 @@ function MovedLine({ brief, moved }: { brief: Brief; moved: Moved }) {
         <a href={experimentAddress(brief.id, place)}>{moved.step}</a>{" "}
         <span class="minor">{moved.variant}</span>
         <span class="sentence">{moved.sentence}</span>
+        {moved.noted !== undefined && <span class="sentence">noted: {moved.noted}</span>}
       </span>
     </li>
   );
