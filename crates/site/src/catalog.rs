@@ -41,7 +41,28 @@ enum Kind {
     Machines,
     Histories,
     Experiment(ExperimentId),
-    History { experiments: Vec<i64>, machine: String, order: Order, metric: String },
+    /// An experiment in a few words, for a pull request.
+    Summary(i64, InFew),
+    History {
+        experiments: Vec<i64>,
+        machine: String,
+        order: Order,
+        metric: String,
+    },
+}
+
+/// A form of a summary.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum InFew {
+    Json,
+    Text,
+    Badge,
+}
+
+impl InFew {
+    /// All, with their names in paths.
+    const NAMED: [(&str, InFew); 3] =
+        [("summary.json", Self::Json), ("summary.md", Self::Text), ("badge.svg", Self::Badge)];
 }
 
 /// A document about something that cannot be shown.
@@ -107,9 +128,16 @@ impl Catalog {
         for history in catalog::histories(&self.briefs, &self.machines).histories {
             entries.extend(self.history(&history));
         }
-        for (path, kind, content) in entries {
+        let mut files: Vec<(String, Kind, String)> = Vec::new();
+        for (id, kept) in &self.kept.briefs {
+            files.extend(InFew::NAMED.map(|(name, form)| {
+                (format!("experiments/{id}/{name}"), Kind::Summary(*id, form), kept.mark.clone())
+            }));
+        }
+        files.extend(entries.into_iter().map(|(path, kind, of)| (path + ".json", kind, of)));
+        for (path, kind, content) in files {
             let mark = mark([self.kept.made_by(), &path, &content]);
-            self.entries.insert(format!("api/v1/{path}.json"), Entry { mark, kind });
+            self.entries.insert(format!("api/v1/{path}"), Entry { mark, kind });
         }
     }
 
@@ -148,6 +176,14 @@ impl Catalog {
             Kind::Experiment(id) => {
                 let made = report::document(store, *id).map(String::into_bytes);
                 or_problem(made.map_err(Error::Report))
+            }
+            Kind::Summary(id, form) => {
+                let Some(kept) = self.kept.briefs.get(id) else { return Ok(Vec::new()) };
+                match form {
+                    InFew::Json => json(&catalog::summary(&kept.brief)),
+                    InFew::Text => Ok(catalog::summary_text(&kept.brief).into_bytes()),
+                    InFew::Badge => Ok(catalog::badge(&kept.brief).into_bytes()),
+                }
             }
             Kind::History { experiments, machine, order, metric } => {
                 let ids = experiments.iter().map(|id| ExperimentId(*id)).collect();

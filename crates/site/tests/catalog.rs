@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use report::catalog::{ExperimentsDocument, HistoriesDocument, MachinesDocument, OverviewDocument};
+use report::catalog::{
+    ExperimentsDocument, HistoriesDocument, MachinesDocument, OverviewDocument, SummaryDocument,
+};
 use serde::de::DeserializeOwned;
 use site::{Catalog, Kept};
 use store::{NewExperiment, NewVariant, Purpose, Store};
@@ -33,6 +35,15 @@ fn what_moved_comes_first_and_all_documents_can_be_made() {
     let all: ExperimentsDocument = read(&store, &catalog, "api/v1/experiments.json");
     assert!(all.experiments.iter().all(|brief| brief.moved.is_empty() && brief.trials == 12));
     assert!(all.experiments.iter().all(|brief| brief.noise.unwrap() < 0.01));
+    let few: SummaryDocument = read(&store, &catalog, "api/v1/experiments/4/summary.json");
+    assert_eq!((few.outcome.as_str(), few.experiment.id), ("1 regression", 4));
+    for (name, said) in
+        [("summary.md", "- **regression** l.i0: pg14.0 is 10"), ("badge.svg", ">1 regression<")]
+    {
+        let entry = catalog.entry(&format!("api/v1/experiments/4/{name}")).unwrap();
+        let made = String::from_utf8(catalog.make(&store, entry).unwrap()).unwrap();
+        assert!(made.contains(said), "{made}");
+    }
     let machines: MachinesDocument = read(&store, &catalog, "api/v1/machines.json");
     assert_eq!(machines.machines[0].noise.len(), 3);
     assert!(machines.machines[0].facts.iter().any(|fact| fact.value.contains("Example <CPU>")));

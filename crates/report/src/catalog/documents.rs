@@ -9,7 +9,7 @@ use super::machines::{MachineDocument, MachineGlance, Machines};
 use crate::history::Order;
 
 /// Version of the shapes; it grows when a key is removed or changes its meaning.
-const FORMAT: u32 = 1;
+pub(super) const FORMAT: u32 = 1;
 /// Experiments with something confirmed that an overview shows.
 const FOUND: usize = 30;
 /// Experiments that an overview lists.

@@ -5,6 +5,7 @@ mod brief;
 mod documents;
 mod key;
 mod machines;
+mod summary;
 
 pub use brief::{Brief, BriefVariant, Moved, VerdictCounts};
 pub use documents::{
@@ -12,3 +13,4 @@ pub use documents::{
     OverviewDocument, experiments, histories, machines, overview,
 };
 pub use machines::{MachineDocument, MachineGlance, Machines, NoisePoint};
+pub use summary::{SummaryDocument, badge, summary, summary_text};

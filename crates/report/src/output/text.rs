@@ -117,6 +117,11 @@ impl Style {
     }
 }
 
+/// A text without markup, for Markdown that is not a table.
+pub(crate) fn unmarked(text: &str) -> String {
+    Style::Markdown.escaped(text)
+}
+
 /// Longest label of a row in aligned tables, in characters. Functions of C++ have longer names.
 const LONGEST_LABEL: usize = 72;
 
