@@ -6,6 +6,7 @@
 //! through a reader's browser. Writing takes `Bearer`, which no browser sends by itself.
 
 use std::net::{IpAddr, SocketAddr};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
@@ -32,6 +33,8 @@ pub struct Access {
     /// Readers may do without a token if they ask from this machine.
     open: bool,
     wrong: Mutex<Wrong>,
+    /// How often a token was wrong.
+    pub(crate) wrong_ever: AtomicU64,
 }
 
 /// How a token was sent.
@@ -52,7 +55,7 @@ impl Sent<'_> {
 impl Access {
     /// Readers of this machine need no token if it is `open`; all others need one of these.
     pub fn new(tokens: Option<Tokens>, open: bool) -> Self {
-        Self { tokens, open, wrong: Mutex::default() }
+        Self { tokens, open, wrong: Mutex::default(), wrong_ever: AtomicU64::new(0) }
     }
 
     /// Refuses who may not read.
@@ -136,6 +139,7 @@ impl Access {
         };
         if found.is_none() {
             wrong().count(address, Instant::now());
+            self.wrong_ever.fetch_add(1, Ordering::Relaxed);
             return Err(Box::new(unauthorized("this service does not know this token")));
         }
         Ok(found)

@@ -17,6 +17,7 @@ mod cache;
 mod error;
 mod http;
 mod listen;
+mod metrics;
 mod receive;
 mod respond;
 mod service;

@@ -17,6 +17,7 @@ use http_body_util::BodyExt;
 use serde::Deserialize;
 use tokio::time::{Instant, timeout, timeout_at};
 
+use crate::metrics;
 use crate::respond::{made, told, told_with};
 use crate::service::Service;
 use crate::uploads::{Refusal, Upload};
@@ -121,8 +122,12 @@ pub(crate) async fn piece(
     let end = u64::saturating_add(offset, piece.len() as u64);
     let adding = Arc::clone(&service);
     let add = move || Some(adding.uploads.as_ref()?.add(&upload, offset, &piece));
+    let bytes = end - offset;
     let added = blocking(add).await;
     drop(turn);
+    if matches!(added, Ok(Some(Ok(_)))) {
+        metrics::add(&service.metrics.received_bytes, bytes);
+    }
     match added {
         Ok(Some(Ok(None))) => receipt(&Receipt { offset: end, stored: None }),
         Ok(Some(Ok(Some(imported)))) => {
@@ -130,6 +135,7 @@ pub(crate) async fn piece(
                 Imported::Added(id, _) => (Received::Added, id.0),
                 Imported::Present(id, _) => (Received::Present, id.0),
             };
+            metrics::add(&service.metrics.received, u64::from(state == Received::Added));
             receipt(&Receipt { offset: end, stored: Some(Stored { state, experiment }) })
         }
         Ok(Some(Err(refusal))) => refused(refusal),

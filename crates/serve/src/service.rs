@@ -1,18 +1,25 @@
 //! What is answered, without HTTP.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use axum::body::Bytes;
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use site::{Catalog, Kept, media_type};
 use store::Store;
 
 use crate::Error;
 use crate::access::Access;
 use crate::cache::Cache;
+use crate::metrics::{Metrics, Now};
 use crate::tokens::Tokens;
 use crate::uploads::Uploads;
 
+/// Content of fewer bytes is not compressed.
+const LEAST_PACKED: usize = 1024;
 /// The page that is answered for the root.
 const ROOT: &str = "index.html";
 
@@ -23,6 +30,7 @@ pub struct Service {
     /// Where briefs are kept from one service to the next.
     kept: Option<PathBuf>,
     pub(crate) access: Access,
+    pub(crate) metrics: Metrics,
     /// None for results that nobody can push to.
     pub(crate) uploads: Option<Uploads>,
 }
@@ -47,6 +55,8 @@ pub enum Answer {
         mark: String,
         /// Its media type.
         media_type: &'static str,
+        /// True if the content is compressed by gzip.
+        packed: bool,
     },
     /// The asker has the document with this mark.
     Unchanged(String),
@@ -71,6 +81,7 @@ impl Service {
             work: Mutex::new(Work { store, catalog, counter, cache: Cache::default() }),
             kept: kept.map(Path::to_owned),
             access: Access::new(None, true),
+            metrics: Metrics::default(),
             uploads: None,
         };
         service.keep(&known, &service.work());
@@ -90,6 +101,41 @@ impl Service {
     /// All paths.
     pub fn paths(&self) -> Vec<String> {
         self.work().catalog.entries().map(|(path, _)| path.to_owned()).collect()
+    }
+
+    /// Answers a path as [`Service::answer`] does, compressed by gzip where that makes it smaller.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn answer_packed(&self, path: &str, known: impl Fn(&str) -> bool) -> Result<Answer, Error> {
+        let answer = self.answer(path, known)?;
+        let Answer::Document { content, mark, media_type, .. } = answer else { return Ok(answer) };
+        if content.len() < LEAST_PACKED {
+            return Ok(Answer::Document { content, mark, media_type, packed: false });
+        }
+        let packed_mark = format!("{mark}.gz");
+        let found = self.work().cache.get(&packed_mark);
+        let content = match found {
+            Some(packed) => packed,
+            None => {
+                // Others need not wait for it.
+                let packed = Bytes::from(pack(&content)?);
+                self.work().cache.add(&packed_mark, &packed);
+                packed
+            }
+        };
+        Ok(Answer::Document { content, mark, media_type, packed: true })
+    }
+
+    /// What it has done since it began, as Prometheus reads it.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub(crate) fn metrics(&self) -> Result<String, Error> {
+        let experiments = self.work().store.all_experiments()?.len();
+        let uploads = self.uploads.as_ref().map(Uploads::unfinished).unwrap_or_default();
+        let wrong_tokens = self.access.wrong_ever.load(Ordering::Relaxed);
+        Ok(self.metrics.text(Now { experiments, uploads, wrong_tokens }))
     }
 
     /// Answers a path, given the marks that the asker knows.
@@ -119,7 +165,8 @@ impl Service {
                 content
             }
         };
-        Ok(Answer::Document { content, mark: entry.mark.clone(), media_type: media_type(path) })
+        let mark = entry.mark.clone();
+        Ok(Answer::Document { content, mark, media_type: media_type(path), packed: false })
     }
 
     /// The number of the experiment that began in this millisecond and has this content hash, if it
@@ -156,4 +203,11 @@ impl Service {
     fn work(&self) -> MutexGuard<'_, Work> {
         self.work.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Content compressed by gzip, fast: it is made while somebody waits.
+fn pack(content: &[u8]) -> Result<Vec<u8>, Error> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(content)?;
+    Ok(encoder.finish()?)
 }

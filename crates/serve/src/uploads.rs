@@ -104,6 +104,15 @@ impl Uploads {
         fs::metadata(self.directory.join(upload.name())).map_or(0, |found| found.len())
     }
 
+    /// How many unfinished uploads there are, and how many of their bytes are here.
+    pub(crate) fn unfinished(&self) -> (usize, u64) {
+        let listing = fs::read_dir(&self.directory).into_iter().flatten().flatten();
+        let uploads =
+            listing.filter(|it| Upload::of_file(&it.file_name().to_string_lossy()).is_some());
+        let sizes = uploads.filter_map(|it| it.metadata().ok()).map(|it| it.len());
+        sizes.fold((0, 0), |(number, bytes), size| (number + 1, bytes + size))
+    }
+
     /// Adds a piece at this offset. If all is there then, imports it.
     pub(crate) fn add(
         &self,
@@ -219,7 +228,7 @@ mod tests {
         let new = upload(b"abcdef");
         assert_eq!(uploads.offset(&new), 0);
         assert!(uploads.add(&new, 0, b"abc").unwrap().is_none());
-        assert_eq!(uploads.offset(&new), 3);
+        assert_eq!((uploads.offset(&new), uploads.unfinished()), (3, (1, 3)));
         assert!(matches!(uploads.add(&new, 0, b"abc"), Err(Refusal::Offset(3))));
         assert!(matches!(uploads.add(&new, 4, b"ef"), Err(Refusal::Offset(3))));
         assert!(matches!(uploads.add(&new, 3, b"defg"), Err(Refusal::TooLong)));

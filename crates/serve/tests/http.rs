@@ -1,6 +1,7 @@
 //! Requests and responses.
 
 use std::fs;
+use std::io::Read;
 use std::path::Path;
 
 use serve::Service;
@@ -68,6 +69,56 @@ fn what_is_known_is_not_sent_again_until_it_changes() {
     assert_eq!(served.get("/api/v1/experiments/7.json").status, 404);
     let unchanged = served.ask("GET", same, &format!("{host}if-none-match: {tag}\r\n"));
     assert_eq!(unchanged.status, 304, "others have not changed");
+}
+
+#[test]
+fn what_is_large_is_compressed_for_those_who_take_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(served) = served(folder.path()) else { return };
+    let host = format!("host: {}\r\n", served.address);
+    let ask = |path: &str| served.ask("GET", path, &format!("{host}accept-encoding: br, gzip\r\n"));
+    for path in ["/", "/api/v1/experiments.json", "/api/v1/experiments/1.json"] {
+        let plain = served.get(path);
+        assert_eq!(plain.header("content-encoding"), None);
+        for _ in 0..2 {
+            let packed = ask(path);
+            let is_packed = packed.header("content-encoding") == Some("gzip");
+            assert_eq!(is_packed, plain.body.len() >= 1024, "{path}");
+            assert_eq!(packed.header("vary"), Some("accept-encoding"));
+            assert_eq!(packed.header("etag"), plain.header("etag"));
+            let mut body = Vec::new();
+            if is_packed {
+                assert!(packed.body.len() < plain.body.len());
+                flate2::read::GzDecoder::new(&*packed.body).read_to_end(&mut body).unwrap();
+            } else {
+                body.clone_from(&packed.body);
+            }
+            assert!(body == plain.body, "{path} differs");
+        }
+    }
+}
+
+#[test]
+fn metrics_count_what_was_answered() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(served) = served(folder.path()) else { return };
+    served.get("/api/v1/overview.json");
+    served.get("/nothing");
+    let answer = served.get("/metrics");
+    assert_eq!(answer.status, 200);
+    assert!(answer.header("content-type").unwrap().starts_with("text/plain; version=0.0.4"));
+    let text = String::from_utf8(answer.body).unwrap();
+    for line in [
+        "steelyard_responses_total{class=\"2xx\"} 1",
+        "steelyard_responses_total{class=\"4xx\"} 1",
+        "steelyard_experiments 6",
+        "steelyard_received_total 0",
+    ] {
+        assert!(text.lines().any(|it| it == line), "`{line}` is missing in:\n{text}");
+    }
+    let refused = served.ask("GET", "/metrics", "host: evil.example\r\n");
+    assert_eq!(refused.status, 421);
+    assert_eq!(served.ask("POST", "/metrics", "host: localhost\r\n").status, 405);
 }
 
 #[test]
