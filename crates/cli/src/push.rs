@@ -104,6 +104,7 @@ pub fn run(args: &PushArgs) -> anyhow::Result<()> {
         }
     }
     let to = Destination::open(last)?;
+    to.check()?;
     for experiment in chosen {
         println!("{}", to.push(&store, &experiment)?);
     }

@@ -6,6 +6,7 @@ use std::net::TcpStream;
 use std::path::Path;
 
 use archive::{PIECE, Pushed, ServiceUrl};
+use proptest::prelude::*;
 use serve::{Right, Service, Tokens};
 use sha2::{Digest, Sha256};
 use store::{ExperimentId, Store};
@@ -211,4 +212,36 @@ fn only_who_may_push_can() {
     let error = client(&served, &token).check().unwrap_err().to_string();
     assert!(error.contains("too many wrong tokens") && !error.contains(&token), "{error}");
     assert_eq!(served.get("/").status, 200, "readers of this machine need none");
+}
+
+/// Whatever is said about an upload: nothing fails, and nothing is shown.
+#[test]
+fn no_upload_ends_the_service_or_shows_something() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some((served, token)) = receiving(folder.path()) else { return };
+    let hash = prop_oneof![Just("0".repeat(64)), "[0-9a-f]{60,66}", "[ -~&&[^ ?#]]{0,20}"];
+    let query = prop_oneof![
+        "length=[0-9]{0,22}",
+        "began=-?[0-9]{0,22}(&notes=[a-z-]{0,9})?",
+        "[a-z=&]{0,12}"
+    ];
+    let offset = prop_oneof!["[0-9]{0,22}", "[ -~]{0,9}"];
+    let method = prop::sample::select(&["GET", "HEAD", "PUT", "POST"][..]);
+    let kind = prop::sample::select(&["uploads", "archives"][..]);
+    let body = prop::collection::vec(any::<u8>(), 0..80);
+    let request = (method, kind, hash, query, offset, body);
+    let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig::with_cases(300));
+    let tried = runner.run(&request, |(method, kind, hash, query, offset, body)| {
+        let what = format!("{kind}/{hash}?{query}");
+        let headers = format!("upload-offset: {offset}\r\n");
+        let answer = ask(&served, &token, method, &what, &headers, &body);
+        // Only a lack of room is the service's.
+        prop_assert!(answer.status < 500 || answer.status == 507, "{what}: {}", answer.status);
+        Ok(())
+    });
+    tried.unwrap();
+    assert_eq!(served.get("/api/v1/experiments.json").status, 200);
+    assert_eq!(served.get("/api/v1/experiments/1.json").status, 404);
+    let outside = fs::read_dir(folder.path()).unwrap().count();
+    assert_eq!(outside, 1, "nothing was written elsewhere");
 }

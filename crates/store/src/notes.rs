@@ -1,8 +1,8 @@
 //! What people say about results: a verdict is expected, a known bug, fixed, or noise.
 //!
-//! Notes are rows of `warning` whose code is [`NOTED`], so they are shown where warnings are, and go
-//! wherever their experiment goes. They are about results and not part of them, so the content hash
-//! leaves them out. None is changed: a later one about the same takes its place.
+//! Notes are rows of `warning` whose code is [`NOTED`], so they are shown where warnings are, and
+//! go wherever their experiment goes. They are about results and not part of them, so the content
+//! hash leaves them out. None is changed: a later one about the same takes its place.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -91,8 +91,9 @@ impl Service {
         self.present(&none).map(drop)
     }
 
-    /// Sends an experiment, unless it is there already: then this is a single request. Returns its
-    /// number there. What was cut off before goes on; `work` is a directory for work in progress.
+    /// Sends an experiment, unless it is there already: then this is a single request. Waits for a
+    /// service that is restarted; [`Self::check`] does not. Returns its number there. What was cut
+    /// off before goes on; `work` is a directory for work in progress.
     ///
     /// # Errors
     /// If the experiment cannot be read, the service refuses it, or is gone for two minutes.
@@ -108,7 +109,7 @@ impl Service {
             began: store.experiment(experiment)?.created_ms,
             notes: store.note_marks(experiment)?,
         };
-        if let Some(number) = self.present(&asked)? {
+        if let Some(number) = self.present_patiently(&asked)? {
             return Ok((Pushed::Present, number));
         }
         let workshop = Workshop::open(work)?;
@@ -131,6 +132,20 @@ impl Service {
             }
             std::thread::sleep(pause);
             pause = (2 * pause).min(PAUSES[1]);
+        }
+    }
+
+    /// As [`Self::present`], for a service that was there and may be restarted at the moment.
+    fn present_patiently(&self, asked: &Asked) -> Result<Option<i64>, Error> {
+        let (since, mut pause) = (Instant::now(), PAUSES[0]);
+        loop {
+            match self.present(asked) {
+                Err(Error::Remote { .. }) if since.elapsed() < PATIENCE => {
+                    std::thread::sleep(pause);
+                    pause = (2 * pause).min(PAUSES[1]);
+                }
+                known => return known,
+            }
         }
     }
 

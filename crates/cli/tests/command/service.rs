@@ -130,6 +130,86 @@ fn a_service_killed_while_it_receives_loses_nothing_and_shows_nothing_half() {
     }
 }
 
+/// The service is killed when it has a piece of an upload, and then within an import.
+#[test]
+fn two_machines_push_at_once_to_a_service_that_is_killed_twice() {
+    let Some(team) = Team::new() else { return };
+    let machines = ["one", "other"].map(|name| team.place.path().join(name));
+    let mut wanted = Vec::new();
+    for (place, machine) in (0..).zip(&machines) {
+        for number in 0..2 {
+            let name = format!("{place}-{number}");
+            let began = 1_700_000_000_000 + 1000 * (10 * place + number);
+            let id = add(machine, &name, began, 9 << 20);
+            wanted.push(Store::open_read_only(machine).unwrap().content_hash(id).unwrap());
+        }
+    }
+    let (mut service, address) = team.serve("127.0.0.1:0");
+    let to = format!("http://{address}");
+    let push = |machine: &std::path::PathBuf| {
+        team.push(&["push", "--results", machine.to_str().unwrap(), &to])
+    };
+    let pushing = machines.each_ref().map(push);
+    let moments: [HasCome; 2] = [|it| received(it) > 0, |it| incoming(it).is_some()];
+    for has_come in moments {
+        let begin = Instant::now();
+        while !has_come(&team.results()) && team.contents().len() < wanted.len() {
+            assert!(begin.elapsed() < LIMIT, "nothing comes: {}", pushing[0].heard());
+        }
+        service.signal(Signal::SIGKILL);
+        service.end();
+        let found = team.contents();
+        assert!(found.iter().all(|it| wanted.contains(it)), "something half is there");
+        (service, _) = team.serve(&address);
+    }
+    for (machine, pushing) in machines.iter().zip(pushing) {
+        let ended = pushing.end();
+        if ended.code != Some(0) {
+            // It began while there was no service.
+            ended.expect(3, &["could not push", "push again"]);
+            push(machine).end().expect(0, &[]);
+        }
+    }
+    let mut found = team.contents();
+    found.sort();
+    wanted.sort();
+    assert_eq!(found, wanted, "all are there, once");
+    service.signal(Signal::SIGINT);
+    service.end().expect(0, &[]);
+}
+
+#[test]
+fn the_questions_of_the_documentation_are_answered() {
+    let Some(team) = Team::new() else { return };
+    let curl = std::process::Command::new("curl").arg("--version").output();
+    if !curl.is_ok_and(|it| it.status.success()) {
+        return testing::skip("`curl` is not installed");
+    }
+    add(&team.results(), "only", 1_700_000_000_000, 0);
+    let (service, address) = team.serve("127.0.0.1:0");
+    let text = fs::read_to_string(crate::documents::root().join("docs/web.md")).unwrap();
+    let asked: Vec<&str> = text.lines().filter(|line| line.starts_with("curl ")).collect();
+    assert_eq!(asked.len(), 5, "{asked:?}");
+    let answer = |line: &str| {
+        let line = line.replace("127.0.0.1:7700", &address);
+        let mut shell = std::process::Command::new("bash");
+        shell.args(["-euo", "pipefail", "-c", &line]).env_remove("http_proxy");
+        let output = shell.output().unwrap();
+        let told = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(output.status.success() && !told.is_empty(), "{line}: {output:?}");
+        told
+    };
+    let answers: Vec<String> = asked.iter().map(|line| answer(line)).collect();
+    assert!(answers[0].contains("\"name\":\"only\""), "{}", answers[0]);
+    let summary: serde_json::Value = serde_json::from_str(&answers[1]).unwrap();
+    assert_eq!(summary["experiment"]["id"], 1);
+    assert!(answers[2].starts_with("### only: "), "{}", answers[2]);
+    assert!(answers[3].trim().parse::<usize>().unwrap() > 1000, "{}", answers[3]);
+    assert!(answers[4].contains("steelyard_experiments 1"), "{}", answers[4]);
+    service.signal(Signal::SIGINT);
+    service.end().expect(0, &[]);
+}
+
 #[test]
 fn tokens_are_in_no_output_and_no_file() {
     let Some(team) = Team::new() else { return };

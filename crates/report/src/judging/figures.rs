@@ -94,8 +94,8 @@ pub(crate) fn ratio(step: &StepResults, base: usize, place: usize, metric: &str)
 }
 
 /// The same for two variants of which one was measured in another experiment: the quotient of their
-/// means over all of their own blocks. It counts as one pair, because nothing shows how much of it is
-/// chance. `None` if they can't be related at all.
+/// means over all of their own blocks. It counts as one pair, because nothing shows how much of it
+/// is chance. `None` if they can't be related at all.
 pub(crate) fn ratio_across(
     step: &StepResults,
     base: usize,

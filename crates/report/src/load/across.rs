@@ -1,9 +1,9 @@
 //! Variants of other experiments beside those of one.
 //!
-//! Blocks pair trials that ran shortly after one another, in random order. Trials of two experiments
-//! were not interleaved like that, so a difference between them may be the machine's, whatever its
-//! interval. They are shown beside each other, without a verdict. Where a step was paired in another
-//! way, or came after other steps, its figures are not even related.
+//! Blocks pair trials that ran shortly after one another, in random order. Trials of two
+//! experiments were not interleaved like that, so a difference between them may be the machine's,
+//! whatever its interval. They are shown beside each other, without a verdict. Where a step was
+//! paired in another way, or came after other steps, its figures are not even related.
 
 use std::collections::{BTreeMap, BTreeSet};
 

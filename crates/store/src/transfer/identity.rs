@@ -23,9 +23,9 @@ type Sum = [u8; 32];
 /// The identity of an experiment, wherever it is stored.
 impl Store {
     /// SHA-256, as 64 hexadecimal digits, of all that is stored about an experiment, with its
-    /// artifacts, except for notes: the same on every machine, whatever ids it has there. A column that has its
-    /// default, or a table without rows, adds nothing to it, so a new column or table does not
-    /// change it.
+    /// artifacts, except for notes: the same on every machine, whatever ids it has there. A column
+    /// that has its default, or a table without rows, adds nothing to it, so a new column or table
+    /// does not change it.
     ///
     /// # Errors
     /// If the experiment does not exist, or its rows or artifacts cannot be read.
