@@ -108,6 +108,21 @@ test("steps that ran in another way, or after others, are not related", () => {
   if (step) expect(unlike(step, step)).toBeNull();
 });
 
+test("another workload is not related", () => {
+  const [step] = compared(
+    sides(
+      [
+        [1, base],
+        [2, base],
+      ],
+      one,
+      { history: "select-2" },
+    ),
+  );
+  expect(step?.cells[1]?.ratio).toBeNull();
+  expect(step?.cells[1]?.said).toMatch(/another workload/);
+});
+
 test("a wrong or failed query is no figure to compare", () => {
   const wrong = one.steps.map(({ name }) => ({ step: name, code: "wrong-result", text: "x" }));
   const [step] = compared(

@@ -109,6 +109,8 @@ function cellOf(first: Side, base: PageStep, side: Side): Cell {
     const base_ = first.page.experiment.base;
     return { throughput, ratio, doubtful: true, said: `judged only against ${base_}` };
   }
+  if (side.brief.history !== first.brief.history)
+    return { ...alone, said: "not compared: another workload" };
   const why = unlike(base, step);
   if (why !== null) return { ...alone, said: `not compared: it ${why}` };
   const ratio = ofBase ? throughput / ofBase : null;
