@@ -102,7 +102,12 @@ pub fn search(
         // What is found by runs runs once more, beside the one before it.
         let once_more = f64::from(state.request.method == Method::Run);
         let expected = expected_looks(state)?.max(1.0) + once_more;
-        let part = left.map(|left| left.div_f64(expected));
+        // Nor does a look get less than those before it: shorter and shorter ones tell nothing.
+        let usual = state.usual_look();
+        if left.is_some_and(|left| left < usual / 2) {
+            return Ok(Ended::OutOfTime);
+        }
+        let part = left.map(|left| left.div_f64(expected).max(usual).min(left));
         // If a part is too short for any look, there will be fewer of them.
         let looked = match bench.look(next, part) {
             Err(error) if is_too_short(&error) && left > part => bench.look(next, left),
@@ -125,9 +130,14 @@ pub fn search(
     }
 }
 
+/// A look that was too short to tell anything.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct TooShort(pub String);
+
 /// True if there is not enough time for a look.
 fn is_too_short(error: &anyhow::Error) -> bool {
-    matches!(error.downcast_ref(), Some(lab::Error::Budget { .. }))
+    error.is::<TooShort>() || matches!(error.downcast_ref(), Some(lab::Error::Budget { .. }))
 }
 
 /// Notes that a candidate can't be looked at; an end has to be.
@@ -482,6 +492,9 @@ mod tests {
             let ended = search(&mut state, &mut toy, Some(minutes(80)), &mut |_| Ok(()));
             (ended.unwrap(), toy.times)
         };
+        let (ended, times) = search(1, 1200.0);
+        assert_eq!(ended, Ended::Done);
+        assert_eq!(times[0], Some(minutes(20)), "as long as the one before");
         let (ended, times) = search(79, 1.0);
         assert_eq!(ended, Ended::Done);
         assert!(times[0] > Some(minutes(79)), "all that is left");

@@ -7,7 +7,7 @@ use judge::Comparison;
 use report::{Judged, Outcome as Judgment, Results, Which};
 use store::{ExperimentId, Store};
 
-use super::search::Bench;
+use super::search::{Bench, TooShort};
 use super::site::{Outcome, Site};
 use super::state::{Built, Figure, Look};
 
@@ -45,11 +45,12 @@ impl Bench for Slicing<'_, '_> {
         if figures.is_empty() || without.is_some() {
             let which = without
                 .map_or("no step has a".to_owned(), |(step, _)| format!("the step {step} has no"));
-            anyhow::bail!(
+            let told = format!(
                 "experiment {experiment}: {which} comparison by {} with an error, which takes \
                  several blocks; give it a larger --budget, more --blocks or another --metric",
                 self.metric
             );
+            return Err(TooShort(told).into());
         }
         Ok(Ok(Look { candidate, experiment: experiment.0, seconds: 0.0, figures }))
     }

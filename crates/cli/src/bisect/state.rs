@@ -156,10 +156,14 @@ impl State {
         Duration::from_secs_f64(self.looks.iter().map(|look| look.seconds).sum())
     }
 
+    /// How long a look took so far, on average.
+    pub fn usual_look(&self) -> Duration {
+        self.measured() / u32::try_from(self.looks.len()).unwrap_or(u32::MAX).max(1)
+    }
+
     /// What is left of a budget, and not less than what a look took so far.
     pub fn left_for_one(&self, budget: Duration) -> Duration {
-        let looks = u32::try_from(self.looks.len()).unwrap_or(u32::MAX).max(1);
-        budget.saturating_sub(self.measured()).max(self.measured() / looks)
+        budget.saturating_sub(self.measured()).max(self.usual_look())
     }
 
     /// The candidates that have the code of this one, itself among them.
