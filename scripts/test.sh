@@ -146,13 +146,14 @@ fi
 # Those that wait for servers first; those that compute fill the gaps.
 waiting='^(cli-command|dbms-dbms|dbms-room|drive-room|lab-room)-'
 {
+    # A chain that takes as long as all the rest.
+    [ "$purpose" != test ] || echo 'page-of-a-run small_run'
     case $purpose in
         jobs) cat "$2" ;;
         long) sed -nE 's/^([a-z][^ ]*) .*/^\1 /p' "$longs" | sort -u | grep -f - "$work/programs" ;;
         *) grep -E "$waiting" "$work/programs" ;;
     esac
     if [ "$purpose" = test ]; then
-        echo 'page-of-a-run small_run'
         echo 'page-in-a-browser in_web npm run --silent test:browser'
         echo 'site-in-a-browser in_web npm run --silent test:site'
         echo 'doc-tests doc_tests'
@@ -166,7 +167,7 @@ waiting='^(cli-command|dbms-dbms|dbms-room|drive-room|lab-room)-'
 # Tests mostly wait, for servers and for seconds of load, so run more of them than there are CPUs.
 export RUST_TEST_THREADS=${RUST_TEST_THREADS:-6}
 # The outer shell lives on if the job's is killed; otherwise xargs would start no others.
-xargs -P 4 -I {} bash -c 'bash -c "$1"; :' bash 'job {}' < "$work/list"
+xargs -P 5 -I {} bash -c 'bash -c "$1"; :' bash 'job {}' < "$work/list"
 
 # ---- results -----------------------------------------------------------------------------------
 

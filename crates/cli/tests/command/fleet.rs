@@ -149,11 +149,12 @@ fn an_element_leaves_a_machine_that_is_not_fit() {
 fn what_is_decided_early_runs_no_more_elements() {
     let Some(slurm) = Slurm::start(2) else { return };
     let file = plan(&slurm, 2000);
-    // One of them waits for the disk at each commit.
+    // One of them waits 50 ms at each commit, on any disk.
     let text = fs::read_to_string(&file).unwrap();
     let text = text.replace("blocks = 2", "blocks = 3").replace(
         "[variants.b]\n",
-        "[variants.b]\nconfig = { fsync = \"on\", synchronous_commit = \"on\" }\n",
+        "[variants.b]\nconfig = { fsync = \"on\", synchronous_commit = \"on\", \
+         commit_delay = \"50000\", commit_siblings = \"0\" }\n",
     );
     let text = text.replace(
         "[variants.a]\n",
