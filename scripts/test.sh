@@ -29,7 +29,7 @@ chattr +T "$work/t" 2> /dev/null
 export TMPDIR=$work/t
 
 if [ -z "${CHROMIUM:-}" ]; then
-    for browser in chromium chromium-browser google-chrome; do
+    for browser in chromium-headless-shell chromium chromium-browser google-chrome; do
         if command -v "$browser" > /dev/null 2>&1; then
             CHROMIUM=$(command -v "$browser")
             break
