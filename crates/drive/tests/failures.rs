@@ -3,7 +3,8 @@
 use std::time::{Duration, Instant};
 
 use crate::common::{
-    TestServer, load, make_table, postgres_target, run, statement, step, stream, text, uniform,
+    HANG, TestServer, load, make_table, postgres_target, run, statement, step, stream, text,
+    uniform,
 };
 use drive::{Address, Error};
 use workload::{Action, Class, End, Expect, Finds, Pace, Request, Statement};
@@ -105,7 +106,7 @@ fn a_server_that_dies_ends_the_step() {
         nix::sys::signal::Signal::SIGQUIT,
     )
     .unwrap();
-    assert!(running.wait(Duration::from_secs(60)), "it goes on");
+    assert!(running.wait(HANG), "it goes on");
     let outcome = running.join().remove(0);
     assert!(outcome.fatal.is_some());
 }
@@ -119,7 +120,7 @@ fn a_client_that_waits_can_be_broken_off() {
     let running = drive::prepare(&load).unwrap().go(Instant::now());
     assert!(!running.wait(Duration::from_millis(700)), "an answer came");
     running.break_off();
-    assert!(running.wait(Duration::from_secs(30)));
+    assert!(running.wait(HANG));
     assert_eq!(running.join().remove(0).operations, 0);
 }
 
@@ -169,7 +170,7 @@ fn passwords_are_given_as_the_server_asks() {
         let error = loop {
             match drive::prepare(&load(step.clone(), vec![postgres_target(target.clone())])) {
                 Err(error) => break error,
-                Ok(_) => assert!(begin.elapsed() < Duration::from_secs(60), "{method}"),
+                Ok(_) => assert!(begin.elapsed() < HANG, "{method}"),
             }
         };
         assert!(matches!(error, Error::Authentication { .. }), "{method}: {error}");
@@ -181,7 +182,7 @@ fn passwords_are_given_as_the_server_asks() {
         target.password = Some(reference::Password::new("pässword"));
         let running =
             drive::prepare(&load(step, vec![postgres_target(target)])).unwrap().go(Instant::now());
-        assert!(running.wait(Duration::from_secs(60)));
+        assert!(running.wait(HANG));
         assert_eq!(running.join().remove(0).operations, 1, "{method}");
     }
 }

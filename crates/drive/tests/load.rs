@@ -2,7 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use crate::common::{TestServer, load, make_table, point_select, run, run_until, step, stream};
+use crate::common::{
+    HANG, TestServer, load, make_table, point_select, run, run_until, step, stream,
+};
 use workload::{Class, Dialect, End, Pace, Phase};
 
 #[test]
@@ -47,7 +49,7 @@ fn a_rate_is_held_and_a_stall_cannot_hide() {
     std::thread::sleep(Duration::from_millis(1000));
     let stalled = start.elapsed().as_secs_f64().min(3.0) - stopped;
     signal(nix::sys::signal::Signal::SIGCONT).unwrap();
-    assert!(running.wait(Duration::from_secs(60)));
+    assert!(running.wait(HANG));
     let outcome = running.join().remove(0);
     assert_eq!(outcome.fatal, None);
     let queries = outcome.class(&Class::QUERY).unwrap();

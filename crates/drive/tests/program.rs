@@ -1,9 +1,9 @@
 //! Another real program as the load.
 
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use crate::common::TestServer;
+use crate::common::{HANG, TestServer};
 use workload::{Class, Output, Program, Step};
 
 #[test]
@@ -30,13 +30,13 @@ fn pgbench_is_a_load() {
     let output = Output { parse: Some("pgbench".to_owned()), test: None };
     let reads = Program { output, ..Program::new(step, vec![program.to_owned()]) };
     let running = drive::program("pg14.3", load, &reads, None).go(Instant::now());
-    assert!(running.wait(Duration::from_secs(60)), "it hangs");
+    assert!(running.wait(HANG), "it hangs");
     let outcome = running.join().remove(0);
     assert_eq!((outcome.fatal.as_deref(), outcome.operations), (None, 1000));
     assert!(outcome.value() > 0.0 && outcome.client_user_us + outcome.client_system_us > 0);
     // A backend reports its transactions when it ends.
     let begin = Instant::now();
     while server.number(committed) < before + 1000 {
-        assert!(begin.elapsed() < Duration::from_secs(60), "the server saw fewer");
+        assert!(begin.elapsed() < HANG, "the server saw fewer");
     }
 }

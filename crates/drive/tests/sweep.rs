@@ -3,14 +3,16 @@
 
 use std::fs;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use drive::{Load, Seat};
 use nix::sched::{CpuSet, sched_getaffinity};
 use nix::unistd::Pid;
 use workload::{Class, Dialect, End, Expect, Pace, Phase, Request, Sent, Statement, Stream};
 
-use crate::common::{TestServer, load, make_table, point_select, run, step, stream, text, uniform};
+use crate::common::{
+    HANG, TestServer, load, make_table, point_select, run, step, stream, text, uniform,
+};
 
 #[test]
 fn every_query_of_a_pipeline_counts() {
@@ -133,7 +135,7 @@ fn clients_and_servers_stay_on_their_cpus() {
         .collect();
     clients.sort();
     assert_eq!(clients, ["0", "1"]);
-    assert!(running.wait(Duration::from_secs(60)));
+    assert!(running.wait(HANG));
     assert_eq!(running.join().remove(0).fatal, None);
     assert_eq!(allowed("/proc/self/status"), before);
     let nowhere = Seat { client: 0, server: 100_000 };

@@ -228,7 +228,7 @@ fn threads_of_members_are_counted() {
     let begun = Instant::now();
     let mut middle = before;
     while middle.switches <= before.switches + 20 {
-        assert!(begun.elapsed() < Duration::from_secs(60), "{before:?} {middle:?}");
+        assert!(begun.elapsed() < Duration::from_secs(600), "{before:?} {middle:?}");
         middle = tree.sample().unwrap();
     }
     stop.send(()).unwrap();

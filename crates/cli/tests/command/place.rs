@@ -16,7 +16,7 @@ use nix::unistd::Pid;
 /// Longer than any command of these tests takes on a busy machine.
 const LIMIT: Duration = Duration::from_secs(900);
 /// Processes whose parent was killed get this long to notice.
-const NOTICE: Duration = Duration::from_secs(60);
+const NOTICE: Duration = Duration::from_secs(300);
 
 /// Directories of one test. Checks when dropped that no process, no data, no ledger entry and no
 /// control group is left of the commands that ran in it.
