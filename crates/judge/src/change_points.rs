@@ -137,12 +137,13 @@ pub enum HistoryError {
 /// When a run has no trial, or a value is not positive and finite.
 pub fn change_points(runs: &[Vec<f64>], search: &ChangeSearch) -> Result<Changes, HistoryError> {
     let history = History::new(runs, search.unit)?;
-    let (mut found, mut doubtful) = divide(&history, search, |_| None);
+    let mut pieces = Pieces { history: &history, search, known: Vec::new() };
+    let (mut found, mut doubtful) = pieces.divide(|_| None);
     let mut persistence = None;
     if search.dependent && !found.is_empty() {
         let most = found.len();
         let mut known: Vec<Option<f64>> = vec![None; most + 1];
-        (found, doubtful) = divide(&history, search, |accepted| {
+        (found, doubtful) = pieces.divide(|accepted| {
             // The changes accepted, the one in question, and two more that it may hide.
             let splits = (accepted + 3).min(most).max(1);
             let rho = *known[splits].get_or_insert_with(|| {
@@ -174,47 +175,71 @@ struct Found {
     dependent_p: Option<f64>,
 }
 
-/// Divides a history for as long as the permutation test allows. Returns the cuts, and those that
-/// wandering noise also produces. `persistence` says how strongly the history wanders, given the
-/// number of cuts so far.
-fn divide(
-    history: &History,
-    search: &ChangeSearch,
-    mut persistence: impl FnMut(usize) -> Option<f64>,
-) -> (Vec<Found>, Vec<Found>) {
-    let mut segments = vec![Segment::new(history, 0..history.values.len(), search)];
-    let (mut found, mut doubtful) = (Vec::new(), Vec::new());
-    while let Some((chosen, at, p)) = best(&segments).filter(|(_, _, p)| *p <= search.significance)
-    {
-        let segment = &segments[chosen];
-        let dependent_p = persistence(found.len())
-            .filter(|rho| *rho > 0.0)
-            .map(|rho| segment.dependent_p(rho, search.seed));
-        let cut = Found { at, p, dependent_p };
-        if dependent_p.is_some_and(|p| p > search.significance) {
-            doubtful.push(cut);
-            segments[chosen].closed = true;
-            continue;
-        }
-        found.push(cut);
-        let (from, to) = (segment.range.start, segment.range.end);
-        segments[chosen] = Segment::new(history, from..at, search);
-        segments.push(Segment::new(history, at..to, search));
-    }
-    (found, doubtful)
+/// The segments into which a history was divided so far.
+struct Pieces<'a> {
+    history: &'a History,
+    search: &'a ChangeSearch,
+    known: Vec<Segment>,
 }
 
-/// The open segment with the best cut, that cut, and the probability that any open segment has one
-/// as good by chance.
-fn best(segments: &[Segment]) -> Option<(usize, usize, f64)> {
-    let open = || segments.iter().enumerate().filter(|(_, segment)| !segment.closed);
-    let (chosen, cut) = open()
-        .filter_map(|(place, segment)| Some((place, segment.cut?)))
-        .max_by(|a, b| a.1.divergence.total_cmp(&b.1.divergence))?;
-    let none_as_good: f64 = open()
-        .map(|(_, segment)| 1.0 - segment.null.as_ref().map_or(0.0, |n| n.p(cut.divergence)))
-        .product();
-    Some((chosen, segments[chosen].range.start + cut.at, 1.0 - none_as_good))
+impl Pieces<'_> {
+    /// Divides the history for as long as the permutation test allows. Returns the cuts, and those
+    /// that wandering noise also produces, which aren't divided further. `persistence` says how
+    /// strongly the history wanders, given the number of cuts so far.
+    fn divide(
+        &mut self,
+        mut persistence: impl FnMut(usize) -> Option<f64>,
+    ) -> (Vec<Found>, Vec<Found>) {
+        let mut open = vec![self.piece(0..self.history.values.len())];
+        let (mut found, mut doubtful) = (Vec::new(), Vec::new());
+        while let Some((chosen, at, p)) = self.best(&open) {
+            let segment = &self.known[open[chosen]];
+            let dependent_p = persistence(found.len())
+                .filter(|rho| *rho > 0.0)
+                .map(|rho| segment.dependent_p(rho, self.search.seed));
+            let cut = Found { at, p, dependent_p };
+            if dependent_p.is_some_and(|p| p > self.search.significance) {
+                doubtful.push(cut);
+                open.remove(chosen);
+                continue;
+            }
+            found.push(cut);
+            let (from, to) = (segment.range.start, segment.range.end);
+            open[chosen] = self.piece(from..at);
+            open.push(self.piece(at..to));
+        }
+        (found, doubtful)
+    }
+
+    /// The place of a segment among those known.
+    fn piece(&mut self, range: Range<usize>) -> usize {
+        let known = self.known.iter().position(|segment| segment.range == range);
+        known.unwrap_or_else(|| {
+            self.known.push(Segment::new(self.history, range, self.search));
+            self.known.len() - 1
+        })
+    }
+
+    /// The open segment with the best cut, that cut, and the probability that any open segment has
+    /// one as good by chance; `None` if that is not significant.
+    fn best(&mut self, open: &[usize]) -> Option<(usize, usize, f64)> {
+        let cut_of = |segment: &Segment| segment.cut.map(|cut| (segment.range.start, cut));
+        let (chosen, (start, cut)) = open
+            .iter()
+            .enumerate()
+            .filter_map(|(place, piece)| Some((place, cut_of(&self.known[*piece])?)))
+            .max_by(|(_, (_, a)), (_, (_, b))| a.divergence.total_cmp(&b.divergence))?;
+        let limit = self.search.significance;
+        let mut p = |piece: usize| {
+            self.known[piece].null.as_mut().map_or(0.0, |null| null.p(cut.divergence, limit))
+        };
+        // It has by far the most orders that reach its own best cut.
+        if p(open[chosen]) > limit {
+            return None;
+        }
+        let any = 1.0 - open.iter().map(|piece| 1.0 - p(*piece)).product::<f64>();
+        (any <= limit).then_some((chosen, start + cut.at, any))
+    }
 }
 
 /// The values of a history in order, and where it may be cut.
@@ -278,7 +303,6 @@ struct Segment {
     cut: Option<Cut>,
     null: Option<Null>,
     mean_distance: f64,
-    closed: bool,
 }
 
 impl Segment {
@@ -292,8 +316,8 @@ impl Segment {
         // A seed of its own for each place, whatever the order in which segments come up.
         let seed = search.seed ^ ((range.start as u64) << 32 | range.end as u64);
         let null =
-            cut.map(|_| Null::new(&mut energy, &cuts, values.len(), (search.permutations, seed)));
-        Self { range, cuts, cut, null, mean_distance, closed: false }
+            cut.map(|_| Null::new(energy, cuts.clone(), values.len(), (search.permutations, seed)));
+        Self { range, cuts, cut, null, mean_distance }
     }
 
     fn dependent_p(&self, rho: f64, seed: u64) -> f64 {

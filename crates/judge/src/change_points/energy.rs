@@ -5,13 +5,20 @@
 /// one side hardly changes a divergence.
 const ENDS: usize = 16;
 
+/// Sums are added up in this many parts at once.
+const LANES: usize = 8;
+
 /// The values of one segment, prepared for finding the best cut of any order of them.
 pub(super) struct Energy {
     values: Vec<f64>,
-    /// Place of each value in sorted order, from 1.
-    ranks: Vec<usize>,
-    tree: Tree,
-    /// `inside[k]`: sum of the distances of all pairs among the first k of the order at hand.
+    /// The values in the order at hand.
+    ordered: Vec<f64>,
+    /// `inverse[k]`: 1/k.
+    inverse: Vec<f64>,
+    /// `after[k]`: sum of the distances from value k of the order to those that follow it, of those
+    /// taken so far.
+    after: Vec<f64>,
+    /// `inside[k]`: sum of the distances of all pairs among the first k of the order.
     inside: Vec<f64>,
 }
 
@@ -26,22 +33,25 @@ pub(super) struct Cut {
 
 impl Energy {
     pub(super) fn new(values: &[f64]) -> Self {
-        let mut places: Vec<usize> = (0..values.len()).collect();
-        places.sort_by(|a, b| values[*a].total_cmp(&values[*b]));
-        let mut ranks = vec![0; values.len()];
-        for (rank, place) in places.iter().enumerate() {
-            ranks[*place] = rank + 1;
+        let count = values.len();
+        Self {
+            values: values.to_vec(),
+            ordered: Vec::with_capacity(count),
+            inverse: (0..=count).map(|k| 1.0 / k as f64).collect(),
+            after: vec![0.0; count],
+            inside: vec![0.0; count + 1],
         }
-        let tree = Tree::new(values.len());
-        Self { values: values.to_vec(), ranks, tree, inside: vec![0.0; values.len() + 1] }
     }
 
-    /// Mean distance of two different values.
-    pub(super) fn mean_distance(&mut self) -> f64 {
-        let count = self.values.len();
-        let order: Vec<usize> = (0..count).collect();
-        self.sum_from_left(&order);
-        2.0 * self.inside[count] / (count as f64 * (count as f64 - 1.0))
+    /// Mean distance of two different values. In sorted order, the k-th from 0 is added k times and
+    /// subtracted once for each that follows.
+    pub(super) fn mean_distance(&self) -> f64 {
+        let mut sorted = self.values.clone();
+        sorted.sort_by(f64::total_cmp);
+        let last = sorted.len() as f64 - 1.0;
+        let all: f64 =
+            sorted.iter().enumerate().map(|(k, value)| (2.0 * k as f64 - last) * value).sum();
+        2.0 * all / (sorted.len() as f64 * last)
     }
 
     /// The cut with the largest divergence if the values are in this `order`; among equals, the
@@ -52,32 +62,34 @@ impl Energy {
     /// (Matteson and James, *Journal of the American Statistical Association* 109, 2014, equations
     /// 5 to 7, with α = 1). The left side begins where the segment does; the right side begins at
     /// the cut and may end before the segment does, so a level that came back is found as well.
-    /// Each side's sum of distances grows value by value, read from a tree over ranks: n log n for
-    /// each end.
+    /// Every pair is taken once for all ends: with hundreds of values, the square of their number
+    /// costs less than sorted structures do.
     pub(super) fn best_cut(
         &mut self,
         order: &[usize],
         cuts: &[usize],
         least: usize,
     ) -> Option<Cut> {
-        self.sum_from_left(order);
+        self.ordered.clear();
+        self.ordered.extend(order.iter().map(|unit| self.values[*unit]));
         let mut best: Option<Cut> = None;
+        let mut taken = 0;
         for end in ends(order.len(), cuts) {
-            self.tree.clear();
+            (taken..end).for_each(|next| self.take(next));
+            taken = end;
             let mut right = 0.0;
             let mut reached = end;
             for cut in cuts.iter().rev().filter(|cut| **cut + least <= end) {
-                while reached > *cut {
-                    reached -= 1;
-                    right += self.take(order[reached]);
-                }
+                right += self.after[*cut..reached].iter().rev().sum::<f64>();
+                reached = *cut;
                 let (left, all) = (self.inside[*cut], self.inside[end]);
-                let (m, n) = (*cut as f64, (end - cut) as f64);
-                let divergence = 2.0 / (m + n) * (all - left - right)
-                    - 2.0 * n / (m + n) * left / (m - 1.0)
-                    - 2.0 * m / (m + n) * right / (n - 1.0);
-                let close = 1e-12 * divergence.abs();
+                let (m, n) = (*cut, end - cut);
+                let between = all - left - right;
+                let within =
+                    n as f64 * self.inverse[m - 1] * left + m as f64 * self.inverse[n - 1] * right;
+                let divergence = 2.0 * self.inverse[end] * (between - within);
                 if best.is_none_or(|best| {
+                    let close = 1e-12 * best.divergence.abs();
                     divergence > best.divergence + close
                         || (divergence >= best.divergence - close && *cut < best.at)
                 }) {
@@ -88,19 +100,27 @@ impl Energy {
         best
     }
 
-    fn sum_from_left(&mut self, order: &[usize]) {
-        self.tree.clear();
-        for (place, unit) in order.iter().enumerate() {
-            self.inside[place + 1] = self.inside[place] + self.take(*unit);
+    /// Adds the distances between a value of the order and all before it.
+    fn take(&mut self, next: usize) {
+        let value = self.ordered[next];
+        let add = |other: &f64, after: &mut f64, sum: &mut f64| {
+            let distance = (other - value).abs();
+            *after += distance;
+            *sum += distance;
+        };
+        let (earlier, few) = self.ordered[..next].as_chunks::<LANES>();
+        let (after, after_few) = self.after[..next].as_chunks_mut::<LANES>();
+        let mut sums = [0.0; LANES];
+        for (others, after) in earlier.iter().zip(after) {
+            for lane in 0..LANES {
+                add(&others[lane], &mut after[lane], &mut sums[lane]);
+            }
         }
-    }
-
-    /// Adds a value to the tree: the sum of its distances to those already there.
-    fn take(&mut self, unit: usize) -> f64 {
-        let (rank, value) = (self.ranks[unit], self.values[unit]);
-        let distances = self.tree.distances(rank, value);
-        self.tree.add(rank, value);
-        distances
+        for ((other, after), sum) in few.iter().zip(after_few).zip(&mut sums) {
+            add(other, after, sum);
+        }
+        self.after[next] = 0.0;
+        self.inside[next + 1] = self.inside[next] + sums.iter().sum::<f64>();
     }
 }
 
@@ -109,46 +129,6 @@ impl Energy {
 fn ends(count: usize, cuts: &[usize]) -> impl Iterator<Item = usize> {
     let chosen = cuts.len().min(ENDS - 1);
     (1..=chosen).map(move |i| cuts[i * cuts.len() / (chosen + 1)]).chain([count])
-}
-
-/// Counts and sums over ranks (P. M. Fenwick, *Software: Practice and Experience* 24, 1994).
-struct Tree {
-    nodes: Vec<(f64, f64)>,
-    all: (f64, f64),
-}
-
-impl Tree {
-    fn new(size: usize) -> Self {
-        Self { nodes: vec![(0.0, 0.0); size + 1], all: (0.0, 0.0) }
-    }
-
-    fn clear(&mut self) {
-        self.nodes.fill((0.0, 0.0));
-        self.all = (0.0, 0.0);
-    }
-
-    fn add(&mut self, rank: usize, value: f64) {
-        let mut node = rank;
-        while node < self.nodes.len() {
-            self.nodes[node].0 += 1.0;
-            self.nodes[node].1 += value;
-            node += node & node.wrapping_neg();
-        }
-        self.all.0 += 1.0;
-        self.all.1 += value;
-    }
-
-    /// Sum of the distances from a value to all that were added.
-    fn distances(&self, rank: usize, value: f64) -> f64 {
-        let (mut count, mut sum) = (0.0, 0.0);
-        let mut node = rank;
-        while node > 0 {
-            count += self.nodes[node].0;
-            sum += self.nodes[node].1;
-            node &= node - 1;
-        }
-        (count * value - sum) + (self.all.1 - sum) - (self.all.0 - count) * value
-    }
 }
 
 #[cfg(test)]

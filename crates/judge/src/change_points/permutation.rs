@@ -8,69 +8,62 @@ use super::energy::Energy;
 /// With up to this many values, all orders are tried: 8! = 40,320.
 const EXACT_UNITS: usize = 8;
 
-/// The divergences of the best cuts over the orders of a segment's values.
+/// The divergences of the best cuts over the orders of a segment's values, tried as needed.
 pub(super) struct Null {
-    sorted: Vec<f64>,
-    exact: bool,
+    energy: Energy,
+    cuts: Vec<usize>,
+    order: Vec<usize>,
+    /// `None` if all orders are tried.
+    random: Option<Random>,
+    orders: usize,
+    tried: Vec<f64>,
 }
 
 impl Null {
     /// All orders of at most [`EXACT_UNITS`] values, `permutations` random ones of more.
     pub(super) fn new(
-        energy: &mut Energy,
-        cuts: &[usize],
+        energy: Energy,
+        cuts: Vec<usize>,
         count: usize,
-        search: (u32, u64),
+        (permutations, seed): (u32, u64),
     ) -> Self {
-        let mut order: Vec<usize> = (0..count).collect();
-        let mut sorted = Vec::new();
         let exact = count <= EXACT_UNITS;
-        let mut try_order = |order: &[usize]| {
-            sorted
-                .push(energy.best_cut(order, cuts, MIN_SEGMENT).map_or(0.0, |cut| cut.divergence));
-        };
-        if exact {
-            every_order(&mut order, count, &mut try_order);
-        } else {
-            let (permutations, seed) = search;
-            let mut random = Random::new(seed);
-            for _ in 0..permutations {
-                random.shuffle(&mut order);
-                try_order(&order);
-            }
-        }
-        sorted.sort_by(f64::total_cmp);
-        Self { sorted, exact }
+        let random = (!exact).then(|| Random::new(seed));
+        let orders = if exact { (1..=count).product() } else { permutations as usize };
+        Self { energy, cuts, order: (0..count).collect(), random, orders, tried: Vec::new() }
     }
 
-    /// Share of the orders whose best cut reaches `divergence`. With random orders, the observed
-    /// order counts as one more; without it, the test would not keep its level (Phipson and Smyth,
-    /// *Statistical Applications in Genetics and Molecular Biology* 9, 2010).
-    pub(super) fn p(&self, divergence: f64) -> f64 {
+    /// Share of the orders whose best cut reaches `divergence`; if that is over `limit`, perhaps a
+    /// smaller number over `limit`, because no more orders are tried than tell. With random orders,
+    /// the observed order counts as one more; without it, the test would not keep its level
+    /// (Phipson and Smyth, *Statistical Applications in Genetics and Molecular Biology* 9, 2010).
+    pub(super) fn p(&mut self, divergence: f64, limit: f64) -> f64 {
         // Equal sums must count as equal although they were added in another order.
         let reached = divergence - 1e-9 * divergence.abs();
-        let at_least = self.sorted.len() - self.sorted.partition_point(|other| *other < reached);
-        if self.exact {
-            at_least as f64 / self.sorted.len() as f64
-        } else {
-            (at_least + 1) as f64 / (self.sorted.len() + 1) as f64
+        let observed = usize::from(self.random.is_some());
+        let share = |at_least| (at_least + observed) as f64 / (self.orders + observed) as f64;
+        let mut at_least = self.tried.iter().filter(|other| **other >= reached).count();
+        while share(at_least) <= limit && self.tried.len() < self.orders {
+            match &mut self.random {
+                Some(random) => random.shuffle(&mut self.order),
+                None => next_order(&mut self.order),
+            }
+            let best = self.energy.best_cut(&self.order, &self.cuts, MIN_SEGMENT);
+            self.tried.push(best.map_or(0.0, |cut| cut.divergence));
+            at_least += usize::from(self.tried.last().is_some_and(|other| *other >= reached));
         }
+        share(at_least)
     }
 }
 
-/// Heap's algorithm (*The Computer Journal* 6, 1963): every order of the first `count` places, each
-/// once.
-fn every_order(order: &mut [usize], count: usize, visit: &mut impl FnMut(&[usize])) {
-    if count <= 1 {
-        visit(order);
-        return;
+/// The next order as in a dictionary; after the last comes the first.
+fn next_order(order: &mut [usize]) {
+    let from = order.windows(2).rposition(|pair| pair[0] < pair[1]);
+    if let Some(place) = from {
+        let larger = order.iter().rposition(|other| *other > order[place]);
+        order.swap(place, larger.unwrap_or(place));
     }
-    for place in 0..count {
-        every_order(order, count - 1, visit);
-        if place + 1 < count {
-            order.swap(if count.is_multiple_of(2) { place } else { 0 }, count - 1);
-        }
-    }
+    order[from.map_or(0, |place| place + 1)..].reverse();
 }
 
 #[cfg(test)]
@@ -79,13 +72,13 @@ mod tests {
 
     #[test]
     fn every_order_comes_once() {
+        let mut order = [0, 1, 2, 3, 4];
         let mut seen = std::collections::BTreeSet::new();
-        let mut count = 0;
-        every_order(&mut [0, 1, 2, 3, 4], 5, &mut |order| {
-            seen.insert(order.to_vec());
-            count += 1;
-        });
-        assert_eq!((seen.len(), count), (120, 120));
+        for _ in 0..120 {
+            next_order(&mut order);
+            seen.insert(order);
+        }
+        assert_eq!((seen.len(), order), (120, [0, 1, 2, 3, 4]));
     }
 
     /// A perfect step of 4 and 4 is reached by 4!·4! orders upwards and as many downwards: 2/70.
@@ -96,7 +89,7 @@ mod tests {
         let mut energy = Energy::new(&values);
         let order: Vec<usize> = (0..8).collect();
         let best = energy.best_cut(&order, &cuts, 2).unwrap();
-        let p = Null::new(&mut energy, &cuts, 8, (0, 0)).p(best.divergence);
+        let p = Null::new(energy, cuts.to_vec(), 8, (0, 0)).p(best.divergence, 0.05);
         assert!((p - 2.0 / 70.0).abs() < 1e-12, "{p}");
     }
 }
