@@ -3,12 +3,12 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::body::Bytes;
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use site::{Catalog, Kept, media_type};
+use site::{Catalog, Entry, Kept, media_type};
 use store::Store;
 
 use crate::Error;
@@ -27,6 +27,9 @@ const ROOT: &str = "index.html";
 #[derive(Debug)]
 pub struct Service {
     work: Mutex<Work>,
+    /// What documents are made from, one at a time: who makes one holds up only others that must be
+    /// made.
+    making: Mutex<Store>,
     /// Where briefs are kept from one service to the next.
     kept: Option<PathBuf>,
     pub(crate) access: Access,
@@ -38,7 +41,7 @@ pub struct Service {
 #[derive(Debug)]
 struct Work {
     store: Store,
-    catalog: Catalog,
+    catalog: Arc<Catalog>,
     /// The store's counter of changes when the catalog was read.
     counter: i64,
     cache: Cache,
@@ -76,15 +79,16 @@ impl Service {
         }
         let known = kept.map(Kept::read).unwrap_or_default();
         let counter = store.change_counter()?;
-        let catalog = Catalog::read(&store, known.clone())?;
+        let catalog = Arc::new(Catalog::read(&store, known.clone())?);
         let service = Self {
+            making: Mutex::new(Store::open_read_only(store.directory())?),
             work: Mutex::new(Work { store, catalog, counter, cache: Cache::default() }),
             kept: kept.map(Path::to_owned),
             access: Access::new(None, true),
             metrics: Metrics::default(),
             uploads: None,
         };
-        service.keep(&known, &service.work());
+        service.keep(&known, &locked(&service.work));
         Ok(service)
     }
 
@@ -92,7 +96,7 @@ impl Service {
     /// most `limit` bytes together. If it is `open`, readers of this machine need no token.
     #[must_use]
     pub fn receiving(mut self, open: bool, limit: u64) -> Self {
-        let results = self.work().store.directory().to_owned();
+        let results = locked(&self.work).store.directory().to_owned();
         self.access = Access::new(Some(Tokens::of(&results)), open);
         self.uploads = Some(Uploads::of(&results, limit));
         self
@@ -100,7 +104,7 @@ impl Service {
 
     /// All paths.
     pub fn paths(&self) -> Vec<String> {
-        self.work().catalog.entries().map(|(path, _)| path.to_owned()).collect()
+        locked(&self.work).catalog.entries().map(|(path, _)| path.to_owned()).collect()
     }
 
     /// Answers a path as [`Service::answer`] does, compressed by gzip where that makes it smaller.
@@ -114,13 +118,13 @@ impl Service {
             return Ok(Answer::Document { content, mark, media_type, packed: false });
         }
         let packed_mark = format!("{mark}.gz");
-        let found = self.work().cache.get(&packed_mark);
+        let found = locked(&self.work).cache.get(&packed_mark);
         let content = match found {
             Some(packed) => packed,
             None => {
                 // Others need not wait for it.
                 let packed = Bytes::from(pack(&content)?);
-                self.work().cache.add(&packed_mark, &packed);
+                locked(&self.work).cache.add(&packed_mark, &packed);
                 packed
             }
         };
@@ -132,7 +136,7 @@ impl Service {
     /// # Errors
     /// If the store cannot be read.
     pub(crate) fn metrics(&self) -> Result<String, Error> {
-        let experiments = self.work().store.all_experiments()?.len();
+        let experiments = locked(&self.work).store.all_experiments()?.len();
         let uploads = self.uploads.as_ref().map(Uploads::unfinished).unwrap_or_default();
         let wrong_tokens = self.access.wrong_ever.load(Ordering::Relaxed);
         Ok(self.metrics.text(Now { experiments, uploads, wrong_tokens }))
@@ -144,29 +148,39 @@ impl Service {
     /// If the store cannot be read.
     pub fn answer(&self, path: &str, known: impl Fn(&str) -> bool) -> Result<Answer, Error> {
         let path = if path.is_empty() { ROOT } else { path };
-        let mut work = self.work();
+        let mut work = locked(&self.work);
         let counter = work.store.change_counter()?;
         if counter != work.counter {
             let kept = work.catalog.kept().clone();
-            work.catalog = Catalog::read(&work.store, kept.clone())?;
+            work.catalog = Arc::new(Catalog::read(&work.store, kept.clone())?);
             work.counter = counter;
             self.keep(&kept, &work);
         }
-        let Work { store, catalog, cache, .. } = &mut *work;
+        let catalog = Arc::clone(&work.catalog);
         let Some(entry) = catalog.entry(path) else { return Ok(Answer::Missing) };
         if known(&entry.mark) {
             return Ok(Answer::Unchanged(entry.mark.clone()));
         }
-        let content = match cache.get(&entry.mark) {
+        let found = entry.file().map(Bytes::from_static).or_else(|| work.cache.get(&entry.mark));
+        drop(work);
+        let content = match found {
             Some(content) => content,
-            None => {
-                let content = Bytes::from(catalog.make(store, entry)?);
-                cache.add(&entry.mark, &content);
-                content
-            }
+            None => self.made(&catalog, entry)?,
         };
         let mark = entry.mark.clone();
         Ok(Answer::Document { content, mark, media_type: media_type(path), packed: false })
+    }
+
+    /// The content of an entry that was not in the cache a moment ago.
+    fn made(&self, catalog: &Catalog, entry: &Entry) -> Result<Bytes, Error> {
+        let store = locked(&self.making);
+        // Who had the store before may have made it.
+        if let Some(content) = locked(&self.work).cache.get(&entry.mark) {
+            return Ok(content);
+        }
+        let content = Bytes::from(catalog.make(&store, entry)?);
+        locked(&self.work).cache.add(&entry.mark, &content);
+        Ok(content)
     }
 
     /// The number of the experiment that began in this millisecond and has this content hash, if it
@@ -178,7 +192,7 @@ impl Service {
         mut notes: impl Iterator<Item = &'a str>,
     ) -> Result<Option<i64>, Error> {
         // Not the store of the readers, who would wait.
-        let directory = self.work().store.directory().to_owned();
+        let directory = locked(&self.work).store.directory().to_owned();
         let store = Store::open_read_only(&directory)?;
         let all = store.all_experiments()?;
         for experiment in all.into_iter().filter(|it| it.created_ms == began) {
@@ -197,12 +211,12 @@ impl Service {
             let _ = work.catalog.kept().write(file);
         }
     }
+}
 
-    /// A panic of another request leaves nothing half done that later ones would see: what is
-    /// changed is replaced whole.
-    fn work(&self) -> MutexGuard<'_, Work> {
-        self.work.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+/// A panic of another request leaves nothing half done that later ones would see: what is changed
+/// is replaced whole.
+fn locked<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Content compressed by gzip, fast: it is made while somebody waits.
@@ -210,4 +224,35 @@ fn pack(content: &[u8]) -> Result<Vec<u8>, Error> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
     encoder.write_all(content)?;
     Ok(encoder.finish()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn what_is_there_is_answered_while_something_else_is_made() {
+        let results = tempfile::tempdir().unwrap();
+        let service = Service::open(Store::open(results.path()).unwrap(), None).unwrap();
+        let known = "api/v1/overview.json";
+        let first = service.answer(known, |_| false).unwrap();
+        let (tell, told) = mpsc::channel();
+        std::thread::scope(|scope| {
+            let making = locked(&service.making);
+            scope.spawn(|| {
+                for path in [known, "index.html", "nothing"] {
+                    tell.send(service.answer(path, |_| false).unwrap()).unwrap();
+                }
+            });
+            let next = || told.recv_timeout(Duration::from_secs(300));
+            let answers = [next(), next(), next()];
+            drop(making);
+            assert_eq!(answers[0], Ok(first));
+            assert!(matches!(answers[1], Ok(Answer::Document { .. })), "{:?}", answers[1]);
+            assert_eq!(answers[2], Ok(Answer::Missing));
+        });
+    }
 }

@@ -33,6 +33,13 @@ pub struct Entry {
     kind: Kind,
 }
 
+impl Entry {
+    /// The content of a file of the app, which is the same for all results.
+    pub fn file(&self) -> Option<&'static [u8]> {
+        if let Kind::App(content) = self.kind { Some(content) } else { None }
+    }
+}
+
 #[derive(Debug, Clone, PartialEq)]
 enum Kind {
     App(&'static [u8]),
