@@ -105,6 +105,7 @@ small_run() {
     target/debug/steelyard report --results "$work/results" -o "$work/report.html" || return 1
     in_web npm run --silent test:browser -- "$work/report.html" || return 1
     target/debug/steelyard site --results "$work/results" -o "$work/site" || return 1
+    in_web node openapi/conform.mjs "$work/site" || return 1
     in_web npm run --silent test:site -- "$work/site"
 }
 

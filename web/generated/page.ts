@@ -737,6 +737,16 @@ export type SentenceDocument = {
   sentence: string,
 };
 
+/** `api/v1/experiments/ID/summary.json`. */
+export type SummaryDocument = {
+  /** Version of the shape. */
+  format: number,
+  /** The outcome in a few words, as on the badge. */
+  outcome: string,
+  /** The experiment at a glance. */
+  experiment: Brief,
+};
+
 /** A table of texts.
  *
  * Consecutive tables with the same `title` and `step` are parts of one (absolute, then relative);

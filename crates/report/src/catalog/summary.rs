@@ -9,6 +9,7 @@ use crate::output::text::unmarked;
 
 /// `api/v1/experiments/ID/summary.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct SummaryDocument {
     /// Version of the shape.
     pub format: u32,

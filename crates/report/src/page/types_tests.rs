@@ -10,7 +10,9 @@ use ts_rs::{Config, TS, TypeVisitor};
 
 use super::data::Page;
 use super::number::Number;
-use crate::catalog::{ExperimentsDocument, HistoriesDocument, MachinesDocument, OverviewDocument};
+use crate::catalog::{
+    ExperimentsDocument, HistoriesDocument, MachinesDocument, OverviewDocument, SummaryDocument,
+};
 
 /// The serialized form of [`crate::page::data::PageLatency`]: its map has these keys.
 #[derive(TS)]
@@ -104,6 +106,7 @@ fn page_types_are_those_of_its_data() {
     found.visit::<ExperimentsDocument>();
     found.visit::<MachinesDocument>();
     found.visit::<HistoriesDocument>();
+    found.visit::<SummaryDocument>();
     let verdicts =
         [Verdict::Regression, Verdict::Improvement, Verdict::Equivalent, Verdict::Inconclusive]
             .map(|verdict| format!("\"{verdict}\""));
@@ -120,7 +123,7 @@ fn page_types_are_those_of_its_data() {
     assert!(
         std::fs::read_to_string(&path).unwrap_or_default() == text,
         "{} is stale: the page would read what is no longer written. Run \
-         GOLDEN=update cargo test -p report page_types, then npm run check in web/",
+         GOLDEN=update cargo test -p report page_types, then npm run openapi and npm run check in web/",
         path.display()
     );
 }
