@@ -258,22 +258,21 @@ unpack_myrocks() {
     unpack $kept mariadb-server-core mariadb-plugin-rocksdb
 }
 
-# moto, a server that speaks like Amazon S3, for the tests of push and pull. Only what its S3 needs:
-# all of moto takes three times as long.
-install_moto() {
-    local wanted=5.2.5 venv=target/moto
+# install_in_venv NAME VERSION PACKAGE…: installs packages of Python in target/NAME.
+install_in_venv() {
+    local name=$1 wanted=$2 venv=target/$1
+    shift 2
     [ "$(cat "$venv/version" 2> /dev/null)" != "$wanted" ] || return 0
     have python3 || install_packages python3
     if ! python3 -c 'import ensurepip' 2> /dev/null; then install_packages python3-venv; fi
-    echo "setup: installing moto $wanted in $venv"
+    echo "setup: installing $name $wanted in $venv"
     rm -rf "$venv"
     mkdir -p target
-    if python3 -m venv "$venv" &&
-        "$venv/bin/pip" -q --disable-pip-version-check install "moto[s3]==$wanted" flask flask-cors; then
+    if python3 -m venv "$venv" && "$venv/bin/pip" -q --disable-pip-version-check install "$@"; then
         echo "$wanted" > "$venv/version"
     else
         rm -rf "$venv"
-        echo "setup: moto could not be installed; tests of object storage that need it are skipped"
+        echo "setup: $name could not be installed; tests that need it are skipped"
     fi
 }
 
@@ -335,7 +334,11 @@ if [ "$purpose" = test ]; then
     unpack_myrocks
     install_postgres
     install_perf
-    install_moto
+    # A server that speaks like Amazon S3, for the tests of push and pull. Only what its S3 needs: all
+    # of moto takes three times as long.
+    install_in_venv moto 5.2.5 'moto[s3]==5.2.5' flask flask-cors
+    # Sends a service what its OpenAPI document allows and what it forbids.
+    install_in_venv schemathesis 4.32.5 'schemathesis==4.32.5'
 fi
 
 # ---- benchmarks --------------------------------------------------------------------------------

@@ -169,7 +169,7 @@ export const paths = {
         200: receipt("The piece was added."),
         408: said("The piece did not come in time."),
         409: receipt("Another offset is expected: the one in this answer."),
-        413: said("The piece is too large."),
+        413: said("The piece or the file is too large."),
         422: said("The file is not what was announced, or not an experiment."),
         507: said("Unfinished uploads take all the space that they may."),
         ...NOT_TAKEN,

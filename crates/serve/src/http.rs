@@ -14,7 +14,7 @@ use axum::response::Response;
 use axum::routing::{get, head};
 
 use crate::receive;
-use crate::respond::{made, told};
+use crate::respond::{made, told, told_with};
 use crate::service::{Answer, Service};
 
 /// The service behind HTTP: GET and HEAD of the paths that it has, and what receives experiments.
@@ -25,7 +25,7 @@ pub(crate) fn router(service: Arc<Service>) -> Router {
         .route("/api/v1/archives/{content}", get(receive::archive).fallback(respond))
         .route(
             "/api/v1/uploads/{sha256}",
-            head(receive::offset).put(receive::piece).fallback(respond),
+            head(receive::offset).put(receive::piece).fallback(no_upload),
         )
         .route("/metrics", get(metrics).fallback(respond))
         .fallback(respond)
@@ -61,15 +61,24 @@ async fn metrics(
     }
 }
 
+/// The answer to other methods than these.
+fn only(methods: &'static str) -> Response {
+    let text = format!("expected one of the methods {methods}");
+    let allowed = HeaderValue::from_static(methods);
+    told_with(StatusCode::METHOD_NOT_ALLOWED, &text, header::ALLOW, allowed)
+}
+
+async fn no_upload() -> Response {
+    only("HEAD, PUT")
+}
+
 async fn respond(
     State(service): State<Arc<Service>>,
     Extension(peer): Extension<SocketAddr>,
     request: Request,
 ) -> Response {
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
-        let mut refused = told(StatusCode::METHOD_NOT_ALLOWED, "only GET and HEAD are answered");
-        refused.headers_mut().insert(header::ALLOW, HeaderValue::from_static("GET, HEAD"));
-        return refused;
+        return only("GET, HEAD");
     }
     if let Err(refused) = service.access.check_reader(peer, request.headers()) {
         return *refused;

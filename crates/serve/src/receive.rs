@@ -215,6 +215,12 @@ fn refused(refusal: Refusal) -> Response {
         }
         Refusal::Busy => later("another request is about the same upload"),
         Refusal::TooLong => wrong("the piece goes beyond the length of the file"),
+        Refusal::TooLarge(limit) => told(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            &format!(
+                "this service receives files of up to {limit} bytes; `steelyard serve --uploads` allows larger ones"
+            ),
+        ),
         Refusal::NoRoom => told(
             StatusCode::INSUFFICIENT_STORAGE,
             "unfinished uploads take all the space that they may (`steelyard serve --uploads`); those that nobody goes \

@@ -24,6 +24,8 @@ const DIRECTORY: &str = ".receiving";
 const LOCK: &str = "lock";
 /// Uploads that nobody goes on with are removed after this time.
 const FORGOTTEN: Duration = Duration::from_secs(24 * 3600);
+/// Bytes of a file, at most: other languages count no further exactly.
+const LONGEST: u64 = (1 << 53) - 1;
 /// Pieces that are received at once.
 const AT_ONCE: usize = 4;
 /// Uploads that are not finished, at most.
@@ -56,7 +58,9 @@ pub(crate) enum Refusal {
     Busy,
     /// It goes beyond the length.
     TooLong,
-    /// There is no room for it beside other uploads.
+    /// The file is larger than this many bytes, which all unfinished uploads may take.
+    TooLarge(u64),
+    /// There is no room for it as long as other uploads are unfinished.
     NoRoom,
     /// What was received is not what was announced, or is not taken by an import.
     Archive(archive::Error),
@@ -73,9 +77,10 @@ impl From<io::Error> for Refusal {
 }
 
 impl Upload {
-    /// `None` if the hash is not 64 hexadecimal digits.
+    /// `None` if the hash is not 64 hexadecimal digits, or no file can be as long.
     pub(crate) fn new(sha256: &str, length: u64) -> Option<Self> {
-        archive::is_hash(sha256).then(|| Self { sha256: sha256.to_owned(), length })
+        (archive::is_hash(sha256) && length <= LONGEST)
+            .then(|| Self { sha256: sha256.to_owned(), length })
     }
 
     fn of_file(name: &str) -> Option<Self> {
@@ -160,6 +165,9 @@ impl Uploads {
         fs::create_dir_all(&self.directory)?;
         let lock = File::create(self.directory.join(LOCK))?;
         lock.lock()?;
+        if upload.length > self.limit {
+            return Err(Refusal::TooLarge(self.limit));
+        }
         if !path.exists() {
             let others = self.sweep()?;
             let sum = others.iter().fold(upload.length, |sum, it| sum.saturating_add(it.length));
@@ -261,6 +269,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let uploads = Uploads::of(folder.path(), 10);
         let (one, other, third) = (upload(b"abcdef"), upload(b"wxyz"), upload(b"1"));
+        let large = upload(b"more than ten");
+        assert!(matches!(uploads.add(&large, 0, b"m"), Err(Refusal::TooLarge(10))));
         uploads.add(&one, 0, b"a").unwrap();
         uploads.add(&other, 0, b"w").unwrap();
         assert!(matches!(uploads.add(&third, 0, b""), Err(Refusal::NoRoom)));

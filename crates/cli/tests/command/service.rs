@@ -210,6 +210,46 @@ fn the_questions_of_the_documentation_are_answered() {
     service.end().expect(0, &[]);
 }
 
+/// schemathesis sends what the description allows and what it forbids.
+#[test]
+fn requests_are_answered_as_the_description_says() {
+    let program = crate::documents::root().join("target/schemathesis/bin/schemathesis");
+    if !program.exists() {
+        return testing::skip("schemathesis is not installed; scripts/setup.sh test installs it");
+    }
+    let Some(team) = Team::new() else { return };
+    for (number, name) in (0..).zip(["<script>alert(1)</script>", "../../etc", "only"]) {
+        add(&team.results(), name, 1_700_000_000_000 + number, 0);
+    }
+    let (service, address) = team.serve("127.0.0.1:0");
+    let (_, described) = get(&address, "api/v1/openapi.json");
+    let file = team.place.path().join("openapi.json");
+    fs::write(&file, described).unwrap();
+    let authorization = format!("Authorization: Bearer {}", team.token);
+    // Unfinished uploads of others may take all space.
+    let settings =
+        "[checks.not_a_server_error]\nexpected-statuses = [\"2xx\", \"3xx\", \"4xx\", 507]\n";
+    fs::write(team.place.path().join("schemathesis.toml"), settings).unwrap();
+    for headers in [&["--header", &authorization][..], &[]] {
+        let mut command = std::process::Command::new(&program);
+        command.arg("run").arg(&file).args(["--url", &format!("http://{address}")]).args(headers);
+        // Whether a piece fits its upload is more than a description can say.
+        command.args([
+            "--exclude-checks",
+            "positive_data_acceptance",
+            "--generation-deterministic",
+        ]);
+        command.args(["--max-examples", "200", "--request-timeout", "300", "--no-color"]);
+        command.current_dir(team.place.path()).env("HOME", team.place.path());
+        let output = command.output().unwrap();
+        let told = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && told.contains("Tested: 13"), "{told}\n{output:?}");
+    }
+    assert_eq!(team.contents().len(), 3);
+    service.signal(Signal::SIGINT);
+    service.end().expect(0, &[]);
+}
+
 #[test]
 fn tokens_are_in_no_output_and_no_file() {
     let Some(team) = Team::new() else { return };
