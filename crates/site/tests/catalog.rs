@@ -53,7 +53,11 @@ fn what_moved_comes_first_and_all_documents_can_be_made() {
         let made = catalog.make(&store, entry).unwrap();
         assert_eq!(made, catalog.make(&store, entry).unwrap(), "{path} differs from time to time");
         let value: serde_json::Value = serde_json::from_slice(&made).unwrap();
-        assert!(value["format"] == 1 && value.get("problem").is_none(), "{path}: {value}");
+        if path == "api/v1/openapi.json" {
+            assert_eq!(value["openapi"], "3.1.0");
+        } else {
+            assert!(value["format"] == 1 && value.get("problem").is_none(), "{path}: {value}");
+        }
     }
 }
 
