@@ -290,9 +290,10 @@ impl Slurm {
         }
     }
 
-    /// The ends of all logs.
+    /// The queue, and the ends of all logs.
     pub fn logs(&self) -> String {
-        let mut text = String::new();
+        let queue = self.command("squeue", &["--array", "--format", "%F %K %T %N %r"]);
+        let mut text = String::from_utf8_lossy(&queue.stdout).into_owned();
         for folder in ["log", "home"] {
             for entry in fs::read_dir(self.path().join(folder)).unwrap().flatten() {
                 let Ok(log) = fs::read_to_string(entry.path()) else { continue };
