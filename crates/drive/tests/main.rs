@@ -17,5 +17,6 @@ mod scripts;
 mod slices;
 mod sweep;
 mod sysbench;
+mod tpch;
 mod unmeasured;
 mod workloads;

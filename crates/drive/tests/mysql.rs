@@ -6,8 +6,8 @@ use crate::common::mysql::{MysqlServer, execute, make_table, number};
 use crate::common::{HANG, load, point_select, statement, step, stream, text, uniform, wait_for};
 use drive::{Address, Error, Single, Target};
 use workload::{
-    Action, Cell, Class, Column, Copy, Draw, End, Expect, Pace, Piece, Request, Sent, Statement,
-    Stream,
+    Action, Cell, Class, Column, Content, Copy, Draw, End, Expect, Numbered, Pace, Piece, Request,
+    Sent, Statement, Stream,
 };
 
 /// A version with the latest protocol, and the one that differs most.
@@ -174,21 +174,21 @@ fn bulk(server: &MysqlServer) {
     let number_of = |every| Column::Number { every };
     let filler = Column::Text("it's".to_owned());
     let columns = vec![number_of(1), number_of(10), Column::Text("\\N".to_owned()), filler];
-    let copy = |rows: u64, first: u64, sent: usize| Copy {
-        table: "b".to_owned(),
+    let rows = |rows: u64, first: u64, sent: usize| Numbered {
         rows,
         first,
         sent: Cell(sent),
         columns: columns.clone(),
     };
+    let copy = |rows| Copy { table: "b".to_owned(), content: Content::Numbered(rows) };
     // 20 rounds of 10 rows, and 3 of several INSERTs each.
-    let of = |client, copy: Copy, rounds| Stream {
-        operations_per_round: copy.rows,
-        adds_to: Some(copy.sent),
+    let of = |client, rows: Numbered, rounds| Stream {
+        operations_per_round: rows.rows,
+        adds_to: Some(rows.sent),
         end: End::Rounds(rounds),
-        ..Stream::repeating(client, Class::INSERT, Request::Copy(copy))
+        ..Stream::repeating(client, Class::INSERT, Request::Copy(copy(rows)))
     };
-    let streams = vec![of(0, copy(10, 0, 0), 20), of(1, copy(30_000, 200, 1), 3)];
+    let streams = vec![of(0, rows(10, 0, 0), 20), of(1, rows(30_000, 200, 1), 3)];
     let outcome = server.run(step(Class::INSERT, streams, None));
     assert_eq!((outcome.fatal, outcome.operations), (None, 90_200));
     let mut connection = server.connection();
@@ -204,7 +204,7 @@ fn bulk(server: &MysqlServer) {
     }
     // None of the rows stays if one fails.
     execute(&mut connection, "DELETE FROM b WHERE id < 90000");
-    let prepared = connection.prepare(Request::Copy(copy(100_000, 0, 2))).unwrap();
+    let prepared = connection.prepare(Request::Copy(copy(rows(100_000, 0, 2)))).unwrap();
     let error = connection.run(prepared).unwrap_err();
     assert_eq!(error.code(), Some("1062 (23000)"), "{error}");
     drop(connection);

@@ -18,12 +18,18 @@ const SHORT: f64 = 0.15;
 /// is not for SQL.
 fn made(server: &mut TestServer, workload: &str, more: &str, major: u32) -> Option<Benchmark> {
     let benchmark = planned(workload, more, Dialect::postgres(major))?;
+    drop_tables(&benchmark, |sql| server.sql(sql));
     benchmark.setup.iter().for_each(|statement| server.sql(statement));
     Some(benchmark)
 }
 
+/// Drops what workloads before may have left, such as the tables of queries.
+fn drop_tables(benchmark: &Benchmark, mut sql: impl FnMut(&str)) {
+    benchmark.tables.iter().for_each(|table| sql(&format!("DROP TABLE IF EXISTS {table}")));
+}
+
 /// The same, before its tables are made.
-fn planned(workload: &str, more: &str, dialect: Dialect) -> Option<Benchmark> {
+pub fn planned(workload: &str, more: &str, dialect: Dialect) -> Option<Benchmark> {
     let clients = match workload {
         "select" => "scale = 1\nclients",
         "script" => "builtin = \"tpcb-like\"\nscale = 1\nclients",
@@ -31,6 +37,8 @@ fn planned(workload: &str, more: &str, dialect: Dialect) -> Option<Benchmark> {
         "queries" => {
             "directory = \"../../plans/queries\"\nsteps = [\"order\", \"customer-orders\"]\nclients"
         }
+        "tpch" if more.is_empty() => "scale = 0.01\nclients",
+        "tpch" => "clients",
         _ => "dop",
     };
     let text = format!(
@@ -78,10 +86,6 @@ fn every_step_runs(version: &str, major: u32) {
                 Phase::Settle { .. } => drop(server.server.settle(&benchmark.tables).unwrap()),
                 Phase::Program(_) => panic!("no workload has one yet"),
             }
-        }
-        // The next workload may have one of the same name.
-        for table in &benchmark.tables {
-            server.sql(&format!("DROP TABLE {table}"));
         }
     }
 }
@@ -202,14 +206,14 @@ fn every_step_runs_on(reference: &str) {
     for workload in WorkloadPlan::names() {
         let dialect = Dialect::mysql(StorageEngine::InnoDb);
         let Some(benchmark) = planned(workload, "", dialect) else { continue };
+        drop_tables(&benchmark, |sql| server.sql(sql));
         benchmark.setup.iter().for_each(|statement| server.sql(statement));
         for step in benchmark.phases.iter().filter_map(Phase::step) {
             short_on(server.target(), step);
         }
-        benchmark.tables.iter().for_each(|table| server.sql(&format!("DROP TABLE {table}")));
         ran.push(workload);
     }
-    assert_eq!(ran, ["insert", "sysbench", "select", "queries"]);
+    assert_eq!(ran, ["insert", "sysbench", "select", "queries", "tpch"]);
 }
 
 #[test]

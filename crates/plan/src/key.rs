@@ -296,6 +296,8 @@ pub enum Form {
     Count,
     /// Counts, separated by commas.
     Counts,
+    /// A number, such as `0.1`.
+    Number,
     /// A name.
     Name,
     /// Names, separated by commas.
@@ -311,6 +313,7 @@ impl CommandOption {
         let value = match self.form {
             Form::Count => count(text).map(|count| count.to_string()),
             Form::Counts => counts().collect::<Result<Vec<_>, String>>().map(list),
+            Form::Number => number(text).map(|number| format!("{number:?}")),
             Form::Name => Ok(quoted(text)),
             Form::Names => Ok(list(text.split(',').map(quoted).collect())),
             Form::Switch(value) => Ok(value.to_owned()),
@@ -321,6 +324,11 @@ impl CommandOption {
 
 fn list(items: Vec<String>) -> String {
     format!("[{}]", items.join(", "))
+}
+
+fn number(text: &str) -> Result<f64, String> {
+    let number = text.trim().parse().ok().filter(|number: &f64| number.is_finite());
+    number.ok_or_else(|| format!("expected a number such as 0.1, found `{text}`"))
 }
 
 /// A count, with `_` between digits or a k, m or g at the end.

@@ -93,3 +93,4 @@ pub use workloads::sysbench::{
 };
 #[cfg(any(test, feature = "toys"))]
 pub use workloads::toy::ToyPlan;
+pub use workloads::tpch::{Scale, TPCH_STEPS, TpchPlan};

@@ -1,15 +1,32 @@
-//! Rows sent in bulk, made from their numbers.
+//! Rows sent in bulk.
+
+use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
 use crate::draw::Cell;
 
 /// Rows sent with one `COPY … FROM STDIN`, or as INSERTs of many rows where COPY does not exist.
-/// Each execution continues where the last one ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Copy {
     /// The table, with its columns in parentheses if they aren't all.
     pub table: String,
+    /// The rows.
+    pub content: Content,
+}
+
+/// The rows of one execution.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Content {
+    /// Rows made from their numbers.
+    Numbered(Numbered),
+    /// Rows made by a workload's generator.
+    Generated(Generated),
+}
+
+/// Rows made from their numbers. Each execution continues where the last one ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Numbered {
     /// Rows of one execution.
     pub rows: u64,
     /// Number of the stream's first row.
@@ -18,6 +35,28 @@ pub struct Copy {
     pub sent: Cell,
     /// The columns of a row.
     pub columns: Vec<Column>,
+}
+
+/// One of the equal parts of a table that a workload's generator fills.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Generated {
+    /// Which generator.
+    pub by: Generator,
+    /// The table.
+    pub table: String,
+    /// The scale factor, in hundredths.
+    pub scale: u32,
+    /// Which part, from 1.
+    pub part: u32,
+    /// How many there are.
+    pub parts: u32,
+}
+
+/// What makes rows that are sent in bulk.
+#[derive(Debug, Clone, std::marker::Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Generator {
+    /// TPC-H's dbgen.
+    Tpch,
 }
 
 /// A column of a row with a number, from 0.
@@ -36,6 +75,22 @@ impl Copy {
     /// PostgreSQL's statement.
     pub fn statement(&self) -> String {
         format!("COPY {} FROM STDIN", self.table)
+    }
+
+    /// Rows of one execution, if that is known before they are made.
+    pub fn rows(&self) -> Option<u64> {
+        match &self.content {
+            Content::Numbered(numbered) => Some(numbered.rows),
+            Content::Generated(_) => None,
+        }
+    }
+}
+
+impl Numbered {
+    /// The numbers of the rows of an execution, when the stream has `sent` so many.
+    pub fn numbers(&self, sent: i64) -> Range<u64> {
+        let first = self.first + sent.unsigned_abs();
+        first..first + self.rows
     }
 
     /// Appends a row in COPY's text format.
@@ -67,10 +122,11 @@ mod tests {
             Column::Number { every: 10 },
             Column::Text("\\N".to_owned()),
         ];
-        let copy = Copy { table: "t".to_owned(), rows: 2, first: 0, sent: Cell(0), columns };
+        let numbered = Numbered { rows: 2, first: 5, sent: Cell(0), columns };
+        assert_eq!(numbered.numbers(3), 8..10);
         let mut bytes = Vec::new();
         for number in [0, 9, 10] {
-            copy.row(number, &mut bytes);
+            numbered.row(number, &mut bytes);
         }
         assert_eq!(String::from_utf8(bytes).unwrap(), "1\t1\t\\N\n10\t1\t\\N\n11\t2\t\\N\n");
     }

@@ -38,10 +38,11 @@ pub mod sysbench;
 mod terms;
 #[cfg(feature = "toys")]
 pub mod toy;
+pub mod tpch;
 
 pub use class::{Class, Effect};
 pub use command::{Figures, Output, Program, fill};
-pub use copy::{Column, Copy};
+pub use copy::{Column, Content, Copy, Generated, Generator, Numbered};
 pub use dialect::{Dialect, Sql, StorageEngine};
 pub use draw::{Cell, Draw, Padded, Sampler, Skew, Source, Width};
 pub use error::Error;
@@ -72,6 +73,7 @@ pub fn benchmark(
         plan::WorkloadPlan::Script(plan) => script::benchmark(plan, clients, dialect),
         plan::WorkloadPlan::Select(plan) => select::benchmark(plan, dialect),
         plan::WorkloadPlan::Queries(plan) => queries::benchmark(plan, dialect),
+        plan::WorkloadPlan::Tpch(plan) => tpch::benchmark(plan, dialect),
         plan::WorkloadPlan::Storage(plan) => storage::benchmark(plan, dialect),
         plan::WorkloadPlan::Program(plan) => Ok(program::benchmark(plan)),
         #[cfg(feature = "toys")]
@@ -98,9 +100,17 @@ pub fn catalogue(
         (None, plan::WorkloadPlan::Select(plan)) => select::catalogue(plan, count.rows, dialect),
         (None, plan::WorkloadPlan::Script(plan)) => script::catalogue(plan, count, dialect),
         (None, plan::WorkloadPlan::Queries(plan)) => queries::catalogue(plan, dialect),
+        (None, plan::WorkloadPlan::Tpch(plan)) => tpch::catalogue(plan, dialect),
         (None, plan::WorkloadPlan::Kv(plan)) => kv::catalogue(plan, count.rows, dialect),
         (None, _) => {
             Err(Error::Unfit { workload: "count without [count] file", needs: "statements" })
         }
+    }
+}
+
+/// The rows of a part of a generated table in COPY's text format, without ends of lines.
+pub fn lines(of: &Generated) -> Box<dyn Iterator<Item = String> + Send> {
+    match of.by {
+        Generator::Tpch => tpch::rows(of),
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::Sql;
 use crate::class::Class;
-use crate::copy::{Column, Copy};
+use crate::copy::{Column, Content, Copy, Numbered};
 use crate::draw::{Cell, Draw, Width};
 use crate::request::Request;
 use crate::step::{End, Step, Stream};
@@ -168,13 +168,9 @@ fn load(name: &str, tables: &[&Table], scale: u64, clients: u32) -> Step {
         let mut first = 0;
         for client in 0..clients.min(batches) {
             let rounds = batches / clients + u64::from(client < batches % clients);
-            let copy = Copy {
-                table: table.name.to_owned(),
-                rows: batch,
-                first,
-                sent: Cell(cells),
-                columns: (table.row)(),
-            };
+            let (sent, columns) = (Cell(cells), (table.row)());
+            let rows = Numbered { rows: batch, first, sent, columns };
+            let copy = Copy { table: table.name.to_owned(), content: Content::Numbered(rows) };
             first += rounds * batch;
             streams.push(Stream {
                 operations_per_round: batch,
@@ -254,9 +250,13 @@ mod tests {
             let step = load_accounts("load", 1, clients);
             let mut ids = Vec::new();
             for stream in &step.streams {
-                let Request::Copy(copy) = &stream.requests[0] else { panic!() };
+                let Request::Copy(Copy { content: Content::Numbered(it), .. }) =
+                    &stream.requests[0]
+                else {
+                    panic!()
+                };
                 let End::Rounds(rounds) = stream.end else { panic!() };
-                ids.extend(copy.first..copy.first + rounds * copy.rows);
+                ids.extend(it.first..it.first + rounds * it.rows);
             }
             ids.sort_unstable();
             assert!(ids.into_iter().eq(0..ACCOUNTS), "{clients}");

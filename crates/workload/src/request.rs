@@ -37,7 +37,7 @@ impl Request {
         match self {
             Request::Sql(statement) => statement.expect,
             Request::Pipeline { statement, depth } => statement.expect.times(*depth),
-            Request::Copy(copy) => Expect::affected(copy.rows),
+            Request::Copy(copy) => copy.rows().map_or(Expect::Success, Expect::affected),
             Request::Script(_) => Expect::Success,
             Request::KeyValue(operation) => operation.expect,
         }

@@ -51,6 +51,7 @@ mod site;
 mod slices;
 mod slurm;
 mod storage;
+mod tpch;
 mod trials;
 mod whole;
 mod workloads;

@@ -12,6 +12,7 @@ pub(crate) mod sysbench;
 mod tests;
 #[cfg(any(test, feature = "toys"))]
 pub(crate) mod toy;
+pub(crate) mod tpch;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -82,6 +83,8 @@ register! {
     Script(script::ScriptPlan),
     /// A directory of queries, `[workload.queries]`.
     Queries(queries::QueriesPlan),
+    /// The queries derived from TPC-H, `[workload.tpch]`.
+    Tpch(tpch::TpchPlan),
     /// fio on a directory or a device, `[workload.storage]`.
     Storage(storage::StoragePlan),
     /// Other people's programs, `[workload.program]`.

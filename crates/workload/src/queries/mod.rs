@@ -82,7 +82,7 @@ fn table(statement: &str) -> Option<&str> {
 }
 
 /// The step of a query.
-fn step(plan: &QueriesPlan, query: &Query, sql: Sql) -> Step {
+pub(crate) fn step(plan: &QueriesPlan, query: &Query, sql: Sql) -> Step {
     let opening = sql.only_read(plan.timeout);
     let requests: Vec<Request> = query.texts.iter().map(|text| plain(text)).collect();
     let stream = |client: u32| {
@@ -129,17 +129,6 @@ pub fn catalogue(plan: &QueriesPlan, dialect: Dialect) -> Result<Catalogue, Erro
                     count on a running server that has it";
         return Err(Error::Script(text.to_owned()));
     }
-    let kind = |query: Query| {
-        Some(Kind {
-            request: plain(query.texts.first()?),
-            name: query.name,
-            class: Class::QUERY,
-            rows: 0,
-            state: State::Loaded,
-            reads_only: true,
-            adds: None,
-        })
-    };
     Ok(Catalogue {
         setup: setup(plan, sql)?,
         load: Vec::new(),
@@ -148,6 +137,19 @@ pub fn catalogue(plan: &QueriesPlan, dialect: Dialect) -> Result<Catalogue, Erro
         refresh: None,
         config: Default::default(),
         kinds: queries.into_iter().filter_map(kind).collect(),
+    })
+}
+
+/// The query with its first values.
+pub(crate) fn kind(query: Query) -> Option<Kind> {
+    Some(Kind {
+        request: plain(query.texts.first()?),
+        name: query.name,
+        class: Class::QUERY,
+        rows: 0,
+        state: State::Loaded,
+        reads_only: true,
+        adds: None,
     })
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use workload::{Column, Copy, Source};
+use workload::{Column, Content, Copy, Numbered, Source};
 
 use super::message::{frame, query};
 
@@ -13,7 +13,7 @@ const CHUNK: usize = 256 * 1024;
 /// Rows to insert.
 #[derive(Debug)]
 pub struct Bulk {
-    copy: Copy,
+    content: Content,
     /// The beginning of an INSERT, with room for its packet's header.
     head: Vec<u8>,
     /// The columns with the same text in all rows, as they stand in SQL.
@@ -25,53 +25,91 @@ impl Bulk {
         let head = query(format!("INSERT INTO {} VALUES ", copy.table).as_bytes());
         let text = |column: &Column| match column {
             Column::Number { .. } => Vec::new(),
-            Column::Text(text) if text == "\\N" => b"NULL".to_vec(),
-            // The backslash means the same in COPY's text.
-            Column::Text(text) => format!("'{}'", text.replace('\'', "''")).into_bytes(),
+            Column::Text(text) => value(text).into_bytes(),
         };
-        Bulk { head, texts: copy.columns.iter().map(text).collect(), copy: copy.clone() }
+        let texts = match &copy.content {
+            Content::Numbered(rows) => rows.columns.iter().map(text).collect(),
+            Content::Generated(_) => Vec::new(),
+        };
+        Bulk { content: copy.content.clone(), head, texts }
     }
 
     /// The INSERTs of one execution, one after another.
     pub fn inserts(&self, source: &Source<'_>) -> impl Iterator<Item = Vec<u8>> + use<'_> {
-        let sent = source.cells.get(self.copy.sent.0);
-        let sent = sent.map_or(0, |cell| cell.0.load(Ordering::Relaxed));
-        let mut next = self.copy.first + sent.unsigned_abs();
-        let end = next + self.copy.rows;
+        let mut rows = self.rows(source).peekable();
         std::iter::from_fn(move || {
-            if next == end {
-                return None;
-            }
+            rows.peek()?;
             let mut message = Vec::with_capacity(CHUNK + 1024);
             message.extend_from_slice(&self.head);
-            while next < end && message.len() < CHUNK {
+            while message.len() < CHUNK
+                && let Some(row) = rows.next()
+            {
                 if message.len() > self.head.len() {
                     message.push(b',');
                 }
-                self.row(next, &mut message);
-                next += 1;
+                row.add(&mut message);
             }
             frame(&mut message);
             Some(message)
         })
     }
 
-    fn row(&self, number: u64, message: &mut Vec<u8>) {
-        message.push(b'(');
-        for (place, (column, text)) in self.copy.columns.iter().zip(&self.texts).enumerate() {
-            if place > 0 {
-                message.push(b',');
+    fn rows(&self, source: &Source<'_>) -> Box<dyn Iterator<Item = Row<'_>> + '_> {
+        match &self.content {
+            Content::Numbered(rows) => {
+                let sent = source.cells.get(rows.sent.0);
+                let sent = sent.map_or(0, |cell| cell.0.load(Ordering::Relaxed));
+                let row = |number| Row::Numbered(number, rows, &self.texts);
+                Box::new(rows.numbers(sent).map(row))
             }
-            match column {
-                Column::Number { every } => {
-                    let value = number / (*every).max(1) + 1;
-                    message.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
+            Content::Generated(rows) => Box::new(workload::lines(rows).map(Row::Line)),
+        }
+    }
+}
+
+/// A row to insert.
+enum Row<'b> {
+    /// By its number, with the columns that are alike in all.
+    Numbered(u64, &'b Numbered, &'b [Vec<u8>]),
+    /// In COPY's text format.
+    Line(String),
+}
+
+impl Row<'_> {
+    /// Appends its values.
+    fn add(&self, message: &mut Vec<u8>) {
+        let mut next = b'(';
+        let mut value_follows = |message: &mut Vec<u8>| {
+            message.push(next);
+            next = b',';
+        };
+        match self {
+            Row::Numbered(number, rows, texts) => {
+                for (column, text) in rows.columns.iter().zip(*texts) {
+                    value_follows(message);
+                    match column {
+                        Column::Number { every } => {
+                            let value = number / (*every).max(1) + 1;
+                            message.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
+                        }
+                        Column::Text(_) => message.extend_from_slice(text),
+                    }
                 }
-                Column::Text(_) => message.extend_from_slice(text),
+            }
+            Row::Line(line) => {
+                for field in line.split('\t') {
+                    value_follows(message);
+                    message.extend_from_slice(value(field).as_bytes());
+                }
             }
         }
         message.push(b')');
     }
+}
+
+/// A field of COPY's text format in SQL. A backslash means the same in both.
+fn value(field: &str) -> String {
+    if field == "\\N" { "NULL".to_owned() } else { format!("'{}'", field.replace('\'', "''")) }
 }
 
 #[cfg(test)]
@@ -86,13 +124,9 @@ mod tests {
     fn copy(rows: u64) -> Copy {
         let number = |every| Column::Number { every };
         let text = |text: &str| Column::Text(text.to_owned());
-        Copy {
-            table: "t (a, b, c, d)".to_owned(),
-            rows,
-            first: 20,
-            sent: Cell(0),
-            columns: vec![number(1), number(10), text("\\N"), text("it's")],
-        }
+        let columns = vec![number(1), number(10), text("\\N"), text("it's")];
+        let rows = Numbered { rows, first: 20, sent: Cell(0), columns };
+        Copy { table: "t (a, b, c, d)".to_owned(), content: Content::Numbered(rows) }
     }
 
     fn texts(copy: &Copy) -> Vec<String> {
@@ -114,6 +148,13 @@ mod tests {
         let wanted = "INSERT INTO t (a, b, c, d) VALUES (26,3,NULL,'it''s'),(27,3,NULL,'it''s')";
         assert_eq!(texts(&copy(2)), [wanted]);
         assert!(texts(&copy(0)).is_empty());
+    }
+
+    #[test]
+    fn lines_become_values() {
+        let mut message = Vec::new();
+        Row::Line("1\t\\N\tit's\t".to_owned()).add(&mut message);
+        assert_eq!(String::from_utf8(message).unwrap(), "('1',NULL,'it''s','')");
     }
 
     #[test]

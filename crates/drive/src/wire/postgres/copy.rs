@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use bytes::BytesMut;
 use postgres_protocol::message::frontend;
-use workload::{Copy, Source};
+use workload::{Content, Copy, Source};
 
 use super::reply::{Keep, Receiver};
 use crate::error::Error;
@@ -26,13 +26,26 @@ pub fn send_rows(
     socket.send(&out)?;
     let begun = receiver.answer(socket, Keep::Nothing)?;
     begun.map_err(|error| Error::Server { error: Box::new(error), statement: shown.to_owned() })?;
-    let sent = source.cells.get(copy.sent.0).map_or(0, |cell| cell.0.load(Ordering::Relaxed));
-    let first = copy.first + sent.unsigned_abs();
     let mut message = head();
-    for number in first..first + copy.rows {
-        copy.row(number, &mut message);
-        if message.len() >= CHUNK {
-            send(&mut message, socket)?;
+    match &copy.content {
+        Content::Numbered(rows) => {
+            let sent = source.cells.get(rows.sent.0);
+            let sent = sent.map_or(0, |cell| cell.0.load(Ordering::Relaxed));
+            for number in rows.numbers(sent) {
+                rows.row(number, &mut message);
+                if message.len() >= CHUNK {
+                    send(&mut message, socket)?;
+                }
+            }
+        }
+        Content::Generated(rows) => {
+            for line in workload::lines(rows) {
+                message.extend_from_slice(line.as_bytes());
+                message.push(b'\n');
+                if message.len() >= CHUNK {
+                    send(&mut message, socket)?;
+                }
+            }
         }
     }
     send(&mut message, socket)?;

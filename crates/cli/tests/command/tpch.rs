@@ -1,0 +1,48 @@
+//! The queries derived from TPC-H on real servers.
+
+use serde_json::Value;
+
+use crate::count::{can_count, per_statement};
+use crate::place::Place;
+
+#[test]
+fn two_systems_give_the_same_answers() {
+    let place = Place::new();
+    let ran = place.run(
+        &[
+            &["tpch", "-v", "pg=postgres@13.7", "-v", "my=mysql@8.0.31"][..],
+            &["--scale", "0.01", "--substitutions", "2", "--clients", "2"],
+            &["--steps", "q1,q6,q13", "--seconds", "1", "--blocks", "1"],
+        ]
+        .concat(),
+    );
+    ran.expect(0, &["load", "index"]);
+    let compare = place.steelyard(&["compare", "--format", "json"]);
+    compare.expect(0, &[]);
+    let document: Value = serde_json::from_str(&compare.stdout).unwrap();
+    let warnings = document["warnings"].as_array().unwrap();
+    let wrong = |it: &&Value| it["code"] == "wrong-result" || it["code"] == "query-failed";
+    assert_eq!(warnings.iter().find(wrong), None);
+    let comparisons = document["metrics"][0]["comparisons"].as_array().unwrap();
+    let mut steps: Vec<&str> = comparisons.iter().map(|it| it["step"].as_str().unwrap()).collect();
+    steps.sort_unstable();
+    steps.dedup();
+    assert_eq!(steps, ["q1", "q13", "q6"]);
+    place.assert_nothing_left();
+}
+
+#[test]
+fn queries_are_counted() {
+    if !can_count() {
+        return;
+    }
+    let place = Place::new();
+    let plan = "name = \"counted\"\n[variants.a]\ndbms = \"postgres@14.3\"\n\
+                [workload.tpch]\nscale = 0.01\nsteps = [\"q1\", \"q6\"]\n\
+                [count]\nstatements = 6\nprotocols = [\"simple\"]\n";
+    let document = place.counted(plan);
+    let [all, revenue] = ["q1", "q6"].map(|kind| per_statement(&document, kind, "simple", "a"));
+    // Both read the 60,175 lines; the first makes eight sums of most of them.
+    assert!(revenue > 60_175.0 && all > 2.0 * revenue, "{all}, {revenue}");
+    place.assert_nothing_left();
+}

@@ -1,0 +1,148 @@
+//! The decision-support queries derived from TPC-H in a plan: `[workload.tpch]`.
+
+mod plan;
+
+use crate::duration::format_duration;
+use crate::family::{Family, PlannedStep, Sequence, SequenceKey};
+use crate::key::{CommandOption, Form, Key, Keyed};
+use crate::kind::{number, time};
+use crate::problem::Problems;
+use crate::step::StepKey;
+use plan::NAMES;
+
+pub use plan::{Scale, TPCH_STEPS, TpchPlan};
+
+/// The steps that make the data, which come first.
+const LOADS: [&str; 2] = ["load", "index"];
+
+#[rustfmt::skip] // A table.
+const OPTIONS: [CommandOption; 6] = [
+    CommandOption { key: "scale", name: "scale", value: "FACTOR", form: Form::Number,
+        help: "Scale factor: 1 is 8.7 million rows, some 1 GB [default: 1]" },
+    CommandOption { key: "substitutions", name: "substitutions", value: "N", form: Form::Count,
+        help: "Sets of values that each query runs with, in turn [default: 1]" },
+    CommandOption { key: "steps", name: "steps", value: "STEP,…", form: Form::Names,
+        help: "Steps in order, such as q1,q6 [default: all]" },
+    CommandOption { key: "clients", name: "clients", value: "N", form: Form::Count,
+        help: "Clients that load, and that send a query at the same time [default: 1]" },
+    CommandOption { key: "seconds", name: "seconds", value: "S", form: Form::Count,
+        help: "Seconds of each query; it runs at least once [default: 5]" },
+    CommandOption { key: "timeout", name: "timeout", value: "TIME", form: Form::Name,
+        help: "How long one execution may take, such as 5m [default: any time]" },
+];
+
+impl Keyed for TpchPlan {
+    #[rustfmt::skip] // A table.
+    fn keys(&mut self) -> Vec<Key<'_>> {
+        let shown = self.timeout.map(format_duration);
+        let scale = number(Scale::BOUNDS, "a scale factor from 0.01 to 100000").and_then(Scale::of);
+        vec![
+            Key::new("scale", &mut self.scale, scale)
+                .means("scale factor: 1 is 8.7 million rows, some 1 GB"),
+            Key::whole("substitutions", &mut self.substitutions, 1..101).note("sets of values")
+                .means("sets of values that each query runs with, in turn; the first is the one that \
+                        the specification validates answers with"),
+            Key::steps(&mut self.steps, NAMES).usual("all")
+                .means("the steps to run; `load` and `index` are the first, and added if missing"),
+            Key::whole("clients", &mut self.clients, 1..10_001)
+                .means("clients that load, and that send a query at the same time"),
+            Key::whole("seconds", &mut self.seconds, 1..10_000_001).unit("s")
+                .means("duration of each query, which runs at least once"),
+            Key::optional("timeout", &mut self.timeout, time()).shown(shown)
+                .means("how long one execution may take: `\"5m\"`; a query that takes longer fails"),
+        ]
+    }
+}
+
+impl Family for TpchPlan {
+    fn name(&self) -> &'static str {
+        "tpch"
+    }
+
+    fn options(&self) -> &'static [CommandOption] {
+        &OPTIONS
+    }
+
+    fn check(&self, problems: &mut Problems) {
+        if problems.is_unread("workload") {
+            return;
+        }
+        let begin = self.steps.iter().take(LOADS.len()).map(String::as_str);
+        if !begin.eq(LOADS) {
+            let first = self.steps.first().map_or("", String::as_str);
+            let message = format!(
+                "`steps`: expected `load` and `index` first, found `{first}`; others need data"
+            );
+            problems.of("workload.tpch.steps", message);
+        }
+    }
+
+    fn steps(&mut self) -> Option<&mut Vec<String>> {
+        Some(&mut self.steps)
+    }
+
+    fn needs(&self, _step: &str) -> &'static [&'static str] {
+        &LOADS
+    }
+
+    /// One: a server carries all queries, which only read.
+    fn sequences(&self) -> Vec<Sequence> {
+        let step = |name: &String| PlannedStep {
+            key: StepKey::new(name, self.clients),
+            timed: !LOADS.contains(&name.as_str()),
+            ..PlannedStep::default()
+        };
+        vec![Sequence { key: SequenceKey::ONLY, steps: self.steps.iter().map(step).collect() }]
+    }
+
+    fn clear_steps(&mut self) {
+        self.steps.clear();
+        self.clients = TpchPlan::default().clients;
+    }
+
+    fn seconds(&mut self) -> Vec<&mut u32> {
+        vec![&mut self.seconds]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Plan, PlanError, WorkloadPlan};
+
+    fn parsed(section: &str) -> Result<Plan, PlanError> {
+        let text = format!("[variants.a]\ndbms = \"postgres@16\"\n[workload.tpch]\n{section}");
+        Plan::parse(&text, None, "test")
+    }
+
+    #[test]
+    fn what_is_written_says_the_same() {
+        let plan = parsed("scale = 0.05\nsteps = [\"q6\", \"q1\"]\nclients = 2\ntimeout = \"5m\"");
+        let plan = plan.unwrap();
+        let WorkloadPlan::Tpch(tpch) = &plan.workload else { panic!("{plan:?}") };
+        assert_eq!((tpch.scale, tpch.scale.factor()), (Scale(5), 0.05));
+        assert_eq!(plan.added, LOADS);
+        let written = Plan::parse(&plan.to_toml(), None, "written").unwrap();
+        assert_eq!(written.workload, plan.workload, "{}", plan.to_toml());
+        let steps = plan.workload.sequences().remove(0).steps;
+        let steps: Vec<_> = steps.iter().map(|it| (&*it.key.name, it.key.dop, it.timed)).collect();
+        let expected = [("load", 2, false), ("index", 2, false), ("q6", 2, true), ("q1", 2, true)];
+        assert_eq!(steps, expected);
+        assert_eq!(parsed("").unwrap().workload.sequences()[0].steps.len(), 24);
+    }
+
+    #[test]
+    fn mistakes_are_told() {
+        for (section, message) in [
+            ("scale = 0", "a scale factor from 0.01"),
+            ("scale = \"big\"", "a scale factor from 0.01"),
+            ("scale = 0.012", "a multiple of 0.01"),
+            ("steps = [\"q1\", \"load\"]", "expected `load` and `index` first"),
+            ("steps = [\"q23\"]", "unknown step `q23`"),
+            ("timeout = \"soon\"", "is not a time"),
+        ] {
+            let error = parsed(section).unwrap_err().to_string();
+            assert!(error.contains(message), "{section}: {error}");
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! The contents of `[workload.tpch]`.
+
+use std::ops::RangeInclusive;
+use std::time::Duration;
+
+use serde::{Serialize, Serializer};
+
+use crate::key::StepNames;
+
+/// The steps, in their usual order.
+pub const TPCH_STEPS: [&str; 24] = [
+    "load", "index", "q1", "q2", "q3", "q4", "q5", "q6", "q7", "q8", "q9", "q10", "q11", "q12",
+    "q13", "q14", "q15", "q16", "q17", "q18", "q19", "q20", "q21", "q22",
+];
+
+pub(super) const NAMES: StepNames = StepNames { known: &TPCH_STEPS, aliases: &[], suffixes: false };
+
+/// Settings of the queries derived from TPC-H.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TpchPlan {
+    /// Size of the data.
+    pub scale: Scale,
+    /// Sets of values that each query runs with, in turn, 1 to 100.
+    pub substitutions: u32,
+    /// Steps in the order in which they run.
+    pub steps: Vec<String>,
+    /// Clients that load, and that send a query at the same time, 1 to 10000.
+    pub clients: u32,
+    /// Seconds of each query.
+    pub seconds: u32,
+    /// How long one execution may take.
+    pub timeout: Option<Duration>,
+}
+
+impl Default for TpchPlan {
+    /// All steps at scale factor 1, one client, 5 s.
+    fn default() -> Self {
+        TpchPlan {
+            scale: Scale(100),
+            substitutions: 1,
+            steps: TPCH_STEPS.map(str::to_owned).into(),
+            clients: 1,
+            seconds: 5,
+            timeout: None,
+        }
+    }
+}
+
+/// A scale factor, in hundredths. At some others below 0.023, the formula of clause 4.2.3 gives a
+/// part the same supplier twice, against the primary key of `partsupp`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Scale(pub u32);
+
+impl Scale {
+    /// The factors that there are.
+    pub(super) const BOUNDS: RangeInclusive<f64> = 0.01..=100_000.0;
+
+    /// The scale factor, if it is a multiple of 0.01.
+    pub(super) fn of(factor: f64) -> Result<Scale, String> {
+        let hundredths = (factor * 100.0).round();
+        if (factor * 100.0 - hundredths).abs() > 1e-6 {
+            return Err(format!("expected a multiple of 0.01, found {factor}"));
+        }
+        Ok(Scale(hundredths as u32))
+    }
+
+    /// The factor.
+    pub fn factor(self) -> f64 {
+        f64::from(self.0) / 100.0
+    }
+}
+
+impl Serialize for Scale {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_f64(self.factor())
+    }
+}
