@@ -124,7 +124,7 @@ mod tests {
     fn a_misspelled_workload_is_answered_with_the_nearest() {
         let told = unknown("insrt");
         assert!(told.contains("a workload; did you mean `insert`? (workloads: insert, sys"));
-        let told = unknown("tpcc");
+        let told = unknown("nosql");
         assert!(told.contains("a workload (workloads: insert, sys"), "{told}");
         let told = unknown("insert");
         assert!(told.contains("run insert -v … --write-plan > insert.toml"), "{told}");

@@ -16,6 +16,7 @@ mod explain;
 mod export;
 mod fetch;
 mod format;
+mod gate;
 mod generate;
 mod history;
 mod import;
@@ -73,6 +74,7 @@ enum Command {
     Explain(explain::ExplainArgs),
     Count(count::CountArgs),
     Bisect(Box<bisect::BisectArgs>),
+    Gate(gate::GateArgs),
     Variance(variance::VarianceArgs),
     History(history::HistoryArgs),
     Advise(advise::AdviseArgs),
@@ -127,6 +129,7 @@ fn main() -> ExitCode {
         Command::Explain(args) => explain::run(args),
         Command::Count(args) => count::run(args),
         Command::Bisect(args) => bisect::run(args),
+        Command::Gate(args) => gate::run(args),
         Command::Variance(args) => variance::run(args),
         Command::History(args) => history::run(args),
         Command::Advise(args) => advise::run(args),

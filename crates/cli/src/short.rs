@@ -10,7 +10,7 @@ use crate::dash::read_named;
 use crate::exit::{WrongRequest, refuse};
 
 /// Options that replace a plan file, or what it says of its workload.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Short form (instead of a plan file)")]
 pub struct ShortForm {
     /// A variant: postgres@13.7, postgres@14 (newest 14.x), git:REPOSITORY#COMMIT, src:TARBALL,

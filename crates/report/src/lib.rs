@@ -42,8 +42,9 @@ pub use compare::document::{
 };
 pub use compare::{CompareOptions, Comparison, Rows, compare};
 pub use count::{
-    CountDocument, CountOptions, CountReport, CountedVariant, FunctionDocument, KindDocument,
-    LEAST_DIFFERENCE, PhaseDocument, SentenceDocument, Spread, WorkDocument, count,
+    CountDocument, CountOptions, CountReport, CountedChange, CountedVariant, Found,
+    FunctionDocument, KindDocument, LEAST_DIFFERENCE, PhaseDocument, SentenceDocument, Spread,
+    WorkDocument, count,
 };
 pub use error::ReportError;
 pub use explain::{

@@ -107,7 +107,7 @@ impl Confirming<'_, '_> {
         margin: f64,
     ) -> anyhow::Result<Option<(String, String)>> {
         let experiment = self.measured(state, Method::Count, culprit.ends)?;
-        let counted = counting::read(&self.site.store()?, experiment)?;
+        let counted = counting::counts(&self.site.store()?, experiment)?.document;
         culprit.counted = again(&counted, culprit);
         Ok(culprit.moved.iter().find_map(|moved| {
             let same = culprit.counted.iter().find(|it| it.measure == moved.measure);

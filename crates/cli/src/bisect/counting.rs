@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use report::{CountDocument, CountOptions, CountedVariant, KindDocument};
+use report::{CountOptions, CountReport, CountedVariant, KindDocument};
 use store::{ExperimentId, Store};
 
 use super::search::Bench;
@@ -30,7 +30,7 @@ impl Bench for Counting<'_, '_> {
             Ok(experiment) => experiment,
             Err(reason) => return Ok(Err(reason)),
         };
-        let counted = read(&self.0.store()?, experiment)?;
+        let counted = counts(&self.0.store()?, experiment)?.document;
         let of = |kind: &KindDocument| {
             let [variant] = &kind.variants[..] else { return None };
             Some((measure(kind), figure(variant)))
@@ -52,7 +52,7 @@ pub fn pair(site: &mut Site<'_>, before: usize, after: usize) -> Outcome<Experim
 }
 
 /// The counts of an experiment.
-pub fn read(store: &Store, experiment: ExperimentId) -> anyhow::Result<CountDocument> {
+pub fn counts(store: &Store, experiment: ExperimentId) -> anyhow::Result<CountReport> {
     let options = CountOptions {
         base: None,
         margin: None,
@@ -60,7 +60,7 @@ pub fn read(store: &Store, experiment: ExperimentId) -> anyhow::Result<CountDocu
         every_kind: true,
         brief: None,
     };
-    Ok(report::count(store, experiment, &options)?.document)
+    Ok(report::count(store, experiment, &options)?)
 }
 
 /// The name of what was counted: `insert-100 (simple)`.

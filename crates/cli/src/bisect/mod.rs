@@ -5,13 +5,13 @@
 //! (`slicing`) on a `site`. `document` is the answer, `text` its form for people, and `confirm`
 //! measures what was found once more. `words` are those of the command.
 
-mod candidates;
+pub mod candidates;
 mod confirm;
-mod counting;
+pub mod counting;
 mod document;
-mod plans;
+pub mod plans;
 mod search;
-mod site;
+pub mod site;
 mod slicing;
 mod state;
 mod text;
@@ -174,13 +174,8 @@ fn bisect(args: &BisectArgs, words: Vec<String>) -> anyhow::Result<()> {
     site.check_unchanged(&state, kept.path())?;
     let answer = answer(args, &mut site, &mut state, &kept, history.as_ref());
     site.progress.finish();
-    let document = answer.map_err(|error| match confirm::is_interrupted(&error) {
-        true => anyhow::anyhow!(
-            "interrupted; all looks are kept, and the same command, or `steelyard bisect --resume`, \
-             goes on"
-        ),
-        false => error,
-    })?;
+    let next = "all looks are kept, and the same command, or `steelyard bisect --resume`, goes on";
+    let document = answer.map_err(|error| or_interrupted(error, next))?;
     let printed = match args.format {
         Format::Text => text::text(&document),
         Format::Json => format!("{}\n", serde_json::to_string_pretty(&document)?),
@@ -197,6 +192,14 @@ fn bisect(args: &BisectArgs, words: Vec<String>) -> anyhow::Result<()> {
             kept.path().display()
         ),
         _ => Ok(()),
+    }
+}
+
+/// An error, or that this was interrupted and what to do `next`.
+pub fn or_interrupted(error: anyhow::Error, next: &str) -> anyhow::Error {
+    match confirm::is_interrupted(&error) {
+        true => anyhow::anyhow!("interrupted; {next}"),
+        false => error,
     }
 }
 

@@ -25,9 +25,9 @@ const BROKEN: &str = "install:\n\t@echo 'src/x.c:1: error: expected expression' 
 /// Commits after the first one.
 const COMMITS: usize = 12;
 /// The commit that installs a slower release.
-const SLOWER: usize = 7;
+pub const SLOWER: usize = 7;
 /// The one before does not build, nor does another.
-const BROKENS: [usize; 2] = [3, 9];
+pub const BROKENS: [usize; 2] = [3, 9];
 /// The one after this changes nothing but a text.
 const TEXT: usize = 6;
 
@@ -64,12 +64,12 @@ fn repository(tree: &Path) {
 }
 
 /// A plan whose base is the pattern for all candidates.
-const PLAN: &str = "[variants.any]\ndbms = \"postgres@13.7\"\n[workload.insert]\n\
+pub const PLAN: &str = "[variants.any]\ndbms = \"postgres@13.7\"\n[workload.insert]\n\
     [count]\nrows = 1000\nstatements = 10\n";
 
 impl Place {
     /// The name of a new repository.
-    fn repository(&self) -> String {
+    pub fn repository(&self) -> String {
         let tree = self.path().join("source");
         fs::create_dir(&tree).unwrap();
         repository(&tree);

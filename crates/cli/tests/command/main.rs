@@ -11,6 +11,7 @@ mod attached;
 mod bisect;
 mod budget;
 mod builds;
+mod change;
 mod count;
 mod dash;
 mod database;

@@ -48,7 +48,7 @@ const HERE: [(&str, &str); 14] = [
 
 /// Rules for commands that have these words: what is added to the command, and how it ends. The
 /// first match holds.
-const RULES: [(&str, &str, Ends); 36] = [
+const RULES: [(&str, &str, Ends); 37] = [
     // Checks the plan and the options. fleet.rs runs them on a real Slurm.
     ("steelyard submit load.toml", "--dry-run > /dev/null", Ends::Well),
     ("steelyard submit --resume", "", Ends::Saying("--results <ADDRESS>")),
@@ -58,6 +58,8 @@ const RULES: [(&str, &str, Ends); 36] = [
     ("steelyard bisect --resume", "", Ends::Saying("no bisection")),
     // Refused after everything was checked.
     ("steelyard bisect ", "--aa", Ends::Saying("--aa has no meaning")),
+    // The directory is no repository; change.rs has one.
+    ("steelyard gate ", "", Ends::Saying("git cannot use it as a repository")),
     ("run --resume", "", Ends::Saying("no unfinished experiment")),
     // There is no such service; service.rs has one.
     (" https://bench.example.com", "", Ends::Saying("takes a token")),

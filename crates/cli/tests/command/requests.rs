@@ -77,7 +77,7 @@ fn a_plan_with_mistakes_is_told_where_they_are() {
 fn a_command_that_makes_no_sense_is_told_so() {
     let place = Place::new();
     place.run(&["missing.toml"]).expect(2, &["missing.toml", "No such file"]);
-    place.run(&["tpcc"]).expect(2, &["tpcc", "insert", "sysbench"]);
+    place.run(&["nosql"]).expect(2, &["nosql", "insert", "sysbench"]);
     place.run(&["insrt", "-v", "postgres@13.7"]).expect(2, &["did you mean `insert`?"]);
     let mut not_utf8 = place.command(&["run"]);
     not_utf8.arg(OsStr::from_bytes(b"tp\xffc"));
