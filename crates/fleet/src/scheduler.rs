@@ -42,6 +42,4 @@ pub enum Waits {
     For(String),
     /// It runs on this machine.
     Not(String),
-    /// It was ended on this machine, or has ended, and the scheduler still clears up.
-    Ends(String),
 }

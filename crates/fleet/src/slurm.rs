@@ -130,8 +130,9 @@ fn queued(line: &str) -> Result<Option<Queued>, Error> {
     };
     let Ok(element) = element.parse() else { return Ok(None) };
     let waits = match state {
-        "RUNNING" | "CONFIGURING" | "STAGE_OUT" | "SIGNALING" => Waits::Not(host.to_owned()),
-        "COMPLETING" => Waits::Ends(host.to_owned()),
+        "RUNNING" | "COMPLETING" | "CONFIGURING" | "STAGE_OUT" | "SIGNALING" => {
+            Waits::Not(host.to_owned())
+        }
         "PENDING" | "REQUEUED" | "REQUEUE_HOLD" | "REQUEUE_FED" | "SPECIAL_EXIT"
         | "RESV_DEL_HOLD" => Waits::For(reason.to_owned()),
         "SUSPENDED" | "STOPPED" => Waits::For(format!("{} on {host}", state.to_lowercase())),

@@ -195,9 +195,7 @@ impl Known<'_> {
         let (mut running, mut waiting) = (None, None);
         for waits in &self.waits {
             match waits {
-                // It has said that it failed. Slurm may clear up for minutes after that.
-                Waits::Ends(_) if self.failure.is_some() => {}
-                Waits::Not(host) | Waits::Ends(host) => running = running.or(Some(host)),
+                Waits::Not(host) => running = running.or(Some(host)),
                 Waits::For(reason) => waiting = waiting.or(Some(reason)),
             }
         }
