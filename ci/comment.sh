@@ -1,11 +1,15 @@
 #!/usr/bin/env bash
 # Puts the comment that `steelyard gate` wrote on the pull request of a commit, in place of the one
-# that is there. It belongs into a job that may write comments, after one that may not has left the
-# file, which is only read as text.
+# that is there. It belongs in a job that may write comments, after one that may not has left the
+# file. The file may come from anybody, so it is only read as text.
 #
 #   ci/comment.sh OWNER/REPOSITORY COMMIT FILE
 set -euo pipefail
 repository=$1 commit=$2 file=$3
+if [ -L "$file" ] || ! [ -f "$file" ]; then
+    echo "$file: expected a file with a comment" >&2
+    exit 2
+fi
 mark=$(head -n 1 "$file")
 if ! [[ $mark =~ ^'<!-- steelyard gate '[A-Za-z0-9._-]+' -->'$ ]]; then
     echo "$file: expected a comment of steelyard gate, found another first line" >&2

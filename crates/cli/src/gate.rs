@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use plan::Layer;
-use report::{CountedChange, Found};
+use report::{ChangeFound, CountedChange};
 
 use crate::bisect::candidates::{self, Candidate};
 use crate::bisect::counting;
@@ -89,7 +89,7 @@ pub fn run(args: &GateArgs) -> anyhow::Result<()> {
 }
 
 /// Builds both and counts them.
-fn find(site: &mut Site<'_>) -> anyhow::Result<Found> {
+fn find(site: &mut Site<'_>) -> anyhow::Result<ChangeFound> {
     let base: &Candidate = &site.candidates[0];
     let titled = base.titled();
     let base = site.build(0)?.map_err(|why| {
@@ -97,15 +97,15 @@ fn find(site: &mut Site<'_>) -> anyhow::Result<Found> {
     })?;
     let head = match site.build(1)? {
         Ok(built) => built,
-        Err(why) => return Ok(Found::Unfit(why)),
+        Err(why) => return Ok(ChangeFound::Unfit(why)),
     };
     if base.code.is_some() && base.code == head.code {
-        return Ok(Found::SameCode);
+        return Ok(ChangeFound::SameCode);
     }
     match counting::pair(site, 0, 1)? {
         Ok(experiment) => {
-            Ok(Found::Counted(Box::new(counting::counts(&site.store()?, experiment)?)))
+            Ok(ChangeFound::Counted(Box::new(counting::counts(&site.store()?, experiment)?)))
         }
-        Err(why) => Ok(Found::Unfit(why)),
+        Err(why) => Ok(ChangeFound::Unfit(why)),
     }
 }

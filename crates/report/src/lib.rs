@@ -42,7 +42,7 @@ pub use compare::document::{
 };
 pub use compare::{CompareOptions, Comparison, Rows, compare};
 pub use count::{
-    CountDocument, CountOptions, CountReport, CountedChange, CountedVariant, Found,
+    ChangeFound, CountDocument, CountOptions, CountReport, CountedChange, CountedVariant,
     FunctionDocument, KindDocument, LEAST_DIFFERENCE, PhaseDocument, SentenceDocument, Spread,
     WorkDocument, count,
 };

@@ -195,7 +195,7 @@ impl Confirming<'_, '_> {
 /// Both counts of what moved.
 fn again(counted: &CountDocument, culprit: &Named) -> Vec<CountedAgain> {
     let of = |kind: &report::KindDocument| {
-        let measure = counting::measure(kind);
+        let measure = kind.measure();
         culprit.moved.iter().find(|moved| moved.measure == measure)?;
         let [before, after] = &kind.variants[..] else { return None };
         Some(CountedAgain {

@@ -33,7 +33,7 @@ impl Bench for Counting<'_, '_> {
         let counted = counts(&self.0.store()?, experiment)?.document;
         let of = |kind: &KindDocument| {
             let [variant] = &kind.variants[..] else { return None };
-            Some((measure(kind), figure(variant)))
+            Some((kind.measure(), figure(variant)))
         };
         let figures: BTreeMap<String, Figure> = counted.counts.iter().filter_map(of).collect();
         anyhow::ensure!(!figures.is_empty(), "nothing was counted of {}", counted.base);
@@ -61,11 +61,6 @@ pub fn counts(store: &Store, experiment: ExperimentId) -> anyhow::Result<CountRe
         brief: None,
     };
     Ok(report::count(store, experiment, &options)?)
-}
-
-/// The name of what was counted: `insert-100 (simple)`.
-pub fn measure(kind: &KindDocument) -> String {
-    format!("{} ({})", kind.kind, kind.protocol)
 }
 
 /// The level of a count. Its error is that of its repeats; of few of them, one that is larger, and

@@ -178,5 +178,9 @@ fn a_comment_replaces_the_one_before() {
     assert_eq!(post("7\n", "", "main").0, Some(2));
     write("comment.md", "<!-- steelyard gate x -->\" or true\n");
     assert_eq!(post("7\n", "", commit), (Some(2), String::new()));
+    write("secret", "<!-- steelyard gate load -->\n");
+    fs::remove_file(place.path().join("comment.md")).unwrap();
+    std::os::unix::fs::symlink("secret", place.path().join("comment.md")).unwrap();
+    assert_eq!(post("7\n", "", commit), (Some(2), String::new()), "a link to what is here");
     assert!(!place.path().join("run").exists(), "the file is only text");
 }

@@ -50,6 +50,13 @@ pub struct KindDocument {
     pub variants: Vec<CountedVariant>,
 }
 
+impl KindDocument {
+    /// What was counted: `insert-100 (simple)`.
+    pub fn measure(&self) -> String {
+        format!("{} ({})", self.kind, self.protocol)
+    }
+}
+
 /// The count of one variant.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct CountedVariant {

@@ -4,15 +4,12 @@
 use quick_xml::escape::escape;
 
 use super::document::{CountedVariant, KindDocument};
-use super::words::more;
-use super::{CountDocument, CountReport};
+use super::words::{NAMED, by_function, more};
+use super::{CountDocument, CountReport, FunctionDocument};
 use crate::ReportError;
 use crate::output::number::digits;
 use crate::output::sheet::Format;
 use crate::output::text::unmarked;
-
-/// Functions to name of a kind.
-const NAMED: usize = 3;
 
 /// Bytes of a comment with all tables, at most. GitHub takes 65,536 characters.
 const LONGEST: usize = 60_000;
@@ -29,12 +26,12 @@ pub struct CountedChange {
     /// δ: larger increases are regressions.
     pub margin: f64,
     /// What is known.
-    pub found: Found,
+    pub found: ChangeFound,
 }
 
 /// What is known about a change.
 #[derive(Debug)]
-pub enum Found {
+pub enum ChangeFound {
     /// Both have the same code, so nothing was counted.
     SameCode,
     /// The changed one could not be built or counted, for this reason.
@@ -90,41 +87,39 @@ impl CountedChange {
     /// too.
     pub fn reasons(&self, strict: bool) -> Vec<String> {
         match &self.found {
-            Found::SameCode => Vec::new(),
-            Found::Unfit(reason) => vec![format!("{} can't be judged: {reason}", self.head)],
-            Found::Counted(report) => {
+            ChangeFound::SameCode => Vec::new(),
+            ChangeFound::Unfit(reason) => vec![format!("{} can't be judged: {reason}", self.head)],
+            ChangeFound::Counted(report) => {
                 let mut reasons = report.gate();
                 let document = &report.document;
-                reasons.extend(those(document, Said::Missing).map(|kind| {
-                    format!("{} ({}) was not counted in both", kind.kind, kind.protocol)
-                }));
-                reasons.extend(
-                    those(document, Said::Inconclusive)
-                        .filter(|_| strict)
-                        .map(|kind| format!("{} ({}) is inconclusive", kind.kind, kind.protocol)),
-                );
+                let missing = those(document, Said::Missing);
+                reasons
+                    .extend(missing.map(|it| format!("{} was not counted in both", it.measure())));
+                let inconclusive = those(document, Said::Inconclusive).filter(|_| strict);
+                reasons.extend(inconclusive.map(|it| format!("{} is inconclusive", it.measure())));
                 reasons
             }
         }
     }
 
     /// A comment in Markdown: a line that tells it from other comments, three lines, and tables
-    /// that are folded. No text that whoever made the change wrote is in it.
+    /// that are folded. Names of functions are the only words in it that whoever made the change
+    /// may have chosen, and nobody is notified by an `@` in them.
     ///
     /// # Errors
     /// If the tables can't be rendered.
     pub fn comment(&self) -> Result<String, ReportError> {
         let margin = format!("{}%", digits(self.margin * 100.0, 2));
         let (headline, detail, tables) = match &self.found {
-            Found::SameCode => {
+            ChangeFound::SameCode => {
                 let detail = "Nothing was counted: builds of both have the same code.".to_owned();
                 ("no change".to_owned(), detail, None)
             }
-            Found::Unfit(reason) => {
-                let reason = reason.lines().next().unwrap_or_default();
-                ("not judged".to_owned(), unmarked(reason), None)
+            ChangeFound::Unfit(_) => {
+                let detail = "It could not be built or counted; the job's log says why.".to_owned();
+                ("not judged".to_owned(), detail, None)
             }
-            Found::Counted(report) => {
+            ChangeFound::Counted(report) => {
                 let said = report.document.sentences.first();
                 let said = said.map_or("", |it| &it.sentence);
                 let (list, tables) = (list(&report.document), report.render(Format::Markdown)?);
@@ -149,7 +144,7 @@ impl CountedChange {
                 "\n<details><summary>All counts</summary>\n\n{tables}\n</details>\n"
             ));
         }
-        Ok(text)
+        Ok(text.replace('@', "@\u{200b}"))
     }
 
     /// The same for continuous integration, in JUnit's XML: a test case for each kind.
@@ -161,9 +156,9 @@ impl CountedChange {
         let element =
             |tag: &str, message: &str| format!("<{tag} message=\"{}\"/>", escape(message));
         let cases: Vec<String> = match &self.found {
-            Found::SameCode => vec![case("same code", "")],
-            Found::Unfit(reason) => vec![case("counted", &element("error", reason))],
-            Found::Counted(report) => {
+            ChangeFound::SameCode => vec![case("same code", "")],
+            ChangeFound::Unfit(reason) => vec![case("counted", &element("error", reason))],
+            ChangeFound::Counted(report) => {
                 let document = &report.document;
                 let of_kind = |kind: &KindDocument| {
                     let inner = match Said::of(kind, document) {
@@ -174,7 +169,7 @@ impl CountedChange {
                         }
                         Said::Improvement | Said::Fine => String::new(),
                     };
-                    case(&format!("{} ({})", kind.kind, kind.protocol), &inner)
+                    case(&kind.measure(), &inner)
                 };
                 let unfinished = document.missing();
                 let unfinished = unfinished.iter().map(|it| case("counted", &element("error", it)));
@@ -221,37 +216,28 @@ fn list(document: &CountDocument) -> String {
     let moving = Said::ALL.iter().filter(|(said, _)| *said != Said::Fine);
     let lines = moving.flat_map(|(said, word)| {
         those(document, *said).map(move |kind| {
-            let (name, protocol) = (unmarked(&kind.kind), &kind.protocol);
-            format!("- **{word}** {name} ({protocol}): {}\n", unmarked(&moved(kind)))
+            let (measure, moved) = (unmarked(&kind.measure()), unmarked(&moved(kind)));
+            format!("- **{word}** {measure}: {moved}\n")
         })
     });
     lines.collect()
 }
 
-/// `2.3% more instructions per statement; ExecInsert and heap_insert moved most`.
+/// `2.3% more instructions per statement; ExecInsert and heap_insert grew most`.
 fn moved(kind: &KindDocument) -> String {
     let [_, head] = &kind.variants[..] else { return "not counted in both".to_owned() };
-    let said = more(head.relative.unwrap_or(1.0));
-    let rises = head.relative.is_some_and(|ratio| ratio > 1.0);
-    let same_way = |own: f64| if rises { own > 0.0 } else { own < 0.0 };
-    let functions: Vec<&str> = head
-        .functions
-        .iter()
-        .filter(|it| it.difference.is_some_and(|work| same_way(work.own)))
-        .take(NAMED)
-        .map(|it| it.name.as_str())
-        .collect();
-    let functions = match &functions[..] {
-        [] => String::new(),
-        names => format!("; {} moved most", names.join(", ")),
-    };
-    format!("{said} instructions per statement{functions}")
+    let ratio = head.relative.unwrap_or(1.0);
+    let rise = ratio - 1.0;
+    let same_way = |it: &&FunctionDocument| it.difference.is_some_and(|it| it.own * rise > 0.0);
+    let functions = head.functions.iter().filter(same_way).take(NAMED);
+    let functions: Vec<String> = functions.map(|it| it.name.clone()).collect();
+    format!("{} instructions per statement{}", more(ratio), by_function(&functions, rise))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::count::{FunctionDocument, WorkDocument};
+    use crate::count::WorkDocument;
     use crate::output::sheet::Sheet;
 
     fn variant(name: &str, level: f64, repeatability: Option<f64>) -> CountedVariant {
@@ -267,7 +253,7 @@ mod tests {
     fn kind(name: &str, ratio: f64, repeatability: Option<f64>) -> KindDocument {
         let work = WorkDocument { own: (ratio - 1.0) * 1000.0, ..WorkDocument::default() };
         let function = FunctionDocument {
-            name: "operator|".to_owned(),
+            name: "operator|@team".to_owned(),
             object: "server".to_owned(),
             base: None,
             variant: None,
@@ -305,10 +291,10 @@ mod tests {
             ..Default::default()
         };
         let report = CountReport { document, sheet: Sheet::default() };
-        changed(Found::Counted(Box::new(report)))
+        changed(ChangeFound::Counted(Box::new(report)))
     }
 
-    fn changed(found: Found) -> CountedChange {
+    fn changed(found: ChangeFound) -> CountedChange {
         let [name, base, head] = ["load", "0123", "4567"].map(str::to_owned);
         CountedChange { name, base, head, margin: 0.005, found }
     }
@@ -330,7 +316,7 @@ mod tests {
         assert!(comment.starts_with("<!-- steelyard gate load -->\n"), "{comment}");
         assert!(comment.contains(line), "{comment}");
         let slower = "- **regression** slower (simple): 2.3% more instructions per statement; \
-                      operator\\| moved most\n";
+                      operator\\|@\u{200b}team grew most\n";
         assert!(comment.contains(slower), "{comment}");
         assert_eq!(change.reasons(false).len(), 2, "{:?}", change.reasons(false));
         assert_eq!(change.reasons(true).len(), 4, "{:?}", change.reasons(true));
@@ -340,14 +326,15 @@ mod tests {
 
     #[test]
     fn what_can_not_be_judged_does_not_pass() {
-        let unfit = changed(Found::Unfit("it does not build: `x < y` & more".to_owned()));
+        let unfit = changed(ChangeFound::Unfit("it does not build: `x < y` & more".to_owned()));
         assert_eq!(unfit.reasons(false).len(), 1);
-        assert!(unfit.comment().unwrap().contains("load: not judged"));
+        let comment = unfit.comment().unwrap();
+        assert!(comment.contains("load: not judged") && !comment.contains("x < y"), "{comment}");
         assert!(unfit.junit().contains("x &lt; y` &amp; more"), "{}", unfit.junit());
         let unfinished = change(Vec::new());
         assert!(!unfinished.reasons(false).is_empty());
         assert!(unfinished.comment().unwrap().contains("nothing was counted"));
-        let same = changed(Found::SameCode);
+        let same = changed(ChangeFound::SameCode);
         assert!(same.reasons(true).is_empty() && same.comment().unwrap().contains("no change"));
         assert!(same.junit().contains("failures=\"0\" errors=\"0\""));
     }

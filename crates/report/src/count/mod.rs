@@ -21,7 +21,7 @@ use crate::output::sheet::Printable;
 use counted::Counted;
 pub use document::{CountDocument, CountedVariant, KindDocument, PhaseDocument};
 pub use functions::{FunctionDocument, WorkDocument};
-pub use gate::{CountedChange, Found};
+pub use gate::{ChangeFound, CountedChange};
 pub use options::CountOptions;
 pub use spread::{LEAST as LEAST_DIFFERENCE, Spread};
 pub use words::SentenceDocument;
@@ -48,9 +48,8 @@ impl CountReport {
                     (variant.verdict.as_deref(), variant.relative)
                 {
                     found.push(format!(
-                        "{} ({}): {} executes {} instructions than {}",
-                        kind.kind,
-                        kind.protocol,
+                        "{}: {} executes {} instructions than {}",
+                        kind.measure(),
                         variant.name,
                         words::more(ratio),
                         self.document.base

@@ -20,7 +20,7 @@ pub struct SentenceDocument {
 /// A function is named if it makes up at least this share of the difference.
 const NAMED_SHARE: f64 = 0.02;
 /// Maximum number of functions to name.
-const NAMED: usize = 3;
+pub(super) const NAMED: usize = 3;
 
 /// A sentence about the kind that moved most, for each variant with a count except the base.
 pub(crate) fn sentences(counted: &Counted) -> Vec<SentenceDocument> {
@@ -118,7 +118,8 @@ fn by_phase(phases: &[(&str, f64)], rise: f64) -> String {
     format!("; {share:.0}% of the difference is in {phase}")
 }
 
-fn by_function(names: &[String], rise: f64) -> String {
+/// The functions that make up most of a difference.
+pub(super) fn by_function(names: &[String], rise: f64) -> String {
     let verb = if rise > 0.0 { "grew" } else { "shrank" };
     match names {
         [] => String::new(),
