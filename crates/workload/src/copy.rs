@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use crate::draw::Cell;
+use crate::draw::{Cell, Source};
 
 /// Rows sent with one `COPY … FROM STDIN`, or as INSERTs of many rows where COPY does not exist.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -87,9 +87,9 @@ impl Copy {
 }
 
 impl Numbered {
-    /// The numbers of the rows of an execution, when the stream has `sent` so many.
-    pub fn numbers(&self, sent: i64) -> Range<u64> {
-        let first = self.first + sent.unsigned_abs();
+    /// The numbers of the rows of the next execution.
+    pub fn numbers(&self, source: &Source<'_>) -> Range<u64> {
+        let first = self.first + source.cell(self.sent).unsigned_abs();
         first..first + self.rows
     }
 
@@ -113,7 +113,10 @@ impl Numbered {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::AtomicI64;
+
     use super::*;
+    use crate::{Padded, Rng};
 
     #[test]
     fn rows_follow_from_their_numbers() {
@@ -123,7 +126,9 @@ mod tests {
             Column::Text("\\N".to_owned()),
         ];
         let numbered = Numbered { rows: 2, first: 5, sent: Cell(0), columns };
-        assert_eq!(numbered.numbers(3), 8..10);
+        let cells = [Padded(AtomicI64::new(3))];
+        let source = Source { rng: &mut Rng::new(1), cells: &cells, kept: &[] };
+        assert_eq!(numbered.numbers(&source), 8..10);
         let mut bytes = Vec::new();
         for number in [0, 9, 10] {
             numbered.row(number, &mut bytes);

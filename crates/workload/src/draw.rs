@@ -150,8 +150,9 @@ pub struct Source<'a> {
 }
 
 impl Source<'_> {
+    /// The number in a cell; 0 if the target has none such.
     #[inline]
-    fn cell(&self, cell: Cell) -> i64 {
+    pub fn cell(&self, cell: Cell) -> i64 {
         self.cells.get(cell.0).map_or(0, |cell| cell.0.load(Ordering::Relaxed))
     }
 }

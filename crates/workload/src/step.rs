@@ -85,14 +85,7 @@ impl Step {
     pub(crate) fn define(name: &str, dop: u32, statements: Vec<Vec<String>>, rows: u64) -> Step {
         let stream = |(client, statements): (u32, Vec<String>)| {
             let plain = |text| Statement::plain(text, Expect::Success).into();
-            let requests: Vec<Request> = statements.into_iter().map(plain).collect();
-            Stream {
-                actions: (0..requests.len()).map(Action::Run).collect(),
-                operations_per_round: requests.len() as u64,
-                requests,
-                end: End::Rounds(1),
-                ..Stream::new(client, Class::DEFINE)
-            }
+            Stream::once(client, statements.into_iter().map(plain).collect())
         };
         let streams = (0..).zip(statements).map(stream).collect();
         let step = Step::new(name, dop, Class::DEFINE, streams);
@@ -173,7 +166,18 @@ impl Stream {
         }
     }
 
-    /// The same with one request, sent once in each round.
+    /// A leading stream that sends each of its requests once, and counts each.
+    pub(crate) fn once(client: u32, requests: Vec<Request>) -> Stream {
+        Stream {
+            actions: (0..requests.len()).map(Action::Run).collect(),
+            operations_per_round: requests.len() as u64,
+            requests,
+            end: End::Rounds(1),
+            ..Stream::new(client, Class::DEFINE)
+        }
+    }
+
+    /// A stream as [`new`](Stream::new) makes it, with one request, sent once in each round.
     pub fn repeating(client: u32, class: Class, request: impl Into<Request>) -> Stream {
         let (requests, actions) = (vec![request.into()], vec![Action::Run(0)]);
         Stream { requests, actions, ..Stream::new(client, class) }

@@ -19,7 +19,7 @@ use crate::kinds::{Catalogue, Kind, Load, State};
 use crate::phase::{Benchmark, Phase};
 use crate::queries::{kind, step};
 use crate::request::Request;
-use crate::step::{Action, End, Step, Stream};
+use crate::step::{Step, Stream};
 use crate::{Dialect, Error, pgbench};
 
 /// The benchmark of `plan`.
@@ -64,16 +64,8 @@ fn query(plan: &TpchPlan, name: &str) -> Option<Query> {
 
 /// Each client loads a part of each table.
 fn load(plan: &TpchPlan) -> Step {
-    let streams = (0..plan.clients).map(|client| {
-        let requests: Vec<Request> = copies(plan, client).map(Request::Copy).collect();
-        Stream {
-            actions: (0..requests.len()).map(Action::Run).collect(),
-            operations_per_round: requests.len() as u64,
-            requests,
-            end: End::Rounds(1),
-            ..Stream::new(client, Class::DEFINE)
-        }
-    });
+    let parts = |client| copies(plan, client).map(Request::Copy).collect();
+    let streams = (0..plan.clients).map(|client| Stream::once(client, parts(client)));
     Step::new("load", plan.clients, Class::DEFINE, streams.collect())
 }
 

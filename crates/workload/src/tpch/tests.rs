@@ -2,6 +2,7 @@ use plan::{Scale, WorkloadPlan};
 
 use super::*;
 use crate::copy::Content;
+use crate::step::Action;
 
 fn small() -> TpchPlan {
     TpchPlan { scale: Scale(1), clients: 3, substitutions: 2, ..TpchPlan::default() }

@@ -1,7 +1,5 @@
 //! Rows sent in bulk. There is no COPY, so they go as multi-row INSERTs, in one transaction.
 
-use std::sync::atomic::Ordering;
-
 use workload::{Column, Content, Copy, Numbered, Source};
 
 use super::message::{frame, query};
@@ -57,10 +55,8 @@ impl Bulk {
     fn rows(&self, source: &Source<'_>) -> Box<dyn Iterator<Item = Row<'_>> + '_> {
         match &self.content {
             Content::Numbered(rows) => {
-                let sent = source.cells.get(rows.sent.0);
-                let sent = sent.map_or(0, |cell| cell.0.load(Ordering::Relaxed));
                 let row = |number| Row::Numbered(number, rows, &self.texts);
-                Box::new(rows.numbers(sent).map(row))
+                Box::new(rows.numbers(source).map(row))
             }
             Content::Generated(rows) => Box::new(workload::lines(rows).map(Row::Line)),
         }

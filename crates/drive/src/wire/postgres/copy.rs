@@ -1,7 +1,5 @@
 //! Rows sent in bulk: COPY FROM STDIN.
 
-use std::sync::atomic::Ordering;
-
 use bytes::BytesMut;
 use postgres_protocol::message::frontend;
 use workload::{Content, Copy, Source};
@@ -29,26 +27,20 @@ pub fn send_rows(
     let mut message = head();
     match &copy.content {
         Content::Numbered(rows) => {
-            let sent = source.cells.get(rows.sent.0);
-            let sent = sent.map_or(0, |cell| cell.0.load(Ordering::Relaxed));
-            for number in rows.numbers(sent) {
+            for number in rows.numbers(source) {
                 rows.row(number, &mut message);
-                if message.len() >= CHUNK {
-                    send(&mut message, socket)?;
-                }
+                send(CHUNK, &mut message, socket)?;
             }
         }
         Content::Generated(rows) => {
             for line in workload::lines(rows) {
                 message.extend_from_slice(line.as_bytes());
                 message.push(b'\n');
-                if message.len() >= CHUNK {
-                    send(&mut message, socket)?;
-                }
+                send(CHUNK, &mut message, socket)?;
             }
         }
     }
-    send(&mut message, socket)?;
+    send(0, &mut message, socket)?;
     out.clear();
     frontend::copy_done(&mut out);
     Ok(socket.send(&out)?)
@@ -61,8 +53,11 @@ fn head() -> Vec<u8> {
     message
 }
 
-/// Sends a CopyData message, and leaves the beginning of another.
-fn send(message: &mut Vec<u8>, socket: &mut Socket) -> Result<(), Error> {
+/// Sends a CopyData message that has at least so many bytes, and leaves the beginning of another.
+fn send(least: usize, message: &mut Vec<u8>, socket: &mut Socket) -> Result<(), Error> {
+    if message.len() < least {
+        return Ok(());
+    }
     let length = (message.len() - 1) as u32;
     message[1..5].copy_from_slice(&length.to_be_bytes());
     socket.send(message)?;
