@@ -37,6 +37,10 @@ pub enum Skew {
         /// Above 0, up to 0.5.
         share: f64,
     },
+    /// YCSB's `zipfian` requests: some values, spread over the range, are much likelier. The hash
+    /// ([`Draw::Hashed`]) of a rank among 10^10, of which the k-th is drawn in proportion to
+    /// 1 / k^0.99, modulo the number of values.
+    Scrambled,
     /// The mean of twelve uniform values, so values in the middle are likelier.
     Gaussian,
     /// sysbench's `special`: in most cases, some values in the middle of the range; otherwise as
@@ -81,6 +85,29 @@ pub enum Draw {
     },
     /// The current value of a shared cell.
     Value(Cell),
+    /// A number that no other draw gets: `from`, and the value of a shared cell, which grows by 1.
+    Next {
+        /// The lowest.
+        from: i64,
+        /// How many there were.
+        cell: Cell,
+    },
+    /// YCSB's `latest` requests: one of the numbers below the sum of `from` and a shared cell; the
+    /// k-th highest in proportion to 1 / k^0.99.
+    Latest {
+        /// How many there were in the beginning.
+        from: i64,
+        /// How many have been added.
+        cell: Cell,
+    },
+    /// The hash of another number, which makes strangers of neighbors: 64-bit FNV-1a over its eight
+    /// octets, the lowest first, without the sign.
+    Hashed {
+        /// The number; not one of [`Draw::Earlier`].
+        of: Box<Draw>,
+        /// With a prefix, it is a text: `user6284781860667377211`.
+        prefix: Option<String>,
+    },
     /// An earlier number of the same execution, shifted: the end of a range.
     Earlier {
         /// How many values back; 1 is the previous one.
@@ -127,11 +154,33 @@ impl Draw {
             | Draw::Skewed { width, .. }
             | Draw::Earlier { width, .. }
             | Draw::Kept { width, .. } => Some(*width),
-            Draw::Between { .. } | Draw::Value(_) => Some(Width::Eight),
+            Draw::Between { .. } | Draw::Value(_) | Draw::Next { .. } | Draw::Latest { .. } => {
+                Some(Width::Eight)
+            }
+            Draw::Hashed { prefix, .. } => prefix.is_none().then_some(Width::Eight),
             Draw::Now | Draw::Text { .. } | Draw::Digits { .. } => None,
         }
     }
+
+    /// The most bytes of its text, if it is one.
+    pub fn longest(&self) -> Option<u32> {
+        match self {
+            Draw::Text { max, .. } => Some(*max),
+            Draw::Digits { groups, digits } => {
+                Some(groups.saturating_mul(digits.saturating_add(1)))
+            }
+            Draw::Hashed { prefix: Some(prefix), .. } => Some(prefix.len() as u32 + DIGITS),
+            _ => None,
+        }
+    }
 }
+
+/// The exponent of YCSB's distributions, and the number of ranks of its scrambled one.
+const YCSB_EXPONENT: f64 = 0.99;
+const RANKS: f64 = 1e10;
+
+/// The most digits of a hash.
+const DIGITS: u32 = 19;
 
 /// A number on its own cache lines, so clients on different cores don't share lines.
 #[derive(Debug, Default)]
@@ -168,6 +217,8 @@ pub struct Sampler {
 impl From<&Draw> for Sampler {
     fn from(draw: &Draw) -> Sampler {
         let zipf = match draw {
+            Draw::Hashed { of, .. } => Sampler::from(&**of).zipf,
+            Draw::Skewed { by: Skew::Scrambled, .. } => Zipf::new(RANKS, YCSB_EXPONENT).ok(),
             Draw::Skewed { low, high, by: Skew::Zipfian { exponent }, .. } => {
                 // Fails for no values and negative exponents; then all values are equally likely.
                 Zipf::new(high.saturating_sub(*low) as f64, *exponent).ok()
@@ -183,13 +234,26 @@ impl Sampler {
     /// number.
     #[inline]
     pub fn number(&self, source: &mut Source<'_>, drawn: &[i64]) -> i64 {
-        match &self.draw {
+        self.number_of(&self.draw, source, drawn)
+    }
+
+    #[inline]
+    fn number_of(&self, draw: &Draw, source: &mut Source<'_>, drawn: &[i64]) -> i64 {
+        match draw {
             Draw::Uniform { low, high, .. } => source.rng.range(*low, *high),
             Draw::Between { low, high } => {
                 let (low, high) = (source.cell(*low), source.cell(*high));
                 source.rng.range(low, high.saturating_add(1))
             }
             Draw::Value(cell) => source.cell(*cell),
+            Draw::Next { from, cell } => {
+                let taken = |cell: &Padded<AtomicI64>| cell.0.fetch_add(1, Ordering::Relaxed);
+                from.saturating_add(source.cells.get(cell.0).map_or(0, taken))
+            }
+            Draw::Latest { from, cell } => {
+                latest(source.rng, from.saturating_add(source.cell(*cell)))
+            }
+            Draw::Hashed { of, .. } => hashed(self.number_of(of, source, drawn)),
             Draw::Skewed { low, high, by, .. } => self.skewed(source.rng, *low, *high, *by),
             Draw::Earlier { back, plus, .. } => {
                 let place = drawn.len().checked_sub(*back);
@@ -206,8 +270,9 @@ impl Sampler {
     fn skewed(&self, rng: &mut Rng, low: i64, high: i64, by: Skew) -> i64 {
         let span = high.saturating_sub(low).max(1);
         let place = match (by, &self.zipf) {
+            (Skew::Scrambled, Some(zipf)) => hashed(zipf.sample(&mut rng.0) as i64 - 1) % span,
             (Skew::Zipfian { .. }, Some(zipf)) => zipf.sample(&mut rng.0) as i64 - 1,
-            (Skew::Zipfian { .. }, None) => rng.below(span as u64) as i64,
+            (Skew::Zipfian { .. } | Skew::Scrambled, None) => rng.below(span as u64) as i64,
             // Gives the lowest `share` the probability 1 - `share`.
             (Skew::Pareto { share }, _) => {
                 let power = share.ln() / (1.0 - share).ln();
@@ -227,23 +292,46 @@ impl Sampler {
 
     /// Appends drawn text; nothing if it is not text.
     #[inline]
-    pub fn text(&self, rng: &mut Rng, bytes: &mut Vec<u8>) {
-        match self.draw {
-            Draw::Text { min, max } => rng.text(min, max, bytes),
-            Draw::Digits { groups, digits } => rng.digits(groups, digits, bytes),
+    pub fn text(&self, source: &mut Source<'_>, bytes: &mut Vec<u8>) {
+        match &self.draw {
+            Draw::Text { min, max } => source.rng.text(*min, *max, bytes),
+            Draw::Digits { groups, digits } => source.rng.digits(*groups, *digits, bytes),
+            Draw::Hashed { prefix: Some(prefix), .. } => {
+                bytes.extend_from_slice(prefix.as_bytes());
+                let number = self.number(source, &[]);
+                bytes.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
+            }
             _ => {}
         }
     }
 }
 
+/// One of `count` numbers from 0; the highest are the likeliest.
+fn latest(rng: &mut Rng, count: i64) -> i64 {
+    let rank = Zipf::new(count as f64, YCSB_EXPONENT).map_or(1.0, |zipf| zipf.sample(&mut rng.0));
+    count.saturating_sub(rank as i64).max(0)
+}
+
+/// The hash of [`Draw::Hashed`].
+fn hashed(number: i64) -> i64 {
+    let hash = number.to_le_bytes().into_iter().fold(0xcbf2_9ce4_8422_2325, |hash: u64, octet| {
+        (hash ^ u64::from(octet)).wrapping_mul(0x100_0000_01b3)
+    });
+    hash.cast_signed().wrapping_abs() & i64::MAX
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{Draw, Rng, Sampler, Skew, Source, Width};
+    use super::*;
     use proptest::prelude::{any, prop_assert, proptest};
 
     /// How often each value of `0..high` comes in `n` draws.
     fn counts(by: Skew, high: i64, n: usize) -> Vec<f64> {
-        let sampler = Sampler::from(&Draw::Skewed { low: 0, high, by, width: Width::Four });
+        drawn(&Draw::Skewed { low: 0, high, by, width: Width::Four }, high, n)
+    }
+
+    fn drawn(draw: &Draw, high: i64, n: usize) -> Vec<f64> {
+        let sampler = Sampler::from(draw);
         let mut rng = Rng::new(11);
         let mut counts = vec![0.0; high as usize];
         for _ in 0..n {
@@ -291,6 +379,46 @@ mod tests {
     }
 
     #[test]
+    fn the_latest_are_the_likeliest() {
+        let counts = drawn(&Draw::Latest { from: 1000, cell: Cell(0) }, 1000, 1_000_000);
+        let sum: f64 = (1..=1000).map(|rank| f64::from(rank).powf(-0.99)).sum();
+        for rank in [1, 2, 10, 100, 500] {
+            let expected = 1e6 * f64::from(rank).powf(-0.99) / sum;
+            let error = (counts[1000 - rank as usize] - expected) / expected.sqrt();
+            assert!(error.abs() < 4.0, "rank {rank}: {error} standard deviations");
+        }
+    }
+
+    #[test]
+    fn the_likeliest_of_a_scrambled_one_are_spread() {
+        let counts = counts(Skew::Scrambled, 1000, 1_000_000);
+        // zeta(0.99) over 10^10, as YCSB has it.
+        let share = 1.0 / 26.469_028_201_783_02;
+        let place = |rank: i64| (hashed(rank) % 1000) as usize;
+        assert!((counts[place(0)] / 1e6 - share).abs() < 0.002, "{}", counts[place(0)]);
+        let mut most: Vec<usize> = (0..1000).collect();
+        most.sort_by(|a, b| counts[*b].total_cmp(&counts[*a]));
+        assert_eq!(most[..2], [place(0), place(1)]);
+        assert!(counts.iter().all(|count| *count > 100.0), "the rest is shared by all");
+    }
+
+    #[test]
+    fn keys_are_those_of_ycsb() {
+        let cells = [Padded(AtomicI64::new(0))];
+        let mut source = Source { rng: &mut Rng::new(1), cells: &cells, kept: &[] };
+        let next = Draw::Next { from: 0, cell: Cell(0) };
+        let key = Draw::Hashed { of: Box::new(next), prefix: Some("user".to_owned()) };
+        let mut text = Vec::new();
+        for _ in 0..2 {
+            Sampler::from(&key).text(&mut source, &mut text);
+            text.push(b' ');
+        }
+        // The first two that YCSB inserts.
+        assert_eq!(text, b"user6284781860667377211 user8517097267634966620 ");
+        assert_eq!(key.longest(), Some(23));
+    }
+
+    #[test]
     fn values_are_used_again_and_shifted() {
         let mut rng = Rng::new(1);
         let mut source = Source { rng: &mut rng, cells: &[], kept: &[70, 80] };
@@ -307,12 +435,13 @@ mod tests {
     proptest! {
         #[test]
         fn skewed_values_stay_in_their_range(
-            seed in any::<u64>(), low in -1000i64..1000, span in 0i64..1000, which in 0..4,
+            seed in any::<u64>(), low in -1000i64..1000, span in 0i64..1000, which in 0..5,
         ) {
             let by = match which {
                 0 => Skew::Zipfian { exponent: 0.8 },
                 1 => Skew::Pareto { share: 0.2 },
                 2 => Skew::Special { ids: 0.01, draws: 0.75 },
+                3 => Skew::Scrambled,
                 _ => Skew::Gaussian,
             };
             let draw = Draw::Skewed { low, high: low + span, by, width: Width::Eight };

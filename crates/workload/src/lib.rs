@@ -52,7 +52,7 @@ pub use request::{Expect, KeyAction, KeyValue, Piece, Request, Scan, Statement};
 pub use rng::{Rng, stream_seed};
 pub use scripts::Scripts;
 pub use sent::Sent;
-pub use step::{Action, Asks, End, Finds, Pace, Refresh, Role, Step, Stream};
+pub use step::{Action, Alternative, Asks, End, Finds, Pace, Refresh, Role, Step, Stream};
 pub use terms::{Counters, Idle, Terms};
 
 /// The benchmark of one sequence of a plan's workload.

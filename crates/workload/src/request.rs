@@ -237,7 +237,8 @@ impl Example {
             self.text.push_str(&number.to_string());
         } else {
             let mut bytes = Vec::new();
-            sampler.text(&mut self.rng, &mut bytes);
+            let mut source = Source { rng: &mut self.rng, cells: &[], kept: &self.kept };
+            sampler.text(&mut source, &mut bytes);
             // Drawn text needs no quoting.
             self.text.push_str(&format!("'{}'", String::from_utf8_lossy(&bytes)));
         }

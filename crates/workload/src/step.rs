@@ -122,6 +122,8 @@ pub struct Stream {
     pub keeps: Vec<Draw>,
     /// One round of the stream, repeated until its end.
     pub actions: Vec<Action>,
+    /// What a round does where rounds differ: one of these, drawn for each, in place of `actions`.
+    pub mix: Vec<Alternative>,
     /// Operations that one round counts (rows of a multi-row insert, 1 for a query).
     pub operations_per_round: u64,
     /// When the next round may start.
@@ -154,6 +156,7 @@ impl Stream {
             requests: Vec::new(),
             keeps: Vec::new(),
             actions: Vec::new(),
+            mix: Vec::new(),
             operations_per_round: 1,
             pace: Pace::Free,
             end: End::Time,
@@ -182,6 +185,27 @@ impl Stream {
         let (requests, actions) = (vec![request.into()], vec![Action::Run(0)]);
         Stream { requests, actions, ..Stream::new(client, class) }
     }
+
+    /// True if it rests within a round.
+    pub fn rests(&self) -> bool {
+        let mixed = self.mix.iter().flat_map(|it| &it.actions);
+        self.actions.iter().chain(mixed).any(|action| matches!(action, Action::Rest(_)))
+    }
+}
+
+/// What a round of a stream may do. Such rounds are counted as a class of their own, too.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Alternative {
+    /// Their class.
+    pub class: Class,
+    /// How often it is drawn in relation to the others.
+    pub weight: u32,
+    /// The actions, which name the stream's requests.
+    pub actions: Vec<Action>,
+    /// As [`Stream::adds_to`].
+    pub adds_to: Option<Cell>,
+    /// As [`Stream::finds`].
+    pub finds: Option<Finds>,
 }
 
 /// The rows that queries must find over a whole step.

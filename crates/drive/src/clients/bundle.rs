@@ -9,7 +9,7 @@ use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
-use workload::{Action, End, Pace, Rng, Stream};
+use workload::{End, Pace, Rng, Stream};
 
 use super::client::Context;
 use super::lane::Lane;
@@ -28,13 +28,12 @@ const LOOK: u16 = 50;
 pub fn threads(streams: &[Stream], apart: bool) -> Vec<Vec<usize>> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let together = |stream: &Stream| {
-        let rests = |action: &Action| matches!(action, Action::Rest(_));
         stream.pace == Pace::Free
             && stream.end != End::CaughtUp
             && stream.refresh.is_none()
             && stream.reconnect.is_none()
-            && !stream.actions.is_empty()
-            && !stream.actions.iter().any(rests)
+            && !(stream.actions.is_empty() && stream.mix.is_empty())
+            && !stream.rests()
     };
     let (shared, own): (Vec<usize>, Vec<usize>) =
         (0..streams.len()).partition(|index| !apart && together(&streams[*index]));
@@ -171,13 +170,13 @@ impl Seat<'_> {
     /// Begins an attempt at a round.
     fn attempt(&mut self) -> Result<bool, Error> {
         (self.at, self.rows) = (0, 0);
-        self.context.keep(self.lane, 0);
+        self.context.begin(self.lane, 0);
         self.ask()?;
         Ok(true)
     }
 
     fn ask(&mut self) -> Result<(), Error> {
-        if let Some(action) = self.context.stream.actions.get(self.at) {
+        if let Some(action) = self.context.actions(self.lane).get(self.at) {
             self.asked = self.context.ask(self.lane, action, 0)?;
         }
         Ok(())
@@ -200,7 +199,7 @@ impl Seat<'_> {
             }
         }
         self.at += 1;
-        if self.at < context.stream.actions.len() {
+        if self.at < context.actions(self.lane).len() {
             self.ask()?;
             return Ok(true);
         }
@@ -216,7 +215,7 @@ impl Seat<'_> {
         } else {
             context.found(self.lane, 0, self.rows);
             let latency = now.nanos_since(self.begin);
-            self.lane.tally.round(at, latency, operations, now <= bundle.deadline);
+            self.lane.count(at, latency, operations, now <= bundle.deadline);
         }
         if !late {
             self.ended = now;
@@ -228,7 +227,7 @@ impl Seat<'_> {
 
 #[cfg(test)]
 mod tests {
-    use workload::{Class, Expect, Statement};
+    use workload::{Action, Class, Expect, Statement};
 
     use super::*;
 

@@ -4,7 +4,7 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use workload::{Action, Cell, End, Expect, Pace, Refresh, Rng, Role, Source, Stream};
+use workload::{Action, Alternative, Cell, End, Expect, Pace, Refresh, Rng, Role, Source, Stream};
 
 use super::check::check;
 use super::gate::Gate;
@@ -122,7 +122,7 @@ impl Context<'_> {
                 self.found(lane, 0, rows);
                 let latency = now.nanos_since(begin);
                 lane.took(now - begin);
-                lane.tally.round(at, latency, self.stream.operations_per_round, now <= deadline);
+                lane.count(at, latency, self.stream.operations_per_round, now <= deadline);
             }
             if !over {
                 ended = now;
@@ -157,7 +157,8 @@ impl Context<'_> {
     /// Tells the target's other streams and any watchers that a round was done.
     #[inline]
     pub fn count(&self, lane: &Lane, target: usize) {
-        if let Some(cell) = self.stream.adds_to.and_then(|c| self.gate.cells[target].get(c.0)) {
+        let adds_to = self.alternative(lane).map_or(self.stream.adds_to, |it| it.adds_to);
+        if let Some(cell) = adds_to.and_then(|cell| self.gate.cells[target].get(cell.0)) {
             cell.0.fetch_add(self.stream.operations_per_round as i64, Ordering::Relaxed);
         }
         let done = &self.gate.board.done(target)[self.index].0;
@@ -245,8 +246,9 @@ impl Context<'_> {
         let Error::Server { error, statement } = error else { return Err(error) };
         let again = match error.kind {
             ErrorKind::Retryable => true,
-            // Another client has removed the row and put it back in the meantime.
-            ErrorKind::Duplicate => self.stream.actions.len() > 1,
+            // Another client has removed the row and put it back in the meantime; or the number of
+            // rows is not the next number, because some are missing.
+            ErrorKind::Duplicate => self.stream.actions.len() > 1 || !self.stream.mix.is_empty(),
             _ => false,
         };
         if !again {
@@ -262,8 +264,8 @@ impl Context<'_> {
     #[inline(always)]
     fn attempt(&self, lane: &mut Lane, target: usize) -> Result<Round, Error> {
         let mut rows = 0;
-        self.keep(lane, target);
-        for action in &self.stream.actions {
+        self.begin(lane, target);
+        for action in self.actions(lane) {
             if let Action::Rest(milliseconds) = action {
                 if self.rest(Duration::from_millis(*milliseconds)) {
                     continue;
@@ -287,7 +289,8 @@ impl Context<'_> {
     #[inline]
     pub fn found(&self, lane: &mut Lane, target: usize, rows: u64) {
         lane.tally.found.rows += rows;
-        if let Some(finds) = &self.stream.finds {
+        let stream = &self.stream.finds;
+        if let Some(finds) = self.alternative(lane).map_or(stream, |it| &it.finds) {
             let cells = &self.gate.cells[target];
             let value = |cell: Cell| cells.get(cell.0).map_or(0, |c| c.0.load(Ordering::Relaxed));
             lane.tally.found.least += finds.least(value);
@@ -295,12 +298,38 @@ impl Context<'_> {
         }
     }
 
-    /// Draws the numbers that the requests of a round share.
+    /// What the current round does, where rounds differ.
     #[inline]
-    pub fn keep(&self, lane: &mut Lane, target: usize) {
+    fn alternative(&self, lane: &Lane) -> Option<&Alternative> {
+        self.stream.mix.get(lane.alternative)
+    }
+
+    /// The actions of the current round.
+    #[inline]
+    pub fn actions(&self, lane: &Lane) -> &[Action] {
+        self.alternative(lane).map_or(&self.stream.actions, |it| &it.actions)
+    }
+
+    /// Draws what a round does, and the numbers that its requests share.
+    #[inline]
+    pub fn begin(&self, lane: &mut Lane, target: usize) {
+        if !self.stream.mix.is_empty() {
+            self.draw_alternative(lane);
+        }
         if !lane.keeps.is_empty() {
             self.keep_all(lane, target);
         }
+    }
+
+    fn draw_alternative(&self, lane: &mut Lane) {
+        let weights = || self.stream.mix.iter().map(|it| u64::from(it.weight));
+        let mut drawn = lane.rng.below(weights().sum::<u64>().max(1));
+        let reached = weights().position(|weight| {
+            let reached = drawn < weight;
+            drawn = drawn.saturating_sub(weight);
+            reached
+        });
+        lane.alternative = reached.unwrap_or(0);
     }
 
     fn keep_all(&self, lane: &mut Lane, target: usize) {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use workload::{Expect, Request, Rng, Sampler, Stream};
+use workload::{Class, Expect, Request, Rng, Sampler, Stream};
 
 use super::gate::Gate;
 use super::opening::open;
@@ -53,6 +53,9 @@ pub struct Lane {
     pub keeps: Vec<Sampler>,
     pub kept: Vec<i64>,
     pub tally: Tally,
+    /// The same by what a round did, where they differ; and what the current one does.
+    pub mix: Vec<(Class, Tally)>,
+    pub alternative: usize,
     pub cost: ThreadCost,
 }
 
@@ -84,6 +87,8 @@ impl Lane {
             keeps: stream.keeps.iter().map(Sampler::from).collect(),
             kept: Vec::new(),
             tally: Tally::new(seconds),
+            mix: stream.mix.iter().map(|it| (it.class.clone(), Tally::new(seconds))).collect(),
+            alternative: 0,
             cost: ThreadCost::default(),
         })
     }
@@ -102,6 +107,16 @@ impl Lane {
         let limit = self.player.as_ref().and_then(Player::limit);
         self.tally.late += u64::from(limit.is_some_and(|limit| time > limit));
     }
+
+    /// Counts a round, as [`Tally::round`].
+    #[inline]
+    pub fn count(&mut self, at: u64, latency: u64, operations: u64, in_time: bool) {
+        self.tally.round(at, latency, operations, in_time);
+        if let Some((_, tally)) = self.mix.get_mut(self.alternative) {
+            tally.round(at, latency, operations, in_time);
+        }
+    }
+
     /// Replaces its connection.
     #[cold]
     pub fn renew(&mut self, stream: &Stream, gate: &Gate) -> Result<(), Error> {

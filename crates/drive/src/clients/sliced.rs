@@ -99,7 +99,7 @@ impl<'a> Tour<'a> {
             here: None,
             now: start,
             begun: start,
-            rests: context.stream.actions.iter().any(|a| matches!(a, Action::Rest(_))),
+            rests: context.stream.rests(),
             since: ThreadCost::default(),
             completing: false,
             ended: start,
@@ -173,7 +173,7 @@ impl<'a> Tour<'a> {
                     self.ended = self.now;
                     let at = self.now.nanos_since(self.start);
                     let lane = &mut self.lanes[slot.target];
-                    lane.tally.round(at, latency, operations, true);
+                    lane.count(at, latency, operations, true);
                     self.context.count(lane, slot.target);
                     if deadline.is_none() && self.work_done(slot.target) {
                         gate.complete(self.now - self.start);
@@ -314,9 +314,9 @@ impl<'a> Tour<'a> {
         let context = self.context;
         if self.stays[target].begun.is_none() {
             self.stays[target].begun = Some(self.now);
-            context.keep(&mut self.lanes[target], target);
+            context.begin(&mut self.lanes[target], target);
         }
-        while let Some(action) = context.stream.actions.get(self.stays[target].at) {
+        while let Some(action) = context.actions(&self.lanes[target]).get(self.stays[target].at) {
             if let Action::Rest(milliseconds) = action {
                 let over = self.now + Duration::from_millis(*milliseconds);
                 let over = *self.stays[target].rest.get_or_insert(over);

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
-use workload::{Class, Role, Step};
+use workload::{Class, Role, Step, Stream};
 
 use super::thread::{self, Failed, Finished, counted};
 use crate::clients::bundle;
@@ -235,16 +235,25 @@ impl Clients {
         let step = &self.load.step;
         let tallies = |class: &Class| {
             let class = class.clone();
-            finished.iter().filter(move |f| f.class == class).map(move |f| &f.lanes[target].0)
+            let all = finished.iter().flat_map(move |f| {
+                let counts = &f.lanes[target];
+                let mix = counts.mix.iter().map(|(class, tally)| (class, tally));
+                std::iter::once((&f.class, &counts.tally)).chain(mix)
+            });
+            all.filter(move |(of, _)| **of == class).map(|(_, tally)| tally)
         };
-        let mut present: Vec<_> = step.streams.iter().map(|stream| stream.class.clone()).collect();
+        let of = |stream: &Stream| {
+            let mix = stream.mix.iter().map(|it| it.class.clone());
+            std::iter::once(stream.class.clone()).chain(mix).collect::<Vec<_>>()
+        };
+        let mut present: Vec<_> = step.streams.iter().flat_map(of).collect();
         present.sort_unstable();
         present.dedup();
         let classes: Vec<_> = present
             .iter()
             .map(|class| sum(class, tallies(class), whole.as_secs_f64()).without(left_out))
             .collect();
-        let costs = || finished.iter().map(|f| f.lanes[target].1);
+        let costs = || finished.iter().map(|f| f.lanes[target].cost);
         let counted = classes.iter().find(|c| c.class == step.counted).map_or(0, |c| c.operations);
         let slices = self.slices(target, finished, measured);
         let mut outcome = Outcome {
@@ -262,7 +271,7 @@ impl Clients {
             slices,
             switch_ms: None,
             reported: None,
-            failures: failures(finished.iter().map(|f| (&f.class, &f.lanes[target].0))),
+            failures: failures(finished.iter().map(|f| (&f.class, &f.lanes[target].tally))),
             fatal: None,
             unfit: false,
         };
@@ -283,7 +292,7 @@ impl Clients {
         let targets = self.load.targets.len();
         let counted = |f: &&Finished| counted(&f.class, f.role, &self.load.step);
         let clients: Vec<_> =
-            finished.iter().filter(counted).map(|f| &f.lanes[target].0.slices[..]).collect();
+            finished.iter().filter(counted).map(|f| &f.lanes[target].tally.slices[..]).collect();
         slice::slices(Timetable::new(slices, targets), targets, target, measured, &clients)
     }
 
@@ -331,7 +340,7 @@ impl Clients {
 
 /// Operations so far on each target, of the class that the step counts.
 pub fn operations(step: &Step, board: &Board) -> Vec<u64> {
-    let counted = |(stream, done): (&workload::Stream, &workload::Padded<_>)| {
+    let counted = |(stream, done): (&Stream, &workload::Padded<_>)| {
         let done: i64 = std::sync::atomic::AtomicI64::load(&done.0, Ordering::Relaxed);
         if stream.class == step.counted { done as u64 } else { 0 }
     };

@@ -24,7 +24,15 @@ pub struct Finished {
     pub class: Class,
     pub role: Role,
     pub ended: Duration,
-    pub lanes: Vec<(Tally, ThreadCost)>,
+    pub lanes: Vec<Counts>,
+}
+
+/// A client's counts for a target.
+pub struct Counts {
+    pub tally: Tally,
+    /// By what a round did, where they differ.
+    pub mix: Vec<(Class, Tally)>,
+    pub cost: ThreadCost,
 }
 
 /// A client's failure.
@@ -114,7 +122,8 @@ pub fn run(
     let each = load.targets.len();
     for finished in finished.iter_mut().rev() {
         let own = lanes.split_off(lanes.len().saturating_sub(each));
-        finished.lanes = own.into_iter().map(|lane| (lane.tally, lane.cost)).collect();
+        let counts = |Lane { tally, mix, cost, .. }| Counts { tally, mix, cost };
+        finished.lanes = own.into_iter().map(counts).collect();
     }
     finished
 }

@@ -61,7 +61,7 @@ impl Part {
                 if sampler.draw == Draw::Now {
                     bytes.extend_from_slice(clock.text());
                 } else {
-                    sampler.text(source.rng, bytes);
+                    sampler.text(source, bytes);
                 }
                 drawn.push(0);
                 bytes.push(b'\'');

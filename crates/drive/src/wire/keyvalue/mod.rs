@@ -163,7 +163,7 @@ impl<E: KeyValueEngine> Session for EngineSession<E> {
                 for _ in 0..*count {
                     batch.add(key(sampler.number(source, &[])), |bytes| {
                         if let Some(value) = value {
-                            value.text(source.rng, bytes);
+                            value.text(source, bytes);
                         }
                     });
                 }

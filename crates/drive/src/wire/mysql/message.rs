@@ -333,19 +333,14 @@ fn lay_bound(
 /// never has to be moved.
 #[inline]
 fn lay_string(sampler: &Sampler, bytes: &mut Vec<u8>, source: &mut Source<'_>) {
-    let longest = match sampler.draw {
-        Draw::Text { max, .. } => max,
-        Draw::Digits { groups, digits } => groups.saturating_mul(digits.saturating_add(1)),
-        _ => 0,
-    };
     let at = bytes.len();
-    let room = match longest {
+    let room = match sampler.draw.longest().unwrap_or(0) {
         0..=0xfa => 1,
         0xfb..=0xffff => 3,
         _ => 9,
     };
     bytes.resize(at + room, 0);
-    sampler.text(source.rng, bytes);
+    sampler.text(source, bytes);
     let length = ((bytes.len() - at - room) as u64).to_le_bytes();
     match room {
         1 => bytes[at] = length[0],

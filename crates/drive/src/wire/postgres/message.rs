@@ -229,7 +229,7 @@ fn lay_bound(
             bytes.extend_from_slice(&[0; 4]);
             let width = sampler.draw.width();
             if type_oid(&sampler.draw) == oid::VARCHAR {
-                sampler.text(source.rng, bytes);
+                sampler.text(source, bytes);
                 drawn.push(0);
             } else if form == Form::Binary {
                 let value = number(sampler, source, clock, drawn).to_be_bytes();
