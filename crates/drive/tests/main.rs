@@ -20,3 +20,4 @@ mod sysbench;
 mod tpch;
 mod unmeasured;
 mod workloads;
+mod ycsb;

@@ -213,7 +213,7 @@ fn every_step_runs_on(reference: &str) {
         }
         ran.push(workload);
     }
-    assert_eq!(ran, ["insert", "sysbench", "select", "queries", "tpch"]);
+    assert_eq!(ran, ["insert", "sysbench", "select", "queries", "tpch", "ycsb"]);
 }
 
 #[test]

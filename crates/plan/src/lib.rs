@@ -94,3 +94,4 @@ pub use workloads::sysbench::{
 #[cfg(any(test, feature = "toys"))]
 pub use workloads::toy::ToyPlan;
 pub use workloads::tpch::{Scale, TPCH_STEPS, TpchPlan};
+pub use workloads::ycsb::{Requests, YCSB_STEPS, YcsbPlan};

@@ -39,6 +39,7 @@ mod terms;
 #[cfg(feature = "toys")]
 pub mod toy;
 pub mod tpch;
+pub mod ycsb;
 
 pub use class::{Class, Effect};
 pub use command::{Figures, Output, Program, fill};
@@ -74,6 +75,7 @@ pub fn benchmark(
         plan::WorkloadPlan::Select(plan) => select::benchmark(plan, dialect),
         plan::WorkloadPlan::Queries(plan) => queries::benchmark(plan, dialect),
         plan::WorkloadPlan::Tpch(plan) => tpch::benchmark(plan, dialect),
+        plan::WorkloadPlan::Ycsb(plan) => ycsb::benchmark(plan, dialect),
         plan::WorkloadPlan::Storage(plan) => storage::benchmark(plan, dialect),
         plan::WorkloadPlan::Program(plan) => Ok(program::benchmark(plan)),
         #[cfg(feature = "toys")]
@@ -101,6 +103,7 @@ pub fn catalogue(
         (None, plan::WorkloadPlan::Script(plan)) => script::catalogue(plan, count, dialect),
         (None, plan::WorkloadPlan::Queries(plan)) => queries::catalogue(plan, dialect),
         (None, plan::WorkloadPlan::Tpch(plan)) => tpch::catalogue(plan, dialect),
+        (None, plan::WorkloadPlan::Ycsb(plan)) => ycsb::catalogue(plan, count.rows, dialect),
         (None, plan::WorkloadPlan::Kv(plan)) => kv::catalogue(plan, count.rows, dialect),
         (None, _) => {
             Err(Error::Unfit { workload: "count without [count] file", needs: "statements" })

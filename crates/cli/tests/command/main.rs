@@ -56,3 +56,4 @@ mod tpch;
 mod trials;
 mod whole;
 mod workloads;
+mod ycsb;

@@ -13,6 +13,7 @@ mod tests;
 #[cfg(any(test, feature = "toys"))]
 pub(crate) mod toy;
 pub(crate) mod tpch;
+pub(crate) mod ycsb;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -85,6 +86,8 @@ register! {
     Queries(queries::QueriesPlan),
     /// The queries derived from TPC-H, `[workload.tpch]`.
     Tpch(tpch::TpchPlan),
+    /// The workloads derived from YCSB, `[workload.ycsb]`.
+    Ycsb(ycsb::YcsbPlan),
     /// fio on a directory or a device, `[workload.storage]`.
     Storage(storage::StoragePlan),
     /// Other people's programs, `[workload.program]`.
