@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use reference::{Form as ParsedForm, Reference as ParsedReference};
+use reference::{Form as ParsedForm, Package, Reference as ParsedReference};
 
 use crate::obtain::release::Release;
 use crate::obtain::source::Source;
@@ -27,6 +27,8 @@ pub(crate) enum Form {
     Release(Release),
     /// `path:/usr/lib/postgresql/15`: an installation, the directory above `bin`.
     Path(PathBuf),
+    /// `deb:postgresql-17`: a package of the machine's own distribution.
+    Package(Package),
     /// `git:~/src/postgres#REL_14_3`, `src:postgresql-15.8.tar.bz2`: built from source.
     Source(Source),
     /// `postgres://user@host/database`: a running server.
@@ -49,6 +51,7 @@ impl FromStr for Reference {
             ParsedForm::Alone => return Err(unknown()),
             ParsedForm::Release(version) => Form::Release(Release::parse(kind, &version)?),
             ParsedForm::Path(path) => Form::Path(path),
+            ParsedForm::Package(package) => Form::Package(package),
             ParsedForm::Source(tree) => {
                 Form::Source(Source { tree, options: BuildOptions::default() })
             }
@@ -101,6 +104,10 @@ impl fmt::Display for Reference {
                 write!(formatter, "path:{}", path.display())
             }
             Form::Path(path) => write!(formatter, "{name}@path:{}", path.display()),
+            Form::Package(package) if reference::of_package(&package.name) == Some(name) => {
+                package.fmt(formatter)
+            }
+            Form::Package(package) => write!(formatter, "{name}@{package}"),
             Form::Source(source) => write!(formatter, "{name}@{}", source.tree),
             Form::Running(endpoint) => endpoint.fmt(formatter),
         }

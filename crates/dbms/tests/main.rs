@@ -12,6 +12,7 @@ mod fetching;
 mod measuring;
 mod mysql;
 mod nothing;
+mod packages;
 mod postgres;
 mod rocksdb;
 mod transport;

@@ -20,6 +20,7 @@
 mod hide;
 mod mysql;
 mod name;
+mod package;
 mod parse;
 mod password;
 mod postgres;
@@ -33,12 +34,13 @@ pub use hide::{
     without_passwords,
 };
 pub use name::{variant_name, variant_names};
+pub use package::Package;
 pub use parse::{Form, ParseError, Reference, hidden, in_folder, split_name};
 pub use password::{Disclosure, Password, Withheld};
 pub use postgres::postgres_socket;
 pub use server::{Host, Server, host_and_port};
 pub use source::{Repository, SourceTree};
-pub use systems::url_form;
+pub use systems::{of_package, url_form};
 
 #[cfg(test)]
 mod secrecy;

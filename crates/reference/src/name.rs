@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::systems::SYSTEMS;
-use crate::{Form, Host, Reference, SourceTree};
+use crate::{Form, Host, Package, Reference, SourceTree};
 
 /// A name for a variant: `postgres@13.7` → `pg13.7`, `path:/opt/pg-new` → `pg-new`,
 /// `path:/usr/lib/postgresql/15` → `pg15`, `git:~/src/postgres#REL_14_3` → `pg-REL_14_3`,
@@ -37,6 +37,8 @@ fn name(reference: &Reference) -> String {
             let digit = name.starts_with(|c: char| c.is_ascii_digit());
             if digit { format!("{short}{name}") } else { name }
         }
+        Form::Package(Package { name, version: None }) => name.clone(),
+        Form::Package(Package { name, version: Some(version) }) => format!("{name}-{version}"),
         Form::Source(SourceTree::Git { revision, .. }) => {
             // A full commit is too long for a name.
             let digits = revision.len() >= 40 && revision.chars().all(|c| c.is_ascii_hexdigit());
@@ -106,6 +108,8 @@ mod tests {
             ("git:/srv/pg#0123456789abcdef0123456789abcdef01234567", "pg-0123456789"),
             ("git:/srv/pg", "pg-HEAD"),
             ("src:/tmp/postgresql-15.8.tar.bz2", "pg-postgresql-15.8"),
+            ("deb:postgresql-17", "postgresql-17"),
+            ("deb:postgresql-15=15.8-0+deb12u1", "postgresql-15-15.8-0-deb12u1"),
         ] {
             assert_eq!(variant_name(text), name, "{text}");
         }

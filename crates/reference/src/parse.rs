@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use crate::hide::{names_password, without_passwords};
 use crate::postgres::is_whole_connection_string;
-use crate::{Repository, Server, SourceTree, systems};
+use crate::{Package, Repository, Server, SourceTree, systems};
 
 /// The system that a text means if it names none.
 const USUAL: &str = "postgres";
@@ -28,6 +28,8 @@ pub enum Form {
     Release(String),
     /// `path:/usr/lib/postgresql/15`: an installation.
     Path(PathBuf),
+    /// `deb:postgresql-17`: a package of the machine's own distribution.
+    Package(Package),
     /// `git:~/src/postgres#REL_14_3`, `src:postgresql-15.8.tar.bz2`: built from source.
     Source(SourceTree),
     /// `postgres://user@host/database`, `host=db user=me`: a running server.
@@ -72,6 +74,15 @@ impl FromStr for Reference {
             Form::Path(PathBuf::from(path))
         } else if let Some(source) = SourceTree::parse(rest) {
             Form::Source(source.map_err(ParseError::new)?)
+        } else if let Some(package) = Package::parse(rest) {
+            let refused = |problem| ParseError::new((shown(text), problem));
+            let package = package.map_err(refused)?;
+            let system = match system.strip_suffix('@') {
+                Some(system) => system,
+                None => systems::of_package(&package.name)
+                    .ok_or_else(|| refused("put a system in front, as in mysql@deb:NAME"))?,
+            };
+            return Ok(Self { system: system.to_owned(), form: Form::Package(package) });
         } else if system.is_empty() && is_name(rest) {
             return Ok(Self { system: rest.to_owned(), form: Form::Alone });
         } else if !system.is_empty() && rest.chars().all(of_version) {
@@ -81,7 +92,7 @@ impl FromStr for Reference {
                 true => {
                     "a path has path: in front, as in path:/usr/lib/postgresql/15, or none@path:/mnt/a for a directory without a DBMS"
                 }
-                false => "expected a system and a version, a path, a source or a URL",
+                false => "expected a system and a version, a path, a package, a source or a URL",
             };
             return Err(ParseError::new((shown(text), problem)));
         };
@@ -200,6 +211,15 @@ mod tests {
         let path = Form::Path("/usr".into());
         assert_eq!(parse("path:/usr"), of("postgres", path.clone()));
         assert_eq!(parse("mariadb@path:/usr"), of("mariadb", path));
+        let package = |name: &str, version: Option<&str>| {
+            Form::Package(Package { name: name.to_owned(), version: version.map(str::to_owned) })
+        };
+        assert_eq!(parse("deb:postgresql-17"), of("postgres", package("postgresql-17", None)));
+        assert_eq!(
+            parse("deb:mariadb-server-core=1:10.11.19-0+deb12u1"),
+            of("mariadb", package("mariadb-server-core", Some("1:10.11.19-0+deb12u1")))
+        );
+        assert_eq!(parse("mysql@deb:percona-x"), of("mysql", package("percona-x", None)));
         assert_eq!(parse("path:a@b"), of("postgres", Form::Path("a@b".into())));
         let tarball = Form::Source(SourceTree::Tarball("x@1.tar".into()));
         assert_eq!(parse("src:x@1.tar"), of("postgres", tarball));
@@ -217,6 +237,10 @@ mod tests {
     #[test]
     fn impossible_texts_are_reported_without_what_may_be_a_password() {
         assert!(error("path:").contains("path is missing"));
+        assert!(error("deb:").contains("the name of a package"));
+        assert!(error("deb:--help").contains("the name of a package"));
+        assert!(error("deb:postgresql-17=-o").contains("a version of the package"));
+        assert!(error("deb:percona-x").contains("put a system in front"));
         assert!(error("path:mysql://me:s3cret@h").contains("URL"));
         assert!(error("postgres@git:#master").contains("repository"));
         assert!(error("postgres@13.7 x").contains('…'));
@@ -336,6 +360,9 @@ mod tests {
                         Form::Path(path) => {
                             let end = format!("path:{}", path.display());
                             prop_assert!(text.trim().ends_with(&end), "{end}");
+                        }
+                        Form::Package(package) => {
+                            prop_assert!(text.trim().ends_with(&package.to_string()), "{package}");
                         }
                         Form::Source(_) | Form::Running(_) => {}
                     }

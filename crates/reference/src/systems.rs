@@ -12,6 +12,8 @@ pub(crate) struct System {
     pub(crate) short: &'static str,
     /// The schemes of its running servers' URLs.
     pub(crate) schemes: &'static [&'static str],
+    /// The beginning of its packages' names; empty if there are none.
+    packages: &'static str,
     /// Reads such a URL, of the system of this name.
     read: Option<Read>,
 }
@@ -23,12 +25,31 @@ pub(crate) static SYSTEMS: [System; 4] = [
         name: "postgres",
         short: "pg",
         schemes: &["postgres", "postgresql"],
+        packages: "postgresql",
         read: Some(postgres::read_url),
     },
-    System { name: "mysql", short: "my", schemes: &["mysql"], read: Some(mysql::read_url) },
-    System { name: "mariadb", short: "ma", schemes: &["mariadb"], read: Some(mysql::read_url) },
-    System { name: "rocksdb", short: "rx", schemes: &[], read: None },
+    System {
+        name: "mysql",
+        short: "my",
+        schemes: &["mysql"],
+        packages: "mysql",
+        read: Some(mysql::read_url),
+    },
+    System {
+        name: "mariadb",
+        short: "ma",
+        schemes: &["mariadb"],
+        packages: "mariadb",
+        read: Some(mysql::read_url),
+    },
+    System { name: "rocksdb", short: "rx", schemes: &[], packages: "", read: None },
 ];
+
+/// The system that a package of Debian has, by its name, if that says it.
+pub fn of_package(name: &str) -> Option<&'static str> {
+    let fits = |system: &&System| !system.packages.is_empty() && name.starts_with(system.packages);
+    SYSTEMS.iter().find(fits).map(|system| system.name)
+}
 
 fn of_scheme(scheme: &str) -> Option<&'static System> {
     SYSTEMS.iter().find(|system| system.schemes.contains(&scheme))

@@ -1,7 +1,7 @@
 //! A kind of system under test: how it is named, obtained, built and started.
 
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use reference::Server;
 
@@ -46,6 +46,11 @@ pub trait Kind: fmt::Debug + Sync {
     /// The address of a running one, if it is reached like that.
     fn endpoint(&self, _server: Server) -> Option<Endpoint> {
         None
+    }
+
+    /// The root of an installation in the `tree` of its package.
+    fn packaged(&self, tree: &Path) -> PathBuf {
+        tree.to_path_buf()
     }
 
     /// Describes the installation in `root`, without its source, which the caller knows. Its

@@ -94,13 +94,7 @@ impl Layout {
 
     /// The environment variable that the server needs to find its libraries.
     pub(super) fn environment(&self) -> Option<(&'static str, OsString)> {
-        if self.libraries.is_empty() {
-            return None;
-        }
-        let inherited = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
-        let inherited: Vec<PathBuf> = std::env::split_paths(&inherited).collect();
-        let all = self.libraries.iter().chain(&inherited);
-        std::env::join_paths(all).ok().map(|path| ("LD_LIBRARY_PATH", path))
+        launch::libraries(&self.libraries)
     }
 
     /// A command that runs the server's program as `user`. The program blocks SIGQUIT.

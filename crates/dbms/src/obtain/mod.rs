@@ -1,7 +1,8 @@
 //! Obtaining binaries: from the cache, an archive, a source, or where they are.
 //!
-//! A `release` is fetched (`fetch`), a `source` is built (`build`). The result is `installed` in
-//! the `cache`; `listed` says which versions there are. `unpack` reads what archives contain, `elf`
+//! A `release` is fetched (`fetch`), a `source` is built (`build`), one of the distribution's
+//! `packages` is unpacked. The result is `installed` in the `cache`; `listed` says which versions
+//! there are. `unpack` reads what archives contain, `elf`
 //! a binary's facts about its build, and `code` whether two installations have the same code.
 
 pub(crate) mod build;
@@ -11,6 +12,7 @@ pub(crate) mod elf;
 pub(crate) mod fetch;
 pub(crate) mod installed;
 pub(crate) mod listed;
+pub(crate) mod packages;
 pub(crate) mod release;
 pub(crate) mod source;
 pub(crate) mod unpack;
@@ -65,6 +67,7 @@ pub fn obtain_interruptible(
             let root = std::fs::canonicalize(&root).unwrap_or(root);
             describe(&root, format!("path:{}", root.display()))
         }
+        Form::Package(package) => packages::obtain(kind, package, cache, &user()?, progress),
         Form::Source(source) => build::obtain(kind, source, cache, &user()?, interrupted, progress),
         Form::Running(endpoint) => kind.describe_running(endpoint),
     }

@@ -1,11 +1,36 @@
 //! An installation on this machine, and how it was built.
 
-use std::path::Path;
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use super::facts;
 use crate::api::builds::{BANNER, CC, CFLAGS, CONFIGURE};
 use crate::process::launch;
 use crate::{Error, Installation, ServerUser};
+
+/// The directory above `bin` in the tree of a package: of Debian's, `usr/lib/postgresql/17`.
+pub(super) fn packaged(tree: &Path) -> PathBuf {
+    let all = tree.join("usr/lib/postgresql");
+    let versions = fs::read_dir(&all).into_iter().flatten().flatten().map(|entry| entry.path());
+    versions.filter(|it| it.join("bin/postgres").is_file()).max().unwrap_or(all)
+}
+
+/// The environment variable that programs in `bin_dir` need to find the libraries that were
+/// unpacked with them, if they were not installed.
+pub(super) fn environment(bin_dir: &Path) -> Option<(&'static str, OsString)> {
+    let below = |usr: &&Path| usr.ends_with("usr") && usr.parent() != Some(Path::new("/"));
+    let usr = bin_dir.ancestors().find(below)?;
+    launch::libraries(&[usr.join(format!("lib/{}-linux-gnu", std::env::consts::ARCH))])
+}
+
+/// A command that runs one of the installation's programs as `user`.
+pub(super) fn command(program: &Path, user: &ServerUser) -> Result<Command, Error> {
+    let mut command = launch::command(program, user, &[])?;
+    command.envs(environment(program));
+    Ok(command)
+}
 
 /// Describes the installation in `root`. Its programs are run as `user`, like its servers.
 pub(super) fn describe(root: &Path, user: &ServerUser) -> Result<Installation, Error> {
@@ -59,7 +84,7 @@ fn version_in(banner: &str) -> Option<&str> {
 }
 
 fn say(program: &Path, argument: &str, user: &ServerUser) -> Result<String, Error> {
-    let mut command = launch::command(program, user, &[])?;
+    let mut command = command(program, user)?;
     command.arg(argument);
     let output = launch::output(command, None)?;
     if output.status.success() {
@@ -73,7 +98,6 @@ fn say(program: &Path, argument: &str, user: &ServerUser) -> Result<String, Erro
 mod tests {
     use super::*;
     use crate::data::paths;
-    use std::fs;
 
     #[test]
     fn finds_versions() {

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::binaries;
 use crate::data::prepared;
 use crate::process::launch;
 use crate::{Error, ServerSpec};
@@ -57,7 +58,7 @@ fn is_option(option: &str, short: &str, long: &str) -> bool {
 /// The data directory that initdb creates for `spec`, created if it does not exist.
 pub(super) fn prepare(spec: &ServerSpec<'_>, bin_dir: &Path) -> Result<PathBuf, Error> {
     prepared::prepare(spec, bin_dir, "pgdata-", "template 2", |made| {
-        let mut initdb = launch::command(bin_dir.join("initdb"), &spec.user, &[])?;
+        let mut initdb = binaries::command(&bin_dir.join("initdb"), &spec.user)?;
         initdb
             .arg("-D")
             .arg(made)
@@ -68,7 +69,7 @@ pub(super) fn prepare(spec: &ServerSpec<'_>, bin_dir: &Path) -> Result<PathBuf, 
             .args(&spec.initdb);
         launch::run(initdb, &format!("preparing a data directory for {}", spec.name), None)?;
         let postgres = bin_dir.join("postgres");
-        let mut single = launch::command(&postgres, &spec.user, &[])?;
+        let mut single = binaries::command(&postgres, &spec.user)?;
         single.args(["--single", "-j", "-D"]).arg(made).arg("template1");
         let sql = format!("CREATE DATABASE {ROLE} OWNER {ROLE};\n\n");
         let output = launch::run(single, "creating the database", Some(&sql))?;

@@ -31,7 +31,7 @@ mod settle;
 mod tables;
 mod waits;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use reference::Server;
 
@@ -73,6 +73,10 @@ impl Kind for Postgres {
 
     fn endpoint(&self, server: Server) -> Option<Endpoint> {
         Some(Endpoint::Postgres(server))
+    }
+
+    fn packaged(&self, tree: &Path) -> PathBuf {
+        binaries::packaged(tree)
     }
 
     fn describe(&self, root: &Path, user: &ServerUser) -> Result<Installation, Error> {

@@ -6,6 +6,7 @@ use std::path::Path;
 use reference::postgres_socket;
 
 use super::access::Access;
+use super::binaries;
 use super::config;
 use super::control::Control;
 use super::initdb::{self, ROLE};
@@ -44,7 +45,7 @@ pub(super) fn start(spec: &ServerSpec<'_>, origin: Option<&Origin<'_>>) -> Resul
     let data = site.data.clone();
     access.release();
     let mut process = site.start(SIGNALS, |command| {
-        command.arg("-D").arg(&data);
+        command.arg("-D").arg(&data).envs(binaries::environment(bin_dir));
     })?;
     let mut control = Control::new(Endpoint::Postgres(Server {
         host: Host::Socket(socket),
@@ -79,7 +80,7 @@ fn check_settings(
     let check = site.root.join("check");
     site.make_private(&check)?;
     site.rewrite(template, &check.join("postgresql.conf"), text)?;
-    let mut command = launch::command(&site.program, &spec.user, &[])?;
+    let mut command = binaries::command(&site.program, &spec.user)?;
     command.arg("-D").arg(&check).args(["-C", "port"]);
     let outcome = launch::run(command, "checking the configuration", None);
     fs::remove_dir_all(&check).map_err(Error::io("remove", &check))?;

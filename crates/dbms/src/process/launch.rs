@@ -1,5 +1,6 @@
 //! Running programs as the unprivileged user.
 
+use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::fd::AsRawFd;
@@ -74,6 +75,18 @@ pub(crate) fn command_in(
         });
     }
     Ok(command)
+}
+
+/// The environment variable with which a program finds libraries in these directories first.
+pub(crate) fn libraries(directories: &[PathBuf]) -> Option<(&'static str, OsString)> {
+    const NAME: &str = "LD_LIBRARY_PATH";
+    if directories.is_empty() {
+        return None;
+    }
+    let inherited = std::env::var_os(NAME).unwrap_or_default();
+    let inherited: Vec<PathBuf> = std::env::split_paths(&inherited).collect();
+    let all = directories.iter().chain(&inherited);
+    std::env::join_paths(all).ok().map(|path| (NAME, path))
 }
 
 /// Prepares the new process, before it gives up permissions and becomes the program.
