@@ -22,7 +22,7 @@ pub fn scripts(texts: &[(&str, u32)], sent: Sent) -> Scripts {
     Scripts { scripts, symbols, given, scale: 1, sent, max_tries: 1, latency_limit: None }
 }
 
-fn stream(client: u32, scripts: &Arc<Scripts>, end: End) -> Stream {
+pub fn stream(client: u32, scripts: &Arc<Scripts>, end: End) -> Stream {
     Stream { scripts: Some(Arc::clone(scripts)), end, ..Stream::new(client, TRANSACTION) }
 }
 

@@ -303,6 +303,14 @@ pub enum EvalError {
     /// `permute` of nothing.
     #[error("permute() needs a size above 0, found {0}")]
     PermuteSize(i64),
+    /// The index of a text that is none of those to choose from.
+    #[error("expected an index below {count}, found {found}")]
+    Index {
+        /// The number of texts.
+        count: usize,
+        /// The index.
+        found: i64,
+    },
     /// A variable that holds no time to sleep.
     #[error("expected a whole number as time to sleep, found {0:?}")]
     Sleep(String),

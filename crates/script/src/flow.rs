@@ -169,7 +169,9 @@ pub fn check(scripts: &[Script], symbols: &Symbols, protocol: Protocol) -> Resul
                 (Action::StartPipeline, Protocol::Simple) => Err(Problem::Pipeline(
                     "the simple protocol has no pipelines; choose extended or prepared",
                 )),
-                (Action::Sql(sql), Protocol::Extended) => sql.numbered(symbols).map(drop),
+                (Action::Sql(sql), Protocol::Extended) => {
+                    sql.numbered(symbols, |_| String::new()).map(drop)
+                }
                 _ => Ok(()),
             };
             problem.map_err(|problem| error(script, command.place, problem))?;

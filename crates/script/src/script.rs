@@ -16,6 +16,20 @@ pub struct Script {
     pub(crate) mentions: Vec<(Slot, Position)>,
 }
 
+impl Script {
+    /// Has each `\set` of a variable assign the text of that index, from 0.
+    pub fn choose(&mut self, variable: Slot, among: &[String]) {
+        for Command { action, .. } in &mut self.commands {
+            if let Action::Set { slot, expr } = action
+                && *slot == variable
+            {
+                let index = std::mem::replace(expr, Expr::Constant(Scalar::Null));
+                *action = Action::Choose { slot: *slot, index, among: among.to_vec() };
+            }
+        }
+    }
+}
+
 /// A step of a script.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Command {
@@ -37,6 +51,15 @@ pub enum Action {
         slot: Slot,
         /// Its new value.
         expr: Expr,
+    },
+    /// Assign one of several texts. pgbench has no such command: [`Script::choose`] makes it.
+    Choose {
+        /// The variable.
+        slot: Slot,
+        /// The index of the text.
+        index: Expr,
+        /// The texts.
+        among: Vec<String>,
     },
     /// `\if` and `\elif`: go on with the next command if the condition holds
     /// ([`Scalar::truth`]).
@@ -163,10 +186,10 @@ pub enum Results {
     All,
 }
 
-/// An SQL command for the extended protocol.
+/// An SQL command whose values are sent apart from its text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Numbered {
-    /// The text, with `$1`, `$2`, … for its variables.
+    /// The text, with a mark for each of its variables.
     pub text: String,
     /// The variables in order of occurrence. One that occurs twice is two parameters.
     pub parameters: Vec<Slot>,
@@ -192,21 +215,26 @@ impl Sql {
         }
     }
 
-    /// The text for the extended protocol and for prepared statements.
+    /// The text for the extended protocol and for prepared statements. `mark` makes the mark of a
+    /// variable from its number, such as `$1`.
     ///
     /// pgbench also makes parameters of names inside quotes and comments, which servers then
     /// refuse. Here, comments and names that nothing sets stay as they are.
     ///
     /// # Errors
     /// [`Problem::QuotedVariable`] and [`Problem::TooManyVariables`].
-    pub fn numbered(&self, symbols: &Symbols) -> Result<Numbered, Problem> {
+    pub fn numbered(
+        &self,
+        symbols: &Symbols,
+        mark: impl Fn(usize) -> String,
+    ) -> Result<Numbered, Problem> {
         let (mut text, mut parameters) = (String::new(), Vec::new());
         for piece in &self.pieces {
             match piece {
                 Piece::Text(piece) => text.push_str(piece),
                 Piece::Variable { slot, inside: Inside::Nothing } => {
                     parameters.push(*slot);
-                    text.push_str(&format!("${}", parameters.len()));
+                    text.push_str(&mark(parameters.len()));
                 }
                 Piece::Variable { slot, inside } => {
                     let name = symbols.name(*slot);
@@ -249,6 +277,30 @@ pub fn initial<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_text_is_chosen_by_its_index() {
+        let mut symbols = Symbols::new();
+        let text = "\\set n 1 + :scale\n\\set other 0\nSELECT :n, :other;\n";
+        let mut script = crate::parse("test", text, &mut symbols).unwrap();
+        let among = ["zero", "one", "two"].map(str::to_owned);
+        script.choose(symbols.slot("n").unwrap(), &among);
+        let actions: Vec<_> = script.commands.iter().map(|it| &it.action).collect();
+        let [Action::Choose { index, among, .. }, Action::Set { .. }, _] = actions[..] else {
+            panic!("{actions:?}")
+        };
+        let mut variables = symbols.values();
+        let mut chosen = |scale| {
+            variables[Symbols::SCALE.index()] = scale;
+            let index = index.evaluate(&variables, &mut || 0)?;
+            index.chosen(among).map(str::to_owned)
+        };
+        assert_eq!(chosen(Scalar::Int(1).into()).as_deref(), Ok("two"));
+        let above = EvalError::Index { count: 3, found: 3 };
+        assert_eq!(chosen(Scalar::Int(2).into()), Err(above));
+        assert_eq!(chosen(Scalar::Int(-2).into()), Err(EvalError::Index { count: 3, found: -1 }));
+        assert!(chosen(Scalar::Null.into()).is_err());
+    }
 
     #[test]
     fn sleeps_are_whole_numbers_of_their_unit() {

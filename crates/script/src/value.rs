@@ -41,6 +41,16 @@ impl Scalar {
         }
     }
 
+    /// The text of this index.
+    ///
+    /// # Errors
+    /// [`EvalError::Index`] if there is none, [`EvalError::Coercion`] if this is no number.
+    pub fn chosen(self, among: &[String]) -> Result<&str, EvalError> {
+        let found = self.int()?;
+        let text = usize::try_from(found).ok().and_then(|index| among.get(index));
+        text.map(String::as_str).ok_or(EvalError::Index { count: among.len(), found })
+    }
+
     #[inline]
     pub(crate) fn boolean(self) -> Result<bool, EvalError> {
         match self {

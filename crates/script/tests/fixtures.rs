@@ -14,6 +14,7 @@ fn listed(script: &Script, symbols: &Symbols) -> String {
             .unwrap();
         match &command.action {
             Action::Set { slot, .. } => write!(list, "set {}", symbols.name(*slot)).unwrap(),
+            Action::Choose { slot, .. } => write!(list, "choose {}", symbols.name(*slot)).unwrap(),
             Action::Branch { otherwise, .. } => write!(list, "else go to {otherwise}").unwrap(),
             Action::Jump(to) => write!(list, "go to {to}").unwrap(),
             Action::Sleep(sleep) => {
@@ -123,7 +124,7 @@ fn parameters_are_numbered_in_order() {
     let text = "\\set a 1\n\\set b 2\nSELECT :a, :b, :a, '1:x' -- :a\n;";
     let script = parse("numbered", text, &mut symbols).unwrap();
     let Action::Sql(sql) = &script.commands[2].action else { panic!() };
-    let numbered = sql.numbered(&symbols).unwrap();
+    let numbered = sql.numbered(&symbols, |n| format!("${n}")).unwrap();
     assert_eq!(numbered.text, "SELECT $1, $2, $3, '1:x' -- :a\n;");
     let names: Vec<_> = numbered.parameters.iter().map(|slot| symbols.name(*slot)).collect();
     assert_eq!(names, ["a", "b", "a"]);

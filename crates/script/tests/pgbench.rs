@@ -270,7 +270,11 @@ fn sent(text: &str, extended: bool) -> Vec<String> {
                 let mut bytes = Vec::new();
                 sql.simple(&symbols, &variables, &mut bytes);
                 let text = String::from_utf8(bytes).unwrap();
-                sent.push(if extended { sql.numbered(&symbols).unwrap().text } else { text });
+                sent.push(if extended {
+                    sql.numbered(&symbols, |n| format!("${n}")).unwrap().text
+                } else {
+                    text
+                });
                 if let Some(store) = &sql.store {
                     // All statements with one return the column x with 5.
                     if let Some(slot) = symbols.slot(&format!("{}x", store.prefix)) {

@@ -150,7 +150,7 @@ fn numbers(sql: &Sql, symbols: &Symbols) -> Result<(), TestCaseError> {
     let mut bytes = Vec::new();
     sql.simple(symbols, &symbols.values(), &mut bytes);
     let named = String::from_utf8(bytes).unwrap();
-    match sql.numbered(symbols) {
+    match sql.numbered(symbols, |n| format!("${n}")) {
         Ok(Numbered { text, parameters }) => {
             prop_assert!(parameters.len() <= Sql::MOST_PARAMETERS);
             let names: usize = parameters.iter().map(|slot| symbols.name(*slot).len() + 1).sum();

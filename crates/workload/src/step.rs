@@ -138,7 +138,8 @@ pub struct Stream {
     pub refresh: Option<Refresh>,
     /// A shared cell to which the operations of each finished round are added.
     pub adds_to: Option<Cell>,
-    /// pgbench scripts that it runs instead of its actions.
+    /// pgbench scripts that it runs instead of its actions. With a mix, each is what one of the
+    /// alternatives does, in the same order.
     pub scripts: Option<Arc<Scripts>>,
     /// The rows that its queries must find over the whole step, if fewer rows would mean that they
     /// looked in the wrong place.

@@ -202,17 +202,22 @@ impl Context<'_> {
     #[inline]
     pub fn round(&self, lane: &mut Lane, target: usize) -> Result<Round, Error> {
         self.reconnect(lane)?;
-        if let Some(player) = &mut lane.player {
-            let played = player.transaction(
-                lane.session.as_mut(),
-                &mut lane.rng,
-                self.gate,
-                &mut lane.tally,
-            );
-            return played;
+        if lane.player.is_some() {
+            return self.play(lane);
         }
         let before = lane.rng.clone();
         self.attempt(lane, target).or_else(|error| self.again(lane, target, &before, error))
+    }
+
+    /// A round that is a script.
+    fn play(&self, lane: &mut Lane) -> Result<Round, Error> {
+        let mixed = !self.stream.mix.is_empty();
+        if mixed {
+            self.draw_alternative(lane);
+        }
+        let Some(player) = &mut lane.player else { return Ok(Round::Ended) };
+        let (which, session) = (mixed.then_some(lane.alternative), lane.session.as_mut());
+        player.transaction(which, session, &mut lane.rng, self.gate, &mut lane.tally)
     }
 
     /// Repeats a round that failed, until it succeeds or has failed too often.

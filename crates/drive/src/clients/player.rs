@@ -88,18 +88,19 @@ impl Player {
         self.scripts.latency_limit.map(Duration::from_secs_f64)
     }
 
-    /// Runs a script, as often as it may be tried.
+    /// Runs the script of this index, or one that is drawn by weight, as often as it may be tried.
     ///
     /// # Errors
     /// Any error that would end a client of pgbench.
     pub fn transaction(
         &mut self,
+        which: Option<usize>,
         session: &mut dyn Session,
         rng: &mut Rng,
         gate: &Gate,
         tally: &mut Tally,
     ) -> Result<Round, Error> {
-        let which = self.choose(rng);
+        let which = which.unwrap_or_else(|| self.choose(rng));
         let tries = self.scripts.max_tries;
         let begin = (tries != 1).then(|| (rng.clone(), gate.now()));
         if begin.is_some() {
@@ -177,6 +178,11 @@ impl Player {
                 Action::Set { slot, expr } => {
                     let value = self.evaluate(expr, rng).map_err(failed)?;
                     self.variables[slot.index()] = value.into();
+                }
+                Action::Choose { slot, index, among } => {
+                    let index = self.evaluate(index, rng).map_err(failed)?;
+                    let text = index.chosen(among).map_err(failed)?;
+                    self.variables[slot.index()] = Value::Text(text.to_owned());
                 }
                 Action::Branch { condition, otherwise } => {
                     if !self.evaluate(condition, rng).map_err(failed)?.truth() {

@@ -18,8 +18,10 @@ mod command {
 }
 
 /// Types of parameters (MySQL's manual, `enum_field_types`).
-mod kind {
+pub mod kind {
     pub const LONG: u8 = 3;
+    pub const DOUBLE: u8 = 5;
+    pub const NULL: u8 = 6;
     pub const LONGLONG: u8 = 8;
     pub const DATETIME: u8 = 12;
     pub const VAR_STRING: u8 = 253;
@@ -89,10 +91,17 @@ pub fn query(text: &[u8]) -> Vec<u8> {
 }
 
 /// The message that has a statement parsed.
-pub fn prepare(statement: &Statement) -> Vec<u8> {
-    let mut text = String::new();
-    marked(&statement.pieces, &mut text);
+pub fn prepare(text: &str) -> Vec<u8> {
     one(command::PREPARE, text.as_bytes())
+}
+
+/// The beginning of the message that executes the statement of this number, without its length.
+pub fn execute(number: u32) -> Vec<u8> {
+    let mut bytes = vec![0, 0, 0, 0, command::EXECUTE];
+    bytes.extend_from_slice(&number.to_le_bytes());
+    // No cursor; one iteration.
+    bytes.extend_from_slice(&[0, 1, 0, 0, 0]);
+    bytes
 }
 
 /// The message that ends a connection.
@@ -100,8 +109,14 @@ pub fn quit() -> Vec<u8> {
     one(command::QUIT, &[])
 }
 
-/// Appends the text with a `?` in place of each drawn value.
-fn marked(pieces: &[Piece], text: &mut String) {
+/// The text with a `?` in place of each drawn value.
+pub fn marked(statement: &Statement) -> String {
+    let mut text = String::new();
+    mark(&statement.pieces, &mut text);
+    text
+}
+
+fn mark(pieces: &[Piece], text: &mut String) {
     for piece in pieces {
         match piece {
             Piece::Text(part) => text.push_str(part),
@@ -111,7 +126,7 @@ fn marked(pieces: &[Piece], text: &mut String) {
                     if index > 0 {
                         text.push(',');
                     }
-                    marked(row, text);
+                    mark(row, text);
                 }
             }
         }
@@ -159,10 +174,7 @@ impl Template {
     /// The message that executes the statement that the server knows by this number.
     pub fn execute(number: u32, statement: &Statement) -> Template {
         let draws = statement.draws();
-        let mut bytes = vec![0, 0, 0, 0, command::EXECUTE];
-        bytes.extend_from_slice(&number.to_le_bytes());
-        // No cursor; one iteration.
-        bytes.extend_from_slice(&[0, 1, 0, 0, 0]);
+        let mut bytes = execute(number);
         let mut types = Types::Left;
         if !draws.is_empty() {
             // None of the values is a NULL; types follow.
@@ -327,6 +339,20 @@ fn lay_bound(
             }
         }
     }
+}
+
+/// Appends a text after its length.
+pub fn string(text: &[u8], bytes: &mut Vec<u8>) {
+    let length = (text.len() as u64).to_le_bytes();
+    match text.len() {
+        0..=0xfa => bytes.push(length[0]),
+        0xfb..=0xffff => bytes.extend_from_slice(&[0xfc, length[0], length[1]]),
+        _ => {
+            bytes.push(0xfe);
+            bytes.extend_from_slice(&length);
+        }
+    }
+    bytes.extend_from_slice(text);
 }
 
 /// Appends drawn text after its length. The room for that depends on the longest text, so the text

@@ -9,6 +9,7 @@ mod connect;
 mod message;
 mod reply;
 mod row;
+mod scripted;
 mod session;
 
 pub use connect::Mysql;

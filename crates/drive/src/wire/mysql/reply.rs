@@ -3,10 +3,10 @@
 use super::row::{self, Column};
 use super::{HEADER, LONGEST, lenenc};
 use crate::error::{Error, ErrorKind, ServerError};
-use crate::wire::Reply;
 use crate::wire::digest::Digest;
 use crate::wire::received::Received;
 use crate::wire::socket::Socket;
+use crate::wire::{Kept, Reply};
 
 /// First bytes of packets.
 pub mod first {
@@ -43,6 +43,8 @@ pub enum Keep<'a> {
     Nothing,
     /// The integers of the last row.
     Integers(&'a mut Vec<Option<i64>>),
+    /// The last row with the names of its columns.
+    Named(&'a mut Kept),
     /// What identifies the rows, of the answer to a text.
     Digest(&'a mut Digest),
 }
@@ -134,9 +136,15 @@ impl Receiver {
                     let wanted = !matches!(keep, Keep::Nothing);
                     let rows = match self.columns(socket, columns, wanted)? {
                         Ok(()) => {
-                            if let Keep::Digest(digest) = &mut keep {
-                                digest
-                                    .columns(self.columns.iter().map(Column::precision).collect());
+                            let columns = self.columns.iter();
+                            match &mut keep {
+                                Keep::Digest(digest) => {
+                                    digest.columns(columns.map(Column::precision).collect());
+                                }
+                                Keep::Named(kept) => {
+                                    kept.columns(columns.map(|it| it.name.clone()).collect());
+                                }
+                                Keep::Nothing | Keep::Integers(_) => {}
                             }
                             self.rows(socket, form, &mut keep)?
                         }
@@ -216,8 +224,15 @@ impl Receiver {
                     let payload = self.received.take(socket, HEADER + length)?;
                     row::binary(&payload[HEADER..], &self.columns, row)?;
                 }
-                (Keep::Digest(_), _) if length == LONGEST => {
+                (Keep::Digest(_) | Keep::Named(_), _) if length == LONGEST => {
                     return Err(Error::Protocol("a row of 16 MB or more".to_owned()));
+                }
+                (Keep::Named(kept), _) => {
+                    let payload = &self.received.take(socket, HEADER + length)?[HEADER..];
+                    kept.row(match form {
+                        Form::Text => row::texts(payload)?,
+                        Form::Binary => row::bound(payload, &self.columns)?,
+                    });
                 }
                 (Keep::Digest(digest), _) => {
                     let payload = self.received.take_any(socket, HEADER + length)?;

@@ -1,5 +1,10 @@
 //! The values of a row, and its integers, in the text and in the binary protocol.
 
+use mysql_common::constants::{ColumnFlags, ColumnType};
+use mysql_common::io::ParseBuf;
+use mysql_common::proto::MyDeserialize;
+use mysql_common::value::{BinValue, Value, ValueDeserializer};
+
 use super::lenenc;
 use crate::error::Error;
 use crate::wire::digest::Precision;
@@ -25,21 +30,49 @@ mod kind {
 const UNSIGNED: u16 = 32;
 
 /// The facts about a column that are needed to read its values.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Column {
+    /// Its name, or that which the query gives it.
+    pub name: String,
     kind: u8,
     unsigned: bool,
 }
 
 impl Column {
-    /// Reads the end of a column's definition, whose length is fixed: 0x0c, character set (2),
-    /// length (4), type (1), flags (2), decimals (1), filler (2).
+    /// Reads a column's definition. It begins with catalog, schema, two names of the table and one
+    /// of the column, and has an end of fixed length: 0x0c, character set (2), length (4), type (1),
+    /// flags (2), decimals (1), filler (2).
     pub fn parse(payload: &[u8]) -> Result<Column, Error> {
+        let mut names = payload;
+        for _ in 0..4 {
+            string(&mut names)?;
+        }
+        let name = String::from_utf8_lossy(string(&mut names)?).into_owned();
         let Some([kind, low, high, ..]) = payload.last_chunk::<6>() else {
             return Err(Error::Protocol("a column's definition is too short".to_owned()));
         };
         let unsigned = u16::from_le_bytes([*low, *high]) & UNSIGNED != 0;
-        Ok(Column { kind: *kind, unsigned })
+        Ok(Column { name, kind: *kind, unsigned })
+    }
+
+    /// Takes a value of a binary row from the front of `bytes`, as text.
+    fn text(&self, bytes: &mut &[u8]) -> Result<Option<String>, Error> {
+        let kind = ColumnType::try_from(self.kind)
+            .map_err(|_| Error::Protocol(format!("a column of the unknown type {}", self.kind)))?;
+        let flags = if self.unsigned { ColumnFlags::UNSIGNED_FLAG } else { ColumnFlags::empty() };
+        let mut buffer = ParseBuf(bytes);
+        let value = ValueDeserializer::<BinValue>::deserialize((kind, flags), &mut buffer);
+        let value = value.map_err(|_| short())?.0;
+        *bytes = buffer.0;
+        Ok(match value {
+            Value::NULL => None,
+            Value::Bytes(text) => Some(String::from_utf8_lossy(&text).into_owned()),
+            Value::Int(number) => Some(number.to_string()),
+            Value::UInt(number) => Some(number.to_string()),
+            Value::Float(number) => Some(number.to_string()),
+            Value::Double(number) => Some(number.to_string()),
+            time => Some(time.as_sql(true).trim_matches('\'').to_owned()),
+        })
     }
 
     /// How its values are compared.
@@ -100,6 +133,39 @@ pub fn values(mut payload: &[u8], take: &mut dyn FnMut(Option<&[u8]>)) -> Result
     Ok(())
 }
 
+/// The values of a row.
+pub fn texts(payload: &[u8]) -> Result<Vec<Option<String>>, Error> {
+    let mut texts = Vec::new();
+    values(payload, &mut |value| {
+        texts.push(value.map(|text| String::from_utf8_lossy(text).into_owned()));
+    })?;
+    Ok(texts)
+}
+
+/// The values of a binary row as text.
+pub fn bound(payload: &[u8], columns: &[Column]) -> Result<Vec<Option<String>>, Error> {
+    let (bitmap, mut rest) = nulls(payload, columns.len())?;
+    let mut texts = Vec::new();
+    for (place, column) in columns.iter().enumerate() {
+        texts.push(match is_null(bitmap, place) {
+            true => None,
+            false => column.text(&mut rest)?,
+        });
+    }
+    Ok(texts)
+}
+
+/// The bitmap of a binary row, and its values.
+fn nulls(payload: &[u8], columns: usize) -> Result<(&[u8], &[u8]), Error> {
+    // Two bits are reserved, and a byte precedes them.
+    let rest = payload.get(1..).ok_or_else(short)?;
+    rest.split_at_checked((columns + 9) / 8).ok_or_else(short)
+}
+
+fn is_null(bitmap: &[u8], place: usize) -> bool {
+    bitmap[(place + 2) / 8] & (1 << ((place + 2) % 8)) != 0
+}
+
 /// The integers of a row as text; anything else is an error.
 pub fn text(payload: &[u8], row: &mut Vec<Option<i64>>) -> Result<(), Error> {
     row.clear();
@@ -114,12 +180,9 @@ pub fn text(payload: &[u8], row: &mut Vec<Option<i64>>) -> Result<(), Error> {
 /// The integers of a binary row; anything else is an error, except decimals that are integers.
 pub fn binary(payload: &[u8], columns: &[Column], row: &mut Vec<Option<i64>>) -> Result<(), Error> {
     row.clear();
-    // Two bits are reserved.
-    let bitmap = payload.get(1..1 + (columns.len() + 9) / 8).ok_or_else(short)?;
-    let mut rest = &payload[1 + bitmap.len()..];
+    let (bitmap, mut rest) = nulls(payload, columns.len())?;
     for (place, column) in columns.iter().enumerate() {
-        let bit = place + 2;
-        if column.kind == kind::NULL || bitmap[bit / 8] & (1 << (bit % 8)) != 0 {
+        if column.kind == kind::NULL || is_null(bitmap, place) {
             row.push(None);
             continue;
         }
@@ -148,7 +211,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn column(kind: u8, unsigned: bool) -> Column {
-        Column { kind, unsigned }
+        Column { name: String::new(), kind, unsigned }
     }
 
     #[test]

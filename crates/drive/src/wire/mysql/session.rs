@@ -7,15 +7,16 @@ use workload::{Request, Sent, Statement};
 
 use super::bulk::Bulk;
 use super::connect::{Mysql, connect};
-use super::message::{Template, prepare, query, quit};
+use super::message::{Template, marked, prepare, query, quit};
 use super::reply::{Form, Keep, Receiver};
+use super::scripted::Statements;
 use crate::clock::WallClock;
 use crate::error::{Error, ServerError};
 use crate::wire::socket::Socket;
-use crate::wire::{Breaker, Connect, Digest, Handle, Reply, Session, Source};
+use crate::wire::{Breaker, Connect, Digest, Handle, Reply, Scripted, Session, Source};
 
 /// Length of the part of a statement that an error shows.
-const SHOWN: usize = 120;
+pub const SHOWN: usize = 120;
 /// The number of the error for a statement that can only be sent as text (`ER_UNSUPPORTED_PS`).
 const UNPREPARED: &str = "1295 ";
 
@@ -28,6 +29,7 @@ impl Connect for Mysql {
             clock: WallClock::new(),
             statements: Vec::new(),
             sent: VecDeque::new(),
+            scripts: Statements::default(),
         }))
     }
 
@@ -39,12 +41,14 @@ impl Connect for Mysql {
 /// A connection to a MySQL or MariaDB server.
 #[derive(Debug)]
 pub struct MysqlSession {
-    socket: Socket,
-    receiver: Receiver,
+    pub socket: Socket,
+    pub receiver: Receiver,
     clock: WallClock,
     statements: Vec<Ready>,
     /// The statements whose answers are outstanding.
     sent: VecDeque<Waiting>,
+    /// The statements of scripts.
+    pub scripts: Statements,
 }
 
 #[derive(Debug)]
@@ -69,8 +73,22 @@ struct Waiting {
     affected: u64,
 }
 
-fn failed(error: ServerError, shown: &str) -> Error {
+/// The error of a statement.
+pub fn failed(error: ServerError, shown: &str) -> Error {
     Error::Server { error: Box::new(error), statement: shown.to_owned() }
+}
+
+/// The error for statements that are to be parsed each time.
+pub fn unextended() -> Error {
+    Error::Unsupported(
+        "MySQL has no way to parse a statement anew for its values; choose text (simple) or prepared",
+    )
+}
+
+/// True if the server prepares no such statement, `BEGIN` for example. Clients then send the text,
+/// if it has no values.
+pub fn unprepared(error: &ServerError) -> bool {
+    error.code.starts_with(UNPREPARED)
 }
 
 /// Sends a text and reads the answer.
@@ -115,20 +133,13 @@ impl MysqlSession {
     fn template(&mut self, statement: &Statement, shown: &str) -> Result<(Template, Form), Error> {
         match statement.sent {
             Sent::Text => Ok((Template::query(statement), Form::Text)),
-            Sent::Extended => Err(Error::Unsupported(
-                "MySQL has no way to parse a statement anew for its values; choose text (simple) \
-                 or prepared",
-            )),
+            Sent::Extended => Err(unextended()),
             // Its client libraries bind values in binary, too, and results are always described.
             Sent::Prepared | Sent::Described => {
-                self.socket.send(&prepare(statement))?;
+                self.socket.send(&prepare(&marked(statement)))?;
                 match self.receiver.prepared(&mut self.socket)? {
                     Ok(number) => Ok((Template::execute(number, statement), Form::Binary)),
-                    // MySQL prepares no BEGIN, for example; clients then send the text, if it
-                    // has no values.
-                    Err(error)
-                        if error.code.starts_with(UNPREPARED) && statement.draws().is_empty() =>
-                    {
+                    Err(error) if unprepared(&error) && statement.draws().is_empty() => {
                         Ok((Template::query(statement), Form::Text))
                     }
                     Err(error) => Err(failed(error, shown)),
@@ -209,6 +220,10 @@ impl Session for MysqlSession {
         }
         let rollback = query(b"ROLLBACK");
         exchange(&mut self.socket, &mut self.receiver, &rollback, "ROLLBACK").map(drop)
+    }
+
+    fn scripted(&mut self) -> Option<&mut dyn Scripted> {
+        Some(self)
     }
 
     fn fd(&self) -> Option<RawFd> {

@@ -32,8 +32,9 @@ impl Scripted for PostgresSession {
         let form = if scripts.sent == Sent::Text {
             Form::Simple { sql: sql.clone(), symbols }
         } else {
-            let numbered =
-                sql.numbered(&symbols).map_err(|problem| Error::Script(problem.to_string()))?;
+            let numbered = sql
+                .numbered(&symbols, |number| format!("${number}"))
+                .map_err(|problem| Error::Script(problem.to_string()))?;
             let name = match scripts.sent {
                 Sent::Extended => String::new(),
                 _ => format!("p{number}"),

@@ -154,7 +154,7 @@ fn text_has_the_values_in_their_places() {
     let row = "('2022-06-16 10:00:01','')";
     let bytes = draw(&mut Template::query(&insert), 1, &[]);
     assert_eq!(payload(&bytes), format!("\x03INSERT {row},{row}").as_bytes());
-    assert_eq!(payload(&prepare(&insert)), b"\x16INSERT (?,?),(?,?)");
+    assert_eq!(payload(&prepare(&marked(&insert))), b"\x16INSERT (?,?),(?,?)");
     assert_eq!(payload(&query(b"SELECT 1")), b"\x03SELECT 1");
     assert_eq!(quit(), [1, 0, 0, 0, 1]);
 }
