@@ -19,7 +19,8 @@ pub fn scripts(texts: &[(&str, u32)], sent: Sent) -> Scripts {
     };
     let scripts = texts.iter().enumerate().map(parse).collect();
     let given = vec![("given".to_owned(), "it's".to_owned())];
-    Scripts { scripts, symbols, given, scale: 1, sent, max_tries: 1, latency_limit: None }
+    let (max_tries, latency_limit) = (1, None);
+    Scripts { scripts, symbols, given, scale: 1, literals: false, sent, max_tries, latency_limit }
 }
 
 pub fn stream(client: u32, scripts: &Arc<Scripts>, end: End) -> Stream {

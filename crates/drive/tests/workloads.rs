@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use plan::{Plan, WorkloadPlan};
-use workload::{Benchmark, Class, Dialect, Phase, Step, StorageEngine};
+use workload::{Benchmark, Class, Condition, Dialect, Phase, Step, StorageEngine};
 
 use crate::common::mysql::MysqlServer;
 use crate::common::{TestServer, run, run_on, run_until};
@@ -76,6 +76,13 @@ fn short_on(target: Target, step: &Step) -> u64 {
     outcome.operations
 }
 
+/// Checks that all conditions hold.
+pub fn hold(conditions: &[Condition], mut number: impl FnMut(&str) -> i64) {
+    for Condition { name, exceptions } in conditions {
+        assert_eq!(number(exceptions), 0, "{name}");
+    }
+}
+
 fn every_step_runs(version: &str, major: u32) {
     let mut server = TestServer::of(version);
     for workload in WorkloadPlan::names() {
@@ -84,6 +91,7 @@ fn every_step_runs(version: &str, major: u32) {
             match phase {
                 Phase::Step(step) => drop(short(&server, step)),
                 Phase::Settle { .. } => drop(server.server.settle(&benchmark.tables).unwrap()),
+                Phase::Check(list) => hold(list, |query| server.number(query)),
                 Phase::Program(_) => panic!("no workload has one yet"),
             }
         }
@@ -208,8 +216,15 @@ fn every_step_runs_on(reference: &str) {
         let Some(benchmark) = planned(workload, "", dialect) else { continue };
         drop_tables(&benchmark, |sql| server.sql(sql));
         benchmark.setup.iter().for_each(|statement| server.sql(statement));
-        for step in benchmark.phases.iter().filter_map(Phase::step) {
-            short_on(server.target(), step);
+        for phase in &benchmark.phases {
+            match phase {
+                Phase::Check(list) => hold(list, |query| server.number(query)),
+                _ => {
+                    if let Some(step) = phase.step() {
+                        short_on(server.target(), step);
+                    }
+                }
+            }
         }
         ran.push(workload);
     }

@@ -197,7 +197,7 @@ impl Event {
                 seconds: step.seconds.map(|seconds| seconds * servers as f64),
                 unit: of_figure(&step.unit, step.less_is_better),
             },
-            Phase::Settle { .. } => Event::untimed_began(phase_name(phase)),
+            Phase::Settle { .. } | Phase::Check(_) => Event::untimed_began(phase_name(phase)),
         }
     }
 
@@ -241,7 +241,11 @@ fn of_figure(unit: &str, cost: bool) -> String {
 
 /// The name of a phase in results.
 pub(crate) fn phase_name(phase: &Phase) -> &str {
-    phase.step().map_or("settle", |step| &step.key.name)
+    match phase {
+        Phase::Step(step) | Phase::Program(Program { step, .. }) => &step.key.name,
+        Phase::Settle { .. } => "settle",
+        Phase::Check(_) => "check",
+    }
 }
 
 /// Operations of a step that ends by work; `None` for one that can't show its progress.

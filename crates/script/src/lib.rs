@@ -36,7 +36,7 @@
 //!             let value = expr.evaluate(&variables, &mut bits).unwrap();
 //!             variables[slot.index()] = value.into();
 //!         }
-//!         Action::Sql(sql) => sql.simple(&symbols, &variables, &mut sent),
+//!         Action::Sql(sql) => sql.simple(&symbols, &variables, false, &mut sent),
 //!         other => panic!("{other:?}"),
 //!     }
 //! }

@@ -9,8 +9,8 @@ use crate::{EvalError, Expr, Position, Problem, Scalar, Slot, Symbols, Value};
 pub struct Script {
     /// The name it was parsed under, for messages.
     pub name: String,
-    /// Its commands, in order. `\if` and similar commands are jumps over commands, always forward.
-    /// A jump past the last command ends the script.
+    /// Its commands, in order. `\if` and similar commands are jumps over commands, forward except
+    /// in a loop ([`Script::repeat`]). A jump past the last command ends the script.
     pub commands: Vec<Command>,
     /// The variables that must have a value, except those inside quotes and comments.
     pub(crate) mentions: Vec<(Slot, Position)>,
@@ -27,6 +27,31 @@ impl Script {
                 *action = Action::Choose { slot: *slot, index, among: among.to_vec() };
             }
         }
+    }
+}
+
+impl Script {
+    /// Makes a loop of the `\if` whose condition begins with this variable: after the last command
+    /// of its branch it is evaluated again. pgbench has no loops.
+    pub fn repeat(&mut self, variable: Slot) {
+        let begins = |command: &Command| match &command.action {
+            Action::Branch { condition: Expr::Call(_, operands), otherwise } => {
+                (operands.first() == Some(&Expr::Variable(variable))).then_some(*otherwise)
+            }
+            _ => None,
+        };
+        let found = (0..).zip(&self.commands).find_map(|(at, it)| Some((at, begins(it)?)));
+        let Some((begin, end)) = found else { return };
+        for (at, command) in self.commands.iter_mut().enumerate() {
+            let (Action::Branch { otherwise: to, .. } | Action::Jump(to)) = &mut command.action
+            else {
+                continue;
+            };
+            // Branches that end with the body go on with the jump back.
+            *to += usize::from(*to > end || (*to == end && !(begin + 1..end).contains(&at)));
+        }
+        let (place, number) = (self.commands[begin].place, self.commands[begin].number);
+        self.commands.insert(end, Command { place, number, action: Action::Jump(begin) });
     }
 }
 
@@ -200,17 +225,30 @@ impl Sql {
     pub const MOST_PARAMETERS: usize = 255;
 
     /// Appends the text for the simple protocol, with values in the place of variables, also
-    /// inside quotes and comments. A variable without a value stays `:name`.
-    pub fn simple(&self, symbols: &Symbols, variables: &[Value], bytes: &mut Vec<u8>) {
+    /// inside quotes and comments. A variable without a value stays `:name`. Texts become
+    /// `literals` in quotes, or stay as they are, as in pgbench.
+    pub fn simple(
+        &self,
+        symbols: &Symbols,
+        variables: &[Value],
+        literals: bool,
+        bytes: &mut Vec<u8>,
+    ) {
         for piece in &self.pieces {
             match piece {
                 Piece::Text(text) => bytes.extend_from_slice(text.as_bytes()),
-                Piece::Variable { slot, .. } => {
-                    if !variables.get(slot.index()).is_some_and(|value| value.write(bytes)) {
+                Piece::Variable { slot, .. } => match variables.get(slot.index()) {
+                    Some(Value::Text(text)) if literals => {
+                        bytes.extend_from_slice(
+                            format!("'{}'", text.replace('\'', "''")).as_bytes(),
+                        );
+                    }
+                    Some(value) if value.write(bytes) => {}
+                    _ => {
                         bytes.push(b':');
                         bytes.extend_from_slice(symbols.name(*slot).as_bytes());
                     }
-                }
+                },
             }
         }
     }
@@ -300,6 +338,41 @@ mod tests {
         assert_eq!(chosen(Scalar::Int(2).into()), Err(above));
         assert_eq!(chosen(Scalar::Int(-2).into()), Err(EvalError::Index { count: 3, found: -1 }));
         assert!(chosen(Scalar::Null.into()).is_err());
+    }
+
+    #[test]
+    fn a_loop_runs_until_its_condition_fails() {
+        let mut symbols = Symbols::new();
+        let text = "\\set n 0\n\\if :scale > 0\n\\if :n < :scale\n\\set n :n + 1\n\
+                    \\if :n = 2\n\\set two 1\n\\endif\n\\endif\n\\else\n\\set n -1\n\\endif\n\
+                    \\set end :n * 10\n";
+        let mut script = crate::parse("test", text, &mut symbols).unwrap();
+        let slots = ["n", "two", "end"].map(|name| symbols.define(name));
+        script.repeat(slots[0]);
+        for (scale, wanted) in [(3, [3, 1, 30]), (1, [1, 0, 10]), (0, [-1, 0, -10])] {
+            let mut variables = symbols.values();
+            variables[Symbols::SCALE.index()] = Scalar::Int(scale).into();
+            variables[slots[1].index()] = Scalar::Int(0).into();
+            let mut at = 0;
+            while let Some(Command { action, .. }) = script.commands.get(at) {
+                at += 1;
+                match action {
+                    Action::Set { slot, expr } => {
+                        let value = expr.evaluate(&variables, &mut || 0).unwrap();
+                        variables[slot.index()] = value.into();
+                    }
+                    Action::Branch { condition, otherwise } => {
+                        if !condition.evaluate(&variables, &mut || 0).unwrap().truth() {
+                            at = *otherwise;
+                        }
+                    }
+                    Action::Jump(to) => at = *to,
+                    other => panic!("{other:?}"),
+                }
+            }
+            let found = slots.map(|slot| variables[slot.index()].scalar().unwrap().unwrap());
+            assert_eq!(found, wanted.map(Scalar::Int), "{scale}");
+        }
     }
 
     #[test]

@@ -90,7 +90,7 @@ fn run(text: &str) -> Vec<String> {
             Action::Jump(to) => at = *to,
             Action::Sql(sql) => {
                 let mut bytes = Vec::new();
-                sql.simple(&symbols, &variables, &mut bytes);
+                sql.simple(&symbols, &variables, false, &mut bytes);
                 sent.push(String::from_utf8(bytes).unwrap());
             }
             _ => {}

@@ -268,7 +268,7 @@ fn sent(text: &str, extended: bool) -> Vec<String> {
             }
             Action::Sql(sql) => {
                 let mut bytes = Vec::new();
-                sql.simple(&symbols, &variables, &mut bytes);
+                sql.simple(&symbols, &variables, false, &mut bytes);
                 let text = String::from_utf8(bytes).unwrap();
                 sent.push(if extended {
                     sql.numbered(&symbols, |n| format!("${n}")).unwrap().text

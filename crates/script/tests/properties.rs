@@ -135,7 +135,7 @@ fn usable(script: &Script, symbols: &Symbols, text: &str) -> Result<(), TestCase
             },
             Action::Sql(sql) => {
                 let mut bytes = Vec::new();
-                sql.simple(symbols, &variables, &mut bytes);
+                sql.simple(symbols, &variables, false, &mut bytes);
                 prop_assert!(!bytes.is_empty());
                 numbers(sql, symbols)?;
             }
@@ -148,7 +148,7 @@ fn usable(script: &Script, symbols: &Symbols, text: &str) -> Result<(), TestCase
 /// With parameters, a statement has `$1` where its text has `:name`, and is otherwise the same.
 fn numbers(sql: &Sql, symbols: &Symbols) -> Result<(), TestCaseError> {
     let mut bytes = Vec::new();
-    sql.simple(symbols, &symbols.values(), &mut bytes);
+    sql.simple(symbols, &symbols.values(), false, &mut bytes);
     let named = String::from_utf8(bytes).unwrap();
     match sql.numbered(symbols, |n| format!("${n}")) {
         Ok(Numbered { text, parameters }) => {
@@ -176,7 +176,7 @@ fn nothing_is_lost(text: &str) -> Result<(), TestCaseError> {
     let mut bytes = Vec::new();
     for command in &script.commands {
         let Action::Sql(sql) = &command.action else { return Ok(()) };
-        sql.simple(&symbols, &symbols.values(), &mut bytes);
+        sql.simple(&symbols, &symbols.values(), false, &mut bytes);
     }
     let squeezed = |text: &str| text.replace(|c: char| c.is_whitespace(), "");
     prop_assert_eq!(squeezed(&String::from_utf8(bytes).unwrap()), squeezed(text));

@@ -48,7 +48,7 @@ pub use dialect::{Dialect, Sql, StorageEngine};
 pub use draw::{Cell, Draw, Padded, Sampler, Skew, Source, Width};
 pub use error::Error;
 pub use kinds::{Catalogue, Kind, Load, State};
-pub use phase::{Benchmark, Phase};
+pub use phase::{Benchmark, Condition, Phase};
 pub use request::{Expect, KeyAction, KeyValue, Piece, Request, Scan, Statement};
 pub use rng::{Rng, stream_seed};
 pub use scripts::Scripts;

@@ -31,6 +31,17 @@ pub enum Phase {
         /// Number of rows in all tables by then, with which the pause grows. `None`: no pause.
         rows: Option<u64>,
     },
+    /// Check that the data is right. If it is not, the step before is no result.
+    Check(Vec<Condition>),
+}
+
+/// A condition that data must meet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Condition {
+    /// Its name, for people.
+    pub name: String,
+    /// A query with one row and one number: how many exceptions there are.
+    pub exceptions: String,
 }
 
 impl Phase {
@@ -38,7 +49,7 @@ impl Phase {
     pub fn step(&self) -> Option<&Step> {
         match self {
             Phase::Step(step) | Phase::Program(Program { step, .. }) => Some(step),
-            Phase::Settle { .. } => None,
+            Phase::Settle { .. } | Phase::Check(_) => None,
         }
     }
 }

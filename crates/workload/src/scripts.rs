@@ -17,6 +17,9 @@ pub struct Scripts {
     pub given: Vec<(String, String)>,
     /// The value of `:scale`.
     pub scale: i64,
+    /// True if texts become literals where they are put into statements. pgbench puts them as they
+    /// are.
+    pub literals: bool,
     /// How statements are sent.
     pub sent: Sent,
     /// How often a transaction is tried in all, if it fails by a deadlock or because it can't be

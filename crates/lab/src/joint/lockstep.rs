@@ -182,7 +182,7 @@ fn way(
             return slicing.way_of_program(step, *slice);
         }
         Phase::Program(_) => return in_turns("the plan has no slice_seconds for this program"),
-        Phase::Settle { .. } => return in_turns("settling is not measured"),
+        Phase::Settle { .. } | Phase::Check(_) => return in_turns("it is not measured"),
     };
     let inside = |it: &Attempt<'_>| matches!(it.server.endpoint(), Endpoint::Process(_));
     slicing.way(step, attempts.iter().any(inside))

@@ -49,7 +49,7 @@ impl Loads {
 }
 
 /// How many of a benchmark's phases belong to the load: those up to the plan's `restore_after`, and
-/// the settling that follows it. 0 where every trial loads.
+/// what follows it between steps. 0 where every trial loads.
 pub fn load_phases(plan: &Plan, benchmark: &Benchmark) -> usize {
     let Some(last) = &plan.restore_after else { return 0 };
     let is_last = |phase: &Phase| phase.step().is_some_and(|step| step.key.name == *last);
@@ -57,7 +57,7 @@ pub fn load_phases(plan: &Plan, benchmark: &Benchmark) -> usize {
         return benchmark.phases.len();
     };
     let after = benchmark.phases[last + 1..].iter();
-    last + 1 + after.take_while(|phase| matches!(phase, Phase::Settle { .. })).count()
+    last + 1 + after.take_while(|phase| phase.step().is_none()).count()
 }
 
 /// The record of keeping what a load left, after its `phases`.

@@ -3,6 +3,7 @@
 
 pub mod answers;
 pub mod attempt;
+pub mod check;
 pub mod conditions;
 pub mod loads;
 pub mod phase;

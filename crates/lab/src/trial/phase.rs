@@ -1,4 +1,4 @@
-//! One phase of a trial: a step that is measured, or settling.
+//! One phase of a trial: a step that is measured, settling, or a check.
 
 use std::sync::Arc;
 
@@ -11,6 +11,7 @@ use crate::event::{Event, phase_name};
 use crate::observe::figures::expect_declared;
 use crate::trial::answers::{ask, forgives, tell, whole_executions};
 use crate::trial::attempt::{Attempt, Trouble};
+use crate::trial::check::check;
 use crate::trial::conditions::Conditions;
 use crate::trial::program::{command, command_for_profile};
 use crate::trial::records::{new_record, record_failed};
@@ -42,6 +43,10 @@ pub fn phase(
             let settled = settle(conditions, attempts, *rows, vec![record]).pop();
             let settled = settled.unwrap_or(Err(Error::Interrupted));
             settled.map(|record| (record, None)).map_err(Trouble::from)
+        }
+        Phase::Check(list) => {
+            attempt.counted = None;
+            check(conditions, attempt, list, record).map(|record| (record, None))
         }
         Phase::Step(measured) => {
             let time = attempt.asked.as_ref().map_or(0.0, |asked| asked.time);

@@ -331,13 +331,15 @@ pub fn write_config(text: &str, directory: &Path) -> Result<PathBuf, Error> {
     Ok(path)
 }
 
-/// Leaves out the phases after this many measured steps; if all are wanted, settling after the last
-/// stays.
+/// Leaves out the phases after this many measured steps, but not the check of the last; if all are
+/// wanted, settling after the last stays.
 fn end_after(phases: &mut Vec<Phase>, steps: usize) {
     let measured = phases.iter().enumerate().filter(|(_, p)| p.step().is_some());
     let ends: Vec<usize> = measured.map(|(place, _)| place + 1).collect();
     if steps < ends.len() {
-        phases.truncate(steps.checked_sub(1).map_or(0, |last| ends[last]));
+        let end = steps.checked_sub(1).map_or(0, |last| ends[last]);
+        let checks = phases[end..].iter().take_while(|phase| matches!(phase, Phase::Check(_)));
+        phases.truncate(end + checks.count());
     }
 }
 
@@ -345,7 +347,7 @@ fn end_after(phases: &mut Vec<Phase>, steps: usize) {
 fn set_lengths(phases: &mut [Phase], sequence: SequenceKey, lengths: &Lengths) {
     let steps = phases.iter_mut().filter_map(|phase| match phase {
         Phase::Step(step) | Phase::Program(Program { step, .. }) => Some(step),
-        Phase::Settle { .. } => None,
+        Phase::Settle { .. } | Phase::Check(_) => None,
     });
     for (place, step) in steps.enumerate() {
         if let (Some(seconds), Some(chosen)) = (&mut step.seconds, lengths.get(&(sequence, place)))

@@ -78,6 +78,7 @@ fn scripts(plan: &ScriptPlan, dialect: Dialect) -> Result<Scripts, Error> {
         symbols,
         given: plan.define.clone().into_iter().collect(),
         scale: plan.scale as i64,
+        literals: false,
         sent: Sent::Described,
         max_tries: plan.max_tries,
         latency_limit: plan.latency_limit.map(|milliseconds| milliseconds / 1e3),

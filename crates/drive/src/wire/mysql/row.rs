@@ -40,8 +40,8 @@ pub struct Column {
 
 impl Column {
     /// Reads a column's definition. It begins with catalog, schema, two names of the table and one
-    /// of the column, and has an end of fixed length: 0x0c, character set (2), length (4), type (1),
-    /// flags (2), decimals (1), filler (2).
+    /// of the column. The length of its end is fixed: 0x0c, character set (2), length (4), type
+    /// (1), flags (2), decimals (1), filler (2).
     pub fn parse(payload: &[u8]) -> Result<Column, Error> {
         let mut names = payload;
         for _ in 0..4 {

@@ -33,7 +33,7 @@ struct Known {
 #[derive(Debug)]
 enum Way {
     /// As text with values in it.
-    Text { sql: Sql, symbols: Arc<Symbols> },
+    Text { sql: Sql, symbols: Arc<Symbols>, literals: bool },
     /// The server parses it before it is first used.
     Unparsed { text: String, parameters: Vec<Slot> },
     /// With parameters, by the server's number of the statement.
@@ -48,10 +48,10 @@ impl Scripted for MysqlSession {
         let symbols =
             statements.symbols.get_or_insert_with(|| Arc::new(scripts.symbols.clone())).clone();
         let mut text = Vec::new();
-        sql.simple(&symbols, &[], &mut text);
+        sql.simple(&symbols, &[], false, &mut text);
         let shown = String::from_utf8_lossy(&text).chars().take(SHOWN).collect();
         let way = match scripts.sent {
-            Sent::Text => Way::Text { sql: sql.clone(), symbols },
+            Sent::Text => Way::Text { sql: sql.clone(), symbols, literals: scripts.literals },
             Sent::Extended => return Err(unextended()),
             Sent::Prepared | Sent::Described => {
                 let numbered = sql
@@ -89,9 +89,9 @@ impl Scripted for MysqlSession {
         self.scripts.sent = statement;
         let bytes = match self.scripts.known.get(statement).map(|known| &known.way) {
             Some(Way::Message(message)) => return Ok(self.socket.send(message)?),
-            Some(Way::Text { sql, symbols }) => {
+            Some(Way::Text { sql, symbols, literals }) => {
                 let mut text = Vec::new();
-                sql.simple(symbols, variables, &mut text);
+                sql.simple(symbols, variables, *literals, &mut text);
                 message::query(&text)
             }
             Some(Way::Prepared { number, parameters }) => execute(*number, parameters, variables),

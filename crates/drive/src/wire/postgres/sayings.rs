@@ -16,7 +16,7 @@ pub struct Saying {
 #[derive(Debug)]
 pub enum Form {
     /// Sent as text with values in it.
-    Simple { sql: Sql, symbols: Arc<Symbols> },
+    Simple { sql: Sql, symbols: Arc<Symbols>, literals: bool },
     /// Sent with parameters.
     Bound {
         /// The message that has it parsed.

@@ -27,10 +27,10 @@ impl Scripted for PostgresSession {
         let symbols =
             sayings.symbols.get_or_insert_with(|| Arc::new(scripts.symbols.clone())).clone();
         let mut text = Vec::new();
-        sql.simple(&symbols, &[], &mut text);
+        sql.simple(&symbols, &[], false, &mut text);
         let shown = String::from_utf8_lossy(&text).chars().take(SHOWN).collect();
         let form = if scripts.sent == Sent::Text {
-            Form::Simple { sql: sql.clone(), symbols }
+            Form::Simple { sql: sql.clone(), symbols, literals: scripts.literals }
         } else {
             let numbered = sql
                 .numbered(&symbols, |number| format!("${number}"))
@@ -72,10 +72,10 @@ impl Scripted for PostgresSession {
         let sayings = &mut self.sayings;
         let out = &mut sayings.out;
         match sayings.statements.get(statement).map(|saying| &saying.form) {
-            Some(Form::Simple { sql, symbols }) => {
+            Some(Form::Simple { sql, symbols, literals }) => {
                 let begin = out.len();
                 out.extend_from_slice(&[b'Q', 0, 0, 0, 0]);
-                sql.simple(symbols, variables, out);
+                sql.simple(symbols, variables, *literals, out);
                 out.push(0);
                 set_length(out, begin);
             }
