@@ -17,6 +17,7 @@ mod scripts;
 mod slices;
 mod sweep;
 mod sysbench;
+mod tpcc;
 mod tpch;
 mod unmeasured;
 mod workloads;

@@ -44,7 +44,7 @@ pub struct Generated {
     pub by: Generator,
     /// The table.
     pub table: String,
-    /// The scale factor, in hundredths.
+    /// The size of the data, as the generator means it.
     pub scale: u32,
     /// Which part, from 1.
     pub part: u32,
@@ -55,7 +55,9 @@ pub struct Generated {
 /// What makes rows that are sent in bulk.
 #[derive(Debug, Clone, std::marker::Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Generator {
-    /// TPC-H's dbgen.
+    /// TPC-C's, whose scale is warehouses.
+    Tpcc,
+    /// TPC-H's dbgen, whose scale is hundredths of the scale factor.
     Tpch,
 }
 

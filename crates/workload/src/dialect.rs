@@ -3,6 +3,8 @@
 
 use std::time::Duration;
 
+use plan::Isolation;
+
 use crate::Error;
 
 /// The SQL that a system accepts.
@@ -283,6 +285,27 @@ impl Sql {
     /// True if pgbench's scripts are written for it.
     pub(crate) fn has_pgbench(self) -> bool {
         matches!(self, Sql::Postgres { .. })
+    }
+
+    /// Sets the isolation of a session's transactions.
+    pub(crate) fn isolation(self, level: Isolation) -> String {
+        let named = Isolation::NAMED.iter().find(|(_, it)| *it == level);
+        let name = named.map_or("", |(name, _)| name).to_uppercase();
+        match self {
+            Sql::Postgres { .. } => {
+                format!("SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL {name}")
+            }
+            Sql::Mysql { .. } => format!("SET SESSION TRANSACTION ISOLATION LEVEL {name}"),
+        }
+    }
+
+    /// An expression's value as text.
+    pub(crate) fn as_text(self, expression: &str) -> String {
+        let kind = match self {
+            Sql::Postgres { .. } => "text",
+            Sql::Mysql { .. } => "char",
+        };
+        format!("CAST({expression} AS {kind})")
     }
 
     /// Begins a transaction whose snapshot stays as it is.

@@ -38,6 +38,7 @@ pub mod sysbench;
 mod terms;
 #[cfg(feature = "toys")]
 pub mod toy;
+pub mod tpcc;
 pub mod tpch;
 pub mod ycsb;
 
@@ -74,6 +75,7 @@ pub fn benchmark(
         plan::WorkloadPlan::Script(plan) => script::benchmark(plan, clients, dialect),
         plan::WorkloadPlan::Select(plan) => select::benchmark(plan, dialect),
         plan::WorkloadPlan::Queries(plan) => queries::benchmark(plan, dialect),
+        plan::WorkloadPlan::Tpcc(plan) => tpcc::benchmark(plan, dialect),
         plan::WorkloadPlan::Tpch(plan) => tpch::benchmark(plan, dialect),
         plan::WorkloadPlan::Ycsb(plan) => ycsb::benchmark(plan, dialect),
         plan::WorkloadPlan::Storage(plan) => storage::benchmark(plan, dialect),
@@ -102,6 +104,7 @@ pub fn catalogue(
         (None, plan::WorkloadPlan::Select(plan)) => select::catalogue(plan, count.rows, dialect),
         (None, plan::WorkloadPlan::Script(plan)) => script::catalogue(plan, count, dialect),
         (None, plan::WorkloadPlan::Queries(plan)) => queries::catalogue(plan, dialect),
+        (None, plan::WorkloadPlan::Tpcc(plan)) => tpcc::catalogue(plan, dialect),
         (None, plan::WorkloadPlan::Tpch(plan)) => tpch::catalogue(plan, dialect),
         (None, plan::WorkloadPlan::Ycsb(plan)) => ycsb::catalogue(plan, count.rows, dialect),
         (None, plan::WorkloadPlan::Kv(plan)) => kv::catalogue(plan, count.rows, dialect),
@@ -114,6 +117,7 @@ pub fn catalogue(
 /// The rows of a part of a generated table in COPY's text format, without ends of lines.
 pub fn lines(of: &Generated) -> Box<dyn Iterator<Item = String> + Send> {
     match of.by {
+        Generator::Tpcc => tpcc::rows(of),
         Generator::Tpch => tpch::rows(of),
     }
 }

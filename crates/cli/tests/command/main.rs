@@ -52,6 +52,7 @@ mod site;
 mod slices;
 mod slurm;
 mod storage;
+mod tpcc;
 mod tpch;
 mod trials;
 mod whole;

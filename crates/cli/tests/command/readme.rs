@@ -29,7 +29,7 @@ enum Ends {
 
 /// Parts of a command that are replaced here: names that other results have, and what needs another
 /// machine, another user or the network.
-const HERE: [(&str, &str); 14] = [
+const HERE: [(&str, &str); 15] = [
     ("sudo ", ""),
     ("ssh host ", ""),
     ("systemd-run --user --scope -p Delegate=yes ", ""),
@@ -43,12 +43,13 @@ const HERE: [(&str, &str); 14] = [
     ("-e 2 --with 1:pg14.3", "-e 1 --with 1:pg14.3"),
     ("--base mysql5.7", "--base pg14.3"),
     ("--base pg16", "--base pg14.3"),
+    ("--base pg17", "--base pg14.3"),
     ("--base rx8.11.4", "--base pg14.3"),
 ];
 
 /// Rules for commands that have these words: what is added to the command, and how it ends. The
 /// first match holds.
-const RULES: [(&str, &str, Ends); 37] = [
+const RULES: [(&str, &str, Ends); 38] = [
     // Checks the plan and the options. fleet.rs runs them on a real Slurm.
     ("steelyard submit load.toml", "--dry-run > /dev/null", Ends::Well),
     ("steelyard submit --resume", "", Ends::Saying("--results <ADDRESS>")),
@@ -67,6 +68,8 @@ const RULES: [(&str, &str, Ends); 37] = [
     ("steelyard run ", "--write-plan > /dev/null", Ends::Well),
     // Refused after the plan was read and changed by the options.
     ("steelyard count plans/", "--experiment 1", Ends::Saying("--experiment names a stored count")),
+    // Its example of a plan builds a repository that is not there.
+    (" builds.toml", "", Ends::Saying("builds.toml")),
     ("steelyard count ", "", Ends::Well),
     // It would change this machine; the options before `--help` are checked.
     ("steelyard doctor --fix", "--help > /dev/null", Ends::Well),

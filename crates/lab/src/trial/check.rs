@@ -46,6 +46,7 @@ fn broken(target: &Target, list: &[Condition]) -> Result<Vec<String>, drive::Err
         let row = connection.row(&Statement::plain(exceptions.clone(), one))?;
         match row[..] {
             [Some(0)] => {}
+            [Some(1)] => broken.push(format!("{name} (1 exception)")),
             [Some(count)] => broken.push(format!("{name} ({count} exceptions)")),
             _ => broken.push(format!("{name} (the query for exceptions has no number)")),
         }

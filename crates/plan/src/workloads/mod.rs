@@ -12,6 +12,7 @@ pub(crate) mod sysbench;
 mod tests;
 #[cfg(any(test, feature = "toys"))]
 pub(crate) mod toy;
+pub(crate) mod tpcc;
 pub(crate) mod tpch;
 pub(crate) mod ycsb;
 
@@ -84,6 +85,8 @@ register! {
     Script(script::ScriptPlan),
     /// A directory of queries, `[workload.queries]`.
     Queries(queries::QueriesPlan),
+    /// The transactions derived from TPC-C, `[workload.tpcc]`.
+    Tpcc(tpcc::TpccPlan),
     /// The queries derived from TPC-H, `[workload.tpch]`.
     Tpch(tpch::TpchPlan),
     /// The workloads derived from YCSB, `[workload.ycsb]`.

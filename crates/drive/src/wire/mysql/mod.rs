@@ -9,6 +9,7 @@ mod connect;
 mod message;
 mod reply;
 mod row;
+mod sayings;
 mod scripted;
 mod session;
 

@@ -3,50 +3,21 @@
 
 use std::sync::Arc;
 
-use script::{Scalar, Slot, Sql, Symbols, Value};
+use script::{Scalar, Slot, Sql, Value};
 use workload::{Scripts, Sent};
 
 use super::message::{self, kind};
 use super::reply::{Form, Keep};
+use super::sayings::{Saying, Way};
 use super::session::{MysqlSession, SHOWN, failed, unextended, unprepared};
 use crate::error::Error;
 use crate::wire::{Kept, Reply, Scripted};
 
-/// The statements of scripts that a session knows.
-#[derive(Debug, Default)]
-pub struct Statements {
-    known: Vec<Known>,
-    /// The one whose answer is outstanding.
-    sent: usize,
-    symbols: Option<Arc<Symbols>>,
-}
-
-/// A statement of a script.
-#[derive(Debug)]
-struct Known {
-    way: Way,
-    /// For messages.
-    shown: String,
-}
-
-/// How a statement is sent.
-#[derive(Debug)]
-enum Way {
-    /// As text with values in it.
-    Text { sql: Sql, symbols: Arc<Symbols>, literals: bool },
-    /// The server parses it before it is first used.
-    Unparsed { text: String, parameters: Vec<Slot> },
-    /// With parameters, by the server's number of the statement.
-    Prepared { number: u32, parameters: Vec<Slot> },
-    /// Always the same message.
-    Message(Vec<u8>),
-}
-
 impl Scripted for MysqlSession {
     fn add(&mut self, sql: &Sql, scripts: &Scripts) -> Result<usize, Error> {
-        let statements = &mut self.scripts;
+        let sayings = &mut self.sayings;
         let symbols =
-            statements.symbols.get_or_insert_with(|| Arc::new(scripts.symbols.clone())).clone();
+            sayings.symbols.get_or_insert_with(|| Arc::new(scripts.symbols.clone())).clone();
         let mut text = Vec::new();
         sql.simple(&symbols, &[], false, &mut text);
         let shown = String::from_utf8_lossy(&text).chars().take(SHOWN).collect();
@@ -60,12 +31,12 @@ impl Scripted for MysqlSession {
                 Way::Unparsed { text: numbered.text, parameters: numbered.parameters }
             }
         };
-        statements.known.push(Known { way, shown });
-        Ok(statements.known.len() - 1)
+        sayings.statements.push(Saying { way, shown });
+        Ok(sayings.statements.len() - 1)
     }
 
     fn parse(&mut self, statement: usize) -> Result<(), Error> {
-        let Some(Known { way, shown }) = self.scripts.known.get_mut(statement) else {
+        let Some(Saying { way, shown }) = self.sayings.statements.get_mut(statement) else {
             return Ok(());
         };
         let Way::Unparsed { text, parameters } = way else { return Ok(()) };
@@ -86,8 +57,8 @@ impl Scripted for MysqlSession {
             return Err(Error::Unsupported("MySQL has no pipelines; send one at a time"));
         }
         self.parse(statement)?;
-        self.scripts.sent = statement;
-        let bytes = match self.scripts.known.get(statement).map(|known| &known.way) {
+        self.sayings.sent = statement;
+        let bytes = match self.sayings.statements.get(statement).map(|saying| &saying.way) {
             Some(Way::Message(message)) => return Ok(self.socket.send(message)?),
             Some(Way::Text { sql, symbols, literals }) => {
                 let mut text = Vec::new();
@@ -111,13 +82,13 @@ impl Scripted for MysqlSession {
     #[inline]
     fn results(&mut self, kept: Option<&mut Kept>) -> Result<Reply, Error> {
         let keep = kept.map_or(Keep::Nothing, Keep::Named);
-        let known = self.scripts.known.get(self.scripts.sent);
-        let form = match known {
-            Some(Known { way: Way::Prepared { .. }, .. }) => Form::Binary,
+        let saying = self.sayings.statements.get(self.sayings.sent);
+        let form = match saying {
+            Some(Saying { way: Way::Prepared { .. }, .. }) => Form::Binary,
             _ => Form::Text,
         };
         let answer = self.receiver.answer(&mut self.socket, form, keep)?;
-        answer.map_err(|error| failed(error, known.map_or("", |known| &known.shown)))
+        answer.map_err(|error| failed(error, saying.map_or("", |saying| &saying.shown)))
     }
 
     fn in_transaction(&self) -> bool {
@@ -169,6 +140,8 @@ fn execute(number: u32, parameters: &[Slot], variables: &[Value]) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
+    use script::Symbols;
+
     use super::*;
     use crate::wire::mysql::HEADER;
 

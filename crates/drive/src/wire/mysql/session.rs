@@ -9,7 +9,7 @@ use super::bulk::Bulk;
 use super::connect::{Mysql, connect};
 use super::message::{Template, marked, prepare, query, quit};
 use super::reply::{Form, Keep, Receiver};
-use super::scripted::Statements;
+use super::sayings::Sayings;
 use crate::clock::WallClock;
 use crate::error::{Error, ServerError};
 use crate::wire::socket::Socket;
@@ -29,7 +29,7 @@ impl Connect for Mysql {
             clock: WallClock::new(),
             statements: Vec::new(),
             sent: VecDeque::new(),
-            scripts: Statements::default(),
+            sayings: Sayings::default(),
         }))
     }
 
@@ -48,7 +48,7 @@ pub struct MysqlSession {
     /// The statements whose answers are outstanding.
     sent: VecDeque<Waiting>,
     /// The statements of scripts.
-    pub scripts: Statements,
+    pub sayings: Sayings,
 }
 
 #[derive(Debug)]

@@ -1,0 +1,140 @@
+//! Transactions derived from TPC-C: a supplier's warehouses, districts, customers and orders.
+//!
+//! Tables, data, transactions, their mix and the conditions that hold between them are those of
+//! the specification. Clients neither type nor think. So results are not comparable with published
+//! results of TPC-C.
+
+mod conditions;
+mod rows;
+mod tables;
+mod transactions;
+
+use std::sync::Arc;
+
+use plan::TpccPlan;
+
+pub(crate) use rows::rows;
+use tables::{SMALL, TABLES};
+use transactions::MIX;
+
+use crate::class::{Class, Effect};
+use crate::copy::{Content, Copy, Generated, Generator};
+use crate::kinds::{Catalogue, Kind, Load, State};
+use crate::phase::{Benchmark, Phase};
+use crate::request::Request;
+use crate::scripts::Scripts;
+use crate::step::{Alternative, Step, Stream};
+use crate::{Dialect, Error, Sql, pgbench};
+
+/// All transactions together.
+const TRANSACTION: Class =
+    Class::new("transaction", "transactions", "transactions", Effect::Changes);
+
+/// The benchmark of `plan`.
+///
+/// # Errors
+/// [`Error::Unfit`] if the system does not speak SQL.
+pub fn benchmark(plan: &TpccPlan, dialect: Dialect) -> Result<Benchmark, Error> {
+    let sql = dialect.sql("tpcc")?;
+    let scripts = Arc::new(transactions::scripts(plan, sql)?);
+    let check = plan.check.then(|| Phase::Check(conditions::conditions()));
+    let mut phases = Vec::new();
+    for name in &plan.steps {
+        match name.as_str() {
+            "load" => phases.push(Phase::Step(load(plan))),
+            "index" => {
+                let mut index = Step::define(name, 1, vec![tables::index(sql)], 1);
+                (index.operations, index.unit) = (None, Class::DEFINE.unit);
+                phases.extend([Phase::Step(index), Phase::Settle { rows: None }]);
+                phases.extend(check.clone());
+            }
+            _ => {
+                for dop in &plan.dop {
+                    phases.push(Phase::Step(mix(plan, name, *dop, &scripts, sql)));
+                    phases.extend(check.clone());
+                }
+            }
+        }
+    }
+    let clients = plan.dop.iter().copied().max().unwrap_or(1).max(plan.load_dop);
+    Ok(Benchmark {
+        setup: tables::create(sql),
+        tables: TABLES.map(|(name, _)| name.to_owned()).into(),
+        phases,
+        config: pgbench::room_for(clients).into_iter().collect(),
+    })
+}
+
+/// The step of the transactions, with so many clients.
+fn mix(plan: &TpccPlan, name: &str, dop: u32, scripts: &Arc<Scripts>, sql: Sql) -> Step {
+    let alternative = |it: &transactions::Transaction| Alternative {
+        class: it.class.clone(),
+        weight: it.weight,
+        actions: Vec::new(),
+        adds_to: None,
+        finds: None,
+    };
+    let stream = |client| Stream {
+        mix: MIX.iter().map(alternative).collect(),
+        scripts: Some(Arc::clone(scripts)),
+        opening: plan.isolation.map(|level| sql.isolation(level)).into_iter().collect(),
+        ..Stream::new(client, TRANSACTION)
+    };
+    let mut step = Step::new(name, dop, TRANSACTION, (0..dop).map(stream).collect());
+    step.seconds = Some(f64::from(plan.seconds));
+    step
+}
+
+/// Each client loads a part of each large table; the small ones are the first client's.
+fn load(plan: &TpccPlan) -> Step {
+    let (scale, clients) = (plan.warehouses, plan.load_dop);
+    let parts = |client| {
+        let part = move |(table, _): &(&str, &str)| {
+            let (part, parts) = match (SMALL.contains(table), client) {
+                (true, 0) => (1, 1),
+                (true, _) => return None,
+                (false, _) => (client + 1, clients),
+            };
+            let table = (*table).to_owned();
+            let made = Generated { by: Generator::Tpcc, table: table.clone(), scale, part, parts };
+            Some(Request::Copy(Copy { table, content: Content::Generated(made) }))
+        };
+        TABLES.iter().filter_map(part).collect()
+    };
+    let streams = (0..clients).map(|client| Stream::once(client, parts(client)));
+    Step::new("load", clients, Class::DEFINE, streams.collect())
+}
+
+/// The requests that `steelyard count` counts: a run of each transaction.
+///
+/// # Errors
+/// As [`benchmark`].
+pub fn catalogue(plan: &TpccPlan, dialect: Dialect) -> Result<Catalogue, Error> {
+    let sql = dialect.sql("tpcc")?;
+    let scripts = transactions::scripts(plan, sql)?;
+    let kind = |script: &(::script::Script, u32), class: &Class| {
+        let alone = Scripts { scripts: vec![script.clone()], ..scripts.clone() };
+        Kind {
+            name: class.name.to_string(),
+            class: class.clone(),
+            request: Request::Script(Arc::new(alone)),
+            rows: 0,
+            state: State::Indexed,
+            reads_only: class.effect == Effect::Reads,
+            adds: None,
+        }
+    };
+    let one = TpccPlan { load_dop: 1, ..plan.clone() };
+    Ok(Catalogue {
+        setup: tables::create(sql),
+        load: Load::of(&load(&one)).collect(),
+        index: tables::index(sql),
+        cells: 0,
+        refresh: None,
+        config: Default::default(),
+        kinds: scripts.scripts.iter().zip(&MIX).map(|(it, of)| kind(it, &of.class)).collect(),
+    })
+}
+
+#[cfg(test)]
+mod tests;
