@@ -282,7 +282,18 @@ impl Sql {
         matches!(self, Sql::Postgres { .. })
     }
 
-    /// True if pgbench's scripts are written for it.
+    /// The parts in which statements can be sent, of which some systems take only one at a time.
+    ///
+    /// # Errors
+    /// A sentence about a text that can't be divided into statements.
+    pub(crate) fn messages(self, text: String) -> Result<Vec<String>, String> {
+        match self {
+            Sql::Postgres { .. } => Ok(vec![text]),
+            Sql::Mysql { .. } => self.syntax().split(&text),
+        }
+    }
+
+    /// True if pgbench makes its tables there.
     pub(crate) fn has_pgbench(self) -> bool {
         matches!(self, Sql::Postgres { .. })
     }

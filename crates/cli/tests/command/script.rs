@@ -51,6 +51,34 @@ fn a_file_is_enough_to_compare_two_versions() {
     place.assert_nothing_left();
 }
 
+/// Counts what it has done, so that nothing may get lost.
+const COUNTING: &str = "\\set id random(1, 3)\nBEGIN;\n\
+    SELECT n, name FROM counters WHERE id = :id FOR UPDATE \\gset\n\
+    \\set next :n + 1\nUPDATE counters SET n = :next WHERE id = :id;\n\
+    INSERT INTO done (counter) VALUES (:id);\nCOMMIT;\n";
+
+#[test]
+fn scripts_run_on_mysql_with_tables_of_their_own() {
+    let place = Place::new();
+    place.file("counting.sql", COUNTING);
+    place.file(
+        "tables.sql",
+        "CREATE TABLE counters (id int PRIMARY KEY, n int NOT NULL, name varchar(9));\n\
+         INSERT INTO counters VALUES (1, 0, 'a;b'), (2, 0, 'c'), (3, 0, NULL);\n\
+         CREATE TABLE done (id int AUTO_INCREMENT PRIMARY KEY, counter int);\n",
+    );
+    let variants = ["-v", "my=mysql@8.0.31", "-v", "ma=mariadb@11.4.5"];
+    let rest = ["--setup-file", "tables.sql", "--clients", "2", "--seconds", "1", "--blocks", "1"];
+    let both = [&["counting.sql"][..], &variants, &rest].concat();
+    place.run(&both).expect(0, &["script.warm", "transactions/s"]);
+    let database = Database::of(&place.results());
+    let found = database.metrics("script", "o/s");
+    assert!(found.len() == 2 && found.iter().all(|rate| *rate > 0.0), "{found:?}");
+    let refused = place.run(&[&["counting.sql"][..], &variants, &["--blocks", "1"]].concat());
+    refused.expect(2, &["pgbench's tables (`setup_file` names others"]);
+    place.assert_nothing_left();
+}
+
 #[test]
 fn what_prepares_for_a_script_is_judged_only_where_it_is_named() {
     let place = Place::new();

@@ -60,7 +60,7 @@ pub fn benchmark(plan: &ScriptPlan, clients: u32, dialect: Dialect) -> Result<Be
         phases.push(Phase::Step(step));
     }
     Ok(Benchmark {
-        setup: setup(plan, dialect.sql("script")?),
+        setup: setup(plan, dialect.sql("script")?)?,
         tables,
         phases,
         config: pgbench::room_for(clients).into_iter().collect(),
@@ -69,8 +69,9 @@ pub fn benchmark(plan: &ScriptPlan, clients: u32, dialect: Dialect) -> Result<Be
 
 /// The scripts of a plan, parsed.
 fn scripts(plan: &ScriptPlan, dialect: Dialect) -> Result<Scripts, Error> {
-    if !dialect.sql("script")?.has_pgbench() {
-        return Err(Error::Unfit { workload: "script", needs: "PostgreSQL's SQL and protocol" });
+    if !plan.init.is_empty() && !dialect.sql("script")?.has_pgbench() {
+        let needs = "pgbench's tables (`setup_file` names others, or `init = \"\"` none)";
+        return Err(Error::Unfit { workload: "script", needs });
     }
     let (scripts, symbols) = plan.parsed().map_err(|error| Error::Script(error.to_string()))?;
     Ok(Scripts {
@@ -86,9 +87,12 @@ fn scripts(plan: &ScriptPlan, dialect: Dialect) -> Result<Scripts, Error> {
 }
 
 /// The statements that create the tables.
-fn setup(plan: &ScriptPlan, sql: Sql) -> Vec<String> {
-    let tables = if plan.init.contains('t') { pgbench::create_all(sql) } else { Vec::new() };
-    tables.into_iter().chain(plan.setup_text.clone()).collect()
+fn setup(plan: &ScriptPlan, sql: Sql) -> Result<Vec<String>, Error> {
+    let mut all = if plan.init.contains('t') { pgbench::create_all(sql) } else { Vec::new() };
+    if let Some(text) = plan.setup_text.clone() {
+        all.extend(sql.messages(text).map_err(Error::Script)?);
+    }
+    Ok(all)
 }
 
 /// The steps of `pgbench -i` that the plan includes.
@@ -147,7 +151,7 @@ pub fn catalogue(
         });
     }
     Ok(Catalogue {
-        setup: setup(&plan, dialect.sql("script")?),
+        setup: setup(&plan, dialect.sql("script")?)?,
         load,
         index,
         cells,

@@ -10,6 +10,17 @@ pub enum Syntax {
     Backslashes,
 }
 
+impl Syntax {
+    /// The statements of a text, without their semicolons.
+    ///
+    /// # Errors
+    /// A sentence with the line: a string or comment that does not end, a command of psql.
+    pub fn split(self, text: &str) -> Result<Vec<String>, String> {
+        let found = statements(text, self).map_err(|(line, it)| format!("line {line}: {it}"))?;
+        Ok(found.iter().map(Found::whole).collect())
+    }
+}
+
 /// A part of a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Piece<'t> {
@@ -30,6 +41,17 @@ pub(super) struct Found<'t> {
     pub(super) pieces: Vec<Piece<'t>>,
     /// Its first words in small letters, as many as matter.
     pub(super) words: Vec<String>,
+}
+
+impl Found<'_> {
+    /// The text as it was written.
+    fn whole(&self) -> String {
+        let part = |piece: &Piece<'_>| match piece {
+            Piece::Text(text) => (*text).to_owned(),
+            Piece::Parameter(name) => format!("{{{name}}}"),
+        };
+        self.pieces.iter().map(part).collect()
+    }
 }
 
 /// Words of a statement that are looked at.
@@ -239,14 +261,7 @@ mod tests {
 
     fn texts(text: &str, syntax: Syntax) -> Vec<(Option<String>, String)> {
         let found = statements(text, syntax).unwrap();
-        let whole = |statement: &Found<'_>| {
-            let piece = |piece: &Piece<'_>| match piece {
-                Piece::Text(text) => (*text).to_owned(),
-                Piece::Parameter(name) => format!("{{{name}}}"),
-            };
-            statement.pieces.iter().map(piece).collect::<String>()
-        };
-        found.iter().map(|it| (it.name.map(str::to_owned), whole(it))).collect()
+        found.iter().map(|it| (it.name.map(str::to_owned), it.whole())).collect()
     }
 
     fn plain(text: &str, syntax: Syntax) -> Vec<String> {
