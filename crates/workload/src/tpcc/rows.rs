@@ -2,7 +2,6 @@
 //! same rows are made however clients share the tables.
 
 use std::fmt::Write;
-use std::iter::once;
 use std::ops::{Range, RangeInclusive};
 
 use crate::copy::Generated;
@@ -208,7 +207,7 @@ fn data(rng: &mut Rng) -> String {
 /// Two streets, a city, a state and a zip code.
 fn address(rng: &mut Rng) -> String {
     let streets = [text(rng, 10..=20), text(rng, 10..=20), text(rng, 10..=20)];
-    let state: String = once(()).cycle().take(2).map(|()| letter(rng)).collect();
+    let state = [letter(rng), letter(rng)].map(String::from).concat();
     format!("{}\t{state}\t{}11111", streets.join("\t"), digits(rng, 4))
 }
 
