@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use drive::Outcome;
 use workload::{Class, Effect, End, Pace, Scripts, Sent, Step, Stream};
 
+use crate::common::mysql::MysqlServer;
 use crate::common::{TestServer, load, make_table};
 
 const TRANSACTION: Class =
@@ -211,4 +212,56 @@ fn mistakes_are_told_with_their_place_and_end_the_step() {
         DO $$ BEGIN RAISE EXCEPTION 'never' USING ERRCODE = '40001'; END $$;\nEND;\n";
     let fatal = run(&server, scripts(&[(all, 1)], Sent::Text), 3).fatal.unwrap();
     assert!(fatal.starts_with("all 3 transactions failed, the last with: "), "{fatal}");
+}
+
+/// Results of all types become variables, which go back as they came.
+const KEEPS: &str = "\
+SELECT a, b, c, d, e, f, g, h, i FROM kept WHERE id = 1 \\gset
+SELECT -:a AS a, NULL AS j \\gset minus_
+\\set index :minus_a + 6
+\\set name :index
+BEGIN;
+INSERT INTO kept VALUES (2, :a, :b, :c, :d, :e, :f, :g, :h, :i);
+UPDATE kept SET d = :name WHERE id = 2 AND :minus_j IS NULL;
+COMMIT;
+SELECT COUNT(*) AS rows_now FROM kept \\gset
+\\if :rows_now = 2
+DELETE FROM kept WHERE id = 2 AND a = :a AND b = :b AND c = :c AND d = 'six' AND e = :e \
+  AND f = :f AND g = :g AND h = :h AND i = :i;
+\\endif
+SELECT COUNT(*) AS rows_now FROM kept \\gset
+\\if :rows_now = 1
+INSERT INTO done VALUES (:client_id);
+\\endif
+";
+
+/// A script does the same as text and prepared.
+pub fn results_become_variables(server: &MysqlServer) {
+    server.sql(
+        "CREATE TABLE kept (id int PRIMARY KEY, a tinyint, b bigint, c datetime, d varchar(300), \
+         e char(9), f decimal(12,2), g double, h date, i time) ENGINE = InnoDB",
+    );
+    server.sql("CREATE TABLE done (n int) ENGINE = InnoDB");
+    server.sql(
+        "INSERT INTO kept VALUES (1, -7, 9007199254740993, '2022-06-16 10:00:01', 'seven', 'x y', \
+         -1234.50, 0.25, '1999-12-31', '-12:34:56')",
+    );
+    for sent in [Sent::Text, Sent::Described] {
+        let mut all = scripts(&[(KEEPS, 1)], sent);
+        all.literals = true;
+        let name = all.symbols.slot("name").unwrap();
+        let names = (0..20).map(|n| if n == 13 { "six" } else { "other" }.to_owned());
+        let names: Vec<String> = names.collect();
+        all.scripts[0].0.choose(name, &names);
+        let streams = vec![stream(0, &all.into(), End::Rounds(5))];
+        let outcome = server.run(Step::new("script", 1, TRANSACTION, streams));
+        assert_eq!((outcome.fatal, outcome.operations), (None, 5), "{sent:?}");
+        assert_eq!(server.number("SELECT COUNT(*) FROM done"), 5, "{sent:?}");
+        server.sql("TRUNCATE done");
+    }
+    let extended = scripts(&[("SELECT 1;", 1)], Sent::Extended);
+    let stream = stream(0, &extended.into(), End::Rounds(1));
+    let load = load(Step::new("script", 1, TRANSACTION, vec![stream]), vec![server.target()]);
+    let Err(error) = drive::prepare(&load) else { panic!("MySQL parses nothing anew") };
+    assert!(error.to_string().contains("choose text (simple) or prepared"), "{error}");
 }

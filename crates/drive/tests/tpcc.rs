@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use drive::{Outcome, Target};
 use workload::{
-    Benchmark, Class, Condition, Dialect, Effect, End, Phase, Sent, Step, StorageEngine,
+    Benchmark, Class, Condition, Dialect, Effect, End, Phase, Scripts, Sent, Step, StorageEngine,
+    Stream,
 };
-use workload::{Scripts, Stream};
 
 use crate::common::mysql::MysqlServer;
 use crate::common::{TestServer, run_on};

@@ -114,6 +114,21 @@ pub(crate) struct NamedDirectory<'a> {
     pub(crate) texts: &'a mut BTreeMap<String, String>,
 }
 
+/// The steps that make the data of some families, which come first.
+pub(crate) const LOADS: [&str; 2] = ["load", "index"];
+
+/// Checks that steps, under this key, begin with [`LOADS`].
+pub(crate) fn loads_first(key: &str, steps: &[String], problems: &mut Problems) {
+    let begin = steps.iter().take(LOADS.len()).map(String::as_str);
+    if problems.is_unread("workload") || begin.eq(LOADS) {
+        return;
+    }
+    let first = steps.first().map_or("", String::as_str);
+    let message =
+        format!("`steps`: expected `load` and `index` first, found `{first}`; others need data");
+    problems.of(key, message);
+}
+
 /// A family of workloads, as plans have it. Its folder implements this, the register names it.
 pub(crate) trait Family: Keyed {
     /// Its name: that of its section in a plan, and of its short form.

@@ -28,9 +28,7 @@ impl Script {
             }
         }
     }
-}
 
-impl Script {
     /// Makes a loop of the `\if` whose condition begins with this variable: after the last command
     /// of its branch it is evaluated again. pgbench has no loops.
     pub fn repeat(&mut self, variable: Slot) {

@@ -300,14 +300,11 @@ impl Sql {
 
     /// Sets the isolation of a session's transactions.
     pub(crate) fn isolation(self, level: Isolation) -> String {
-        let named = Isolation::NAMED.iter().find(|(_, it)| *it == level);
-        let name = named.map_or("", |(name, _)| name).to_uppercase();
-        match self {
-            Sql::Postgres { .. } => {
-                format!("SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL {name}")
-            }
-            Sql::Mysql { .. } => format!("SET SESSION TRANSACTION ISOLATION LEVEL {name}"),
-        }
+        let session = match self {
+            Sql::Postgres { .. } => "SESSION CHARACTERISTICS AS",
+            Sql::Mysql { .. } => "SESSION",
+        };
+        format!("SET {session} TRANSACTION ISOLATION LEVEL {}", level.sql())
     }
 
     /// An expression's value as text.

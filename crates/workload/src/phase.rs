@@ -31,7 +31,7 @@ pub enum Phase {
         /// Number of rows in all tables by then, with which the pause grows. `None`: no pause.
         rows: Option<u64>,
     },
-    /// Check that the data is right. If it is not, the step before is no result.
+    /// Check that the data is right. If it is not, the step before does not count.
     Check(Vec<Condition>),
 }
 

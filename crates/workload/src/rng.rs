@@ -44,6 +44,18 @@ impl Rng {
         }
     }
 
+    /// An index, drawn by weight; 0 if there is no weight.
+    pub fn weighted(&mut self, weights: impl Iterator<Item = u32> + Clone) -> usize {
+        let mut drawn = self.below(weights.clone().map(u64::from).sum());
+        for (index, weight) in weights.enumerate() {
+            match drawn.checked_sub(weight.into()) {
+                Some(left) => drawn = left,
+                None => return index,
+            }
+        }
+        0
+    }
+
     /// Uniform over `low..high`; `low` if the range is empty.
     #[inline]
     pub fn range(&mut self, low: i64, high: i64) -> i64 {

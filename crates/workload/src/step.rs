@@ -7,6 +7,7 @@ use plan::{Compared, StepKey};
 use serde::{Deserialize, Serialize};
 
 use crate::class::Class;
+use crate::copy::{Content, Copy, Generated, Generator};
 use crate::draw::{Cell, Draw};
 use crate::request::{Expect, Request, Statement};
 use crate::scripts::Scripts;
@@ -92,6 +93,37 @@ impl Step {
         Step { operations: Some(rows), unit: Class::INSERT.unit, ..step }
     }
 
+    /// A step that makes indexes and statistics. It has no operations but its statements.
+    pub(crate) fn index(name: &str, dop: u32, statements: Vec<String>) -> Step {
+        let step = Step::define(name, dop, vec![statements], 1);
+        Step { operations: None, unit: Class::DEFINE.unit, ..step }
+    }
+
+    /// A step in which each client loads a part of each table that a generator makes. Tables that
+    /// are `small` are the first client's.
+    pub(crate) fn generated(
+        name: &str,
+        clients: u32,
+        (by, scale): (Generator, u32),
+        tables: impl Iterator<Item = (&'static str, bool)> + Clone,
+    ) -> Step {
+        let part = |client: u32, (table, small): (&str, bool)| {
+            let (part, parts) = match (small, client) {
+                (true, 0) => (1, 1),
+                (true, _) => return None,
+                (false, _) => (client + 1, clients),
+            };
+            let table = table.to_owned();
+            let made = Generated { by, table: table.clone(), scale, part, parts };
+            Some(Request::Copy(Copy { table, content: Content::Generated(made) }))
+        };
+        let stream = |client| {
+            let parts = tables.clone().filter_map(|table| part(client, table));
+            Stream::once(client, parts.collect())
+        };
+        Step::new(name, clients, Class::DEFINE, (0..clients).map(stream).collect())
+    }
+
     /// True if it ends after a time, false if it ends when its work is done.
     pub fn is_timed(&self) -> bool {
         self.seconds.is_some()
@@ -138,8 +170,8 @@ pub struct Stream {
     pub refresh: Option<Refresh>,
     /// A shared cell to which the operations of each finished round are added.
     pub adds_to: Option<Cell>,
-    /// pgbench scripts that it runs instead of its actions. With a mix, each is what one of the
-    /// alternatives does, in the same order.
+    /// pgbench scripts that it runs instead of its actions, drawn by their own weights. With a mix,
+    /// each counts as the alternative in its place.
     pub scripts: Option<Arc<Scripts>>,
     /// The rows that its queries must find over the whole step, if fewer rows would mean that they
     /// looked in the wrong place.

@@ -42,8 +42,7 @@ pub struct SqlCount {
     pub freeze: Option<&'static str>,
     /// Copies the loaded and frozen data into a new database of this name.
     pub copy: OnDatabase,
-    /// SQL after the last copy that freezes what all databases share, or leaves no work to the
-    /// servers that count.
+    /// SQL that freezes what all databases share, after the last copy.
     pub finish: Option<&'static str>,
     /// The query that gives a session the pid of the process that serves it; `None` if a thread of
     /// the server does. A session's first action changes the cost of its later statements by a

@@ -69,9 +69,7 @@ pub(super) fn method(installation: &Installation) -> CountMethod {
         sql: Some(SqlCount {
             freeze: None,
             copy,
-            // Purges before it ends. Under Callgrind that takes very long: MariaDB has work for
-            // each inserted row.
-            finish: Some("SET GLOBAL innodb_fast_shutdown = 0"),
+            finish: None,
             own_process: None,
             periodic: None,
             // No thread purges data that this session could see. Otherwise the progress of purging

@@ -202,22 +202,13 @@ impl Context<'_> {
     #[inline]
     pub fn round(&self, lane: &mut Lane, target: usize) -> Result<Round, Error> {
         self.reconnect(lane)?;
-        if lane.player.is_some() {
-            return self.play(lane);
+        if let Some(player) = &mut lane.player {
+            lane.alternative = player.choose(&mut lane.rng);
+            let (which, session) = (lane.alternative, lane.session.as_mut());
+            return player.transaction(which, session, &mut lane.rng, self.gate, &mut lane.tally);
         }
         let before = lane.rng.clone();
         self.attempt(lane, target).or_else(|error| self.again(lane, target, &before, error))
-    }
-
-    /// A round that is a script.
-    fn play(&self, lane: &mut Lane) -> Result<Round, Error> {
-        let mixed = !self.stream.mix.is_empty();
-        if mixed {
-            self.draw_alternative(lane);
-        }
-        let Some(player) = &mut lane.player else { return Ok(Round::Ended) };
-        let (which, session) = (mixed.then_some(lane.alternative), lane.session.as_mut());
-        player.transaction(which, session, &mut lane.rng, self.gate, &mut lane.tally)
     }
 
     /// Repeats a round that failed, until it succeeds or has failed too often.
@@ -319,22 +310,11 @@ impl Context<'_> {
     #[inline]
     pub fn begin(&self, lane: &mut Lane, target: usize) {
         if !self.stream.mix.is_empty() {
-            self.draw_alternative(lane);
+            lane.alternative = lane.rng.weighted(self.stream.mix.iter().map(|it| it.weight));
         }
         if !lane.keeps.is_empty() {
             self.keep_all(lane, target);
         }
-    }
-
-    fn draw_alternative(&self, lane: &mut Lane) {
-        let weights = || self.stream.mix.iter().map(|it| u64::from(it.weight));
-        let mut drawn = lane.rng.below(weights().sum::<u64>().max(1));
-        let reached = weights().position(|weight| {
-            let reached = drawn < weight;
-            drawn = drawn.saturating_sub(weight);
-            reached
-        });
-        lane.alternative = reached.unwrap_or(0);
     }
 
     fn keep_all(&self, lane: &mut Lane, target: usize) {

@@ -22,8 +22,6 @@ pub struct Player {
     scripts: Arc<Scripts>,
     /// For each script, the session's number of the statement of each command.
     statements: Vec<Vec<Option<usize>>>,
-    /// The sum of all weights.
-    weights: u64,
     variables: Vec<Value>,
     /// The variables when the transaction began, if it may be tried again.
     before: Vec<Value>,
@@ -65,7 +63,6 @@ impl Player {
         let given = scripts.given.iter().map(|(name, text)| (&**name, &**text));
         Ok(Player {
             statements,
-            weights: scripts.scripts.iter().map(|(_, weight)| u64::from(*weight)).sum(),
             variables: script::initial(&scripts.symbols, built_in, given),
             before: Vec::new(),
             kept: Kept::default(),
@@ -88,19 +85,18 @@ impl Player {
         self.scripts.latency_limit.map(Duration::from_secs_f64)
     }
 
-    /// Runs the script of this index, or one that is drawn by weight, as often as it may be tried.
+    /// Runs the script of this index, as often as it may be tried.
     ///
     /// # Errors
     /// Any error that would end a client of pgbench.
     pub fn transaction(
         &mut self,
-        which: Option<usize>,
+        which: usize,
         session: &mut dyn Session,
         rng: &mut Rng,
         gate: &Gate,
         tally: &mut Tally,
     ) -> Result<Round, Error> {
-        let which = which.unwrap_or_else(|| self.choose(rng));
         let tries = self.scripts.max_tries;
         let begin = (tries != 1).then(|| (rng.clone(), gate.now()));
         if begin.is_some() {
@@ -136,19 +132,11 @@ impl Player {
     }
 
     /// The index of a script, drawn by weight.
-    fn choose(&self, rng: &mut Rng) -> usize {
-        if self.scripts.scripts.len() < 2 {
-            return 0;
+    pub fn choose(&self, rng: &mut Rng) -> usize {
+        match &self.scripts.scripts[..] {
+            [_] => 0,
+            several => rng.weighted(several.iter().map(|(_, weight)| *weight)),
         }
-        let mut drawn = rng.below(self.weights);
-        let weights = self.scripts.scripts.iter().map(|(_, weight)| u64::from(*weight));
-        for (place, weight) in weights.enumerate() {
-            match drawn.checked_sub(weight) {
-                Some(left) => drawn = left,
-                None => return place,
-            }
-        }
-        0
     }
 
     /// Runs a script once. If it is counted, `ready` is called before each message, and nothing

@@ -19,7 +19,7 @@ mod socket;
 
 pub use digest::{Digest, FloatSum};
 pub use reply::Reply;
-pub use scripted::{Kept, Scripted};
+pub use scripted::{Kept, Scripted, shown};
 pub use socket::Address;
 
 /// Why a session cannot send a request and read its answer later.

@@ -1,10 +1,20 @@
 //! The interface of a session for scripts: statements with values as text, and results by name.
 
-use script::{Sql, Value};
+use script::{Sql, Symbols, Value};
 use workload::Scripts;
 
 use super::reply::Reply;
 use crate::error::Error;
+
+/// Length of the part of a statement that an error shows.
+const SHOWN: usize = 120;
+
+/// A statement without values, as errors show it.
+pub fn shown(sql: &Sql, symbols: &Symbols) -> String {
+    let mut text = Vec::new();
+    sql.simple(symbols, &[], false, &mut text);
+    String::from_utf8_lossy(&text).chars().take(SHOWN).collect()
+}
 
 /// A session that runs the statements of scripts.
 pub trait Scripted {

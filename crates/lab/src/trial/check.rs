@@ -26,7 +26,7 @@ pub fn check(
     let broken = interruptible(server, conditions.interrupted, |_| Ok(broken(&target, list)))?;
     let broken = broken.map_err(|error| Trouble::met(error.to_string(), error.kind()))?;
     if !broken.is_empty() {
-        let text = "its data is wrong, so the step before is no result; these conditions do not \
+        let text = "its data is wrong, so the step before does not count; these conditions do not \
                     hold:";
         return Err(Trouble::failed(format!("{text} {}", broken.join("; "))));
     }

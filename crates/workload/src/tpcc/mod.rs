@@ -18,7 +18,7 @@ use tables::{SMALL, TABLES};
 use transactions::MIX;
 
 use crate::class::{Class, Effect};
-use crate::copy::{Content, Copy, Generated, Generator};
+use crate::copy::Generator;
 use crate::kinds::{Catalogue, Kind, Load, State};
 use crate::phase::{Benchmark, Phase};
 use crate::request::Request;
@@ -43,8 +43,7 @@ pub fn benchmark(plan: &TpccPlan, dialect: Dialect) -> Result<Benchmark, Error> 
         match name.as_str() {
             "load" => phases.push(Phase::Step(load(plan))),
             "index" => {
-                let mut index = Step::define(name, 1, vec![tables::index(sql)], 1);
-                (index.operations, index.unit) = (None, Class::DEFINE.unit);
+                let index = Step::index(name, 1, tables::index(sql));
                 phases.extend([Phase::Step(index), Phase::Settle { rows: None }]);
                 phases.extend(check.clone());
             }
@@ -85,24 +84,9 @@ fn mix(plan: &TpccPlan, name: &str, dop: u32, scripts: &Arc<Scripts>, sql: Sql) 
     step
 }
 
-/// Each client loads a part of each large table; the small ones are the first client's.
 fn load(plan: &TpccPlan) -> Step {
-    let (scale, clients) = (plan.warehouses, plan.load_dop);
-    let parts = |client| {
-        let part = move |(table, _): &(&str, &str)| {
-            let (part, parts) = match (SMALL.contains(table), client) {
-                (true, 0) => (1, 1),
-                (true, _) => return None,
-                (false, _) => (client + 1, clients),
-            };
-            let table = (*table).to_owned();
-            let made = Generated { by: Generator::Tpcc, table: table.clone(), scale, part, parts };
-            Some(Request::Copy(Copy { table, content: Content::Generated(made) }))
-        };
-        TABLES.iter().filter_map(part).collect()
-    };
-    let streams = (0..clients).map(|client| Stream::once(client, parts(client)));
-    Step::new("load", clients, Class::DEFINE, streams.collect())
+    let tables = TABLES.iter().map(|(table, _)| (*table, SMALL.contains(table)));
+    Step::generated("load", plan.load_dop, (Generator::Tpcc, plan.warehouses), tables)
 }
 
 /// The requests that `steelyard count` counts: a run of each transaction.

@@ -3,6 +3,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use plan::{Home, WorkloadPlan};
 
 use super::*;
+use crate::copy::Generated;
 use crate::rng::Rng;
 
 fn small() -> TpccPlan {

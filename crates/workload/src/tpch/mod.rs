@@ -13,13 +13,11 @@ use plan::{Compared, QueriesPlan, Query, TpchPlan};
 pub(crate) use tables::rows;
 use tables::{FIXED, TABLES};
 
-use crate::class::Class;
-use crate::copy::{Content, Copy, Generated, Generator};
+use crate::copy::Generator;
 use crate::kinds::{Catalogue, Kind, Load, State};
 use crate::phase::{Benchmark, Phase};
 use crate::queries::{kind, step};
-use crate::request::Request;
-use crate::step::{Step, Stream};
+use crate::step::Step;
 use crate::{Dialect, Error, pgbench};
 
 /// The benchmark of `plan`.
@@ -41,8 +39,7 @@ pub fn benchmark(plan: &TpchPlan, dialect: Dialect) -> Result<Benchmark, Error> 
             Some(query) => phases.push(Phase::Step(step(&asked, &query, sql))),
             None if name == "load" => phases.push(Phase::Step(load(plan))),
             None => {
-                let mut index = Step::define(name, plan.clients, vec![tables::index(sql)], 1);
-                (index.operations, index.unit) = (None, Class::DEFINE.unit);
+                let index = Step::index(name, plan.clients, tables::index(sql));
                 phases.extend([Phase::Step(index), Phase::Settle { rows: None }]);
             }
         }
@@ -62,26 +59,10 @@ fn query(plan: &TpchPlan, name: &str) -> Option<Query> {
     Some(Query { name: name.to_owned(), texts })
 }
 
-/// Each client loads a part of each table.
+/// The load. Tables that don't grow with the scale are small.
 fn load(plan: &TpchPlan) -> Step {
-    let parts = |client| copies(plan, client).map(Request::Copy).collect();
-    let streams = (0..plan.clients).map(|client| Stream::once(client, parts(client)));
-    Step::new("load", plan.clients, Class::DEFINE, streams.collect())
-}
-
-/// A client's parts of the tables; the small ones are the first client's.
-fn copies(plan: &TpchPlan, client: u32) -> impl Iterator<Item = Copy> {
-    let (scale, parts) = (plan.scale.0, plan.clients);
-    TABLES.iter().enumerate().filter_map(move |(place, (table, _))| {
-        let (part, parts) = match (place < FIXED, client) {
-            (true, 0) => (1, 1),
-            (true, _) => return None,
-            (false, _) => (client + 1, parts),
-        };
-        let table = (*table).to_owned();
-        let made = Generated { by: Generator::Tpch, table: table.clone(), scale, part, parts };
-        Some(Copy { table, content: Content::Generated(made) })
-    })
+    let tables = TABLES.iter().enumerate().map(|(place, (table, _))| (*table, place < FIXED));
+    Step::generated("load", plan.clients, (Generator::Tpch, plan.scale.0), tables)
 }
 
 /// The requests that `steelyard count` counts: each query, with its first values.

@@ -1,7 +1,8 @@
 use plan::{Scale, WorkloadPlan};
 
 use super::*;
-use crate::copy::Content;
+use crate::copy::{Content, Copy};
+use crate::request::Request;
 use crate::step::Action;
 
 fn small() -> TpchPlan {

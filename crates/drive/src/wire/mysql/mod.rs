@@ -1,8 +1,8 @@
 //! The MySQL client protocol, version 4.1: MySQL from 5.6, MariaDB from 10.1.
 //!
 //! Statements go out as text (COM_QUERY), or are prepared once and executed with binary parameters
-//! (COM_STMT_EXECUTE), whose types are sent only the first time. Handshake and authentication are
-//! `mysql_common`'s; messages, answers and the loop are our own.
+//! (COM_STMT_EXECUTE). Their types are sent only the first time, in scripts each time. Handshake
+//! and authentication are `mysql_common`'s; messages, answers and the loop are our own.
 
 mod bulk;
 mod connect;

@@ -9,18 +9,16 @@ use workload::{Scripts, Sent};
 use super::message::{self, kind};
 use super::reply::{Form, Keep};
 use super::sayings::{Saying, Way};
-use super::session::{MysqlSession, SHOWN, failed, unextended, unprepared};
+use super::session::{MysqlSession, failed, unextended, unprepared};
 use crate::error::Error;
-use crate::wire::{Kept, Reply, Scripted};
+use crate::wire::{Kept, Reply, Scripted, shown};
 
 impl Scripted for MysqlSession {
     fn add(&mut self, sql: &Sql, scripts: &Scripts) -> Result<usize, Error> {
         let sayings = &mut self.sayings;
         let symbols =
             sayings.symbols.get_or_insert_with(|| Arc::new(scripts.symbols.clone())).clone();
-        let mut text = Vec::new();
-        sql.simple(&symbols, &[], false, &mut text);
-        let shown = String::from_utf8_lossy(&text).chars().take(SHOWN).collect();
+        let shown = shown(sql, &symbols);
         let way = match scripts.sent {
             Sent::Text => Way::Text { sql: sql.clone(), symbols, literals: scripts.literals },
             Sent::Extended => return Err(unextended()),

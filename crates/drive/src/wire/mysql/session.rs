@@ -16,7 +16,7 @@ use crate::wire::socket::Socket;
 use crate::wire::{Breaker, Connect, Digest, Handle, Reply, Scripted, Session, Source};
 
 /// Length of the part of a statement that an error shows.
-pub const SHOWN: usize = 120;
+const SHOWN: usize = 120;
 /// The number of the error for a statement that can only be sent as text (`ER_UNSUPPORTED_PS`).
 const UNPREPARED: &str = "1295 ";
 

@@ -11,10 +11,7 @@ use super::reply::Keep;
 use super::sayings::{Form, Saying};
 use super::session::PostgresSession;
 use crate::error::Error;
-use crate::wire::{Kept, Reply, Scripted};
-
-/// Length of the part of a statement that an error shows.
-const SHOWN: usize = 120;
+use crate::wire::{Kept, Reply, Scripted, shown};
 
 /// Describe of the unnamed portal, then Execute without a row limit.
 const DESCRIBE_EXECUTE: [u8; 17] = [b'D', 0, 0, 0, 6, b'P', 0, b'E', 0, 0, 0, 9, 0, 0, 0, 0, 0];
@@ -26,9 +23,7 @@ impl Scripted for PostgresSession {
         let number = sayings.statements.len();
         let symbols =
             sayings.symbols.get_or_insert_with(|| Arc::new(scripts.symbols.clone())).clone();
-        let mut text = Vec::new();
-        sql.simple(&symbols, &[], false, &mut text);
-        let shown = String::from_utf8_lossy(&text).chars().take(SHOWN).collect();
+        let shown = shown(sql, &symbols);
         let form = if scripts.sent == Sent::Text {
             Form::Simple { sql: sql.clone(), symbols, literals: scripts.literals }
         } else {

@@ -2,7 +2,7 @@
 
 mod plan;
 
-use crate::family::{Family, PlannedStep, Sequence, SequenceKey};
+use crate::family::{Family, LOADS, PlannedStep, Sequence, SequenceKey, loads_first};
 use crate::key::{CommandOption, Form, Key, Keyed};
 use crate::kind::{boolean, choice, dops};
 use crate::problem::Problems;
@@ -10,9 +10,6 @@ use crate::step::StepKey;
 use plan::NAMES;
 
 pub use plan::{Home, Isolation, TPCC_STEPS, TpccPlan};
-
-/// The steps that make the data, which come first.
-const LOADS: [&str; 2] = ["load", "index"];
 
 #[rustfmt::skip] // A table.
 const OPTIONS: [CommandOption; 6] = [
@@ -68,17 +65,7 @@ impl Family for TpccPlan {
     }
 
     fn check(&self, problems: &mut Problems) {
-        if problems.is_unread("workload") {
-            return;
-        }
-        let begin = self.steps.iter().take(LOADS.len()).map(String::as_str);
-        if !begin.eq(LOADS.into_iter().take(self.steps.len())) {
-            let first = self.steps.first().map_or("", String::as_str);
-            let message = format!(
-                "`steps`: expected `load` and `index` first, found `{first}`; others need data"
-            );
-            problems.of("workload.tpcc.steps", message);
-        }
+        loads_first("workload.tpcc.steps", &self.steps, problems);
     }
 
     fn steps(&mut self) -> Option<&mut Vec<String>> {

@@ -63,12 +63,21 @@ pub enum Isolation {
 }
 
 impl Isolation {
-    /// All of them, with their names in a plan and in SQL.
-    pub const NAMED: [(&'static str, Isolation); 3] = [
+    /// All of them, with their names in a plan.
+    pub(super) const NAMED: [(&'static str, Isolation); 3] = [
         ("read committed", Isolation::ReadCommitted),
         ("repeatable read", Isolation::RepeatableRead),
         ("serializable", Isolation::Serializable),
     ];
+
+    /// The name in SQL.
+    pub fn sql(self) -> &'static str {
+        match self {
+            Isolation::ReadCommitted => "READ COMMITTED",
+            Isolation::RepeatableRead => "REPEATABLE READ",
+            Isolation::Serializable => "SERIALIZABLE",
+        }
+    }
 }
 
 impl Default for TpccPlan {

@@ -3,7 +3,7 @@
 mod plan;
 
 use crate::duration::format_duration;
-use crate::family::{Family, PlannedStep, Sequence, SequenceKey};
+use crate::family::{Family, LOADS, PlannedStep, Sequence, SequenceKey, loads_first};
 use crate::key::{CommandOption, Form, Key, Keyed};
 use crate::kind::{number, time};
 use crate::problem::Problems;
@@ -11,9 +11,6 @@ use crate::step::StepKey;
 use plan::NAMES;
 
 pub use plan::{Scale, TPCH_STEPS, TpchPlan};
-
-/// The steps that make the data, which come first.
-const LOADS: [&str; 2] = ["load", "index"];
 
 #[rustfmt::skip] // A table.
 const OPTIONS: [CommandOption; 6] = [
@@ -64,17 +61,7 @@ impl Family for TpchPlan {
     }
 
     fn check(&self, problems: &mut Problems) {
-        if problems.is_unread("workload") {
-            return;
-        }
-        let begin = self.steps.iter().take(LOADS.len()).map(String::as_str);
-        if !begin.eq(LOADS) {
-            let first = self.steps.first().map_or("", String::as_str);
-            let message = format!(
-                "`steps`: expected `load` and `index` first, found `{first}`; others need data"
-            );
-            problems.of("workload.tpch.steps", message);
-        }
+        loads_first("workload.tpch.steps", &self.steps, problems);
     }
 
     fn steps(&mut self) -> Option<&mut Vec<String>> {
