@@ -22,7 +22,8 @@ const USUAL_IN_TURNS: f64 = 0.03;
 const USUAL_FREEDOM: f64 = 4.0;
 
 /// A comparison gets no time if its interval would stay this many times wider than its target even
-/// with all the remaining time.
+/// with all the remaining time. If all of them would, those get it that would reach the target they
+/// have if their ratio is off by its standard error.
 const OUT_OF_REACH: f64 = 2.5;
 /// No target is narrower than this part of the margin: a difference that close to its edge stays
 /// undecided.
@@ -57,6 +58,8 @@ pub struct Outlook {
     pub restarts: u32,
     /// How long each timed step lasts on each server, in seconds, by its number.
     pub seconds: BTreeMap<usize, f64>,
+    /// Indexes of the comparisons that the time left probably decides, or nearly so.
+    pub reachable: Vec<usize>,
     /// Indexes of the comparisons that the run continues for.
     pub pursued: Vec<usize>,
     /// Standard error of the log ratio of each step at the end, by its number.
@@ -77,7 +80,7 @@ pub struct Course {
 
 impl Course {
     /// The course of an experiment with this margin and precision, in which `servers` servers share
-    /// a step, and in which each verdict takes at most `enough` restarts ([`ENOUGH_BLOCKS`], or
+    /// a step, and in which each verdict needs at most `enough` restarts ([`ENOUGH_BLOCKS`], or
     /// [`ENOUGH_FROZEN`] if servers are frozen).
     pub fn new(margin: f64, precision: Option<f64>, servers: usize, enough: usize) -> Course {
         let enough = u32::try_from(enough).unwrap_or(u32::MAX);
@@ -95,10 +98,11 @@ impl Course {
         self.recent().reduce(f64::max)
     }
 
-    /// Seconds that the timed steps of the next restart may take together, so that as many restarts
-    /// as each verdict takes fit into the seconds left, of which `done` are finished. If that would
-    /// leave less time for the steps than for all else, as many as most verdicts take, six. `None`:
-    /// as many as planned, because there are enough restarts, or nothing is known of their cost.
+    /// Seconds that the timed steps of the next restart may take together, so that the restarts
+    /// that each verdict needs, of which `done` are finished, fit into the seconds left. If that
+    /// would leave less time for the steps than for all else, only the six restarts that most
+    /// verdicts need have to fit. `None`: the steps last as planned, because there are enough
+    /// restarts, or nothing is known of their cost.
     ///
     /// This follows from times alone, never from results, so it biases no verdict.
     pub fn allowed(&self, done: u32, left: f64) -> Option<f64> {
@@ -116,8 +120,9 @@ impl Course {
     }
 
     /// Decides the next step after `done` restarts, with this many seconds left; `None`: as many as
-    /// it takes. `judged` is true at a look. Between looks, only the scatter of the results
-    /// matters, not the results.
+    /// it takes. `judged` is true at a look, once there are enough restarts for verdicts.
+    /// Otherwise, only the scatter of the results matters, not the results, and nothing is given up
+    /// unless others need its time.
     pub fn outlook(
         &self,
         watched: &[Watched],
@@ -137,18 +142,26 @@ impl Course {
         };
         let open = |at: &usize| !judged || !watched[*at].settled;
         let open: Vec<usize> = (0..watched.len()).filter(open).collect();
-        let reachable = |at: &usize| {
-            let alone = || designed(&[*at]);
-            left.is_none()
-                || alone().is_some_and(|(steps, found)| {
-                    let noises: Vec<StepNoise> = steps.into_values().collect();
-                    misses(&noises, &found, done, judged) <= OUT_OF_REACH
-                })
+        let missed = |at: usize| {
+            let (steps, found) = designed(&[at])?;
+            let noises: Vec<StepNoise> = steps.into_values().collect();
+            Some(misses(&noises, &found, done, judged))
         };
-        let pursued: Vec<usize> = open.iter().copied().filter(reachable).collect();
+        let within = |times: &dyn Fn(usize) -> f64| -> Vec<usize> {
+            let reaches = |at: &usize| missed(*at).is_some_and(|missed| missed <= times(*at));
+            open.iter().copied().filter(reaches).collect()
+        };
+        let reachable = if left.is_none() { open.clone() } else { within(&|_| OUT_OF_REACH) };
+        let pursued = match (reachable.is_empty(), judged) {
+            (false, _) => reachable.clone(),
+            // There are no others that need the time.
+            (true, true) => within(&|at| self.ease(&watched[at].comparison)),
+            (true, false) => open.clone(),
+        };
         let mut outlook = Outlook {
             restarts: 0,
             seconds: BTreeMap::new(),
+            reachable,
             pursued: pursued.clone(),
             errors: BTreeMap::new(),
             reaches: false,
@@ -177,7 +190,8 @@ impl Course {
         let mut steps: BTreeMap<usize, StepNoise> = BTreeMap::new();
         for (at, one) in watched.iter().enumerate() {
             let mut noise = self.noise(one);
-            noise.wanted = wanted.contains(&at).then(|| self.wanted(one, judged));
+            let target = || self.target(one.comparison.mean_log, judged);
+            noise.wanted = wanted.contains(&at).then(target);
             noise.fewest = noise.wanted.map_or(0, |_| self.lacking(one, judged));
             let merge = |known: &mut StepNoise| {
                 known.between = known.between.max(noise.between);
@@ -211,13 +225,20 @@ impl Course {
         }
     }
 
-    /// Target half width of a comparison's interval, in logs.
-    fn wanted(&self, watched: &Watched, judged: bool) -> f64 {
+    /// Target half width of the interval of a comparison whose log ratio is `at`, in logs.
+    fn target(&self, at: f64, judged: bool) -> f64 {
         let (below, above) = Margin::of(self.margin).log_edges();
-        let at = watched.comparison.mean_log;
         let edge = (at - below).abs().min((at - above).abs());
         let decides = if judged { RESERVE * edge } else { 0.5 * above };
         decides.max(NARROWEST * above).max(self.precision.unwrap_or(0.0))
+    }
+
+    /// How many times wider the target may become: the log ratio is not known better than to its
+    /// standard error, and may lie that much further from the edges of the margin.
+    fn ease(&self, comparison: &Comparison) -> f64 {
+        let (at, error) = (comparison.mean_log, comparison.error_log.unwrap_or(0.0));
+        let [less, more] = [at - error, at + error].map(|at| self.target(at, true));
+        less.max(more) / self.target(at, true)
     }
 
     /// Further restarts without which a comparison can't be equivalent. At a look, only for one
@@ -301,13 +322,28 @@ mod tests {
         let steps = [watched(0, false, -0.05, 0.4, 0.1), watched(1, true, -0.04, 0.01, 0.02)];
         let found = course().outlook(&steps, 5, Some(60.0), true);
         assert_eq!(found.pursued, [1]);
-        let none = course().outlook(&steps[..1], 5, Some(60.0), true);
+        let none = course().outlook(&steps[..1], 5, Some(12.0), true);
         assert!(none.pursued.is_empty());
+        // Before a look, only others can take its time.
+        let blind = |steps: &[Watched]| course().outlook(steps, 1, Some(600.0), false);
+        assert_eq!(blind(&steps).pursued, [1]);
+        assert_eq!(blind(&steps[..1]).pursued, [0]);
         // Nor does what is decided.
         let settled = Watched { settled: true, ..steps[1].clone() };
         let found =
             course().outlook(&[settled, watched(2, true, 0.0, 0.01, 0.02)], 5, Some(60.0), true);
         assert_eq!((found.pursued, found.seconds[&1]), (vec![1], SHORTEST));
+    }
+
+    /// At −5% ±20% the next look may find −12%, which is decided sooner.
+    #[test]
+    fn what_is_hardly_known_is_not_given_up() {
+        let pursued = |at: f64, between: f64| {
+            let one = watched(0, true, at, between, 0.001);
+            !course().outlook(&[one], 5, Some(60.0), true).pursued.is_empty()
+        };
+        assert!(pursued(-0.05, 0.15));
+        assert!(!pursued(-0.0202, 0.03));
     }
 
     #[test]

@@ -32,6 +32,8 @@ pub struct Course {
 pub struct Outlook {
     /// The length of timed steps, which [`Course::fitted`] may shorten.
     pub lengths: Lengths,
+    /// Indexes of the comparisons that the time left probably decides, or nearly so.
+    pub reachable: Vec<usize>,
     /// Indexes of the comparisons to continue for.
     pub pursued: Vec<usize>,
     /// Time of all further restarts, if they give every comparison an interval as narrow as its
@@ -149,8 +151,9 @@ impl Course {
         let time = Duration::from_secs_f64(seconds.round());
         let enough = found.reaches.then_some(time);
         let text = self.text(&found, standings, done, next, time);
-        let pursued = found.pursued.iter().filter_map(|at| places.get(*at).copied()).collect();
-        Outlook { lengths, pursued, enough, text }
+        let [reachable, pursued] = [&found.reachable, &found.pursued]
+            .map(|found| found.iter().filter_map(|at| places.get(*at).copied()).collect());
+        Outlook { lengths, reachable, pursued, enough, text }
     }
 
     fn watched(&self, standing: &Standing) -> Option<Watched> {

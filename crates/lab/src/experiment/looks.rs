@@ -201,7 +201,7 @@ impl Run<'_, '_, '_> {
             };
             return Ok(Some((end, found)));
         }
-        let outlook = course.map(|it| it.outlook(standings, &self.extent, done, left, true));
+        let outlook = course.map(|it| it.outlook(standings, &self.extent, done, left, !owes));
         let further = |at: &usize| match &outlook {
             // What was given up has gaps, and stays so.
             Some(outlook) => {
@@ -335,7 +335,7 @@ fn lacking(
 fn prospects(standings: &[Standing], outlook: &Outlook) -> String {
     let mut open: Vec<String> = Vec::new();
     for (at, standing) in standings.iter().enumerate() {
-        if !outlook.pursued.contains(&at) && !open.contains(&standing.step) {
+        if !outlook.reachable.contains(&at) && !open.contains(&standing.step) {
             open.push(standing.step.clone());
         }
     }

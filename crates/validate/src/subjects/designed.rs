@@ -229,7 +229,7 @@ fn sliced(
             break;
         }
         if due || done == 1 {
-            let outlook = course.outlook(&watched, done, Some(BUDGET - now), due);
+            let outlook = course.outlook(&watched, done, Some(BUDGET - now), due && !owes);
             if outlook.pursued.is_empty() && !owes {
                 break;
             }

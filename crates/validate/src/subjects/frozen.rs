@@ -140,7 +140,7 @@ fn slower_in_everything(scenes: &[(Scene, Reads)], findings: &mut Findings) {
             "**Frozen slices**, a variant that is slower in everything it does. Both servers drop to {} of their throughput for {} of \
              each cycle, from a random moment of it on; restarts of a server differ by {}. Coverage of the 95% interval, and what it \
              would be of the typical slice; false alarms where both are the same; half the width of the interval (median, at −5%); how \
-             often a variant is confirmed to be slower; how often `equivalent`, which takes 12 restarts, is said of the same and, wrongly, of −2%; how \
+             often a variant is confirmed to be slower; how often `equivalent`, which needs 12 restarts, is said of the same and, wrongly, of −2%; how \
              often `regression` of −2%, on the edge of the margin, and of −5%. Rows: cycle, step (seconds of own time), restarts.",
             percent(LEFT, 0),
             percent(BURST, 0),

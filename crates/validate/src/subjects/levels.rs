@@ -130,7 +130,7 @@ fn promises(size: Size, findings: &mut Findings) {
         format!(
             "**What is promised and what comes**, from the true variances: expected half width of the interval and the median of \
              {tries} experiments; the detectable slowdown, and how often one of that size is confirmed (80% is promised \
-             where the variances are known as well as so many blocks know them; here they are known for sure).",
+             if the variances are estimated from that many blocks; here they are known exactly).",
         ),
         "noise | blocks | seconds | half width | came | detectable | confirmed",
     );

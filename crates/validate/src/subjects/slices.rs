@@ -111,7 +111,7 @@ fn restarts(size: Size, findings: &mut Findings) {
         format!(
             "**Several restarts** of {ROUNDS} rounds: coverage of the 95% interval, for several scatters between restarts in \
              standard errors of a single one; 0 means that restarts do not differ at all; last, scatter with the tails of \
-             Student's t with 3 degrees of freedom. What is missing to 100% are the false alarms. One restart has no interval \
+             Student's t with 3 degrees of freedom. The rest, up to 100%, are false alarms. One restart has no interval \
              and no verdict."
         ),
         "slices, restarts | scatter 0 | 0.5 | 1 | 3 | 3, heavy tails",
