@@ -3,7 +3,8 @@
 
 use std::ops::Range as Indices;
 
-use crate::range::{Look, Settings};
+use crate::range::Look;
+use crate::settings::Settings;
 
 /// Windows of the grid reach so many standard errors to either side of a look.
 const REACH: f64 = 4.0;
@@ -26,8 +27,8 @@ pub(crate) struct Looked {
 }
 
 impl Looked {
-    /// The looks by candidate, in order. The variance of the builds is the same in all looks at
-    /// one, so each of `k` carries `k` times of it, and it is in their mean once.
+    /// The looks by candidate, in order. All `k` looks at a candidate share the deviation of its
+    /// build, so each gets `k` times the variance of builds, and their mean has it once.
     pub(crate) fn all(looks: &[Look], settings: &Settings) -> Vec<Self> {
         let mut looks: Vec<Look> = looks.to_vec();
         let key = |look: &Look| [look.log_ratio, look.error, look.freedom].map(f64::to_bits);

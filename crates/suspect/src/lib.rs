@@ -42,8 +42,8 @@
 //! 2007) treat answers whose error depends on the place. T. A. D. Henderson et al. (*Flake Aware
 //! Culprit Finding*, ICST 2023) use Bayes' rule for flaky tests, with priors for the changes.
 //!
-//! Here answers are not yes or no, but measured ratios with standard errors ([`Look`]). How large
-//! the change is, is not known, nor is it known that there is one. [`Posterior`] has the model, and
+//! Here answers are not yes or no, but measured ratios with standard errors ([`Look`]). Neither
+//! the size of the change is known, nor whether there is one. [`Posterior`] has the model, and
 //! integrates over all levels. [`Posterior::next`] proposes the look with the most information per
 //! cost, which takes into account that some candidates are built, fail, or have neighbors that
 //! failed.
@@ -73,9 +73,11 @@ mod levels;
 mod next;
 mod posterior;
 mod range;
+mod settings;
 mod verdict;
 
 pub use next::{Effort, Next, information, looks_bound};
 pub use posterior::{Place, Posterior};
-pub use range::{Candidate, Look, Range, RangeError, Settings};
+pub use range::{Candidate, Look, Range, RangeError};
+pub use settings::Settings;
 pub use verdict::{Culprit, Reason, Rest, Verdict};

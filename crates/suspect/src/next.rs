@@ -84,8 +84,8 @@ impl Posterior<'_> {
     /// verdict is complete, or everything that could be looked at fails. Where a change is about as
     /// large as the margin, that may take very long, so the caller should have a budget.
     ///
-    /// The answer of a look is on which side of it the first change is that is not found yet.
-    /// Without differences in cost it is taken where both sides are as likely: the rule of
+    /// A look answers on which side of it the first change lies that has not been found yet. If
+    /// all costs are equal, it is taken where both sides are equally likely: the rule of
     /// Horstein (*IEEE Trans. Inform. Theory* 9, 1963), which Burnashev and Zigangirov (*Probl.
     /// Inform. Transm.* 10, 1974) analyzed, and which is optimal for the entropy (B. Jedynak, P.
     /// Frazier and R. Sznitman, *J. Appl. Prob.* 49, 2012). The first look is therefore at the end.

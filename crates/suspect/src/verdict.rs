@@ -103,7 +103,7 @@ impl Posterior<'_> {
         !found && self.ends_differ >= self.range.settings().confidence
     }
 
-    /// The ends of the places between which the first change not found yet is.
+    /// The candidates between which the first change that has not been found yet lies.
     fn central(&self, confidence: f64) -> (usize, usize) {
         let tail = 0.5 * (1.0 - confidence);
         let mut passed = 0.0;

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use super::binaries::Layout;
 use super::engine::StorageEngine;
 use super::flavor::Flavor;
-use super::options::{self, Given, is_off, is_on, plain, quoted, written};
+use super::option_file::{self, Given, is_off, is_on, plain, quoted, written};
 use super::version::Version;
 use crate::api::spec::in_bytes;
 use crate::{Config, Error, ServerSpec};
@@ -106,7 +106,7 @@ impl Settings {
         };
         let text =
             std::fs::read_to_string(path).map_err(Error::io("read the config_file", path))?;
-        let in_file = options::read(&text);
+        let in_file = option_file::read(&text);
         for (name, _) in &in_file {
             refuse(spec, name, &format!(" (in {})", path.display()))?;
         }
@@ -212,7 +212,7 @@ pub(super) fn most_clients(settings: &Config, file: Option<&str>) -> u32 {
     let is_it = |name: &str| matches!(plain(name).as_str(), "max_connections");
     let set = settings.iter().find(|(name, _)| is_it(name)).map(|(_, value)| value.clone());
     let in_file = || {
-        let mut given = options::read(file?).into_iter();
+        let mut given = option_file::read(file?).into_iter();
         // The last one counts.
         given.rfind(|(name, _)| is_it(name))?.1
     };

@@ -8,7 +8,7 @@
 //! `flavor` has the differences between the two systems. `archive` says where to fetch binaries,
 //! and `attach` connects to a running server. `binaries` describes an installation, with its
 //! `libraries`. A start goes through `datadir` (initialized once), `config` (an option file, see
-//! `options`) with the `engine` and its `durability`, `mysqld` and `server`.
+//! `option_file`) with the `engine` and its `durability`, `mysqld` and `server`.
 //!
 //! `control` is the connection for all but the load; `names` writes names in SQL. `counters` reads
 //! what the server counts, with `monitor` for InnoDB and `rocks` for MyRocks; it is `gathered` by
@@ -39,7 +39,7 @@ mod monitor;
 mod moved;
 mod mysqld;
 mod names;
-mod options;
+mod option_file;
 mod plans;
 mod profile;
 mod rocks;
@@ -105,7 +105,7 @@ impl Kind for Mysql {
     }
 
     fn plain_name(&self, setting: &str) -> String {
-        options::plain(setting)
+        option_file::plain(setting)
     }
 
     fn nature(&self, engine: Option<&str>) -> Vec<(&'static str, &'static str)> {

@@ -1,7 +1,7 @@
 //! Settings that differ from the built-in defaults, as far as the version says.
 
 use super::control::Control;
-use super::options::written;
+use super::option_file::written;
 use crate::{Error, Setting, Sql};
 
 /// Where a value comes from, in the words of MariaDB (information_schema.SYSTEM_VARIABLES) and of
