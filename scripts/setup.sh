@@ -258,6 +258,20 @@ unpack_myrocks() {
     unpack $kept mariadb-server-core mariadb-plugin-rocksdb
 }
 
+# A registry of container images and the program that copies into it, for crates/dbms/tests/images.rs.
+# They are unpacked where the servers' user can read them, and not installed: the package would start
+# the registry.
+unpack_registry() {
+    local kept=target/registry
+    [ "$(id -u)" != 0 ] || kept=/var/cache/steelyard-test/registry
+    [ ! -e $kept/usr/bin/skopeo ] || return 0
+    if ! available docker-registry || ! available skopeo; then
+        echo "setup: no packages of docker-registry and skopeo; the tests of images are skipped"
+        return 0
+    fi
+    unpack $kept docker-registry skopeo libgpgme11 libassuan0
+}
+
 # install_in_venv NAME VERSION PACKAGE…: installs packages of Python in target/NAME.
 install_in_venv() {
     local name=$1 wanted=$2 venv=target/$1
@@ -332,6 +346,7 @@ if [ "$purpose" = test ]; then
     install_packages "${packages[@]}"
     unpack_cloud_init
     unpack_myrocks
+    unpack_registry
     install_postgres
     install_perf
     # A server that speaks like Amazon S3, for the tests of push and pull. Only what its S3 needs: all

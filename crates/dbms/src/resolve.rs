@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use reference::{Form as ParsedForm, Package, Reference as ParsedReference};
+use reference::{Form as ParsedForm, Image, Package, Reference as ParsedReference};
 
 use crate::obtain::release::Release;
 use crate::obtain::source::Source;
@@ -29,6 +29,8 @@ pub(crate) enum Form {
     Path(PathBuf),
     /// `deb:postgresql-17`: a package of the machine's own distribution.
     Package(Package),
+    /// `image:postgres:17.2`: a container image.
+    Image(Image),
     /// `git:~/src/postgres#REL_14_3`, `src:postgresql-15.8.tar.bz2`: built from source.
     Source(Source),
     /// `postgres://user@host/database`: a running server.
@@ -52,6 +54,7 @@ impl FromStr for Reference {
             ParsedForm::Release(version) => Form::Release(Release::parse(kind, &version)?),
             ParsedForm::Path(path) => Form::Path(path),
             ParsedForm::Package(package) => Form::Package(package),
+            ParsedForm::Image(image) => Form::Image(image),
             ParsedForm::Source(tree) => {
                 Form::Source(Source { tree, options: BuildOptions::default() })
             }
@@ -108,6 +111,10 @@ impl fmt::Display for Reference {
                 package.fmt(formatter)
             }
             Form::Package(package) => write!(formatter, "{name}@{package}"),
+            Form::Image(image) if reference::of_package(&image.short_name()) == Some(name) => {
+                image.fmt(formatter)
+            }
+            Form::Image(image) => write!(formatter, "{name}@{image}"),
             Form::Source(source) => write!(formatter, "{name}@{}", source.tree),
             Form::Running(endpoint) => endpoint.fmt(formatter),
         }

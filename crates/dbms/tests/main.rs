@@ -9,6 +9,7 @@ mod common;
 mod conformance;
 mod copies;
 mod fetching;
+mod images;
 mod measuring;
 mod mysql;
 mod nothing;

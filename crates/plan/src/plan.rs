@@ -10,7 +10,7 @@ use crate::count::CountPlan;
 use crate::family::{PlannedStep, Sequence};
 use crate::workloads::WorkloadPlan;
 
-/// Trials per variant when the plan does not say: as many as a verdict takes.
+/// Trials per variant when the plan does not say: as many as a verdict needs.
 pub const DEFAULT_BLOCKS: u32 = 6;
 /// The default for the largest difference that counts as small.
 pub const DEFAULT_MARGIN: f64 = 0.02;

@@ -18,6 +18,7 @@
 //! ```
 
 mod hide;
+mod image;
 mod mysql;
 mod name;
 mod package;
@@ -33,6 +34,7 @@ pub use hide::{
     HIDDEN, configuration_without_passwords, setting_of, setting_without_passwords,
     without_passwords,
 };
+pub use image::Image;
 pub use name::{variant_name, variant_names};
 pub use package::Package;
 pub use parse::{Form, ParseError, Reference, hidden, in_folder, split_name};

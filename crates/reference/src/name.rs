@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::systems::SYSTEMS;
-use crate::{Form, Host, Package, Reference, SourceTree};
+use crate::{Form, Host, Image, Package, Reference, SourceTree};
 
 /// A name for a variant: `postgres@13.7` → `pg13.7`, `path:/opt/pg-new` → `pg-new`,
 /// `path:/usr/lib/postgresql/15` → `pg15`, `git:~/src/postgres#REL_14_3` → `pg-REL_14_3`,
@@ -39,6 +39,13 @@ fn name(reference: &Reference) -> String {
         }
         Form::Package(Package { name, version: None }) => name.clone(),
         Form::Package(Package { name, version: Some(version) }) => format!("{name}-{version}"),
+        Form::Image(image) => match image {
+            Image::Registry { tag: Some(tag), .. } => format!("{}-{tag}", image.short_name()),
+            Image::Registry { digest: Some(digest), .. } => {
+                format!("{}-{}", image.short_name(), &digest[digest.len() - 64..][..10])
+            }
+            _ => image.short_name(),
+        },
         Form::Source(SourceTree::Git { revision, .. }) => {
             // A full commit is too long for a name.
             let digits = revision.len() >= 40 && revision.chars().all(|c| c.is_ascii_hexdigit());
@@ -109,6 +116,8 @@ mod tests {
             ("git:/srv/pg", "pg-HEAD"),
             ("src:/tmp/postgresql-15.8.tar.bz2", "pg-postgresql-15.8"),
             ("deb:postgresql-17", "postgresql-17"),
+            ("image:ghcr.io/team/postgres:17.2", "postgres-17.2"),
+            ("image:/images/postgres-17.tar", "postgres-17"),
             ("deb:postgresql-15=15.8-0+deb12u1", "postgresql-15-15.8-0-deb12u1"),
         ] {
             assert_eq!(variant_name(text), name, "{text}");

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use crate::hide::{names_password, without_passwords};
 use crate::postgres::is_whole_connection_string;
-use crate::{Package, Repository, Server, SourceTree, systems};
+use crate::{Image, Package, Repository, Server, SourceTree, systems};
 
 /// The system that a text means if it names none.
 const USUAL: &str = "postgres";
@@ -30,6 +30,8 @@ pub enum Form {
     Path(PathBuf),
     /// `deb:postgresql-17`: a package of the machine's own distribution.
     Package(Package),
+    /// `image:postgres:17.2`: a container image.
+    Image(Image),
     /// `git:~/src/postgres#REL_14_3`, `src:postgresql-15.8.tar.bz2`: built from source.
     Source(SourceTree),
     /// `postgres://user@host/database`, `host=db user=me`: a running server.
@@ -74,15 +76,16 @@ impl FromStr for Reference {
             Form::Path(PathBuf::from(path))
         } else if let Some(source) = SourceTree::parse(rest) {
             Form::Source(source.map_err(ParseError::new)?)
-        } else if let Some(package) = Package::parse(rest) {
+        } else if let Some(found) = packed(rest) {
             let refused = |problem| ParseError::new((shown(text), problem));
-            let package = package.map_err(refused)?;
+            let (name, form) = found.map_err(refused)?;
             let system = match system.strip_suffix('@') {
                 Some(system) => system,
-                None => systems::of_package(&package.name)
-                    .ok_or_else(|| refused("put a system in front, as in mysql@deb:NAME"))?,
+                None => systems::of_package(&name).ok_or_else(|| {
+                    refused("put a system in front, as in mysql@deb:NAME or mysql@image:NAME")
+                })?,
             };
-            return Ok(Self { system: system.to_owned(), form: Form::Package(package) });
+            return Ok(Self { system: system.to_owned(), form });
         } else if system.is_empty() && is_name(rest) {
             return Ok(Self { system: rest.to_owned(), form: Form::Alone });
         } else if !system.is_empty() && rest.chars().all(of_version) {
@@ -99,6 +102,15 @@ impl FromStr for Reference {
         let system = system.strip_suffix('@').unwrap_or(USUAL).to_owned();
         Ok(Self { system, form })
     }
+}
+
+/// A package or an image, and the name that may say which system it has.
+fn packed(text: &str) -> Option<Result<(String, Form), &'static str>> {
+    let package = Package::parse(text)
+        .map(|read| read.map(|package| (package.name.clone(), Form::Package(package))));
+    package.or_else(|| {
+        Image::parse(text).map(|read| read.map(|image| (image.short_name(), Form::Image(image))))
+    })
 }
 
 /// The system before the first `@`, with it, if there is one, and what follows. A path or a git
@@ -157,6 +169,7 @@ pub fn in_folder(text: &str, folder: &Path) -> String {
     let Ok(Reference { form, .. }) = text.parse() else { return whole() };
     let path = match &form {
         Form::Path(path)
+        | Form::Image(Image::File(path))
         | Form::Source(
             SourceTree::Tarball(path) | SourceTree::Git { repository: Repository::Local(path), .. },
         ) => path,
@@ -220,6 +233,15 @@ mod tests {
             of("mariadb", package("mariadb-server-core", Some("1:10.11.19-0+deb12u1")))
         );
         assert_eq!(parse("mysql@deb:percona-x"), of("mysql", package("percona-x", None)));
+        for (text, system) in [
+            ("image:postgres:17", "postgres"),
+            ("image:ghcr.io/team/mariadb", "mariadb"),
+            ("image:./mysql-8.tar", "mysql"),
+            ("mysql@image:percona:8.0", "mysql"),
+        ] {
+            let (found, form) = parse(text);
+            assert!(found == system && matches!(form, Form::Image(_)), "{text}");
+        }
         assert_eq!(parse("path:a@b"), of("postgres", Form::Path("a@b".into())));
         let tarball = Form::Source(SourceTree::Tarball("x@1.tar".into()));
         assert_eq!(parse("src:x@1.tar"), of("postgres", tarball));
@@ -241,6 +263,8 @@ mod tests {
         assert!(error("deb:--help").contains("the name of a package"));
         assert!(error("deb:postgresql-17=-o").contains("a version of the package"));
         assert!(error("deb:percona-x").contains("put a system in front"));
+        assert!(error("image:").contains("the name of an image"));
+        assert!(error("image:debian:12").contains("mysql@image:NAME"));
         assert!(error("path:mysql://me:s3cret@h").contains("URL"));
         assert!(error("postgres@git:#master").contains("repository"));
         assert!(error("postgres@13.7 x").contains('…'));
@@ -309,6 +333,8 @@ mod tests {
             ("src:pg#1.tar.bz2", "src:/plans/pg#1.tar.bz2"),
             ("path:opt/pg", "path:/plans/opt/pg"),
             ("path:a@b", "path:/plans/a@b"),
+            ("image:postgres.tar", "image:/plans/postgres.tar"),
+            ("image:postgres:17", "image:postgres:17"),
             ("git:/srv/pg#x", "git:/srv/pg#x"),
             ("git:~/pg#x", "git:~/pg#x"),
             ("git:https://example.org/pg#x", "git:https://example.org/pg#x"),
@@ -341,7 +367,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn twice_is_once(text in "(postgres@)?(path|git|src):[a-z~./#:@]{0,20}|\\PC{0,20}") {
+        fn twice_is_once(text in "(postgres@)?(path|git|src|image):[a-z~./#:@]{0,20}|\\PC{0,20}") {
             let once = in_folder(&text, Path::new("/plans"));
             prop_assert_eq!(in_folder(&once, Path::new("/others")), once);
         }
@@ -364,7 +390,7 @@ mod tests {
                         Form::Package(package) => {
                             prop_assert!(text.trim().ends_with(&package.to_string()), "{package}");
                         }
-                        Form::Source(_) | Form::Running(_) => {}
+                        Form::Image(_) | Form::Source(_) | Form::Running(_) => {}
                     }
                 }
                 Err(error) => prop_assert_eq!(hidden(&text), error.given),

@@ -12,7 +12,7 @@ pub(crate) struct System {
     pub(crate) short: &'static str,
     /// The schemes of its running servers' URLs.
     pub(crate) schemes: &'static [&'static str],
-    /// The beginning of its packages' names; empty if there are none.
+    /// The beginning of the names of its packages and images; empty if there are none.
     packages: &'static str,
     /// Reads such a URL, of the system of this name.
     read: Option<Read>,
@@ -25,7 +25,7 @@ pub(crate) static SYSTEMS: [System; 4] = [
         name: "postgres",
         short: "pg",
         schemes: &["postgres", "postgresql"],
-        packages: "postgresql",
+        packages: "postgres",
         read: Some(postgres::read_url),
     },
     System {
@@ -45,7 +45,7 @@ pub(crate) static SYSTEMS: [System; 4] = [
     System { name: "rocksdb", short: "rx", schemes: &[], packages: "", read: None },
 ];
 
-/// The system that a package of Debian has, by its name, if that says it.
+/// The system that a package of Debian or a container image has, by its name, if that says it.
 pub fn of_package(name: &str) -> Option<&'static str> {
     let fits = |system: &&System| !system.packages.is_empty() && name.starts_with(system.packages);
     SYSTEMS.iter().find(fits).map(|system| system.name)

@@ -49,6 +49,10 @@ pub const OBTAINED: &str = "obtained from";
 /// Key: SHA-256 of the archive that was fetched.
 pub const ARCHIVE_HASH: &str = "sha256 of the archive";
 
+/// Key: the digest of the container image, as its registry knows it; of `docker save`, the image's
+/// ID.
+pub const IMAGE: &str = "image";
+
 /// Options of configure and Meson that change the server's code, except assertions, which are a
 /// separate fact.
 const OPTIONS: &str = "--enable-profiling --enable-coverage --enable-dtrace --enable-injection-points \

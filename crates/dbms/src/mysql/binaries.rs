@@ -15,10 +15,13 @@ use crate::{Error, Installation, ServerUser};
 /// Key of [`Installation::build`]: the output of `mysqld --version`.
 const BANNER: &str = "mysqld --version";
 
-/// Where the programs of an installation may be, below its root.
-const PROGRAMS: [&str; 5] = ["bin", "sbin", "libexec", "usr/sbin", ""];
+/// Where the programs of an installation may be, below its root. In an image, /sbin may be a link
+/// to the first.
+const PROGRAMS: [&str; 5] = ["usr/sbin", "bin", "sbin", "libexec", ""];
 /// Where its messages may be, below its base: tarballs, packages.
-const SHARES: [&str; 4] = ["share", "share/mysql", "share/mariadb", "share/mysql-8.0"];
+const SHARES: [&str; 3] = ["share", "share/mysql", "share/mariadb"];
+/// A part of them that every version has.
+const MESSAGES: &str = "english/errmsg.sys";
 /// Where its plugins may be.
 const PLUGINS: [&str; 4] =
     ["lib/plugin", "lib/mysql/plugin", "lib64/mysql/plugin", "lib/mariadb/plugin"];
@@ -51,12 +54,21 @@ impl Layout {
         let first = |places: &[&str], part: &str| {
             places.iter().map(|place| base.join(place)).find(|place| place.join(part).exists())
         };
-        let share = first(&SHARES, "english/errmsg.sys").ok_or_else(|| {
+        // Packages for Red Hat have share/mysql-8.4.
+        let versioned = || {
+            let entries = fs::read_dir(base.join("share")).into_iter().flatten().flatten();
+            let mut places = entries.map(|entry| entry.path());
+            places.find(|place| {
+                let name = place.file_name().unwrap_or_default().to_string_lossy();
+                name.starts_with("mysql-") && place.join(MESSAGES).exists()
+            })
+        };
+        let share = first(&SHARES, MESSAGES).or_else(versioned).ok_or_else(|| {
             let places: Vec<_> =
                 SHARES.iter().map(|it| base.join(it).display().to_string()).collect();
             let problem = format!(
-                "its messages (english/errmsg.sys) are in none of {}; give the directory of a \
-                 whole installation",
+                "its messages ({MESSAGES}) are in none of {}; give the directory of a whole \
+                 installation",
                 places.join(", ")
             );
             not_one(flavor, root, problem)

@@ -1,15 +1,16 @@
 //! Obtaining binaries: from the cache, an archive, a source, or where they are.
 //!
 //! A `release` is fetched (`fetch`), a `source` is built (`build`), one of the distribution's
-//! `packages` is unpacked. The result is `installed` in the `cache`; `listed` says which versions
-//! there are. `unpack` reads what archives contain, `elf`
-//! a binary's facts about its build, and `code` whether two installations have the same code.
+//! `packages` or a container `image` is unpacked. The result is `installed` in the `cache`;
+//! `listed` says which versions there are. `unpack` reads what archives contain, `elf` a binary's
+//! facts about its build, and `code` whether two installations have the same code.
 
 pub(crate) mod build;
 pub(crate) mod cache;
 pub(crate) mod code;
 pub(crate) mod elf;
 pub(crate) mod fetch;
+pub(crate) mod image;
 pub(crate) mod installed;
 pub(crate) mod listed;
 pub(crate) mod packages;
@@ -68,6 +69,7 @@ pub fn obtain_interruptible(
             describe(&root, format!("path:{}", root.display()))
         }
         Form::Package(package) => packages::obtain(kind, package, cache, &user()?, progress),
+        Form::Image(image) => image::obtain(kind, image, cache, &user()?, progress),
         Form::Source(source) => build::obtain(kind, source, cache, &user()?, interrupted, progress),
         Form::Running(endpoint) => kind.describe_running(endpoint),
     }

@@ -7,14 +7,26 @@ use std::process::Command;
 
 use super::facts;
 use crate::api::builds::{BANNER, CC, CFLAGS, CONFIGURE};
-use crate::process::launch;
+use crate::process::{launch, loader};
 use crate::{Error, Installation, ServerUser};
 
-/// The directory above `bin` in the tree of a package: of Debian's, `usr/lib/postgresql/17`.
+/// The directory above `bin` in the tree of a package or image: Debian's `usr/lib/postgresql/17`,
+/// `usr/pgsql-17` of PostgreSQL's own packages for Red Hat, or that of images with a build of their
+/// own.
 pub(super) fn packaged(tree: &Path) -> PathBuf {
-    let all = tree.join("usr/lib/postgresql");
-    let versions = fs::read_dir(&all).into_iter().flatten().flatten().map(|entry| entry.path());
-    versions.filter(|it| it.join("bin/postgres").is_file()).max().unwrap_or(all)
+    let debian = tree.join("usr/lib/postgresql");
+    let below = |place: &Path| {
+        let entries = fs::read_dir(place).into_iter().flatten().flatten();
+        entries.map(|entry| entry.path()).collect::<Vec<_>>()
+    };
+    let own = ["usr/local", "opt/bitnami/postgresql", "usr"].map(|place| tree.join(place));
+    let mut all = [below(&debian), below(&tree.join("usr")), own.to_vec()].concat();
+    all.retain(|place| place.join("bin/postgres").is_file());
+    let number = |place: &PathBuf| {
+        let name = place.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        name.rsplit('-').next().and_then(|number| number.parse::<u32>().ok())
+    };
+    all.into_iter().max_by_key(number).unwrap_or(debian)
 }
 
 /// The environment variable that programs in `bin_dir` need to find the libraries that were
@@ -22,6 +34,10 @@ pub(super) fn packaged(tree: &Path) -> PathBuf {
 pub(super) fn environment(bin_dir: &Path) -> Option<(&'static str, OsString)> {
     let below = |usr: &&Path| usr.ends_with("usr") && usr.parent() != Some(Path::new("/"));
     let usr = bin_dir.ancestors().find(below)?;
+    if loader::is_in_image(bin_dir) {
+        // Its loader is told. The machine's shell, which initdb uses, must not find them.
+        return None;
+    }
     launch::libraries(&[usr.join(format!("lib/{}-linux-gnu", std::env::consts::ARCH))])
 }
 

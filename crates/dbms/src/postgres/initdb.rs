@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use super::binaries;
+use super::{binaries, shadow};
 use crate::data::prepared;
 use crate::process::launch;
+use crate::process::loader::Loader;
 use crate::{Error, ServerSpec};
 
 /// Role and database of the servers started here.
@@ -58,7 +59,16 @@ fn is_option(option: &str, short: &str, long: &str) -> bool {
 /// The data directory that initdb creates for `spec`, created if it does not exist.
 pub(super) fn prepare(spec: &ServerSpec<'_>, bin_dir: &Path) -> Result<PathBuf, Error> {
     prepared::prepare(spec, bin_dir, "pgdata-", "template 2", |made| {
-        let mut initdb = binaries::command(&bin_dir.join("initdb"), &spec.user)?;
+        let program = bin_dir.join("initdb");
+        let mut initdb = match Loader::of(&program) {
+            Some(loader) => {
+                let copy = shadow::make(&made.with_file_name("shadow"), &program, &loader)?;
+                let mut command = binaries::command(&loader.path, &spec.user)?;
+                command.args(loader.words(&copy).iter().skip(1));
+                command
+            }
+            None => binaries::command(&program, &spec.user)?,
+        };
         initdb
             .arg("-D")
             .arg(made)

@@ -2,9 +2,10 @@
 //!
 //! `attach` connects to a running server. `archive` says where to fetch binaries and `recipe` how
 //! to build them; `binaries` describes them, with their `facts`. A start goes through `initdb`
-//! (once), `access` (how clients reach it), `config`, `postmaster` and `server`, which uses
-//! `control`, `tables`, `counters` (by the names in `moved`) and `settle`. `count` counts
-//! instructions, with the functions in `profile`. `plans` reads what EXPLAIN says.
+//! (once; of a container image in its `shadow`), `access` (how clients reach it), `config`,
+//! `postmaster` and `server`, which uses `control`, `tables`, `counters` (by the names in `moved`)
+//! and `settle`. `count` counts instructions, with the functions in `profile`. `plans` reads what
+//! EXPLAIN says.
 
 mod access;
 mod archive;
@@ -28,6 +29,7 @@ mod profile;
 mod recipe;
 mod server;
 mod settle;
+mod shadow;
 mod tables;
 mod waits;
 

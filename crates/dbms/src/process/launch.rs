@@ -16,6 +16,7 @@ use std::time::Duration;
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 
+use crate::process::loader;
 use crate::process::proc::wait_until;
 use crate::{Error, ServerUser};
 
@@ -25,7 +26,8 @@ pub const PROGRAM_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 /// How long to wait for killed processes to disappear.
 const DEATH: Duration = Duration::from_secs(2);
 
-/// A command that runs `program` as `user`. From the environment it gets only what its libraries
+/// A command that runs `program` as `user`, one of a container image with the libraries of that
+/// image. From the environment it gets only what its libraries
 /// need, so two runs see the same. It has umask 077 and its own session, so Ctrl-C in a terminal
 /// doesn't reach it. It gets SIGQUIT when the thread that starts it ends, as when steelyard dies.
 /// It is in the control groups of the given `cgroup.procs` files.
@@ -53,7 +55,9 @@ pub(crate) fn command_in(
         .iter()
         .map(|path| OpenOptions::new().write(true).open(path).map_err(Error::io("open", path)))
         .collect::<Result<Vec<File>, Error>>()?;
-    let mut command = Command::new(program);
+    let words = loader::words(program);
+    let mut command = Command::new(words.first().map_or(program.as_os_str(), |word| word));
+    command.args(words.iter().skip(1));
     command.env_clear().stdin(Stdio::null()).current_dir("/");
     for (name, value) in [("PATH", PROGRAM_PATH), ("LC_ALL", "C"), ("TZ", "UTC")] {
         command.env(name, value);

@@ -11,6 +11,7 @@ pub(crate) mod identity;
 pub(crate) mod ipc;
 pub(crate) mod launch;
 pub(crate) mod ledger;
+pub(crate) mod loader;
 pub(crate) mod network;
 pub(crate) mod paused;
 pub(crate) mod proc;

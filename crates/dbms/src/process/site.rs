@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
 
-use super::launch;
 use super::server::{ServerProcess, Signals};
+use super::{launch, loader};
 use crate::data::{copy, paths, warm};
 use crate::process::identity;
 use crate::process::ledger::Remains;
@@ -51,7 +51,8 @@ impl<'a> Site<'a> {
         let groups = spec.procs_files.iter().filter_map(|file| file.parent());
         remains.update(|record| {
             record.work_directory = Some(data.clone());
-            record.program = Some(program.clone());
+            let loader = loader::Loader::of(&program).map(|loader| loader.path);
+            record.program = Some(loader.unwrap_or_else(|| program.clone()));
             record.cgroups = groups.map(Path::to_path_buf).collect();
         })?;
         Ok(Self { spec, root, data, program, log, namespace: None, remains })
@@ -142,7 +143,7 @@ impl<'a> Site<'a> {
         let (death, groups) = (signals.death, &spec.procs_files);
         let mut command = launch::command_in(self.namespace, death, first, &spec.user, groups)?;
         if let Some((_, before)) = spec.wrapper.split_first() {
-            command.args(before).arg(&self.program);
+            command.args(before).args(loader::words(&self.program));
         }
         complete(&mut command);
         command.stdout(open()?).stderr(open()?);

@@ -1,4 +1,4 @@
-//! The register of workloads. Adding one takes a folder that implements `Family`, and a line below.
+//! The register of workloads. A new one needs a folder that implements `Family`, and a line below.
 
 pub(crate) mod insert;
 pub(crate) mod kv;
@@ -158,7 +158,7 @@ impl WorkloadPlan {
         self.clone().family_mut().rows().iter().map(|rows| **rows).collect()
     }
 
-    /// The number of rows to which the duration of a step is in proportion that ends by its work.
+    /// The number of rows to which the duration of a step that ends by its work is proportional.
     pub fn rows_of(&self, step: &str) -> u64 {
         self.family().rows_of(step)
     }

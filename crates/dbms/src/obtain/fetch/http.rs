@@ -23,9 +23,17 @@ const HTTPS_ONLY: bool = !cfg!(test);
 /// failures are retried.
 pub(super) fn get(url: &str, limit: Duration) -> Result<Option<Vec<u8>>, String> {
     let agent = agent(limit, HTTPS_ONLY);
+    retried(url, || attempt(&agent, url))
+}
+
+/// The result of `attempt`, which asks for `url`. An error says whether a retry may help.
+pub(crate) fn retried<T>(
+    url: &str,
+    attempt: impl Fn() -> Result<T, (String, bool)>,
+) -> Result<T, String> {
     let mut pauses = PAUSES.iter();
     loop {
-        let (problem, may_pass) = match attempt(&agent, url) {
+        let (problem, may_pass) = match attempt() {
             Ok(found) => return Ok(found),
             Err(problem) => problem,
         };
@@ -36,7 +44,8 @@ pub(super) fn get(url: &str, limit: Duration) -> Result<Option<Vec<u8>>, String>
     }
 }
 
-fn agent(limit: Duration, https_only: bool) -> Agent {
+/// An agent whose requests take at most `limit` each. Unless `https_only`, it also speaks plain HTTP.
+pub(crate) fn agent(limit: Duration, https_only: bool) -> Agent {
     let certificates = TlsConfig::builder().root_certs(RootCerts::PlatformVerifier).build();
     Agent::config_builder()
         .tls_config(certificates)
@@ -49,7 +58,6 @@ fn agent(limit: Duration, https_only: bool) -> Agent {
         .into()
 }
 
-/// An error says whether a retry may help.
 fn attempt(agent: &Agent, url: &str) -> Result<Option<Vec<u8>>, (String, bool)> {
     let failed = |error: ureq::Error| match error {
         ureq::Error::RequireHttpsOnly(url) => {

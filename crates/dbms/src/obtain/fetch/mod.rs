@@ -2,6 +2,6 @@
 //! checksum, `released` an installation into the cache. `first_seen` remembers what was fetched.
 
 mod first_seen;
-mod http;
+pub(crate) mod http;
 pub(crate) mod maven;
 pub(crate) mod released;

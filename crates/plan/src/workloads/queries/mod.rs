@@ -51,7 +51,8 @@ impl Keyed for QueriesPlan {
             Key::optional("init", &mut self.init, command()).note("loads the data")
                 .means("a command that loads the data, before `setup.sql`; see [Dumps](queries.md#dumps)"),
             Key::new("steps", &mut self.steps, one_or_more(string())).written(steps)
-                .usual("all").means("the queries to run; with `setup`, that is judged too"),
+                .usual("all")
+                .means("the queries to run; if they include `setup`, it is judged too"),
             Key::whole("clients", &mut self.clients, 1..10_001)
                 .means("clients that send a query at the same time"),
             Key::whole("seconds", &mut self.seconds, 1..10_000_001).unit("s")

@@ -1,4 +1,4 @@
-//! Reads SQL as far as its statements, its named sections and its `{parameters}` go.
+//! Splits SQL into statements, and finds their names and `{parameters}`. Reads no more of it.
 
 /// The rules by which SQL texts of a system are divided into tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,7 +78,8 @@ enum Token<'t> {
 /// The statements of a text, in their order.
 ///
 /// # Errors
-/// A string or comment that does not end, a name of nothing or without one, a command of psql.
+/// A string or comment that does not end, a `-- name:` without a name or without a statement, or
+/// a command of psql.
 pub(super) fn statements(text: &str, syntax: Syntax) -> Result<Vec<Found<'_>>, Mistake> {
     let mut found: Vec<Found<'_>> = Vec::new();
     let mut open: Option<(Found<'_>, usize)> = None;

@@ -100,7 +100,8 @@ impl Keyed for ScriptPlan {
                 .means("tries of a transaction in all; 0: until it succeeds"),
             Key::optional("latency_limit", &mut self.latency_limit, limit).unit("ms")
                 .note("milliseconds")
-                .means("milliseconds; slower transactions are counted, and with a rate those that are later are skipped"),
+                .means("milliseconds; transactions that take longer are counted; with a `rate`, \
+                        those that would begin this late are skipped"),
             Key::new("define", &mut self.define, table(setting(), "{ rows = 10 }")).written(define)
                 .means("variables: `{ rows = 10 }`, as `-D`"),
             Key::new("init", &mut self.init, init()).note("steps of pgbench -i")

@@ -76,7 +76,9 @@ impl Keyed for SelectPlan {
                 .note("unix, tcp or veth")
                 .means("`unix`; `tcp` over loopback; `veth` between two network namespaces, as root. One server can't have both `tcp` and `veth`"),
             Key::new("pipeline", &mut self.pipeline, distinct(whole(1..1001)))
-                .note("queries sent before an answer is awaited").means("queries sent before an answer is awaited; each counts, latency is that of all"),
+                .note("queries sent before an answer is awaited")
+                .means("queries sent before an answer is awaited; each is an operation, but \
+                        latency is that of all of them together"),
             Key::new("idle", &mut self.idle, distinct(idle())).unless(&usual.idle)
                 .note("idle-priority processes: a number, \"cpus\" or \"2*cpus\"")
                 .means("busy processes of idle priority (`SCHED_IDLE`): a number, `\"cpus\"`, `\"2*cpus\"`"),

@@ -76,7 +76,8 @@ impl Keyed for StoragePlan {
                 .means("size of each job's file; they are written before the first step"),
             Key::new("dop", &mut self.dop, dops()).note("jobs")
                 .means("numbers of jobs"),
-            Key::steps(&mut self.steps, NAMES).usual("all five").means("below, and `job`"),
+            Key::steps(&mut self.steps, NAMES).usual("all five")
+                .means("the steps to run: those below, and `job`"),
             Key::whole("seconds", &mut self.seconds, 1..10_000_001).unit("s").note("per step")
                 .means("duration of each step"),
             Key::whole("iodepth", &mut self.iodepth, 1..65_536)

@@ -1,5 +1,5 @@
 //! A toy: `[workload.toy]` fills an engine with keys and reads them with several numbers of
-//! clients, all on one system. It shows what a workload takes, and is in tests only.
+//! clients, all on one system. It shows what a workload needs, and is in tests only.
 
 use crate::family::{Family, PlannedStep, Sequence, SequenceKey};
 use crate::key::{CommandOption, Form, Key, Keyed};

@@ -41,8 +41,8 @@ impl Keyed for TpccPlan {
             Key::whole("seconds", &mut self.seconds, 1..10_000_001).unit("s")
                 .means("duration of the mix for each number of clients"),
             Key::new("home", &mut self.home, choice(&Home::NAMED))
-                .means("the warehouse of a client: `\"fixed\"`, or `\"any\"`: another in each \
-                        transaction"),
+                .means("the warehouse of a client: `\"fixed\"`: always the same; `\"any\"`: drawn \
+                        anew for each transaction"),
             Key::optional("isolation", &mut self.isolation, choice(&Isolation::NAMED))
                 .usual("the server's")
                 .means("isolation of transactions: `\"read committed\"`, `\"repeatable read\"` or \

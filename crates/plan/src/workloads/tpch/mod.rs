@@ -37,8 +37,8 @@ impl Keyed for TpchPlan {
             Key::new("scale", &mut self.scale, scale)
                 .means("scale factor: 1 is 8.7 million rows, some 1 GB"),
             Key::whole("substitutions", &mut self.substitutions, 1..101).note("sets of values")
-                .means("sets of values that each query runs with, in turn; the first is the one that \
-                        the specification validates answers with"),
+                .means("sets of values that each query runs with, in turn; for the first, the \
+                        specification gives the answers"),
             Key::steps(&mut self.steps, NAMES).usual("all")
                 .means("the steps to run; `load` and `index` are the first, and added if missing"),
             Key::whole("clients", &mut self.clients, 1..10_001)

@@ -48,7 +48,7 @@ impl Keyed for YcsbPlan {
                 .usual("as in YCSB").note("zipfian, latest or uniform")
                 .means("how the records of requests are drawn"),
             Key::whole("max_scan", &mut self.max_scan, 1..10_001).note("records")
-                .means("most records of a scan, which has 1 to so many"),
+                .means("most records that a scan reads: the number is drawn from 1 to this"),
             Key::optional("rate", &mut self.rate, whole(1..1_000_000_001)).note("operations per second")
                 .means("operations per second of all clients together; otherwise as many as they can"),
             Key::new("prepared", &mut self.prepared, boolean()).means("statements are prepared"),
