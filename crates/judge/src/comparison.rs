@@ -61,7 +61,7 @@ pub struct Comparison {
     pub margin_p: Option<f64>,
     /// The resulting verdict.
     pub verdict: Verdict,
-    /// Estimated number of further blocks until the verdict is decided, which takes at least
+    /// Estimated number of further blocks until the verdict is decided, which needs at least
     /// [`ENOUGH_BLOCKS`] in all. 0 if it is decided; `None` if the number is unknown (one block) or
     /// larger than [`crate::MAX_FURTHER_BLOCKS`].
     pub further_blocks: Option<u32>,

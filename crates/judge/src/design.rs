@@ -27,7 +27,7 @@ pub struct StepNoise {
     pub seconds: (f64, f64),
     /// Target half width of its interval, as a log ratio; `None` if the step needs nothing more.
     pub wanted: Option<f64>,
-    /// Further restarts that its verdict takes, however narrow its interval is by then.
+    /// Further restarts that its verdict needs, however narrow its interval is by then.
     pub fewest: u32,
 }
 

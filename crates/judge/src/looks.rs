@@ -50,10 +50,10 @@ impl Looks {
     ///
     /// A look is due after the first block that ends beyond its share of the budget. Looks that
     /// fall on the same block are one, with the error of all. The last look comes after a block
-    /// that leaves no time for another one like it. Before six blocks that was not the last look if
-    /// another block, with shorter steps, followed: so few decide nothing, and its part of the
-    /// error is free again. All of this depends on times, never on results, so each look has its
-    /// part of the error, regardless of what it finds.
+    /// that leaves no time for another one like it. If fewer than six blocks had run by then and
+    /// another one, with shorter steps, followed, it was not the last look: so few blocks decide
+    /// nothing, so its part of the error can be used again. All of this depends on times, never
+    /// on results, so each look has its part of the error, regardless of what it finds.
     pub fn within(budget: f64, used: &[f64]) -> Self {
         let mut planned = Vec::new();
         let mut shares = SHARES.into_iter().peekable();

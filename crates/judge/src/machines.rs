@@ -47,7 +47,7 @@ pub struct MachineBlocks {
 #[derive(Debug, Clone, PartialEq)]
 pub struct OverMachines {
     /// On these machines. [`Comparison::blocks`] counts the blocks of all machines, and the verdict
-    /// takes [`crate::ENOUGH_BLOCKS`] of them. With one machine it is that of [`crate::compare`].
+    /// needs [`crate::ENOUGH_BLOCKS`] of them. With one machine it is that of [`crate::compare`].
     ///
     /// Warnings say if machines or types of machines differ. The mean then describes none of them,
     /// so `equivalent` is withdrawn if one that differs is not equivalent itself, or if machines

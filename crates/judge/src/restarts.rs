@@ -113,8 +113,8 @@ pub fn compare_slices(
 ///
 /// A burst of work in the background falls into a few slices and comes back, so batches of slices
 /// say nothing about the scatter of totals: the interval is that of the restarts alone. A burst
-/// that comes more seldom than restarts are long may be missing from all of them, and they then
-/// agree too well. So `equivalent` takes [`ENOUGH_FROZEN`] restarts; with fewer, the verdict is
+/// that comes less often than once per restart may be missing from all of them, and they then
+/// agree too well. So `equivalent` needs [`ENOUGH_FROZEN`] restarts; with fewer, the verdict is
 /// open, with a [`Warning::TooFewFrozen`].
 ///
 /// # Errors

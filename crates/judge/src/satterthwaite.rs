@@ -1,4 +1,4 @@
-//! The error of a sum whose parts have variances estimated each for itself.
+//! The error of a sum of parts whose variances were estimated separately.
 
 /// The sum of variances, each given with its degrees of freedom, and the degrees of freedom of the
 /// sum (F. E. Satterthwaite, *Biometrics Bulletin* 2, 1946). Without any variance, the degrees of

@@ -38,7 +38,7 @@ pub struct RestartRatio {
     pub freedom: f64,
     /// Rounds in which both were measured and at least one of them did something.
     pub pairs: usize,
-    /// Share of the rounds, 0 to 1, in which one of the two was not measured or set aside.
+    /// Share of the rounds, 0 to 1, in which one of the two was set aside or not measured.
     pub set_aside: f64,
     /// Share of the rounds, 0 to 1, in which both were measured and neither did anything.
     pub idle: f64,

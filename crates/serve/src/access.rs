@@ -1,9 +1,9 @@
 //! Who may ask.
 //!
 //! A request may have a token, as `Authorization: Bearer TOKEN` or, from a browser that asked for a
-//! password, `Basic` with the token as the password. On loopback, reading takes none: then the
+//! password, `Basic` with the token as the password. On loopback, reading needs none: then the
 //! service must be asked under its own name, so that no page on the internet can read the results
-//! through a reader's browser. Writing takes `Bearer`, which no browser sends by itself.
+//! through a reader's browser. Writing needs `Bearer`, which no browser sends by itself.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -43,7 +43,7 @@ pub struct Listening {
 /// Opens a socket on an address, such as `127.0.0.1:7700`. Port 0 stands for any that is free.
 ///
 /// # Errors
-/// If the address is taken; or it is not one of this machine alone, and there are no `tokens`.
+/// If the address is in use; or if other machines can reach it, and there are no `tokens`.
 pub fn listen(address: &str, tokens: bool) -> Result<Listening, Error> {
     let address_of = |source| Error::Address { address: address.to_owned(), source };
     let found: Vec<SocketAddr> = address.to_socket_addrs().map_err(address_of)?.collect();

@@ -199,7 +199,7 @@ fn later(text: &str) -> Response {
     told_with(StatusCode::SERVICE_UNAVAILABLE, text, header::RETRY_AFTER, seconds)
 }
 
-/// What went wrong here is told here: it has paths of this machine.
+/// The error is printed here and not sent, because it has paths of this machine.
 fn failed(error: &dyn std::fmt::Display) -> Response {
     eprintln!("could not receive an experiment: {error}");
     later("the experiment could not be stored; the output of `steelyard serve` says why")

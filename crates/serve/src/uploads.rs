@@ -5,8 +5,9 @@
 //! ```
 //!
 //! A file's length is how much of it is there, so there is no state that could disagree with it,
-//! and whoever was cut off, or killed, goes on from there. Nothing here is shown: an experiment is
-//! there when all of the file is, has the right hash, and was imported as `steelyard import` does.
+//! and whoever was cut off, or killed, goes on from there. Nothing here is shown: an experiment
+//! appears once its whole file is here, has the right hash, and was imported as
+//! `steelyard import` does.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -24,7 +25,7 @@ const DIRECTORY: &str = ".receiving";
 const LOCK: &str = "lock";
 /// Uploads that nobody goes on with are removed after this time.
 const FORGOTTEN: Duration = Duration::from_secs(24 * 3600);
-/// Bytes of a file, at most: other languages count no further exactly.
+/// Bytes of a file, at most: JavaScript, for one, can't represent every larger integer.
 const LONGEST: u64 = (1 << 53) - 1;
 /// Pieces that are received at once.
 const AT_ONCE: usize = 4;

@@ -31,7 +31,7 @@ impl Wrong {
         self.counts.entry(key).or_insert((now, 0)).1 += 1;
     }
 
-    /// Who has one address of IPv6 has the whole network of 64 bits.
+    /// An IPv6 address counts as its network (/64): who has one address there has all of them.
     fn key(&self, address: IpAddr) -> IpAddr {
         let key = match address.to_canonical() {
             IpAddr::V6(address) => {

@@ -33,9 +33,9 @@ impl Null {
         Self { energy, cuts, order: (0..count).collect(), random, orders, tried: Vec::new() }
     }
 
-    /// Share of the orders whose best cut reaches `divergence`; if that is over `limit`, perhaps a
-    /// smaller number over `limit`, because no more orders are tried than tell. With random orders,
-    /// the observed order counts as one more; without it, the test would not keep its level
+    /// Share of the orders whose best cut reaches `divergence`. If that is over `limit`, the result
+    /// may be smaller, but is over `limit` too: no order is tried once that is sure. With random
+    /// orders, the observed one counts as one more; without it, the test would not keep its level
     /// (Phipson and Smyth, *Statistical Applications in Genetics and Molecular Biology* 9, 2010).
     pub(super) fn p(&mut self, divergence: f64, limit: f64) -> f64 {
         // Equal sums must count as equal although they were added in another order.

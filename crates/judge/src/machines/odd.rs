@@ -19,9 +19,9 @@ pub struct Odd {
 ///
 /// The scatter of the others predicts where another machine lies (the deleted residual), and the
 /// noise of the machine itself comes on top, because it may be larger than theirs. With a few
-/// blocks it may also be larger than it seems: its variance is multiplied by the square of what
-/// Student's t has more than the normal distribution at 95%. Degrees of freedom are those of the
-/// others.
+/// blocks it may also be larger than it seems: its variance is multiplied by the square of the
+/// ratio of the 95% points of Student's t and of the normal distribution. Degrees of freedom are
+/// those of the others.
 pub(super) fn odd_machines(means: &[Mean], groups: &[Vec<usize>]) -> Vec<Option<Odd>> {
     let tested = |own: usize| {
         let group = groups.iter().find(|group| group.contains(&own))?;

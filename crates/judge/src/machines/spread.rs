@@ -80,8 +80,8 @@ struct Part {
 /// t²/ν)` (D. L. Wallace, *Ann. Math. Statist.* 30, 1959).
 ///
 /// With true effects that scatter by `between`, a variance, `v + between` takes the place of v.
-/// Only v is uncertain, which makes more of ν after Satterthwaite. A variance that happens to be
-/// small would make too much of it, so the mean variance has a say.
+/// Only v is uncertain, so by Satterthwaite's formula the sum has more than ν degrees of freedom.
+/// If a variance happens to be small, they would be far too many, so the mean variance counts too.
 fn heterogeneity(means: &[Mean], between: f64) -> f64 {
     let typical = means.iter().map(|one| one.variance).sum::<f64>() / means.len() as f64;
     let times = |variance: f64| 1.0 + between / variance.max(ROUNDING);

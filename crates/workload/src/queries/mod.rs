@@ -125,8 +125,7 @@ pub fn catalogue(plan: &QueriesPlan, dialect: Dialect) -> Result<Catalogue, Erro
     let sql = dialect.sql("queries")?;
     let queries = plan.queries(sql.system(), sql.syntax()).map_err(Error::Script)?;
     if plan.init.is_some() {
-        let text = "`init`: counting can't load data with a program; make it in setup.sql, or \
-                    count on a running server that has it";
+        let text = "`init`: counting can't load data with a program; make it in setup.sql";
         return Err(Error::Script(text.to_owned()));
     }
     Ok(Catalogue {
