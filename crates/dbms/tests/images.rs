@@ -6,6 +6,7 @@ use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output};
+use std::sync::atomic::AtomicBool;
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -254,6 +255,10 @@ fn images_run_with_their_own_libraries() {
     assert_ne!(moved.source, exact);
     assert_eq!(obtain(&exact, &cache).0.unwrap(), variant.installation);
     drop(registry);
+    // Without the registry, too.
+    assert_eq!(obtain(&exact, &cache).0.unwrap(), variant.installation);
+    let error = obtain(&name, &cache).0.unwrap_err().to_string();
+    assert!(error.contains(&format!("fetch {name}")), "{error}");
     fs::remove_dir_all(files).unwrap();
     place.assert_clean();
 }
@@ -280,6 +285,10 @@ fn images_that_cannot_be_used_are_refused() {
     let mut bytes = fs::read(&smallest).unwrap();
     *bytes.last_mut().unwrap() ^= 1;
     fs::write(&smallest, bytes).unwrap();
+    let reference: Reference = image("empty").parse().unwrap();
+    let interrupted = AtomicBool::new(true);
+    let stopped = dbms::obtain_interruptible(&reference, &cache, None, &interrupted, &|_| ());
+    assert!(matches!(stopped, Err(Error::Interrupted { .. })), "{stopped:?}");
     for (text, said) in [
         (image("none"), "the registry does not have it"),
         (image("foreign"), "linux/s390x, not for linux/"),

@@ -42,9 +42,9 @@ pub fn obtain(
     obtain_interruptible(reference, cache, None, &AtomicBool::new(false), progress)
 }
 
-/// The same, but a build, which may take minutes, is aborted once `interrupted` is set. If the
-/// caller is root, `server_user` unpacks archives, compiles sources and runs programs to ask for
-/// their version; see [`ServerUser::choose`].
+/// The same, but what may take minutes, a build and the fetching of an image, is aborted once
+/// `interrupted` is set. If the caller is root, `server_user` unpacks archives, compiles sources
+/// and runs programs to ask for their version; see [`ServerUser::choose`].
 ///
 /// # Errors
 /// As [`obtain()`]; [`Error::Interrupted`].
@@ -69,7 +69,7 @@ pub fn obtain_interruptible(
             describe(&root, format!("path:{}", root.display()))
         }
         Form::Package(package) => packages::obtain(kind, package, cache, &user()?, progress),
-        Form::Image(image) => image::obtain(kind, image, cache, &user()?, progress),
+        Form::Image(image) => image::obtain(kind, image, cache, &user()?, interrupted, progress),
         Form::Source(source) => build::obtain(kind, source, cache, &user()?, interrupted, progress),
         Form::Running(endpoint) => kind.describe_running(endpoint),
     }

@@ -93,6 +93,9 @@ pub(super) fn for_this_machine(manifests: &[Descriptor]) -> Result<&Descriptor, 
     let fits = |found: &Platform| found.os == here.os && found.architecture == here.architecture;
     let fitting = manifests.iter().find(|found| found.platform.as_ref().is_some_and(fits));
     fitting.ok_or_else(|| {
+        if platforms().next().is_none() {
+            return format!("expected one image, found {}", manifests.len());
+        }
         let mut all: Vec<String> =
             platforms().map(|it| format!("{}/{}", it.os, it.architecture)).collect();
         all.retain(|name| name != "unknown/unknown");

@@ -11,23 +11,30 @@ mod manifest;
 mod place;
 mod registry;
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 
 use flate2::read::MultiGzDecoder;
 use reference::Image;
 
 use crate::api::builds::IMAGE;
 use crate::data::paths;
+use crate::obtain::fetch::http;
 use crate::obtain::unpack::Modes;
 use crate::process::{identity, loader};
 use crate::resolve::Form;
 use crate::{Cache, Error, Installation, Kind, Reference, ServerUser};
 use layout::Layout;
 use manifest::{Descriptor, Document};
-use place::{Hashed, Place, matches, small};
+use place::{Hashed, Place, Stoppable, matches, small};
 use registry::Registry;
+
+/// The file of digests in the cache.
+const KNOWN: &str = "images.json";
 
 /// An image's manifest for this machine.
 struct Found {
@@ -46,6 +53,7 @@ pub(crate) fn obtain(
     image: &Image,
     cache: &Cache,
     user: &ServerUser,
+    interrupted: &AtomicBool,
     progress: &dyn Fn(&str),
 ) -> Result<Installation, Error> {
     let doing = format!("fetch {image}");
@@ -55,56 +63,80 @@ pub(crate) fn obtain(
             let wanted = digest.as_ref().or(tag.as_ref()).map_or("latest", String::as_str);
             Box::new(Registry::new(host.as_deref(), name, wanted))
         }
-        Image::File(path) => Box::new(Layout::open(&paths::expand_home(path), cache, user)?),
+        Image::File(path) => Box::new(Layout::open(&paths::expand_home(path))?),
     };
-    let found = find(&*place).map_err(failed)?;
-    let name = format!("image-{}", found.digest.trim_start_matches("sha256:"));
-    let tree = cache.finished(&name);
-    if !tree.is_dir() {
-        let _lock = cache.lock(&name)?;
-        // Another process may have made it during the wait.
-        if !tree.is_dir() {
-            let bytes: u64 = found.layers.iter().map(|layer| layer.size).sum();
-            progress(&format!("fetching {image}: {:.0} MB", bytes as f64 / 1e6));
-            unpack(image, &*place, &found, &name, cache, user)?;
-            progress(&format!("{image}: unpacked into {}", tree.display()));
+    let name_of = |digest: &str| format!("image-{}", digest.trim_start_matches("sha256:"));
+    let tree_of = |digest: &str| cache.finished(&name_of(digest));
+    let pinned = match image {
+        Image::Registry { digest, .. } => digest.as_ref(),
+        Image::File(_) => None,
+    };
+    let kept = pinned.and_then(|named| Some((named.clone(), known(cache).remove(named)?)));
+    let kept = kept.filter(|(_, digest)| tree_of(digest).is_dir());
+    let (named, digest) = match kept {
+        // The registry may be out of reach by now, or no longer have it.
+        Some(kept) => kept,
+        None => {
+            let found = find(&*place).map_err(failed)?;
+            let tree = tree_of(&found.digest);
+            if !tree.is_dir() {
+                let name = name_of(&found.digest);
+                let _lock = cache.lock(&name)?;
+                // Another process may have made it during the wait.
+                if !tree.is_dir() {
+                    let bytes: u64 = found.layers.iter().map(|layer| layer.size).sum();
+                    progress(&format!("fetching {image}: {:.0} MB", bytes as f64 / 1e6));
+                    unpack(&*place, &found, (image, &name), (cache, user), interrupted)?;
+                    progress(&format!("{image}: unpacked into {}", tree.display()));
+                }
+            }
+            remember(image, &found, cache, progress)?;
+            (found.named, found.digest)
         }
-    }
-    let exact = exact(image, &found, cache, progress)?;
+    };
+    let exact = match image.clone() {
+        Image::Registry { host, name, tag, .. } => {
+            Image::Registry { host, name, tag, digest: Some(named.clone()) }
+        }
+        file => file,
+    };
     let source = Reference { kind, form: Form::Image(exact) }.to_string();
-    let root = kind.packaged(&tree.join(loader::ROOT));
+    let root = kind.packaged(&tree_of(&digest).join(loader::ROOT));
     let mut installation = Installation { source, ..kind.describe(&root, user)? };
-    installation.build.insert(IMAGE.to_owned(), found.named);
+    installation.build.insert(IMAGE.to_owned(), named);
     Ok(installation)
 }
 
-/// The image with its digest. Says if its tag meant another one the last time.
-fn exact(
+/// The digests that are known here: of what an image with a tag was when it was last fetched, and
+/// of the manifest for this machine by that.
+fn known(cache: &Cache) -> BTreeMap<String, String> {
+    let read = fs::read(cache.path().join(KNOWN)).unwrap_or_default();
+    serde_json::from_slice(&read).unwrap_or_default()
+}
+
+/// Keeps the digests of an image of a registry. Says if its tag meant another one the last time.
+fn remember(
     image: &Image,
     found: &Found,
     cache: &Cache,
     progress: &dyn Fn(&str),
-) -> Result<Image, Error> {
-    let Image::Registry { host, name, tag, digest } = image.clone() else {
-        return Ok(image.clone());
-    };
+) -> Result<(), Error> {
+    let Image::Registry { digest, .. } = image else { return Ok(()) };
+    let _lock = cache.lock(KNOWN)?;
+    let mut digests = known(cache);
+    digests.insert(found.named.clone(), found.digest.clone());
     if digest.is_none() {
-        let known = cache.path().join("image-tags.json");
-        let _lock = cache.lock("image-tags")?;
-        let read = fs::read(&known).unwrap_or_default();
-        let mut tags: std::collections::BTreeMap<String, String> =
-            serde_json::from_slice(&read).unwrap_or_default();
-        let before = tags.insert(image.to_string(), found.named.clone());
+        let before = digests.insert(image.to_string(), found.named.clone());
         if let Some(before) = before.filter(|before| *before != found.named) {
             progress(&format!(
                 "{image} has moved: it is {} now, and was {before} when it was last fetched here",
                 found.named
             ));
         }
-        let text = serde_json::to_vec_pretty(&tags).unwrap_or_default();
-        fs::write(&known, text).map_err(Error::io("write", &known))?;
     }
-    Ok(Image::Registry { host, name, tag, digest: Some(found.named.clone()) })
+    let path = cache.path().join(KNOWN);
+    let text = serde_json::to_vec_pretty(&digests).unwrap_or_default();
+    fs::write(&path, text).map_err(Error::io("write", &path))
 }
 
 /// Reads the manifest for this machine, and the configuration that it names.
@@ -130,12 +162,11 @@ fn find(place: &dyn Place) -> Result<Found, String> {
 
 /// Makes the tree of an image in the cache.
 fn unpack(
-    image: &Image,
     place: &dyn Place,
     found: &Found,
-    name: &str,
-    cache: &Cache,
-    user: &ServerUser,
+    (image, name): (&Image, &str),
+    (cache, user): (&Cache, &ServerUser),
+    interrupted: &AtomicBool,
 ) -> Result<(), Error> {
     user.check_reach(cache.path())?;
     let workshop = cache.workshop(name)?;
@@ -146,7 +177,15 @@ fn unpack(
     let failed = |detail: String| Error::Archive { doing: format!("fetch {what}"), detail };
     let fetched = workshop.path().join("layer");
     for (layer, unpacked) in found.layers.iter().zip(&found.unpacked) {
-        fetch(place, layer, &fetched).map_err(failed)?;
+        // What `docker save` wrote is only checked when it is unpacked.
+        let checked = (layer.digest != *unpacked).then_some(&layer.digest);
+        let fetch = || {
+            let fetched = fetch(place, layer, checked, &fetched, interrupted);
+            fetched.map_err(|problem| (problem, !interrupted.load(Relaxed)))
+        };
+        let done = http::retried(&layer.digest, fetch);
+        Error::check(interrupted, "fetching an image")?;
+        done.map_err(failed)?;
         let file = File::open(&fetched).map_err(Error::io("open", &fetched))?;
         identity::as_user(user, || apply(file, unpacked, &root, &what))?;
     }
@@ -156,13 +195,20 @@ fn unpack(
     cache.publish(&made, name).map(drop)
 }
 
-/// Fetches a layer into a file, checked.
-fn fetch(place: &dyn Place, layer: &Descriptor, into: &Path) -> Result<(), String> {
-    let failed = |error: io::Error| format!("{}: {error}", layer.digest);
-    let mut reader = Hashed::new(place.open(layer)?);
+/// Fetches a layer into a file, which must have this digest.
+fn fetch(
+    place: &dyn Place,
+    layer: &Descriptor,
+    expected: Option<&String>,
+    into: &Path,
+    interrupted: &AtomicBool,
+) -> Result<(), String> {
+    let failed = |error: io::Error| error.to_string();
+    let mut reader = Hashed::new(Stoppable { inner: place.open(layer)?, interrupted });
     let mut file = File::create(into).map_err(failed)?;
     io::copy(&mut reader, &mut file).map_err(failed)?;
-    matches(&layer.digest, &reader.digest())
+    let found = reader.digest();
+    expected.map_or(Ok(()), |expected| matches(expected, &found))
 }
 
 /// Applies a layer, compressed by gzip or not, and checks its digest.

@@ -1,6 +1,8 @@
 //! Where the parts of an image are, and checks of what comes from there.
 
 use std::io::{self, Read};
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 
 use sha2::{Digest as _, Sha256};
 
@@ -59,5 +61,20 @@ impl<R: Read> Read for Hashed<R> {
         let read = self.inner.read(buffer)?;
         self.hash.update(buffer.get(..read).unwrap_or_default());
         Ok(read)
+    }
+}
+
+/// A reader that fails once it is interrupted.
+pub(super) struct Stoppable<'a, R> {
+    pub(super) inner: R,
+    pub(super) interrupted: &'a AtomicBool,
+}
+
+impl<R: Read> Read for Stoppable<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.interrupted.load(Relaxed) {
+            return Err(io::Error::other("interrupted"));
+        }
+        self.inner.read(buffer)
     }
 }
