@@ -33,6 +33,9 @@ const ROUNDS_OF_A_LENGTH: usize = 12;
 /// lengths, whose mean is six times that of those before, have a quarter of the rounds each.
 const ROUNDS_TO_GO_ON: usize = 4 * ROUNDS_OF_A_LENGTH;
 
+/// How many times longer slices become if operations don't fit into them.
+const LENGTHENING: u32 = 4;
+
 /// A step to be sliced.
 pub struct SlicedStep<'a> {
     /// The phase it is.
@@ -53,6 +56,32 @@ pub struct SlicedStep<'a> {
     pub slicing: &'a Slicing,
 }
 
+impl SlicedStep<'_> {
+    /// True if the step is run again in longer slices: there were rounds, but none in which its
+    /// operations were short enough to be measured. A noisy neighbor can do that to a step that was
+    /// measured before. The plan says nothing of lengths, and the step leaves nothing behind.
+    fn is_repeated(&self, ran: &Ran<'_>) -> bool {
+        let unmeasured = |outcome: &Outcome| {
+            let mut slices = outcome.slices.iter();
+            !outcome.slices.is_empty()
+                && (outcome.unfit || outcome.fatal.is_none())
+                && !slices.any(|slice| slice.rate().is_some_and(|rate| rate > 0.0))
+        };
+        let outcomes = || ran.measured.iter().map(|measured| &measured.outcome);
+        let shortest = self.lengths.iter().min().copied().unwrap_or_default() * LENGTHENING;
+        // One round has to fit.
+        let fits = shortest.as_secs_f64() * outcomes().count() as f64
+            <= outcomes().map(loaded).sum::<f64>();
+        let free = self.slicing.chooses_lengths() && matches!(self.phase, Phase::Step(_));
+        fits && free && only_reads(self.step) && outcomes().any(unmeasured)
+    }
+
+    fn lengthen(&mut self) {
+        self.lengths.iter_mut().for_each(|length| *length *= LENGTHENING);
+        self.ms = self.ms.map(|ms| ms * f64::from(LENGTHENING));
+    }
+}
+
 /// The records of one target's slices.
 struct Kept {
     rates: Vec<f64>,
@@ -64,20 +93,27 @@ struct Kept {
 pub fn sliced(
     conditions: &Conditions<'_>,
     attempts: &mut [Attempt<'_>],
-    how: SlicedStep<'_>,
+    mut how: SlicedStep<'_>,
 ) -> Result<(), Error> {
     let SlicedStep { phase, step, ordinal, .. } = how;
     let block = attempts.first().map_or(0, |attempt| attempt.entered.block);
     let clients = Clients::of(step.key.dop);
     let clients = attempts.first().map_or(clients, |attempt| attempt.entered.clients);
     conditions.tell(Event::phase_began(phase, clients, attempts.len()));
-    let ran = match in_slices(conditions, attempts, &how, block) {
-        Ok(ran) => ran,
-        Err(fault) => {
-            for attempt in attempts.iter() {
-                record_failed(conditions, attempt.entered, phase, ordinal);
+    let ran = loop {
+        match in_slices(conditions, attempts, &how, block) {
+            Ok(ran) if how.is_repeated(&ran) => {
+                how.lengthen();
+                let text = "no operation fits into a slice: again with longer ones";
+                conditions.tell(Event::Note(format!("  {}: {text}", step.key.name)));
             }
-            return Err(told(attempts, step, fault));
+            Ok(ran) => break ran,
+            Err(fault) => {
+                for attempt in attempts.iter() {
+                    record_failed(conditions, attempt.entered, phase, ordinal);
+                }
+                return Err(told(attempts, step, fault));
+            }
         }
     };
     let (records, fault) = records(conditions, attempts, &how, ran);

@@ -272,6 +272,11 @@ impl Slicing {
         )
     }
 
+    /// True if the plan sets no length of slices.
+    pub fn chooses_lengths(&self) -> bool {
+        self.given.is_none()
+    }
+
     fn lengths(&self, known: Option<&Known>) -> Way {
         let length = |ms: f64| Duration::from_secs_f64(ms / 1000.0);
         let mixed = |all: &[f64]| Way::Sliced {
@@ -279,7 +284,9 @@ impl Slicing {
             ms: None,
             frozen: false,
         };
-        let chosen = match (self.given.or(self.short.then_some(UNTESTED)), known) {
+        // An earlier block may have found that operations need longer ones.
+        let untested = known.and_then(|known| known.ms).map_or(UNTESTED, |ms| ms.max(UNTESTED));
+        let chosen = match (self.given.or(self.short.then_some(untested)), known) {
             (Some(ms), _) => ms,
             (None, Some(Known { ms: Some(ms), settled, .. })) => {
                 if !settled && *ms < LONGEST {
