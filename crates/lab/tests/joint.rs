@@ -113,15 +113,15 @@ fn servers_that_are_up_together_begin_on_copies_too() {
     assert_eq!((site.world.count("start"), site.world.count("copy")), (2, 2));
 }
 
-/// Queries of 0.3 s in slices of at most 0.16 s, unless they become longer.
+/// Queries of 0.2 s in slices of at most 0.16 s, unless they become longer.
 #[test]
 fn queries_longer_than_their_slices_get_longer_ones() {
     let mut site = Site::new();
-    site.world.set_delay(|_, _| Duration::from_millis(300));
+    site.world.set_delay(|_, _| Duration::from_millis(200));
     let text = "seed = 3\nbase = \"a\"\nsettle_seconds_scale = 0\nsteal_limit = 1\nblocks = 1\n\
                 pairing = \"slices\"\n[variants.a]\ndbms = \"postgres@14.3\"\n[variants.b]\n\
                 dbms = \"postgres@14.3\"\n[workload.sysbench]\ntables = 1\nrows = 1\nload_dop = 1\n\
-                steps = [\"point-query\"]\nread_seconds = 4\n";
+                steps = [\"point-query\"]\nread_seconds = 3\n";
     let plan = plan::Plan::parse(text, None, "test").unwrap();
     site.run(&plan).unwrap();
     let told = site.told();
