@@ -113,20 +113,45 @@ fn servers_that_are_up_together_begin_on_copies_too() {
     assert_eq!((site.world.count("start"), site.world.count("copy")), (2, 2));
 }
 
+/// Point queries in slices for which the plan sets no length.
+fn queries(seconds: u32) -> plan::Plan {
+    let text = format!(
+        "seed = 3\nbase = \"a\"\nsettle_seconds_scale = 0\nsteal_limit = 1\nblocks = 1\n\
+         pairing = \"slices\"\n[variants.a]\ndbms = \"postgres@14.3\"\n[variants.b]\n\
+         dbms = \"postgres@14.3\"\n[workload.sysbench]\ntables = 1\nrows = 1\nload_dop = 1\n\
+         steps = [\"point-query\"]\nread_seconds = {seconds}\n"
+    );
+    plan::Plan::parse(&text, None, "test").unwrap()
+}
+
 /// Queries of 0.2 s in slices of at most 0.16 s, unless they become longer.
 #[test]
 fn queries_longer_than_their_slices_get_longer_ones() {
     let mut site = Site::new();
     site.world.set_delay(|_, _| Duration::from_millis(200));
-    let text = "seed = 3\nbase = \"a\"\nsettle_seconds_scale = 0\nsteal_limit = 1\nblocks = 1\n\
-                pairing = \"slices\"\n[variants.a]\ndbms = \"postgres@14.3\"\n[variants.b]\n\
-                dbms = \"postgres@14.3\"\n[workload.sysbench]\ntables = 1\nrows = 1\nload_dop = 1\n\
-                steps = [\"point-query\"]\nread_seconds = 3\n";
-    let plan = plan::Plan::parse(text, None, "test").unwrap();
-    site.run(&plan).unwrap();
+    site.run(&queries(3)).unwrap();
     let told = site.told();
     assert!(told.contains("point-query: no operation fits into a slice"), "{told}");
+    let measured: Vec<Trial> = site.finished();
     let rounds = |trial: &Trial| site.metric(trial, "point-query", "slice.rounds");
-    let rounds: Vec<f64> = site.finished().iter().filter_map(rounds).collect();
+    let rounds: Vec<f64> = measured.iter().filter_map(rounds).collect();
     assert!(rounds.len() == 2 && rounds.iter().all(|rounds| *rounds >= 1.0), "{rounds:?} {told}");
+    let last = measured.last().unwrap();
+    assert!(site.notes(last, "point-query").contains("run again in longer slices"));
+}
+
+/// The second start of `b` is that of its trial: one query takes longer than the step.
+#[test]
+fn a_server_that_stands_still_is_not_measured_again() {
+    let mut site = Site::new();
+    site.world.set_delay(|name, start| match (name, start) {
+        ("b", 2) => Duration::from_millis(2500),
+        _ => Duration::from_micros(500),
+    });
+    let _ = site.run(&queries(1));
+    let told = site.told();
+    assert!(!told.contains("no operation fits into a slice"), "{told}");
+    let rate = |trial: &Trial| site.metric(trial, "point-query", "o/s");
+    let rates: Vec<f64> = site.finished().iter().filter_map(rate).collect();
+    assert!(rates.len() == 2 && rates.contains(&0.0), "{rates:?}");
 }

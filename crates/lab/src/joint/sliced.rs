@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use drive::{Freezer, Outcome, Slices};
+use drive::{ClassOutcome, Freezer, Outcome, Slices};
 use judge::{LengthTrial, choose_length};
 use metrics::SliceReason;
 use plan::Clients;
@@ -60,6 +60,8 @@ impl SlicedStep<'_> {
     /// True if the step is run again in longer slices: there were rounds, but none in which its
     /// operations were short enough to be measured. A noisy neighbor can do that to a step that was
     /// measured before. The plan says nothing of lengths, and the step leaves nothing behind.
+    ///
+    /// A server that stood still is not measured again: that is a result.
     fn is_repeated(&self, ran: &Ran<'_>) -> bool {
         let unmeasured = |outcome: &Outcome| {
             let mut slices = outcome.slices.iter();
@@ -68,17 +70,23 @@ impl SlicedStep<'_> {
                 && !slices.any(|slice| slice.rate().is_some_and(|rate| rate > 0.0))
         };
         let outcomes = || ran.measured.iter().map(|measured| &measured.outcome);
+        let all: f64 = outcomes().map(loaded).sum();
+        let works = |outcome: &Outcome| {
+            let class = outcome.class(&self.step.counted);
+            let longest = |class: &ClassOutcome| class.latency.max() as f64 / 1e9;
+            class.is_some_and(|class| class.statements > 1 && longest(class) < all / 2.0)
+        };
         let shortest = self.lengths.iter().min().copied().unwrap_or_default() * LENGTHENING;
         // One round has to fit.
-        let fits = shortest.as_secs_f64() * outcomes().count() as f64
-            <= outcomes().map(loaded).sum::<f64>();
+        let fits = shortest.as_secs_f64() * outcomes().count() as f64 <= all;
         let free = self.slicing.chooses_lengths() && matches!(self.phase, Phase::Step(_));
-        fits && free && only_reads(self.step) && outcomes().any(unmeasured)
+        fits && free && only_reads(self.step) && outcomes().any(unmeasured) && outcomes().all(works)
     }
 
     fn lengthen(&mut self) {
         self.lengths.iter_mut().for_each(|length| *length *= LENGTHENING);
         self.ms = self.ms.map(|ms| ms * f64::from(LENGTHENING));
+        self.why.push_str("; run again in longer slices, as no operation fit into one");
     }
 }
 
