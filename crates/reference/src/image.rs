@@ -93,7 +93,8 @@ fn is_tag(tag: &str) -> bool {
     (1..=128).contains(&tag.len()) && !tag.starts_with(['.', '-']) && tag.chars().all(fits)
 }
 
-fn is_digest(digest: &str) -> bool {
+/// True for `sha256:` and 64 hexadecimal digits, which are safe in a path.
+pub fn is_digest(digest: &str) -> bool {
     let of_hex = |c: char| c.is_ascii_digit() || ('a'..='f').contains(&c);
     let hex = digest.strip_prefix("sha256:");
     hex.is_some_and(|hex| hex.len() == 64 && hex.chars().all(of_hex))

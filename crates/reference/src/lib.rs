@@ -34,7 +34,7 @@ pub use hide::{
     HIDDEN, configuration_without_passwords, setting_of, setting_without_passwords,
     without_passwords,
 };
-pub use image::Image;
+pub use image::{Image, is_digest};
 pub use name::{variant_name, variant_names};
 pub use package::Package;
 pub use parse::{Form, ParseError, Reference, hidden, in_folder, split_name};

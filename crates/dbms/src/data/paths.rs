@@ -59,6 +59,17 @@ pub(crate) fn set_mode(path: &Path, mode: u32) -> Result<(), Error> {
         .map_err(Error::io("set the mode of", path))
 }
 
+/// Makes `content` that of the file at `path`, at once: another process may read or write it at the
+/// same time.
+pub(crate) fn replace(path: &Path, content: &[u8]) -> Result<(), Error> {
+    let directory = path.parent().unwrap_or(path);
+    let mut file =
+        tempfile::NamedTempFile::new_in(directory).map_err(Error::io("write into", directory))?;
+    io::Write::write_all(&mut file, content).map_err(Error::io("write", path))?;
+    set_mode(file.path(), 0o644)?;
+    file.persist(path).map_err(|error| Error::io("write", path)(error.error)).map(drop)
+}
+
 /// Creates `path` and its missing parents, each 0755 whatever the umask, so the servers' user can
 /// pass.
 pub(crate) fn create_directories(path: &Path) -> Result<(), Error> {

@@ -84,13 +84,7 @@ fn write(directory: &Path, installation: &Installation) -> Result<(), Error> {
     let path = directory.join(DESCRIPTION);
     let text = serde_json::to_vec_pretty(installation)
         .map_err(|error| Error::answer("a description that can be written", error))?;
-    // Two processes may write at once while others read.
-    let mut file =
-        tempfile::NamedTempFile::new_in(directory).map_err(Error::io("write into", directory))?;
-    std::io::Write::write_all(&mut file, &text).map_err(Error::io("write", &path))?;
-    paths::set_mode(file.path(), 0o644)?;
-    file.persist(&path).map_err(|error| Error::io("write", &path)(error.error))?;
-    Ok(())
+    paths::replace(&path, &text)
 }
 
 #[cfg(test)]

@@ -251,14 +251,14 @@ fn check_target(path: &Path, target: &Path) -> Result<(), String> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use proptest::prelude::*;
     use tar::{Builder, Header};
 
     /// An archive of entries: path, type, and the content of a file or the target of a link. Paths
     /// and targets are written as they are, which the builder's own functions refuse.
-    fn archive(entries: &[(&str, EntryType, &str)]) -> Vec<u8> {
+    pub(crate) fn archive(entries: &[(&str, EntryType, &str)]) -> Vec<u8> {
         let mut builder = Builder::new(Vec::new());
         for (path, kind, more) in entries {
             let mut header = Header::new_old();
@@ -279,9 +279,9 @@ mod tests {
         builder.into_inner().unwrap()
     }
 
-    const FILE: EntryType = EntryType::Regular;
-    const LINK: EntryType = EntryType::Symlink;
-    const HARD: EntryType = EntryType::Link;
+    pub(crate) const FILE: EntryType = EntryType::Regular;
+    pub(crate) const LINK: EntryType = EntryType::Symlink;
+    pub(crate) const HARD: EntryType = EntryType::Link;
 
     /// Everything under `root` except `root/in`: paths and contents.
     fn outside(root: &Path) -> Vec<(PathBuf, Vec<u8>)> {

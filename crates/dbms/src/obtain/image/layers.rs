@@ -160,7 +160,7 @@ fn confined(depth: &Path, target: &Path) -> PathBuf {
 }
 
 /// That target from the image's root.
-fn whole(depth: &Path, target: &Path) -> PathBuf {
+pub(super) fn whole(depth: &Path, target: &Path) -> PathBuf {
     let mut whole = if target.is_absolute() { PathBuf::new() } else { depth.to_path_buf() };
     for component in target.components() {
         match component {
@@ -204,35 +204,9 @@ fn empty(directory: &Path, own: &[PathBuf]) -> Result<(), Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::obtain::unpack::tests::{FILE, HARD, LINK, archive};
     use proptest::prelude::*;
-    use tar::{Builder, Header};
 
-    /// A layer of entries: path, type, and the content of a file or the target of a link, written
-    /// as they are.
-    fn layer(entries: &[(&str, EntryType, &str)]) -> Vec<u8> {
-        let mut builder = Builder::new(Vec::new());
-        for (path, kind, more) in entries {
-            let mut header = Header::new_old();
-            let set = |field: &mut [u8], text: &str| {
-                field[..text.len()].copy_from_slice(text.as_bytes());
-            };
-            set(&mut header.as_old_mut().name, path);
-            header.set_entry_type(*kind);
-            header.set_mode(0o4755);
-            let content = if kind.is_file() { more.as_bytes() } else { b"" };
-            if !kind.is_file() {
-                set(&mut header.as_old_mut().linkname, more);
-            }
-            header.set_size(content.len() as u64);
-            header.set_cksum();
-            builder.append(&header, content).unwrap();
-        }
-        builder.into_inner().unwrap()
-    }
-
-    const FILE: EntryType = EntryType::Regular;
-    const LINK: EntryType = EntryType::Symlink;
-    const HARD: EntryType = EntryType::Link;
     const DIR: EntryType = EntryType::Directory;
 
     /// Paths and contents of files, and targets of links, below a directory.
@@ -255,7 +229,7 @@ mod tests {
     fn applied(layers: &[&[(&str, EntryType, &str)]]) -> Vec<String> {
         let root = tempfile::tempdir().unwrap();
         for entries in layers {
-            apply(&*layer(entries), root.path(), "an image").unwrap();
+            apply(&*archive(entries), root.path(), "an image").unwrap();
         }
         tree(root.path())
     }
@@ -324,7 +298,7 @@ mod tests {
             &[("hard", HARD, "../out/file")],
         ];
         for entries in refused {
-            let error = apply(&*layer(entries), &root, "an image").unwrap_err().to_string();
+            let error = apply(&*archive(entries), &root, "an image").unwrap_err().to_string();
             assert!(error.contains("an image"), "{entries:?}: {error}");
         }
         let harmless: &[_] = &[
@@ -340,7 +314,7 @@ mod tests {
             ("top", HARD, "deep/er/up"),
             ("top/file", FILE, "x"),
         ];
-        apply(&*layer(harmless), &root, "an image").unwrap();
+        apply(&*archive(harmless), &root, "an image").unwrap();
         assert_eq!(tree(&out), ["file=precious"]);
         assert_eq!(fs::read_dir(&out).unwrap().count(), 1);
     }
@@ -366,7 +340,7 @@ mod tests {
             for (path, kind, more) in &entries {
                 let kind = [FILE, LINK, HARD, DIR][*kind];
                 // What is refused or fails must do no harm either.
-                let _ = apply(&*layer(&[(path, kind, more)]), &root, "an image");
+                let _ = apply(&*archive(&[(path, kind, more)]), &root, "an image");
             }
             prop_assert_eq!(tree(&out), ["file=precious"]);
             let all: Vec<_> = fs::read_dir(place.path()).unwrap().flatten().collect();

@@ -4,12 +4,13 @@
 use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use serde_json::json;
 use tar::Archive;
 
+use super::layers;
 use super::manifest::{self, Descriptor, Document};
 use super::place::{LARGEST_DOCUMENT, Place, small};
 use crate::Error;
@@ -119,15 +120,7 @@ fn parts(file: File) -> io::Result<HashMap<PathBuf, (u64, u64)>> {
 
 /// A path without `.` and `..`, as a name in an archive.
 fn inside(path: &Path) -> PathBuf {
-    let mut clean = PathBuf::new();
-    for component in path.components() {
-        match component {
-            Component::Normal(name) => clean.push(name),
-            Component::ParentDir => drop(clean.pop()),
-            _ => {}
-        }
-    }
-    clean
+    layers::whole(Path::new(""), path)
 }
 
 impl Place for Layout {

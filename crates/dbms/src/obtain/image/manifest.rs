@@ -1,9 +1,9 @@
 //! The manifests of images: OCI image specification 1.1, and Docker's, which have the same keys.
 
-use std::fmt::Write as _;
-
 use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
+
+use crate::data::hash;
 
 /// A part of an image.
 #[derive(Clone, Debug, Deserialize)]
@@ -26,9 +26,8 @@ impl Descriptor {
 
     /// The hexadecimal digits of the digest, which are safe in a path.
     pub(super) fn hex(&self) -> Result<&str, String> {
-        let hex = self.digest.strip_prefix("sha256:").filter(|hex| {
-            hex.len() == 64 && hex.chars().all(|c| c.is_ascii_digit() || ('a'..='f').contains(&c))
-        });
+        let hex =
+            self.digest.strip_prefix("sha256:").filter(|_| reference::is_digest(&self.digest));
         hex.ok_or_else(|| format!("expected a digest with sha256, found {:?}", self.digest))
     }
 }
@@ -124,17 +123,12 @@ pub(super) fn unpacked_digests(config: &[u8]) -> Result<Vec<String>, String> {
 
 /// The digest of these bytes.
 pub(super) fn digest_of(bytes: &[u8]) -> String {
-    digest(Sha256::new().chain_update(bytes))
+    format!("sha256:{}", hash::of(bytes))
 }
 
 /// A digest as images write it.
 pub(super) fn digest(hash: Sha256) -> String {
-    let mut text = "sha256:".to_owned();
-    for byte in hash.finalize() {
-        // Writing to a String never fails.
-        let _ = write!(text, "{byte:02x}");
-    }
-    text
+    format!("sha256:{}", hash::hex(&hash.finalize()))
 }
 
 #[cfg(test)]

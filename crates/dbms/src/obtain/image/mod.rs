@@ -136,7 +136,7 @@ fn remember(
     }
     let path = cache.path().join(KNOWN);
     let text = serde_json::to_vec_pretty(&digests).unwrap_or_default();
-    fs::write(&path, text).map_err(Error::io("write", &path))
+    paths::replace(&path, &text)
 }
 
 /// Reads the manifest for this machine, and the configuration that it names.
