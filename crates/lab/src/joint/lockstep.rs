@@ -123,7 +123,7 @@ fn lockstep(
                 calm::before_slices(conditions, attempts)?;
                 let how = SlicedStep {
                     phase,
-                    step: &Arc::new(step.clone()),
+                    step: slicing.lasting(&Arc::new(step.clone()), &lengths),
                     ordinal: ordinal as u32,
                     lengths,
                     ms,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use drive::{ClassOutcome, Freezer, Outcome, Slices};
+use drive::{Freezer, Outcome, Slices};
 use judge::{LengthTrial, choose_length};
 use metrics::SliceReason;
 use plan::Clients;
@@ -35,13 +35,20 @@ const ROUNDS_TO_GO_ON: usize = 4 * ROUNDS_OF_A_LENGTH;
 
 /// How many times longer slices become if operations don't fit into them.
 const LENGTHENING: u32 = 4;
+/// Operations don't fit if a larger part of a server's slices than this has no rate.
+const MOST_UNMEASURED: f64 = 0.25;
+/// A server stood still if an operation took a larger part of all slices than this: it may be the
+/// reason why others have no rate.
+const LONGEST_STALL: f64 = 0.25;
+/// What is told of a step that was run again.
+const AGAIN: &str = "; run again in longer slices, as operations didn't fit";
 
 /// A step to be sliced.
 pub struct SlicedStep<'a> {
     /// The phase it is.
     pub phase: &'a Phase,
     /// The step itself.
-    pub step: &'a Arc<Step>,
+    pub step: Arc<Step>,
     /// Its place among the phases.
     pub ordinal: u32,
     /// Lengths of rounds.
@@ -57,36 +64,50 @@ pub struct SlicedStep<'a> {
 }
 
 impl SlicedStep<'_> {
-    /// True if the step is run again in longer slices: there were rounds, but none in which its
-    /// operations were short enough to be measured. A noisy neighbor can do that to a step that was
-    /// measured before. The plan says nothing of lengths, and the step leaves nothing behind.
+    /// True if the step is run again in longer slices: its operations are too long for these, so
+    /// many of them say nothing, and the others are not typical. A noisy neighbor can do that to a
+    /// step that was measured before. The plan says nothing of lengths, and the step leaves nothing
+    /// behind.
     ///
     /// A server that stood still is not measured again: that is a result.
     fn is_repeated(&self, ran: &Ran<'_>) -> bool {
+        let shortest = self.lengths.iter().min().copied().unwrap_or_default();
+        // Of several that are tried, the shorter ones may be too short.
+        let counted = match self.ms {
+            Some(_) => shortest,
+            None => self.lengths.iter().max().copied().unwrap_or_default(),
+        };
         let unmeasured = |outcome: &Outcome| {
-            let mut slices = outcome.slices.iter();
-            !outcome.slices.is_empty()
-                && (outcome.unfit || outcome.fatal.is_none())
-                && !slices.any(|slice| slice.rate().is_some_and(|rate| rate > 0.0))
+            let slices = || outcome.slices.iter().filter(|slice| slice.length >= counted);
+            let missed = slices().filter(|slice| slice.rate().is_none()).count();
+            (outcome.unfit || outcome.fatal.is_none())
+                && missed as f64 > MOST_UNMEASURED * slices().count() as f64
         };
         let outcomes = || ran.measured.iter().map(|measured| &measured.outcome);
         let all: f64 = outcomes().map(loaded).sum();
         let works = |outcome: &Outcome| {
             let class = outcome.class(&self.step.counted);
-            let longest = |class: &ClassOutcome| class.latency.max() as f64 / 1e9;
-            class.is_some_and(|class| class.statements > 1 && longest(class) < all / 2.0)
+            class.is_some_and(|class| {
+                let longest = class.latency.max() as f64 / 1e9;
+                class.statements > 1 && longest < LONGEST_STALL * all
+            })
         };
-        let shortest = self.lengths.iter().min().copied().unwrap_or_default() * LENGTHENING;
         // One round has to fit.
-        let fits = shortest.as_secs_f64() * outcomes().count() as f64 <= all;
-        let free = self.slicing.chooses_lengths() && matches!(self.phase, Phase::Step(_));
-        fits && free && only_reads(self.step) && outcomes().any(unmeasured) && outcomes().all(works)
+        let fits = (shortest * LENGTHENING).as_secs_f64() * outcomes().count() as f64 <= all;
+        let free = self.slicing.chooses_lengths()
+            && matches!(self.phase, Phase::Step(_))
+            && self.step.seconds.is_some()
+            && only_reads(&self.step);
+        fits && free && outcomes().any(unmeasured) && outcomes().all(works)
     }
 
     fn lengthen(&mut self) {
         self.lengths.iter_mut().for_each(|length| *length *= LENGTHENING);
         self.ms = self.ms.map(|ms| ms * f64::from(LENGTHENING));
-        self.why.push_str("; run again in longer slices, as no operation fit into one");
+        self.step = self.slicing.lasting(&self.step, &self.lengths);
+        if !self.why.ends_with(AGAIN) {
+            self.why.push_str(AGAIN);
+        }
     }
 }
 
@@ -103,27 +124,28 @@ pub fn sliced(
     attempts: &mut [Attempt<'_>],
     mut how: SlicedStep<'_>,
 ) -> Result<(), Error> {
-    let SlicedStep { phase, step, ordinal, .. } = how;
+    let (phase, ordinal) = (how.phase, how.ordinal);
     let block = attempts.first().map_or(0, |attempt| attempt.entered.block);
-    let clients = Clients::of(step.key.dop);
+    let clients = Clients::of(how.step.key.dop);
     let clients = attempts.first().map_or(clients, |attempt| attempt.entered.clients);
     conditions.tell(Event::phase_began(phase, clients, attempts.len()));
     let ran = loop {
         match in_slices(conditions, attempts, &how, block) {
             Ok(ran) if how.is_repeated(&ran) => {
                 how.lengthen();
-                let text = "no operation fits into a slice: again with longer ones";
-                conditions.tell(Event::Note(format!("  {}: {text}", step.key.name)));
+                let text = "operations don't fit into slices: again with longer ones";
+                conditions.tell(Event::Note(format!("  {}: {text}", how.step.key.name)));
             }
             Ok(ran) => break ran,
             Err(fault) => {
                 for attempt in attempts.iter() {
                     record_failed(conditions, attempt.entered, phase, ordinal);
                 }
-                return Err(told(attempts, step, fault));
+                return Err(told(attempts, &how.step, fault));
             }
         }
     };
+    let step = &how.step;
     let (records, fault) = records(conditions, attempts, &how, ran);
     for (attempt, record) in attempts.iter().zip(&records) {
         expect_declared(record);
@@ -154,7 +176,7 @@ fn in_slices<'a>(
     how: &SlicedStep<'_>,
     block: u32,
 ) -> Result<Ran<'a>, Fault> {
-    let (step, key) = (how.step, &how.step.key);
+    let (step, key) = (&how.step, &how.step.key);
     let slices = Slices {
         seed: stream_seed(conditions.experiment.seed, &key.name, key.dop, block, "slices"),
         lengths: how.lengths.clone(),
@@ -246,7 +268,7 @@ fn records(
     how: &SlicedStep<'_>,
     mut ran: Ran<'_>,
 ) -> (Vec<StepRecord>, Option<Fault>) {
-    let (step, servers) = (how.step, attempts.len());
+    let (step, servers) = (&how.step, attempts.len());
     let mut fault = ran.fault;
     let mut records = Vec::new();
     let afters = if fault.is_none() { at_once(attempts.iter_mut(), after) } else { Vec::new() };

@@ -16,6 +16,7 @@
 //! decides the same.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use plan::{Pairing, StepKey};
@@ -44,6 +45,11 @@ const FROZEN: f64 = 50.0;
 const OPERATIONS: f64 = 4.0;
 /// With fewer rounds of slices than this, a step runs in turns.
 const FEWEST_ROUNDS: f64 = 6.0;
+/// Rounds that a step in slices has time for, in a run that chooses its length: some may be set
+/// aside, and [`judge::FEWEST_PAIRS`] are the fewest that have a ratio.
+const ENOUGH_ROUNDS: f64 = 8.0;
+/// The most seconds for that.
+const LONGEST_EXTENSION: f64 = 6.0;
 /// The part of a slice before counting begins, in which its caches warm up again.
 pub const LEAD_IN: f64 = 0.2;
 
@@ -128,7 +134,7 @@ impl Slicing {
         let known = self.known.entry(step).or_default();
         known.needs.entry(block).or_default().push(need);
         if let Some((ms, settled)) = length
-            && !known.settled
+            && (!known.settled || known.ms < Some(ms))
         {
             (known.ms, known.settled) = (Some(ms), settled);
         }
@@ -275,6 +281,19 @@ impl Slicing {
     /// True if the plan sets no length of slices.
     pub fn chooses_lengths(&self) -> bool {
         self.given.is_none()
+    }
+
+    /// The step, in a run that chooses how long it lasts: for as long as enough rounds of these
+    /// lengths take.
+    pub fn lasting(&self, step: &Arc<Step>, lengths: &[Duration]) -> Arc<Step> {
+        let mean = lengths.iter().sum::<Duration>().as_secs_f64() / lengths.len().max(1) as f64;
+        let least = (ENOUGH_ROUNDS * mean).min(LONGEST_EXTENSION);
+        match step.seconds {
+            Some(seconds) if self.short && seconds < least => {
+                Arc::new(Step { seconds: Some(least), ..Step::clone(step) })
+            }
+            _ => Arc::clone(step),
+        }
     }
 
     fn lengths(&self, known: Option<&Known>) -> Way {

@@ -207,6 +207,31 @@ fn the_length_of_the_plan_needs_no_search() {
 }
 
 #[test]
+fn a_run_that_chooses_lengths_has_time_for_enough_rounds() {
+    let lasts = |short: bool, ms: f64| {
+        let slicing = Slicing { short, ..slicing(Pairing::Slices, Some(ms)) };
+        let step = Arc::new(Step { seconds: Some(0.5), ..first_step() });
+        let Way::Sliced { lengths, .. } = chosen(&slicing, &step).0 else { panic!("in slices") };
+        slicing.lasting(&step, &lengths).seconds.unwrap()
+    };
+    for (short, ms, wanted) in
+        [(true, 40.0, 0.5), (false, 160.0, 0.5), (true, 160.0, 1.6), (true, 5000.0, 6.0)]
+    {
+        assert!((lasts(short, ms) - wanted).abs() < 1e-9, "{short} {ms}");
+    }
+}
+
+/// A later block may find that operations need longer slices.
+#[test]
+fn a_settled_length_only_grows() {
+    let (step, mut slicing) = (first_step(), slicing(Pairing::Auto, None));
+    for (block, ms, wanted) in [(1, 40.0, 40.0), (2, 160.0, 160.0), (3, 40.0, 160.0)] {
+        slicing.learn(step.key.clone(), block, need(1.0), Some((ms, true)));
+        assert_eq!(milliseconds(chosen(&slicing, &step).0).1, Some(wanted));
+    }
+}
+
+#[test]
 fn slices_have_room_for_slow_operations() {
     let (step, slicing) =
         (Step { seconds: Some(5.0), ..first_step() }, slicing(Pairing::Slices, Some(40.0)));
