@@ -14,6 +14,9 @@ pub struct Changes {
     /// the first look at the results
     #[arg(long, value_name = "N")]
     blocks: Option<u32>,
+    /// Largest difference that counts as small, such as 3% [default: 2%, or the plan's]
+    #[arg(long, value_name = "PERCENT", value_parser = plan::parse_share)]
+    margin: Option<f64>,
     /// Seed for the order of trials and for all parameters [default: random]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     seed: Option<u64>,
@@ -69,6 +72,11 @@ impl Changes {
         self.budget
     }
 
+    /// The margin.
+    pub fn margin(&self) -> Option<f64> {
+        self.margin
+    }
+
     /// These changes, to be laid over a plan.
     pub fn layer(&self) -> Layer {
         let mut layer = self.layer_without_budget();
@@ -80,6 +88,7 @@ impl Changes {
     pub fn layer_without_budget(&self) -> Layer {
         let mut layer = Layer::default();
         layer.set("--blocks", &["blocks"], &self.blocks);
+        layer.set("--margin", &["margin"], &self.margin);
         layer.set("--seed", &["seed"], &self.seed);
         layer.set("--precision", &["precision"], &self.precision);
         layer.set("--max-blocks", &["max_blocks"], &self.max_blocks);

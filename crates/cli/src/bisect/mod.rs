@@ -75,10 +75,6 @@ pub struct BisectArgs {
     /// Executions to count of each kind (instead of the plan's)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(6..))]
     statements: Option<u32>,
-    /// Look for changes by more than this, such as 2% [default: 0.5% for counts, otherwise the
-    /// plan's]
-    #[arg(long, value_name = "PERCENT", value_parser = plan::parse_share)]
-    margin: Option<f64>,
     /// Judge runs by this metric, such as dbms.cpu/o [default: o/s]
     #[arg(long, value_name = "METRIC", conflicts_with = "kinds")]
     metric: Option<String>,
@@ -339,8 +335,9 @@ impl BisectArgs {
     /// The keys of plans that the options set.
     fn layer(&self, method: Method) -> Layer {
         let mut layer = self.changes.layer_without_budget();
-        let default = (method == Method::Count).then_some(COUNT_MARGIN);
-        layer.set("--margin", &["margin"], &self.margin.or(default));
+        if method == Method::Count && self.changes.margin().is_none() {
+            layer.set("--margin", &["margin"], &Some(COUNT_MARGIN));
+        }
         if method == Method::Count {
             layer.set("--kind", &["count", "kinds"], &Some(&self.kinds));
             let named = Protocol::NAMED.iter().filter(|known| match &self.protocols[..] {

@@ -135,6 +135,8 @@ fn options_change_a_plan_and_its_short_form() {
     let options = [
         "--blocks",
         "4",
+        "--margin",
+        "3%",
         "--precision",
         "1.5%",
         "--max-blocks",
@@ -151,6 +153,7 @@ fn options_change_a_plan_and_its_short_form() {
     written.expect(0, &[]);
     let first = plan::Plan::parse(&written.stdout, None, "written").unwrap();
     assert_eq!((first.blocks, first.max_blocks), (4, Some(12)));
+    assert!((first.margin - 0.03).abs() < 1e-12);
     assert!(first.precision.is_some_and(|share| (share - 0.015).abs() < 1e-12));
     assert_eq!(first.budget.map(|time| time.as_secs()), Some(5_400));
     assert_eq!((first.pairing, first.variants.len()), (plan::Pairing::Auto, 4));
