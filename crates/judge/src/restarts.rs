@@ -37,11 +37,13 @@ const SURE: f64 = 0.99;
 /// - from the batches within the restarts, `√(Σ variance)/R` with Satterthwaite's degrees of
 ///   freedom.
 ///
-/// The wider one counts. If restarts differ by more than their slices explain, that is the first.
-/// The second prevents false certainty when two or three restarts happen to agree. With R = 1 there
-/// would be only the second, which contains the truth in just half of the experiments in which
-/// restarts differ. So one restart, like one block, has neither interval nor verdict, and a
-/// [`Warning::OneRestart`].
+/// With [`ENOUGH_BLOCKS`] restarts or more, the first counts. With fewer, the wider one does: the
+/// second prevents false certainty when two or three restarts happen to agree. It does not count
+/// later, because one restart beside a noisy neighbor, with few and very different batches, leaves
+/// it about one degree of freedom. Ten restarts of point queries that differed by 0.6% would have
+/// an interval of ±42%. With R = 1 there would be only the second, which contains the truth in just
+/// half of the experiments in which restarts differ. So one restart, like one block, has neither
+/// interval nor verdict, and a [`Warning::OneRestart`].
 ///
 /// The typical slice doesn't cover everything. The comparison uses what [`deciding`] returns: all
 /// operations if they certainly have another ratio, otherwise the typical slice. And nothing is
@@ -168,9 +170,10 @@ fn estimate(
     let half = |(error, freedom): (f64, f64)| error * t_quantile(upper_point(confidence), freedom);
     let within = within(restarts);
     let count = restarts.len() as f64;
+    let counts = |between| restarts.len() >= ENOUGH_BLOCKS || half(between) >= half(within);
     let error = sd_log
         .map(|sd| (sd / count.sqrt(), count - 1.0))
-        .map(|between| if half(between) >= half(within) { between } else { within });
+        .map(|between| if counts(between) { between } else { within });
     let estimate =
         Estimate { method: Method::Slices, blocks: restarts.len(), mean_log, sd_log, error };
     Ok(estimate.judge(margin, confidence))
@@ -306,6 +309,23 @@ mod tests {
         assert_eq!(outcome.warnings, [few, Warning::Stalled { side: Side::Variant }]);
         let alike = judged(&[-0.5, -0.52, -0.49, -0.5, -0.51, -0.48].map(stalls));
         assert_eq!(alike.verdict, Verdict::Regression);
+    }
+
+    /// A restart of ten rounds beside a noisy neighbor: its few batches differ by far more than
+    /// those of the others, so all batches together have hardly more than one degree of freedom.
+    #[test]
+    fn one_disturbed_restart_of_many_does_not_hide_the_others() {
+        let logs = [0.003, -0.004, 0.002, 0.005, -0.003, -0.001, 0.004, 0.0, -0.002, -0.025];
+        let restarts = logs.map(|log| match log < -0.01 {
+            true => RestartRatio::even(log, 0.04 * 0.04, 3),
+            false => RestartRatio::even(log, 0.003 * 0.003, 3),
+        });
+        let found = |restarts: &[RestartRatio]| {
+            half(&compare_slices(restarts, Margin::default(), 0.997).unwrap())
+        };
+        let alone = restarts.map(|restart| restart.between_restarts());
+        assert!((found(&restarts) - found(&alone)).abs() < 1e-15 && found(&restarts) < 0.015);
+        assert!(found(&restarts[5..]) > 0.1, "too few to know how they differ");
     }
 
     #[test]

@@ -149,10 +149,11 @@ fn alternatives(model: &Rounds, kinds: &[Kind], findings: &mut Findings) {
     findings.table(
         format!(
             "**Why both**, slices as in \"{}\": coverage from the restarts alone (Student's t), from the batches alone, and from \
-             the wider of the two, which is what counts; and how much wider that is on average than the first.",
+             what counts: with fewer than six restarts the wider of the two, otherwise the first; and how much wider that is \
+             on average than the first.",
             model.name
         ),
-        "restarts, scatter | restarts alone | batches alone | the wider | wider by",
+        "restarts, scatter | restarts alone | batches alone | what counts | wider by",
     );
     for Kind { restarts, between, looks } in kinds {
         let several = |figure: String, none: &str| match restarts {
@@ -162,7 +163,7 @@ fn alternatives(model: &Rounds, kinds: &[Kind], findings: &mut Findings) {
         let alone = looks.rate(|one| one.size <= one.alone).to_string();
         let batches = looks.rate(|one| one.size <= one.batches).to_string();
         let covered = looks.rate(|one| one.covered).to_string();
-        let wider = looks.mean(|one| one.alone.max(one.batches)) / looks.mean(|one| one.alone);
+        let wider = looks.mean(|one| one.half) / looks.mean(|one| one.alone);
         findings.row(
             &format!("{restarts}, {}", scatter(*between)),
             [
@@ -215,6 +216,8 @@ struct Look {
     called: bool,
     /// There is an interval, or another verdict than inconclusive.
     said: bool,
+    /// Half the width of the interval, as a log.
+    half: f64,
     /// Half the width of the interval from the batches alone.
     batches: f64,
     /// Half the width of the interval from the restarts alone.
@@ -232,6 +235,7 @@ fn look(restarts: &[RestartRatio]) -> Look {
         covered: !found.excludes_one(),
         said: found.low.is_some() || found.verdict != Verdict::Inconclusive,
         called: called(found.verdict),
+        half: found.low.zip(found.high).map_or(0.0, |(low, high)| (high / low).ln() / 2.0),
         batches: half(sum.sqrt() / count, sum * sum / squares),
         alone: half(found.sd_log.unwrap_or_default() / count.sqrt(), count - 1.0),
     }
