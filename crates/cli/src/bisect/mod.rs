@@ -66,7 +66,8 @@ pub struct BisectArgs {
     /// The commit up to which changes are searched
     #[arg(long, value_name = "COMMIT", requires = "good")]
     bad: Option<String>,
-    /// Count the instructions of these kinds of statements, such as insert-100
+    /// Count the instructions of these kinds of statements, such as insert-100; the margin is then
+    /// 0.5% unless --margin sets it
     #[arg(long = "kind", visible_alias = "kinds", value_delimiter = ',', value_name = "KIND,…")]
     kinds: Vec<String>,
     /// Count only these protocols [default: simple]
@@ -335,10 +336,9 @@ impl BisectArgs {
     /// The keys of plans that the options set.
     fn layer(&self, method: Method) -> Layer {
         let mut layer = self.changes.layer_without_budget();
-        if method == Method::Count && self.changes.margin().is_none() {
-            layer.set("--margin", &["margin"], &Some(COUNT_MARGIN));
-        }
         if method == Method::Count {
+            let default = self.changes.margin().is_none().then_some(COUNT_MARGIN);
+            layer.set("--margin", &["margin"], &default);
             layer.set("--kind", &["count", "kinds"], &Some(&self.kinds));
             let named = Protocol::NAMED.iter().filter(|known| match &self.protocols[..] {
                 [] => known.1 == Protocol::Simple,
