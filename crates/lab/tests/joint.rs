@@ -155,3 +155,18 @@ fn a_server_that_stands_still_is_not_measured_again() {
     let rates: Vec<f64> = site.finished().iter().filter_map(rate).collect();
     assert!(rates.len() == 2 && rates.contains(&0.0), "{rates:?}");
 }
+
+/// The trial of `b` has pauses far longer than its slices, so many of those of `a` have no rate.
+/// That is what it is like, not a reason for another try.
+#[test]
+fn a_server_that_pauses_is_not_measured_again() {
+    let mut site = Site::new();
+    site.world.set_delay(|_, _| Duration::from_micros(500));
+    site.world.set_pause(|name, start| {
+        if (name, start) == ("b", 2) { Duration::from_millis(300) } else { Duration::ZERO }
+    });
+    let _ = site.run(&queries(2));
+    let told = site.told();
+    assert!(!told.contains("operations don't fit into slices"), "{told}");
+    assert!(!site.finished().is_empty(), "{told}");
+}

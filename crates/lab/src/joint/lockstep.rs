@@ -123,7 +123,7 @@ fn lockstep(
                 calm::before_slices(conditions, attempts)?;
                 let how = SlicedStep {
                     phase,
-                    step: slicing.lasting(&Arc::new(step.clone()), &lengths),
+                    step: slicing.lasting(step, &lengths),
                     ordinal: ordinal as u32,
                     lengths,
                     ms,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use drive::{Freezer, Outcome, Slices};
+use drive::{ClassOutcome, Freezer, Outcome, Slices};
 use judge::{LengthTrial, choose_length};
 use metrics::SliceReason;
 use plan::Clients;
@@ -15,7 +15,7 @@ use crate::error::Error;
 use crate::event::Event;
 use crate::joint::few_cpus::Pin;
 use crate::joint::need::Need;
-use crate::joint::slicing::{LEAD_IN, Slicing, UNTESTED};
+use crate::joint::slicing::{LEAD_IN, OPERATIONS, Slicing, UNTESTED};
 use crate::observe::figures::{Locality, expect_declared, free_clients};
 use crate::observe::set_aside::{self, Reading, Seen};
 use crate::sharing::only_reads;
@@ -37,10 +37,9 @@ const ROUNDS_TO_GO_ON: usize = 4 * ROUNDS_OF_A_LENGTH;
 const LENGTHENING: u32 = 4;
 /// Operations don't fit if a larger part of a server's slices than this has no rate.
 const MOST_UNMEASURED: f64 = 0.25;
-/// A server stood still if an operation took a larger part of all slices than this: it may be the
-/// reason why others have no rate.
+/// A server stood still if an operation took a larger part of all slices than this.
 const LONGEST_STALL: f64 = 0.25;
-/// What is told of a step that was run again.
+/// Added to the reason why a step is sliced, if it ran again.
 const AGAIN: &str = "; run again in longer slices, as operations didn't fit";
 
 /// A step to be sliced.
@@ -64,12 +63,13 @@ pub struct SlicedStep<'a> {
 }
 
 impl SlicedStep<'_> {
-    /// True if the step is run again in longer slices: its operations are too long for these, so
-    /// many of them say nothing, and the others are not typical. A noisy neighbor can do that to a
-    /// step that was measured before. The plan says nothing of lengths, and the step leaves nothing
-    /// behind.
+    /// True if the step is run again in longer slices: its typical operation is too long for these,
+    /// so many of them have no rate, and the others are not typical. A noisy neighbor can do that
+    /// to a step that was measured before. The plan says nothing of lengths, and the step leaves
+    /// nothing behind.
     ///
-    /// A server that stood still is not measured again: that is a result.
+    /// If slices have no rate because a server stood still now and then, the step is not measured
+    /// again: that is a result.
     fn is_repeated(&self, ran: &Ran<'_>) -> bool {
         let shortest = self.lengths.iter().min().copied().unwrap_or_default();
         // Of several that are tried, the shorter ones may be too short.
@@ -85,12 +85,13 @@ impl SlicedStep<'_> {
         };
         let outcomes = || ran.measured.iter().map(|measured| &measured.outcome);
         let all: f64 = outcomes().map(loaded).sum();
-        let works = |outcome: &Outcome| {
-            let class = outcome.class(&self.step.counted);
-            class.is_some_and(|class| {
-                let longest = class.latency.max() as f64 / 1e9;
-                class.statements > 1 && longest < LONGEST_STALL * all
-            })
+        let class = |outcome| Outcome::class(outcome, &self.step.counted);
+        let works = |class: &ClassOutcome| {
+            class.statements > 1 && (class.latency.max() as f64) < LONGEST_STALL * all * 1e9
+        };
+        let is_slow = |class: &ClassOutcome| {
+            let typical = class.latency.value_at_quantile(0.5) as f64 / 1e9;
+            OPERATIONS * typical > counted.as_secs_f64()
         };
         // One round has to fit.
         let fits = (shortest * LENGTHENING).as_secs_f64() * outcomes().count() as f64 <= all;
@@ -98,7 +99,10 @@ impl SlicedStep<'_> {
             && matches!(self.phase, Phase::Step(_))
             && self.step.seconds.is_some()
             && only_reads(&self.step);
-        fits && free && outcomes().any(unmeasured) && outcomes().all(works)
+        fits && free
+            && outcomes().any(unmeasured)
+            && outcomes().all(|outcome| class(outcome).is_some_and(works))
+            && outcomes().filter_map(class).any(is_slow)
     }
 
     fn lengthen(&mut self) {

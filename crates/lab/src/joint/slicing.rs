@@ -42,12 +42,12 @@ pub const UNTESTED: f64 = 40.0;
 /// The length in ms of slices in which the other servers are frozen.
 const FROZEN: f64 = 50.0;
 /// Operations that a slice should have room for: the first of them never counts.
-const OPERATIONS: f64 = 4.0;
+pub const OPERATIONS: f64 = 4.0;
 /// With fewer rounds of slices than this, a step runs in turns.
 const FEWEST_ROUNDS: f64 = 6.0;
 /// Rounds that a step in slices has time for, in a run that chooses its length: some may be set
 /// aside, and [`judge::FEWEST_PAIRS`] are the fewest that have a ratio.
-const ENOUGH_ROUNDS: f64 = 8.0;
+const PLANNED_ROUNDS: f64 = 8.0;
 /// The most seconds for that.
 const LONGEST_EXTENSION: f64 = 6.0;
 /// The part of a slice before counting begins, in which its caches warm up again.
@@ -285,15 +285,14 @@ impl Slicing {
 
     /// The step, in a run that chooses how long it lasts: for as long as enough rounds of these
     /// lengths take.
-    pub fn lasting(&self, step: &Arc<Step>, lengths: &[Duration]) -> Arc<Step> {
+    pub fn lasting(&self, step: &Step, lengths: &[Duration]) -> Arc<Step> {
         let mean = lengths.iter().sum::<Duration>().as_secs_f64() / lengths.len().max(1) as f64;
-        let least = (ENOUGH_ROUNDS * mean).min(LONGEST_EXTENSION);
-        match step.seconds {
-            Some(seconds) if self.short && seconds < least => {
-                Arc::new(Step { seconds: Some(least), ..Step::clone(step) })
-            }
-            _ => Arc::clone(step),
+        let least = (PLANNED_ROUNDS * mean).min(LONGEST_EXTENSION);
+        let mut step = step.clone();
+        if self.short {
+            step.seconds = step.seconds.map(|seconds| seconds.max(least));
         }
+        Arc::new(step)
     }
 
     fn lengths(&self, known: Option<&Known>) -> Way {

@@ -84,8 +84,10 @@ impl Session for FakeSession {
 
     fn receive(&mut self, row: Option<&mut Vec<Option<i64>>>) -> Result<Reply, Error> {
         let Some(handle) = self.sent.pop_front() else { return Err(refused(ErrorKind::Other)) };
-        if !self.server.delay.is_zero() {
-            std::thread::sleep(self.server.delay);
+        let answers = self.server.answers.fetch_add(1, Ordering::Relaxed);
+        let pause = if answers % 20 == 19 { self.server.pause } else { Duration::ZERO };
+        if !(self.server.delay + pause).is_zero() {
+            std::thread::sleep(self.server.delay + pause);
         }
         while self.server.is_frozen() && !self.broken.load(Ordering::Relaxed) {
             std::thread::sleep(Duration::from_micros(50));

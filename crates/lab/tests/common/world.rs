@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -49,6 +49,8 @@ struct State {
     version: String,
     /// How long each answer of a server takes, by its variant and how often that was started.
     delay: Box<Delay>,
+    /// How long its every 20th answer takes besides, by the same.
+    pause: Box<Delay>,
     /// How long a server takes to start, by the same.
     start_delay: Box<Delay>,
     /// The fault at the call of this name with this number, from 1.
@@ -72,6 +74,8 @@ struct State {
 pub struct Running {
     pub name: String,
     pub delay: Duration,
+    pub pause: Duration,
+    pub answers: AtomicUsize,
     port: u16,
     dead: AtomicBool,
     frozen: AtomicBool,
@@ -101,6 +105,7 @@ impl World {
             state: Arc::new(Mutex::new(State {
                 version: "14.3".to_owned(),
                 delay: Box::new(|_, _| Duration::ZERO),
+                pause: Box::new(|_, _| Duration::ZERO),
                 start_delay: Box::new(|_, _| Duration::ZERO),
                 faults: Vec::new(),
                 counts: BTreeMap::new(),
@@ -125,6 +130,10 @@ impl World {
 
     pub fn set_delay(&self, delay: impl Fn(&str, usize) -> Duration + Send + 'static) {
         self.lock().delay = Box::new(delay);
+    }
+
+    pub fn set_pause(&self, pause: impl Fn(&str, usize) -> Duration + Send + 'static) {
+        self.lock().pause = Box::new(pause);
     }
 
     pub fn set_start_delay(&self, delay: impl Fn(&str, usize) -> Duration + Send + 'static) {
@@ -229,6 +238,8 @@ impl World {
         let running = Arc::new(Running {
             name: name.to_owned(),
             delay: (state.delay)(name, number),
+            pause: (state.pause)(name, number),
+            answers: AtomicUsize::new(0),
             port: state.port,
             dead: AtomicBool::new(false),
             frozen: AtomicBool::new(false),

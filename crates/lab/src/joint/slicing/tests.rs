@@ -210,7 +210,7 @@ fn the_length_of_the_plan_needs_no_search() {
 fn a_run_that_chooses_lengths_has_time_for_enough_rounds() {
     let lasts = |short: bool, ms: f64| {
         let slicing = Slicing { short, ..slicing(Pairing::Slices, Some(ms)) };
-        let step = Arc::new(Step { seconds: Some(0.5), ..first_step() });
+        let step = Step { seconds: Some(0.5), ..first_step() };
         let Way::Sliced { lengths, .. } = chosen(&slicing, &step).0 else { panic!("in slices") };
         slicing.lasting(&step, &lengths).seconds.unwrap()
     };
