@@ -115,13 +115,16 @@ fn servers_that_are_up_together_begin_on_copies_too() {
 
 /// Point queries in slices for which the plan sets no length.
 fn queries(seconds: u32) -> plan::Plan {
-    let text = format!(
+    plan::Plan::parse(&queries_text(seconds), None, "test").unwrap()
+}
+
+fn queries_text(seconds: u32) -> String {
+    format!(
         "seed = 3\nbase = \"a\"\nsettle_seconds_scale = 0\nsteal_limit = 1\nblocks = 1\n\
          pairing = \"slices\"\n[variants.a]\ndbms = \"postgres@14.3\"\n[variants.b]\n\
          dbms = \"postgres@14.3\"\n[workload.sysbench]\ntables = 1\nrows = 1\nload_dop = 1\n\
          steps = [\"point-query\"]\nread_seconds = {seconds}\n"
-    );
-    plan::Plan::parse(&text, None, "test").unwrap()
+    )
 }
 
 /// Queries of 0.2 s in slices of at most 0.16 s, unless they become longer.
@@ -138,6 +141,28 @@ fn queries_longer_than_their_slices_get_longer_ones() {
     assert!(rounds.len() == 2 && rounds.iter().all(|rounds| *rounds >= 1.0), "{rounds:?} {told}");
     let last = measured.last().unwrap();
     assert!(site.notes(last, "point-query").contains("run again in longer slices"));
+}
+
+/// Queries of 30 ms in slices of 40 ms, as the plan wants: few slices have a rate, and those are no
+/// fair sample.
+#[test]
+fn slices_that_are_too_short_do_not_count() {
+    let mut site = Site::new();
+    site.world.set_delay(|_, _| Duration::from_millis(30));
+    let text = queries_text(3).replace("pairing", "slice_ms = 40\npairing");
+    site.run(&plan::Plan::parse(&text, None, "test").unwrap()).unwrap();
+    // The first two load.
+    let trials = site.finished();
+    assert_eq!(trials.len(), 4);
+    for trial in &trials[2..] {
+        let found = |name: &str| site.metric(trial, "point-query", name);
+        assert_eq!(found("slice.settled"), Some(0.0));
+        assert_eq!((found("o/s"), found("slice.rounds")), (None, None), "{}", site.told());
+    }
+    let store = site.store();
+    let experiment = store.latest().unwrap().unwrap();
+    let text = format!("{:?}", store.warnings(experiment.id).unwrap());
+    assert_eq!(text.matches("set a larger slice_ms in the plan").count(), 2, "{text}");
 }
 
 /// The second start of `b` is that of its trial: one query takes longer than the step.

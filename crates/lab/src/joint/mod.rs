@@ -2,6 +2,8 @@
 
 pub mod calm;
 pub mod few_cpus;
+pub mod fit;
+pub mod length;
 pub mod lockstep;
 pub mod need;
 pub mod sliced;

@@ -1,11 +1,9 @@
 //! A step that runs on all servers of a block at once, while the load moves between them in slices.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use drive::{ClassOutcome, Freezer, Outcome, Slices};
-use judge::{LengthTrial, choose_length};
+use drive::{Freezer, Outcome, Slices};
 use metrics::SliceReason;
 use plan::Clients;
 use store::{Series, StepRecord, StepState, Warning};
@@ -14,8 +12,10 @@ use workload::{Phase, Program, Step, stream_seed};
 use crate::error::Error;
 use crate::event::Event;
 use crate::joint::few_cpus::Pin;
+use crate::joint::fit::{self, loaded};
+use crate::joint::length::{choose, trials};
 use crate::joint::need::Need;
-use crate::joint::slicing::{LEAD_IN, OPERATIONS, Slicing, UNTESTED};
+use crate::joint::slicing::{LEAD_IN, LENGTHENING, Slicing};
 use crate::observe::figures::{Locality, expect_declared, free_clients};
 use crate::observe::set_aside::{self, Reading, Seen};
 use crate::sharing::only_reads;
@@ -24,21 +24,9 @@ use crate::trial::attempt::{Attempt, Trouble, at_once};
 use crate::trial::conditions::Conditions;
 use crate::trial::program::{command, keep_output};
 use crate::trial::records::{new_record, record_failed};
-use crate::trial::step::{Fault, Ran, Sharing, after, complete, run};
+use crate::trial::step::{Fault, Measured, Ran, Sharing, after, complete, run};
 use crate::trial::timers;
 
-/// Lengths are not compared if one has fewer rounds than this (as in `judge`).
-const ROUNDS_OF_A_LENGTH: usize = 12;
-/// With fewer rounds of the longest length than this, the step is too short for longer ones: three
-/// lengths, whose mean is six times that of those before, have a quarter of the rounds each.
-const ROUNDS_TO_GO_ON: usize = 4 * ROUNDS_OF_A_LENGTH;
-
-/// How many times longer slices become if operations don't fit into them.
-const LENGTHENING: u32 = 4;
-/// Operations don't fit if a larger part of a server's slices than this has no rate.
-const MOST_UNMEASURED: f64 = 0.25;
-/// A server stood still if an operation took a larger part of all slices than this.
-const LONGEST_STALL: f64 = 0.25;
 /// Added to the reason why a step is sliced, if it ran again.
 const AGAIN: &str = "; run again in longer slices, as operations didn't fit";
 
@@ -63,46 +51,43 @@ pub struct SlicedStep<'a> {
 }
 
 impl SlicedStep<'_> {
-    /// True if the step is run again in longer slices: its typical operation is too long for these,
-    /// so many of them have no rate, and the others are not typical. A noisy neighbor can do that
-    /// to a step that was measured before. The plan says nothing of lengths, and the step leaves
-    /// nothing behind.
-    ///
-    /// If slices have no rate because a server stood still now and then, the step is not measured
-    /// again: that is a result.
-    fn is_repeated(&self, ran: &Ran<'_>) -> bool {
-        let shortest = self.lengths.iter().min().copied().unwrap_or_default();
+    /// True if its slices are too short for its operations.
+    fn is_too_short(&self, outcomes: &[&Outcome]) -> bool {
         // Of several that are tried, the shorter ones may be too short.
         let counted = match self.ms {
-            Some(_) => shortest,
-            None => self.lengths.iter().max().copied().unwrap_or_default(),
+            Some(_) => self.lengths.iter().min(),
+            None => self.lengths.iter().max(),
         };
-        let unmeasured = |outcome: &Outcome| {
-            let slices = || outcome.slices.iter().filter(|slice| slice.length >= counted);
-            let missed = slices().filter(|slice| slice.rate().is_none()).count();
-            (outcome.unfit || outcome.fatal.is_none())
-                && missed as f64 > MOST_UNMEASURED * slices().count() as f64
-        };
-        let outcomes = || ran.measured.iter().map(|measured| &measured.outcome);
-        let all: f64 = outcomes().map(loaded).sum();
-        let class = |outcome| Outcome::class(outcome, &self.step.counted);
-        let works = |class: &ClassOutcome| {
-            class.statements > 1 && (class.latency.max() as f64) < LONGEST_STALL * all * 1e9
-        };
-        let is_slow = |class: &ClassOutcome| {
-            let typical = class.latency.value_at_quantile(0.5) as f64 / 1e9;
-            OPERATIONS * typical > counted.as_secs_f64()
-        };
-        // One round has to fit.
-        let fits = (shortest * LENGTHENING).as_secs_f64() * outcomes().count() as f64 <= all;
-        let free = self.slicing.chooses_lengths()
+        let length = counted.copied().unwrap_or_default();
+        fit::are_too_short(length, outcomes, &self.step.counted)
+    }
+
+    /// True if the step is run again in longer slices, since these are too short: a noisy neighbor
+    /// can make them so. The plan says nothing of lengths, one round fits into the step, and the
+    /// step leaves nothing behind.
+    fn is_repeated(&self, ran: &Ran<'_>) -> bool {
+        let outcomes = outcomes(&ran.measured);
+        let shortest = self.lengths.iter().min().copied().unwrap_or_default();
+        let round = (shortest * LENGTHENING).as_secs_f64() * outcomes.len() as f64;
+        round <= outcomes.iter().map(|outcome| loaded(outcome)).sum()
+            && self.slicing.chooses_lengths()
             && matches!(self.phase, Phase::Step(_))
             && self.step.seconds.is_some()
-            && only_reads(&self.step);
-        fits && free
-            && outcomes().any(unmeasured)
-            && outcomes().all(|outcome| class(outcome).is_some_and(works))
-            && outcomes().filter_map(class).any(is_slow)
+            && only_reads(&self.step)
+            && self.is_too_short(&outcomes)
+    }
+
+    /// The warning that it has no rate, and what to do.
+    fn warning_of_short_slices(&self) -> Warning {
+        let remedy = match self.slicing.chooses_lengths() {
+            true => "further blocks use longer ones",
+            false => "set a larger slice_ms in the plan",
+        };
+        let text = format!(
+            "operations are too long for the slices: those in which a rate could be measured are no \
+             fair sample, so the step has none; {remedy}"
+        );
+        Warning::new("slices-too-short", text)
     }
 
     fn lengthen(&mut self) {
@@ -297,12 +282,13 @@ fn records(
         }
         records.push(record);
     }
-    let outcomes: Vec<&Outcome> = ran.measured.iter().map(|m| &m.outcome).collect();
+    let outcomes = outcomes(&ran.measured);
     let seen = ran.found.seen.unwrap_or_default();
     let reads = only_reads(step);
     let kept: Vec<Kept> =
         outcomes.iter().enumerate().map(|(at, outcome)| keep(&seen, at, outcome, reads)).collect();
     let mut length = how.ms.map(|ms| (ms, true));
+    let mut counts = true;
     let running = Some(step).filter(|_| !how.frozen);
     let needed =
         running.and_then(|step| how.slicing.in_vain(step, records.iter().map(Need::of_record)));
@@ -321,9 +307,15 @@ fn records(
             how.slicing.otherwise(step)
         );
         warnings.push(Warning::new("not-cpu-bound", text));
+    } else if running.is_some() && how.is_too_short(&outcomes) {
+        let longest = how.lengths.iter().max().copied().unwrap_or_default();
+        length = Some((how.ms.unwrap_or(longest.as_secs_f64() * 1000.0), false));
+        counts = false;
+        warnings.push(how.warning_of_short_slices());
     } else if how.ms.is_none() {
+        let rates: Vec<&[f64]> = kept.iter().map(|kept| &*kept.rates).collect();
         let remedy = conditions.plan().lengthening(&step.key.name);
-        let (ms, settled, text) = choose(&trials(&outcomes, &kept), remedy.as_deref());
+        let (ms, settled, text) = choose(&trials(&outcomes, &rates), remedy.as_deref());
         length = Some((ms, settled));
         conditions.tell(Event::Note(format!("  {}: {text}", step.key.name)));
         notes.push(text);
@@ -333,8 +325,15 @@ fn records(
     for ((record, outcome), kept) in records.iter_mut().zip(&outcomes).zip(&kept) {
         record.notes.extend(notes.iter().chain(&seen.notes).cloned());
         record.warnings.extend(warnings.iter().cloned());
-        if let Some(length) = length {
-            fill(record, outcome, kept, length, watching);
+        if let Some((ms, settled)) = length {
+            record.add(metrics::SLICE_MS.name, ms);
+            record.add(metrics::SLICE_SETTLED.name, f64::from(u8::from(settled)));
+            if counts {
+                fill(record, outcome, kept, watching);
+            } else {
+                let rates = [metrics::OPS.name, metrics::MEGABYTES.name];
+                record.metrics.retain(|(name, _)| !rates.contains(&name.as_str()));
+            }
         }
     }
     (records, fault)
@@ -347,9 +346,9 @@ fn told(attempts: &mut [Attempt<'_>], step: &Step, fault: Fault) -> Error {
     attempt.map_or(Error::Interrupted, |a| a.error(&key.name, clients, fault.trouble))
 }
 
-/// Seconds in which a target had the load.
-fn loaded(outcome: &Outcome) -> f64 {
-    outcome.slices.iter().map(|slice| slice.length.as_secs_f64()).sum()
+/// The outcomes on all servers.
+fn outcomes(measured: &[Measured]) -> Vec<&Outcome> {
+    measured.iter().map(|measured| &measured.outcome).collect()
 }
 
 /// The rates of a target's slices: 0 where it held its clients throughout, NaN where a slice was
@@ -369,74 +368,12 @@ fn keep(seen: &Seen, target: usize, outcome: &Outcome, reads: bool) -> Kept {
     Kept { rates, reasons, readings }
 }
 
-/// Returns the length to use from now on in ms, whether it is settled, and why. `remedy` is the
-/// option that makes the step longer.
-fn choose(trials: &[LengthTrial], remedy: Option<&str>) -> (f64, bool, String) {
-    let all = || trials.iter().map(|trial| trial.seconds * 1000.0);
-    let (shortest, longest) = (all().fold(f64::INFINITY, f64::min), all().fold(0.0, f64::max));
-    let choice = choose_length(trials).filter(|choice| {
-        choice.lengths.iter().filter(|length| length.rounds >= ROUNDS_OF_A_LENGTH).count() > 1
-    });
-    let Some(choice) = choice else {
-        // Without a single whole round, no lengths were tried.
-        let ms = if trials.is_empty() { UNTESTED } else { UNTESTED.min(longest).max(shortest) };
-        let text = format!(
-            "slices of {ms} ms; the step is too short to compare lengths (each needs at least \
-             {ROUNDS_OF_A_LENGTH} rounds); {}",
-            remedy.map_or_else(
-                || "slice_ms in the plan sets one".to_owned(),
-                |option| format!("{option} would make it longer")
-            )
-        );
-        return (ms, true, text);
-    };
-    // Longer ones would have too few rounds: they are not tried then, and the choice says what it
-    // lacks.
-    let enough = choice.lengths.last().is_some_and(|length| length.rounds >= ROUNDS_TO_GO_ON);
-    (choice.seconds * 1000.0, choice.settled || !enough, choice.to_string())
-}
-
-/// The rates of all targets by length.
-fn trials(outcomes: &[&Outcome], kept: &[Kept]) -> Vec<LengthTrial> {
-    let Some(first) = outcomes.first() else { return Vec::new() };
-    let mut lengths: BTreeMap<Duration, LengthTrial> = BTreeMap::new();
-    for length in first.slices.iter().map(|slice| slice.length) {
-        lengths.entry(length).or_insert_with(|| LengthTrial {
-            seconds: length.as_secs_f64(),
-            operations: f64::INFINITY,
-            rates: Vec::new(),
-        });
-    }
-    for (length, trial) in &mut lengths {
-        for (outcome, kept) in outcomes.iter().zip(kept) {
-            let of_length = || outcome.slices.iter().filter(|slice| slice.length == *length);
-            let operations: Vec<f64> = of_length().map(|slice| slice.operations as f64).collect();
-            trial.operations = trial.operations.min(judge::median(&operations).unwrap_or(0.0));
-            let rates = outcome
-                .slices
-                .iter()
-                .zip(&kept.rates)
-                .map(|(slice, rate)| if slice.length == *length { *rate } else { f64::NAN });
-            trial.rates.push(rates.collect());
-        }
-    }
-    lengths.into_values().collect()
-}
-
 /// Adds the figures of the slices to a record.
-fn fill(
-    record: &mut StepRecord,
-    outcome: &Outcome,
-    kept: &Kept,
-    (ms, settled): (f64, bool),
-    watching: f64,
-) {
+fn fill(record: &mut StepRecord, outcome: &Outcome, kept: &Kept, watching: f64) {
     let rounds = outcome.slices.len() as f64;
     let aside =
         |reason: &&SliceReason| !matches!(reason, SliceReason::Measured | SliceReason::NotMeasured);
     let set_aside = kept.reasons.iter().filter(aside).count() as f64;
-    record.add(metrics::SLICE_MS.name, ms);
-    record.add(metrics::SLICE_SETTLED.name, f64::from(u8::from(settled)));
     record.add(metrics::SLICE_ROUNDS.name, rounds);
     record.add(metrics::SLICE_SET_ASIDE.name, set_aside / rounds.max(1.0));
     match outcome.switch_ms {
@@ -461,61 +398,4 @@ fn fill(
     add(metrics::SLICE_LOST, "CPU that others had", "%", kept.readings.iter().map(lost).collect());
     let written = kept.readings.iter().map(|reading| reading.written / 1024.0);
     add(metrics::SLICE_WRITTEN, "KB written to the device", "KB/s", written.collect());
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// `rounds` rounds of each length, each with the rate of its length and a little noise.
-    fn trials(rounds: usize, lengths: &[(f64, f64)]) -> Vec<LengthTrial> {
-        let all = rounds * lengths.len();
-        let rates =
-            |place: usize, rate: f64| -> Vec<f64> {
-                let chance = |round: usize| 1.0 + 0.002 * (round as f64 * 2.4).sin();
-                (0..all)
-                    .map(|round| {
-                        if round % lengths.len() == place { rate * chance(round) } else { f64::NAN }
-                    })
-                    .collect()
-            };
-        let of = |(place, (seconds, rate)): (usize, &(f64, f64))| LengthTrial {
-            seconds: *seconds,
-            operations: 100.0,
-            rates: vec![rates(place, *rate), rates(place, 0.9 * rate)],
-        };
-        lengths.iter().enumerate().map(of).collect()
-    }
-
-    #[test]
-    fn a_step_that_is_too_short_gets_a_usual_length_among_those_tried() {
-        let few = |lengths: &[f64]| {
-            let lengths: Vec<_> = lengths.iter().map(|seconds| (*seconds, 1000.0)).collect();
-            choose(&trials(5, &lengths), Some("--rows 600"))
-        };
-        let (ms, settled, text) = few(&[0.01, 0.04, 0.16]);
-        assert_eq!((ms, settled), (40.0, true));
-        assert!(text.contains("too short to compare lengths"), "{text}");
-        assert!(text.ends_with("rounds); --rows 600 would make it longer"), "{text}");
-        assert!((few(&[0.01, 0.02]).0 - 20.0).abs() < 1e-9);
-        assert!((choose(&[], None).0 - UNTESTED).abs() < 1e-9, "not one round");
-        assert!((few(&[0.16, 0.32]).0 - 160.0).abs() < 1e-9);
-    }
-
-    #[test]
-    fn longer_ones_are_tried_only_where_the_step_has_room_for_them() {
-        let rising = [(0.01, 1000.0), (0.02, 1100.0), (0.04, 1200.0), (0.08, 1300.0)];
-        let (ms, settled, _) = choose(&trials(200, &rising), None);
-        assert_eq!((ms, settled), (80.0, false));
-        let (ms, settled, text) = choose(&trials(30, &rising), None);
-        assert_eq!((ms, settled), (80.0, true));
-        assert!(text.contains("may be too short itself"), "{text}");
-    }
-
-    #[test]
-    fn a_length_that_agrees_with_the_longest_is_settled() {
-        let (_, settled, text) =
-            choose(&trials(60, &[(0.02, 1000.0), (0.04, 1000.0), (0.08, 1000.0)]), None);
-        assert!(settled, "{text}");
-    }
 }

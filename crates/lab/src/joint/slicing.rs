@@ -43,6 +43,8 @@ pub const UNTESTED: f64 = 40.0;
 const FROZEN: f64 = 50.0;
 /// Operations that a slice should have room for: the first of them never counts.
 pub const OPERATIONS: f64 = 4.0;
+/// How many times longer slices become if operations don't fit into them.
+pub const LENGTHENING: u32 = 4;
 /// With fewer rounds of slices than this, a step runs in turns.
 const FEWEST_ROUNDS: f64 = 6.0;
 /// Rounds that a step in slices has time for, in a run that chooses its length: some may be set
@@ -134,7 +136,7 @@ impl Slicing {
         let known = self.known.entry(step).or_default();
         known.needs.entry(block).or_default().push(need);
         if let Some((ms, settled)) = length
-            && (!known.settled || known.ms < Some(ms))
+            && (!known.settled || known.ms <= Some(ms))
         {
             (known.ms, known.settled) = (Some(ms), settled);
         }
@@ -303,7 +305,11 @@ impl Slicing {
             frozen: false,
         };
         // An earlier block may have found that operations need longer ones.
-        let untested = known.and_then(|known| known.ms).map_or(UNTESTED, |ms| ms.max(UNTESTED));
+        let needed = |known: &Known| {
+            let times = if known.settled { 1 } else { LENGTHENING };
+            known.ms.map(|ms| (ms * f64::from(times)).min(LONGEST))
+        };
+        let untested = known.and_then(needed).unwrap_or(UNTESTED).max(UNTESTED);
         let chosen = match (self.given.or(self.short.then_some(untested)), known) {
             (Some(ms), _) => ms,
             (None, Some(Known { ms: Some(ms), settled, .. })) => {

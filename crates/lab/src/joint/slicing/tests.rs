@@ -231,6 +231,22 @@ fn a_settled_length_only_grows() {
     }
 }
 
+/// Whether a run chooses lengths by itself or not, a length that a block found too short is left.
+#[test]
+fn a_length_that_proved_too_short_is_left() {
+    let step = first_step();
+    for (short, wanted) in
+        [(true, (vec![160, 160, 160, 320], Some(160.0))), (false, (vec![40, 80, 160], None))]
+    {
+        let mut slicing = Slicing { short, ..slicing(Pairing::Auto, None) };
+        slicing.learn(step.key.clone(), 1, need(1.0), Some((40.0, true)));
+        slicing.learn(step.key.clone(), 2, need(1.0), Some((40.0, false)));
+        assert_eq!(milliseconds(chosen(&slicing, &step).0), wanted);
+        slicing.learn(step.key.clone(), 3, need(1.0), Some((160.0, true)));
+        assert_eq!(milliseconds(chosen(&slicing, &step).0).1, Some(160.0));
+    }
+}
+
 #[test]
 fn slices_have_room_for_slow_operations() {
     let (step, slicing) =
