@@ -144,7 +144,7 @@ fn unprofiled(results: &Results) -> String {
 
 /// The effect of the larger budget that a run suggests at its end.
 const DECIDES: &str = "A larger budget would probably decide the rest";
-const SIX_BLOCKS: &str = "A larger budget would have room for the 6 blocks that a verdict takes; \
+const SIX_BLOCKS: &str = "A larger budget would have room for the 6 blocks that a verdict needs; \
                           after them, the run says what would decide the rest";
 
 /// The remedy if a resumed run can't log in.

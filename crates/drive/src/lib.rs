@@ -41,7 +41,7 @@ pub use processes::process::run_before;
 pub use processes::program::{program, program_in_slices};
 pub use processes::remote::{play, serve};
 pub use processes::script::{Act, Script};
-pub use slices::meter::Course;
+pub use slices::meter::Route;
 pub use slices::slice::{Measured, Slice, slices};
 pub use slices::timetable::{Slices, Slot, Timetable};
 pub use step::load::{Load, Ready, Running, Seat};

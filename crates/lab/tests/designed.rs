@@ -51,7 +51,7 @@ fn a_run_restarts_its_servers_and_ends_within_its_budget() {
     assert_eq!(finished.len(), 2 * restarts as usize);
     assert!(site.notes(&finished[0], "l.i0").contains("in slices with all variants"));
     // On a slow machine there may be no room for more.
-    let foreseen = ["blocks of", "but a verdict takes 6"];
+    let foreseen = ["blocks of", "but a verdict needs 6"];
     assert!(foreseen.iter().any(|text| site.told().contains(text)), "{}", site.told());
 }
 
@@ -64,7 +64,7 @@ fn restarts_that_get_slower_are_still_as_many_as_a_verdict_takes() {
     site.run(&Site::plan(&["a", "c"], &budget(60), "rows = 10000\nsteps = [\"qr100\"]")).unwrap();
     let restarts = course(&site).len();
     let told = site.told();
-    assert!(restarts >= 6 || told.contains("but a verdict takes 6"), "{restarts}: {told}");
+    assert!(restarts >= 6 || told.contains("but a verdict needs 6"), "{restarts}: {told}");
 }
 
 /// Where nothing can be decided in time, it ends in time, and says which budget would do.
@@ -80,7 +80,7 @@ fn no_restart_begins_that_would_end_after_the_budget() {
     // Of each restart, qr100 alone takes a second.
     let told = site.told();
     assert_eq!(told.matches("the budget of 6s has room for ").count(), 1, "{told}");
-    assert!(told.contains(", but a verdict takes 6: l.i0, l.x, qr100 will probably"), "{told}");
+    assert!(told.contains(", but a verdict needs 6: l.i0, l.x, qr100 will probably"), "{told}");
     assert!(told.contains(" will probably decide nothing"), "before the start: {told}");
     let more = |event: &Event| matches!(event, Event::Enough { budget, decides: false } if *budget > Duration::from_secs(6));
     assert_eq!(site.events.iter().filter(|event| more(event)).count(), 1, "{:?}", site.events);
@@ -96,7 +96,7 @@ fn a_budget_for_which_there_is_far_too_much_to_do_is_refused() {
     let error = site.run(&Site::plan(&variants, &budget(60), STEPS)).unwrap_err();
     assert!(error.is_request(), "{error}");
     let text = error.to_string();
-    assert!(text.starts_with("the budget of 1m is too small: a verdict takes 6 blocks"), "{text}");
+    assert!(text.starts_with("the budget of 1m is too small: a verdict needs 6 blocks"), "{text}");
     assert_eq!(site.world.calls(), Vec::<String>::new());
     assert!(site.events.is_empty() && !site.path().join("results").exists());
 }

@@ -141,7 +141,7 @@ fn what_the_budget_has_room_for_is_said_after_the_first_block() {
     site.run(&Site::plan(&["a", "b"], "blocks = 6\nbudget = \"3s\"", STEPS)).unwrap();
     let told = site.told();
     assert_eq!(told.matches("the budget of 3s has room for ").count(), 1, "{told}");
-    assert!(told.contains("but a verdict takes 6: l.i0 will probably stay undecided;"), "{told}");
+    assert!(told.contains("but a verdict needs 6: l.i0 will probably stay undecided;"), "{told}");
     let enough = site.events.iter().find_map(|event| match event {
         Event::Enough { budget, decides: false } => Some(*budget),
         _ => None,

@@ -77,7 +77,7 @@ mod settings;
 mod verdict;
 
 pub use next::{Effort, Next, information, looks_bound};
-pub use posterior::{Place, Posterior};
+pub use posterior::{Posterior, Stretch};
 pub use range::{Candidate, Look, Range, RangeError};
 pub use settings::Settings;
 pub use verdict::{Culprit, Reason, Rest, Verdict};

@@ -154,10 +154,13 @@ impl Posterior<'_> {
     /// how its level, as far as it is known, would differ.
     fn questions(&self, number: usize, side: Question) -> [Option<Question>; 2] {
         let Ok(at) = self.looked.binary_search(&number) else { return [Some(side), None] };
-        let contrast = self.places()[at].after;
-        let next = self.places().get(at + 1).filter(|place| !place.found);
-        let right_after =
-            next.map(|place| Question { likely: 1.0, share: place.open, contrast: place.before });
+        let contrast = self.stretches()[at].after;
+        let next = self.stretches().get(at + 1).filter(|stretch| !stretch.found);
+        let right_after = next.map(|stretch| Question {
+            likely: 1.0,
+            share: stretch.open,
+            contrast: stretch.before,
+        });
         [Some(Question { contrast, ..side }), right_after]
     }
 
@@ -170,12 +173,13 @@ impl Posterior<'_> {
     /// For each candidate, the probability that the first change not found yet is at it or before.
     fn passed(&self) -> Vec<f64> {
         let mut passed = vec![0.0];
-        for place in self.places() {
-            let begin = passed[place.from];
-            let whole = self.range.share(place.from, place.to).max(f64::MIN_POSITIVE);
-            let at =
-                |number: usize| begin + place.open * self.range.share(place.from, number) / whole;
-            passed.extend((place.from + 1..=place.to).map(at));
+        for stretch in self.stretches() {
+            let begin = passed[stretch.from];
+            let whole = self.range.share(stretch.from, stretch.to).max(f64::MIN_POSITIVE);
+            let at = |number: usize| {
+                begin + stretch.open * self.range.share(stretch.from, number) / whole
+            };
+            passed.extend((stretch.from + 1..=stretch.to).map(at));
         }
         passed
     }
@@ -185,9 +189,9 @@ impl Posterior<'_> {
         let (below, above) = self.range.settings().edges();
         let edge = above.min(-below);
         let (mut sum, mut weight) = (f64::MIN_POSITIVE, f64::MIN_POSITIVE);
-        for place in self.places() {
-            sum += place.open * place.log_ratio.abs();
-            weight += place.open;
+        for stretch in self.stretches() {
+            sum += stretch.open * stretch.log_ratio.abs();
+            weight += stretch.open;
         }
         (sum / weight).max(edge)
     }

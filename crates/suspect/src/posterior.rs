@@ -1,4 +1,4 @@
-//! The posterior over the places of changes.
+//! The posterior over the stretches in which changes are.
 //!
 //! The model, in logarithms relative to the base: candidate 0 has the level 0. Change i moves the
 //! level with probability `1 - nothing^(share of its weight)`, and the new level is then drawn from
@@ -14,7 +14,7 @@ use crate::range::{Look, Range, RangeError};
 
 /// The changes between two neighbors among the candidates that were looked at.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Place {
+pub struct Stretch {
     /// The last candidate before the changes.
     pub from: usize,
     /// The candidate after them.
@@ -25,13 +25,13 @@ pub struct Place {
     pub first: f64,
     /// Expected log ratio of the two levels, if they moved it at all.
     pub log_ratio: f64,
-    /// True if it is sure that they moved the level, and no look can tell more about the place.
+    /// True if it is sure that they moved the level, and no look can tell more about the stretch.
     pub found: bool,
     /// Probability that they are the first of those not found yet.
     pub(crate) open: f64,
     /// The level of `from` if they did, and if they did not.
     pub(crate) before: Contrast,
-    /// The level of `to` if one of the places up to it, not found yet, did, and if none did.
+    /// The level of `to` if one of the stretches up to it, not found yet, did, and if none did.
     pub(crate) after: Contrast,
 }
 
@@ -50,11 +50,11 @@ pub struct Posterior<'a> {
     pub(crate) range: &'a Range,
     pub(crate) looked: Vec<usize>,
     pub(crate) levels: Levels,
-    places: Vec<Place>,
+    stretches: Vec<Stretch>,
     nothing: f64,
     /// Probability that nothing else moved by more than the margin than what is found.
     pub(crate) nothing_else: f64,
-    /// By place: probabilities of the levels before it by the looks up to there, and weights of
+    /// By stretch: probabilities of the levels before it by the looks up to there, and weights of
     /// the levels after it by those from there on if the level changed.
     pub(crate) sides: Vec<[Vec<f64>; 2]>,
     /// Probability that the ends differ by more than the margin.
@@ -100,9 +100,9 @@ impl<'a> Posterior<'a> {
         let found: Vec<bool> = moves.iter().enumerate().map(found).collect();
         let others = found.contains(&true).then(|| chain.unmoved(&found));
         let (open, after) = others.as_ref().unwrap_or(&plain);
-        let place = |number: usize| {
+        let stretch = |number: usize| {
             let (from, to) = chain.ends(number);
-            Place {
+            Stretch {
                 from,
                 to,
                 moved: moves[number].0,
@@ -115,59 +115,59 @@ impl<'a> Posterior<'a> {
                 after: after[number],
             }
         };
-        let places = (0..moves.len()).map(place).collect();
+        let stretches = (0..moves.len()).map(stretch).collect();
         let (nothing, nothing_else) = (plain.0[moves.len()], open[moves.len()]);
         let ends_differ = chain.ends_differ();
         let sides = chain.before.into_iter().zip(chain.anew).map(|(a, b)| [a, b]).collect();
-        Ok(Self { range, looked, levels, places, nothing, nothing_else, sides, ends_differ })
+        Ok(Self { range, looked, levels, stretches, nothing, nothing_else, sides, ends_differ })
     }
 
-    /// The places, in order: all changes, divided by the candidates that were looked at.
-    pub fn places(&self) -> &[Place] {
-        &self.places
+    /// The stretches, in order: all changes, divided by the candidates that were looked at.
+    pub fn stretches(&self) -> &[Stretch] {
+        &self.stretches
     }
 
-    /// Probability that no place moved by more than the margin. With the `first` of all places it
-    /// sums to 1.
+    /// Probability that no stretch moved by more than the margin. With the `first` of all it sums
+    /// to 1.
     pub fn nothing(&self) -> f64 {
         self.nothing
     }
 
-    /// For each change, from 1, the probability that the first place that moved is its place and
+    /// For each change, from 1, the probability that the first stretch that moved is its own and
     /// that it is the change that did; the first entry is [`Posterior::nothing`]. They sum to 1.
     pub fn probabilities(&self) -> Vec<f64> {
         let mut all = vec![self.nothing];
-        for place in &self.places {
-            let whole = self.range.share(place.from, place.to);
+        for stretch in &self.stretches {
+            let whole = self.range.share(stretch.from, stretch.to);
             let change = |change: usize| match whole {
                 0.0 => 0.0,
-                _ => place.first * self.range.share(change - 1, change) / whole,
+                _ => stretch.first * self.range.share(change - 1, change) / whole,
             };
-            all.extend((place.from + 1..=place.to).map(change));
+            all.extend((stretch.from + 1..=stretch.to).map(change));
         }
         all
     }
 }
 
-/// The recursions. A stop is the base, a candidate that was looked at, or the last one; a place
+/// The recursions. A stop is the base, a candidate that was looked at, or the last one; a stretch
 /// lies between two of them.
 struct Chain<'a> {
     levels: &'a Levels,
     /// The candidates.
     stops: Vec<usize>,
-    /// By place: likelihood of the levels of the stop after it.
+    /// By stretch: likelihood of the levels of the stop after it.
     likelihoods: Vec<Vec<f64>>,
-    /// By place: prior probability that the level changes.
+    /// By stretch: prior probability that the level changes.
     changes: Vec<f64>,
     /// By stop and level: probability by the looks up to there.
     before: Vec<Vec<f64>>,
     /// By stop and level: likelihood of the looks after it, up to a factor.
     later: Vec<Vec<f64>>,
-    /// By place and level: likelihood of the looks after it, up to the same factor.
+    /// By stretch and level: likelihood of the looks after it, up to the same factor.
     after: Vec<Vec<f64>>,
     /// The same times the prior of a level that changed.
     anew: Vec<Vec<f64>>,
-    /// By place: the factor that made the probabilities of the stop after it sum to 1.
+    /// By stretch: the factor that made the probabilities of the stop after it sum to 1.
     scales: Vec<f64>,
 }
 
@@ -179,7 +179,7 @@ impl<'a> Chain<'a> {
         looked: Vec<usize>,
         likelihoods: Vec<Vec<f64>>,
     ) -> Self {
-        let places = looked.len();
+        let stretches = looked.len();
         let never = range.settings().nothing.ln();
         let stops: Vec<usize> = [0].into_iter().chain(looked).collect();
         let change = |ends: &[usize]| -(never * range.share(ends[0], ends[1])).exp_m1();
@@ -195,7 +195,7 @@ impl<'a> Chain<'a> {
             scales: Vec::new(),
         };
         chain.before[0][levels.base] = 1.0;
-        for number in 0..places {
+        for number in 0..stretches {
             let all: f64 = chain.before[number].iter().sum();
             let mut next = chain.step(number, &chain.before[number], |_| all);
             let scale = next.iter().sum::<f64>().max(f64::MIN_POSITIVE).recip();
@@ -204,8 +204,8 @@ impl<'a> Chain<'a> {
             chain.scales.push(scale);
         }
         // From the last to the first, turned round in the end.
-        for number in (0..places).rev() {
-            let after = product(&chain.later[places - 1 - number], &chain.likelihoods[number]);
+        for number in (0..stretches).rev() {
+            let after = product(&chain.later[stretches - 1 - number], &chain.likelihoods[number]);
             let anew = product(&after, &levels.prior);
             let (change, all) = (chain.changes[number], anew.iter().sum::<f64>());
             let mut later: Vec<f64> =
@@ -222,12 +222,12 @@ impl<'a> Chain<'a> {
         chain
     }
 
-    /// The candidates around a place.
+    /// The candidates around a stretch.
     fn ends(&self, number: usize) -> (usize, usize) {
         (self.stops[number], self.stops[number + 1])
     }
 
-    /// Weights of the levels after a place, from those before it. `arriving` is the weight of the
+    /// Weights of the levels after a stretch, from those before it. `arriving` is the weight of the
     /// levels from which a change leads to a level.
     fn step(&self, number: usize, now: &[f64], arriving: impl Fn(usize) -> f64) -> Vec<f64> {
         let (change, prior) = (self.changes[number], &self.levels.prior);
@@ -238,8 +238,8 @@ impl<'a> Chain<'a> {
         self.likelihoods[number].iter().enumerate().map(weight).collect()
     }
 
-    /// The probability that a place moved by more than the margin, and what that says of the level
-    /// before it.
+    /// The probability that a stretch moved by more than the margin, and what this says of the
+    /// level before it.
     fn moves(&self, number: usize) -> (f64, Contrast) {
         let (after, change) = (&self.after[number], self.changes[number]);
         let sums = sums(&self.anew[number]);
@@ -255,7 +255,7 @@ impl<'a> Chain<'a> {
         (moved, Contrast::new(&stays, &moves, &self.levels.at))
     }
 
-    /// For each stop, the probability that no place up to there moved by more than the margin,
+    /// For each stop, the probability that no stretch up to there moved by more than the margin,
     /// apart from those passed over; and, after the base, what that says of its level.
     fn unmoved(&self, passed: &[bool]) -> (Vec<f64>, Vec<Contrast>) {
         let mut now = self.before[0].clone();

@@ -3,7 +3,7 @@
 use judge::CONFIDENCE;
 
 use crate::levels::{sums, within};
-use crate::posterior::{Place, Posterior};
+use crate::posterior::{Posterior, Stretch};
 
 /// What is found, and what is known of the rest of the range.
 #[derive(Debug, Clone, PartialEq)]
@@ -78,8 +78,8 @@ pub enum Reason {
 impl Posterior<'_> {
     /// The verdict.
     pub fn verdict(&self) -> Verdict {
-        let found = self.places().iter().zip(&self.sides).filter(|(place, _)| place.found);
-        let culprits = found.map(|(place, sides)| self.culprit(place, sides)).collect();
+        let found = self.stretches().iter().zip(&self.sides).filter(|(stretch, _)| stretch.found);
+        let culprits = found.map(|(stretch, sides)| self.culprit(stretch, sides)).collect();
         let verdict = |rest| Verdict { culprits, rest };
         let (confidence, nothing) = (self.range.settings().confidence, self.nothing_else);
         if nothing >= confidence {
@@ -99,7 +99,7 @@ impl Posterior<'_> {
     }
 
     fn is_gradual(&self) -> bool {
-        let found = self.places().iter().any(|place| place.found);
+        let found = self.stretches().iter().any(|stretch| stretch.found);
         !found && self.ends_differ >= self.range.settings().confidence
     }
 
@@ -108,31 +108,31 @@ impl Posterior<'_> {
         let tail = 0.5 * (1.0 - confidence);
         let mut passed = 0.0;
         let (mut from, mut to) = (0, self.range.last());
-        for place in self.places() {
-            passed += place.open;
+        for stretch in self.stretches() {
+            passed += stretch.open;
             if passed <= tail {
-                from = place.to;
+                from = stretch.to;
             } else if passed >= 1.0 - self.nothing_else - tail {
-                to = place.to;
+                to = stretch.to;
                 break;
             }
         }
         (from, to)
     }
 
-    fn culprit(&self, place: &Place, [before, after]: &[Vec<f64>; 2]) -> Culprit {
+    fn culprit(&self, stretch: &Stretch, [before, after]: &[Vec<f64>; 2]) -> Culprit {
         let point = |share: f64| self.quantile(before, after, share).exp();
         let tail = 0.5 * (1.0 - CONFIDENCE);
         Culprit {
-            suspects: self.range.suspects(place.from, place.to).collect(),
-            probability: place.moved,
+            suspects: self.range.suspects(stretch.from, stretch.to).collect(),
+            probability: stretch.moved,
             ratio: point(0.5),
             low: point(tail),
             high: point(1.0 - tail),
         }
     }
 
-    /// A quantile of the change at a place, in logarithms. If the level changed, those before and
+    /// A quantile of the change at a stretch, in logarithms. If the level changed, those before and
     /// after are independent.
     fn quantile(&self, before: &[f64], after: &[f64], share: f64) -> f64 {
         let at = &self.levels.at;

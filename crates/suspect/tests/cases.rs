@@ -49,7 +49,7 @@ fn one_change_by_integration() {
         let beyond = |level: &f64| !(below..=above).contains(level);
         let moved: f64 = levels.clone().filter(beyond).map(weight).sum();
         let expected = 0.5 * moved / (0.5 * likelihood(settings, look, 0.0) + 0.5 * all);
-        let found = Posterior::new(&range, &[look]).unwrap().places()[0].moved;
+        let found = Posterior::new(&range, &[look]).unwrap().stretches()[0].moved;
         assert!((found - expected).abs() < 0.03, "at {at}: {found}, expected {expected}");
         assert!((found - expected).abs() < 0.001 + 0.1 * expected * (1.0 - expected));
     }
@@ -88,8 +88,12 @@ fn two_changes_by_enumeration() {
         }
     }
     let posterior = Posterior::new(&range, &looks).unwrap();
-    for (place, moved) in posterior.places().iter().zip(moved) {
-        assert!((place.moved - moved / all).abs() < 0.02, "{place:?}, expected {}", moved / all);
+    for (stretch, moved) in posterior.stretches().iter().zip(moved) {
+        assert!(
+            (stretch.moved - moved / all).abs() < 0.02,
+            "{stretch:?}, expected {}",
+            moved / all
+        );
     }
 }
 

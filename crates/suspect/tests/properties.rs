@@ -31,9 +31,9 @@ proptest! {
         prop_assert_eq!(all.len(), LAST + 1);
         prop_assert!(all.iter().all(|one| (0.0..=1.0).contains(one)), "{:?}", all);
         prop_assert!(near(all.iter().sum(), 1.0), "{:?}", all);
-        for place in posterior.places() {
-            prop_assert!((0.0..=1.0).contains(&place.moved));
-            prop_assert!(place.first <= place.moved + 1e-9, "{:?}", place);
+        for stretch in posterior.stretches() {
+            prop_assert!((0.0..=1.0).contains(&stretch.moved));
+            prop_assert!(stretch.first <= stretch.moved + 1e-9, "{:?}", stretch);
         }
     }
 

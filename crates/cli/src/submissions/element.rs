@@ -53,7 +53,7 @@ pub fn run(args: &ElementArgs) -> anyhow::Result<()> {
              must be run by the same"
         ));
     }
-    let archive = open_archive(&args.submitted.place.address()?)?;
+    let archive = open_archive(&args.submitted.shared.address()?)?;
     if depot.stop()?.is_some() {
         // Those who found that are about to make one experiment of it, and to cancel this.
         eprintln!("element {element} is not needed: others decided everything");

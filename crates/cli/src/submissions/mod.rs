@@ -21,19 +21,19 @@ pub struct Submitted {
     #[arg(value_name = "SUBMISSION")]
     name: String,
     #[command(flatten)]
-    place: Place,
+    shared: Shared,
 }
 
 /// The address that all machines reach.
 #[derive(Debug, Args)]
-pub struct Place {
+pub struct Shared {
     /// Where submissions and their results are, an address that all machines reach: s3://BUCKET/…,
     /// gs://, az://, or file:///DIRECTORY on a file system that they share
     #[arg(long, value_name = "ADDRESS", env = "STEELYARD_RESULTS")]
     results: String,
 }
 
-impl Place {
+impl Shared {
     /// The address.
     fn address(&self) -> anyhow::Result<Address> {
         if !Address::is_meant(&self.results) {
@@ -50,7 +50,7 @@ impl Place {
 impl Submitted {
     /// Opens it.
     fn open(&self) -> anyhow::Result<Depot> {
-        Ok(Depot::open(&self.place.address()?, &self.name, &work()?)?)
+        Ok(Depot::open(&self.shared.address()?, &self.name, &work()?)?)
     }
 }
 

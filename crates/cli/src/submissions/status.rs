@@ -5,7 +5,7 @@ use std::io::Write;
 use clap::{Args, ValueEnum};
 use fleet::{Depot, Named, Slurm, State, Status};
 
-use super::{Place, work};
+use super::{Shared, work};
 use crate::exit::GateFailed;
 use crate::results::open_archive;
 use crate::submissions::element::conclude;
@@ -17,7 +17,7 @@ pub struct StatusArgs {
     #[arg(value_name = "SUBMISSION")]
     name: Option<String>,
     #[command(flatten)]
-    place: Place,
+    shared: Shared,
     /// Output format
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
@@ -37,7 +37,7 @@ enum Format {
 
 /// Prints it.
 pub fn run(args: &StatusArgs) -> anyhow::Result<()> {
-    let address = args.place.address()?;
+    let address = args.shared.address()?;
     let names = match &args.name {
         Some(name) => vec![Named { name: name.clone(), is_whole: false }],
         None => Depot::all_named(&address, &work()?)?,

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use fleet::{Depot, Job, Scheduler, Slurm, State, Submission, Wishes};
 
-use super::{Place, work};
+use super::{Shared, work};
 use crate::exit::refuse;
 use crate::machine::Machine;
 use crate::pasted::pasted;
@@ -22,7 +22,7 @@ use crate::planned::Planned;
 #[command(next_help_heading = "On which machines")]
 pub struct SubmitArgs {
     #[command(flatten)]
-    place: Place,
+    shared: Shared,
     /// How many machines run the plan
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     machines: Option<u32>,
@@ -69,7 +69,7 @@ pub struct SubmitArgs {
 
 /// Submits it, or the rest of it.
 pub fn run(args: &SubmitArgs) -> anyhow::Result<()> {
-    let address = args.place.address()?;
+    let address = args.shared.address()?;
     let mut out = std::io::stdout();
     let wishes = args.wishes();
     wishes.check()?;
@@ -135,7 +135,7 @@ impl SubmitArgs {
             None => std::env::current_exe()?,
         };
         let steelyard = steelyard.display().to_string();
-        let words = [&steelyard, "element", "--results", &self.place.results];
+        let words = [&steelyard, "element", "--results", &self.shared.results];
         let mut words = words.map(str::to_owned).to_vec();
         words.extend(self.machine.again());
         words.extend(self.strict.then(|| "--strict".to_owned()));
@@ -165,7 +165,7 @@ impl SubmitArgs {
             let _ = Slurm.cancel(&[job]);
             return Err(again(error));
         }
-        let words = ["--results".to_owned(), self.place.results.clone()];
+        let words = ["--results".to_owned(), self.shared.results.clone()];
         let watch = pasted(&["watch", name], &words);
         let mut out = std::io::stdout();
         writeln!(out, "submitted `{name}`: {count}, job {number}")?;

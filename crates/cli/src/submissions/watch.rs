@@ -52,7 +52,7 @@ pub fn run(args: &WatchArgs) -> anyhow::Result<()> {
             shown = done;
         }
         if status.is_complete() {
-            return conclude(&depot, &open_archive(&args.submitted.place.address()?)?);
+            return conclude(&depot, &open_archive(&args.submitted.shared.address()?)?);
         }
         let moves = status.those(State::Running).chain(status.those(State::Waiting)).count() > 0;
         if status.stuck_since_ms.is_some() || !moves {

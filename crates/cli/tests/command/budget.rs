@@ -17,7 +17,7 @@ fn nonsense_is_refused_before_anything_is_fetched() {
     refused.expect(
         2,
         &[
-            "the budget of 1m is too small: a verdict takes 6 blocks, and those of 1000 variants \
+            "the budget of 1m is too small: a verdict needs 6 blocks, and those of 1000 variants \
              with 1 step take more than 50m",
             "Set a larger budget (at least --budget 51m), or fewer variants or steps",
         ],
@@ -27,7 +27,7 @@ fn nonsense_is_refused_before_anything_is_fetched() {
     let steps = "steps = [\"l.i0\", \"l.x\", \"qr100\"]\nread_write_seconds = 60";
     let file = place.plan(&plan(&variants, "blocks = 6\nbudget = \"10m\"", steps));
     let needed =
-        "a verdict takes 6 blocks, and those of 2 variants with 3 steps take more than 12m";
+        "a verdict needs 6 blocks, and those of 2 variants with 3 steps take more than 12m";
     place.run(&[&file]).expect(2, &["the budget of 10m is too small", needed]);
     assert!(!place.results().exists(), "nothing is begun");
     place.assert_nothing_left();
@@ -43,7 +43,7 @@ fn a_run_says_once_what_its_budget_has_room_for() {
     let mut line = vec!["insert", "--rows", "2000", "--steps", "qr100", "--budget", "3s"];
     line.extend(["-c", "shared_buffers=16MB"].into_iter().chain(variants));
     let ran = place.run(&line);
-    let lacking = ", but a verdict takes 6: qr100 will probably stay undecided; 6 take about ";
+    let lacking = ", but a verdict needs 6: qr100 will probably stay undecided; 6 take about ";
     ran.expect(0, &["a budget of 3s will probably decide nothing", lacking]);
     let larger = "after them, the run says what would decide the rest: `steelyard run ";
     ran.expect(0, &[larger, " insert --rows 2000 --steps qr100 "]);

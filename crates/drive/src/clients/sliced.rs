@@ -18,7 +18,7 @@ use super::round::Round;
 use super::schedule::Schedule;
 use crate::clock::Moment;
 use crate::error::Error;
-use crate::slices::meter::Course;
+use crate::slices::meter::Route;
 use crate::slices::timetable::Slices;
 use crate::step::cost::ThreadCost;
 
@@ -55,7 +55,7 @@ pub struct Tour<'a> {
     context: &'a Context<'a>,
     lanes: &'a mut [Lane],
     stays: Vec<Stay>,
-    course: Course,
+    route: Route,
     /// The stream's rounds rest.
     rests: bool,
     start: Moment,
@@ -89,10 +89,10 @@ impl<'a> Tour<'a> {
         Tour {
             context,
             stays: lanes.iter_mut().map(stay).collect(),
-            course: if context.counted {
-                Course::new(slices, lanes.len(), start, context.paced())
+            route: if context.counted {
+                Route::new(slices, lanes.len(), start, context.paced())
             } else {
-                Course::unmeasured(slices, lanes.len(), start)
+                Route::unmeasured(slices, lanes.len(), start)
             },
             lanes,
             start,
@@ -116,7 +116,7 @@ impl<'a> Tour<'a> {
         self.context.gate.sleep_until(self.start);
         self.now = Moment::now().max(self.start);
         let measured = self.measure();
-        let slices = self.course.finish(self.now);
+        let slices = self.route.finish(self.now);
         for (lane, slices) in self.lanes.iter_mut().zip(slices) {
             lane.tally.slices = slices;
         }
@@ -146,11 +146,11 @@ impl<'a> Tour<'a> {
                 gate.measured(self.context.limit.unwrap_or_default());
                 break;
             }
-            let Some(slot) = self.course.go_on(self.now) else { break };
+            let Some(slot) = self.route.go_on(self.now) else { break };
             self.go_to(slot.target);
-            let slot_end = self.course.slot_end();
+            let slot_end = self.route.slot_end();
             if self.lanes[slot.target].session.is_absent() {
-                self.course.waited();
+                self.route.waited();
                 self.sleep_until(slot_end);
                 continue;
             }
@@ -162,14 +162,14 @@ impl<'a> Tour<'a> {
                 if (0..self.lanes.len()).all(|target| self.work_done(target)) {
                     break;
                 }
-                self.course.waited();
+                self.route.waited();
                 self.sleep_until(slot_end);
                 continue;
             }
             match self.round(slot.target, slot_end)? {
                 Did::Round(latency) => {
                     let operations = self.context.stream.operations_per_round;
-                    self.course.round(self.begun, self.now, operations);
+                    self.route.round(self.begun, self.now, operations);
                     self.ended = self.now;
                     let at = self.now.nanos_since(self.start);
                     let lane = &mut self.lanes[slot.target];
@@ -179,7 +179,7 @@ impl<'a> Tour<'a> {
                         gate.complete(self.now - self.start);
                     }
                 }
-                Did::Waited => self.course.waited(),
+                Did::Waited => self.route.waited(),
                 Did::Ended => break,
             }
         }

@@ -11,24 +11,24 @@ use crate::clock::Moment;
 ///
 /// ```
 /// use std::time::Duration;
-/// use drive::{Course, Moment, Slices};
+/// use drive::{Moment, Route, Slices};
 ///
 /// let ms = Duration::from_millis;
 /// let slices = Slices { seed: 1, lengths: vec![ms(10)], lead_in: 0.2 };
 /// let start = Moment::now();
-/// let mut course = Course::new(&slices, 2, start, false);
+/// let mut route = Route::new(&slices, 2, start, false);
 /// let mut now = start;
 /// while now < start + ms(40) {
-///     course.go_on(now);
-///     course.round(now, now + ms(1), 1);
+///     route.go_on(now);
+///     route.round(now, now + ms(1), 1);
 ///     now += ms(1);
 /// }
-/// let measured = course.finish(now);
+/// let measured = route.finish(now);
 /// let rounds = measured.iter().flatten();
 /// assert_eq!(rounds.map(|slot| slot.operations).collect::<Vec<_>>(), [8; 4]);
 /// ```
 #[derive(Debug)]
-pub struct Course {
+pub struct Route {
     timetable: Timetable,
     lead_in: f64,
     start: Moment,
@@ -44,10 +44,10 @@ pub struct Course {
     measured: Vec<Vec<Measured>>,
 }
 
-impl Course {
+impl Route {
     /// A client that begins at `start`; `paced` if it begins rounds by a schedule.
-    pub fn new(slices: &Slices, targets: usize, start: Moment, paced: bool) -> Course {
-        Course {
+    pub fn new(slices: &Slices, targets: usize, start: Moment, paced: bool) -> Route {
+        Route {
             timetable: Timetable::new(slices, targets),
             lead_in: slices.lead_in,
             start,
@@ -61,8 +61,8 @@ impl Course {
     }
 
     /// The same for a client that is not measured.
-    pub fn unmeasured(slices: &Slices, targets: usize, start: Moment) -> Course {
-        Course { measured: Vec::new(), ..Course::new(slices, targets, start, false) }
+    pub fn unmeasured(slices: &Slices, targets: usize, start: Moment) -> Route {
+        Route { measured: Vec::new(), ..Route::new(slices, targets, start, false) }
     }
 
     /// When the current slot ends.
@@ -259,19 +259,19 @@ mod tests {
         let start = Moment::now();
         let order: Vec<_> = Timetable::new(&slices, 2).take(12).map(|slot| slot.target).collect();
         let measured = |busy: bool| {
-            let mut course = Course::new(&slices, 2, start, false);
+            let mut route = Route::new(&slices, 2, start, false);
             let (mut now, mut at) = (start, 0);
             while now < start + MS(120) {
-                at = course.go_on(now).map_or(at, |slot| slot.target);
+                at = route.go_on(now).map_or(at, |slot| slot.target);
                 // One of the operations, begun in the counted part of a slot, lasts 85 ms.
                 let took = if now == start + MS(5) { MS(85) } else { MS(1) };
-                course.round(now, now + took, 1);
+                route.round(now, now + took, 1);
                 now += took;
                 if !busy && took > MS(1) {
-                    course.waited();
+                    route.waited();
                 }
             }
-            course.finish(now)
+            route.finish(now)
         };
         let held: Vec<Vec<bool>> = measured(true)
             .iter()
@@ -300,10 +300,10 @@ mod tests {
     fn a_stall_at_the_end_of_a_step_is_charged() {
         let slices = Slices { seed: 3, lengths: vec![MS(10)], lead_in: 0.2 };
         let start = Moment::now();
-        let mut course = Course::new(&slices, 2, start, false);
-        let target = course.go_on(start).unwrap().target;
-        course.round(start, start + MS(100), 1);
-        let measured = course.finish(start + MS(100));
+        let mut route = Route::new(&slices, 2, start, false);
+        let target = route.go_on(start).unwrap().target;
+        route.round(start, start + MS(100), 1);
+        let measured = route.finish(start + MS(100));
         assert!(measured[target].len() == 5 && measured[target].iter().all(|slot| slot.held));
         assert!(measured[1 - target].is_empty());
     }
@@ -326,19 +326,19 @@ mod tests {
         let slices = Slices { seed: 9, lengths: vec![MS(10), MS(20)], lead_in: 0.2 };
         let mut rng = Rng::new(6);
         let start = Moment::now();
-        let mut course = Course::new(&slices, 3, start, false);
+        let mut route = Route::new(&slices, 3, start, false);
         let (mut now, mut end) = (start, start);
         let mut since_switch = 0;
         while now < start + MS(300_000) {
-            course.go_on(now);
-            since_switch = if course.slot_end() == end { since_switch + 1 } else { 0 };
-            end = course.slot_end();
+            route.go_on(now);
+            since_switch = if route.slot_end() == end { since_switch + 1 } else { 0 };
+            end = route.slot_end();
             let cold = if since_switch == 0 { 900 } else { 0 };
             let took = Duration::from_micros(200 + rng.below(600) + cold);
-            course.round(now, now + took, 1);
+            route.round(now, now + took, 1);
             now += took;
         }
-        for slots in course.finish(now) {
+        for slots in route.finish(now) {
             let operations: u64 = slots.iter().map(|slot| u64::from(slot.operations)).sum();
             let nanos: u64 = slots.iter().map(|slot| slot.nanos).sum();
             let mean = nanos as f64 / operations as f64 / 1e3;

@@ -130,7 +130,7 @@ pub fn prepare(
     let Some(slices) = load.slices.as_ref().filter(|_| freezers.len() == parties.len()) else {
         return Err(Error::Load("each of several targets needs slices and a freezer"));
     };
-    let place = |(party, freezer): (&Party, Box<dyn Freezer>)| Place {
+    let seat = |(party, freezer): (&Party, Box<dyn Freezer>)| Seat {
         board: Arc::clone(&party.board),
         crew: Arc::clone(&party.crew),
         freezer,
@@ -138,13 +138,13 @@ pub fn prepare(
         done: 0,
         slices: Vec::new(),
     };
-    let places: Vec<Place> = parties.iter().zip(freezers).map(place).collect();
+    let seats: Vec<Seat> = parties.iter().zip(freezers).map(seat).collect();
     let names = load.targets.iter().map(|target| target.name.clone()).collect();
     let state = Arc::new(State::default());
     let switcher = Switcher {
-        timetable: Timetable::new(slices, places.len()),
+        timetable: Timetable::new(slices, seats.len()),
         limit: load.limit(),
-        places,
+        seats,
         state: Arc::clone(&state),
         switches: Switches::default(),
     };
@@ -210,7 +210,7 @@ impl Switches {
 }
 
 /// A target, as the switching thread knows it.
-struct Place {
+struct Seat {
     board: Arc<Board>,
     crew: Arc<dyn Crew>,
     freezer: Box<dyn Freezer>,
@@ -220,7 +220,7 @@ struct Place {
     slices: Vec<Slice>,
 }
 
-impl Place {
+impl Seat {
     /// Operations since it was last asked.
     fn operations(&mut self) -> u64 {
         let done = operations(&self.step, &self.board).iter().sum::<u64>();
@@ -263,7 +263,7 @@ struct Switcher {
     timetable: Timetable,
     /// The end of the last planned slot of a timed step.
     limit: Option<Duration>,
-    places: Vec<Place>,
+    seats: Vec<Seat>,
     state: Arc<State>,
     switches: Switches,
 }
@@ -284,48 +284,48 @@ impl Switcher {
         let mut failed = self.all_slots(start).err();
         self.state.tell(|known| known.measured = Some(Moment::now() - start));
         let whole = self.limit.is_some() && failed.is_none() && !self.is_ending();
-        for place in &mut self.places {
-            if place.ended() {
-                place.complete();
+        for seat in &mut self.seats {
+            if seat.ended() {
+                seat.complete();
                 continue;
             }
             if whole {
                 // What is under way doesn't count.
-                place.board.close(start);
+                seat.board.close(start);
             }
             // It is told before it goes on.
-            place.board.stopped.store(true, Ordering::Release);
-            place.crew.stop();
+            seat.board.stopped.store(true, Ordering::Release);
+            seat.crew.stop();
         }
         // What is under way comes to its end.
-        for (target, place) in self.places.iter_mut().enumerate() {
-            if let Err(problem) = place.freezer.thaw() {
+        for (target, seat) in self.seats.iter_mut().enumerate() {
+            if let Err(problem) = seat.freezer.thaw() {
                 failed.get_or_insert((target, problem));
             }
         }
-        let slices = self.places.iter_mut().map(|place| std::mem::take(&mut place.slices));
+        let slices = self.seats.iter_mut().map(|seat| std::mem::take(&mut seat.slices));
         Switched { slices: slices.collect(), switch_ms: self.switches.mean_ms(), failed }
     }
 
     /// True if the step is to end before its time.
     fn is_ending(&self) -> bool {
-        self.state.ending.load(Ordering::Acquire) || self.places.iter().any(|place| place.stopped())
+        self.state.ending.load(Ordering::Acquire) || self.seats.iter().any(|seat| seat.stopped())
     }
 
     fn all_slots(&mut self, start: Moment) -> Result<(), (usize, String)> {
-        for (target, place) in self.places.iter_mut().enumerate() {
-            place.board.clock.stand_at(start);
-            place.freezer.freeze().map_err(|problem| (target, problem))?;
+        for (target, seat) in self.seats.iter_mut().enumerate() {
+            seat.board.clock.stand_at(start);
+            seat.freezer.freeze().map_err(|problem| (target, problem))?;
         }
         let pause = start - Moment::now();
         if !pause.is_zero() {
             std::thread::sleep(pause);
         }
-        self.places.iter().for_each(|place| place.crew.open(start));
+        self.seats.iter().for_each(|seat| seat.crew.open(start));
         let limit = self.limit;
         let within = |slot: &Slot| limit.is_none_or(|limit| slot.end() <= limit);
         for slot in self.timetable.clone().take_while(within) {
-            if self.is_ending() || self.places.iter().all(|place| place.ended()) {
+            if self.is_ending() || self.seats.iter().all(|seat| seat.ended()) {
                 break;
             }
             self.slot(&slot, start).map_err(|problem| (slot.target, problem))?;
@@ -335,29 +335,29 @@ impl Switcher {
 
     /// Lets a target have its slot, and freezes it again.
     fn slot(&mut self, slot: &Slot, start: Moment) -> Result<(), String> {
-        let place = &mut self.places[slot.target];
+        let seat = &mut self.seats[slot.target];
         let thawed = Moment::now();
-        if place.ended() {
-            place.slices.push(unmeasured(slot.round, thawed - start, slot.length));
+        if seat.ended() {
+            seat.slices.push(unmeasured(slot.round, thawed - start, slot.length));
             return Ok(());
         }
         // After its leading clients have done their work, it completes the others'.
-        let measured = !place.board.leads_done();
-        place.board.clock.go_on(thawed);
-        place.freezer.thaw()?;
+        let measured = !seat.board.leads_done();
+        seat.board.clock.go_on(thawed);
+        seat.freezer.thaw()?;
         if let Some(since) = self.switches.since {
             self.switches.total += Moment::now() - since;
             self.switches.count += 1;
         }
-        place.crew.wake();
-        place.crew.wait(slot.length.saturating_sub(Moment::now() - thawed));
+        seat.crew.wake();
+        seat.crew.wait(slot.length.saturating_sub(Moment::now() - thawed));
         self.switches.since = Some(Moment::now());
-        place.freezer.freeze()?;
-        let frozen = place.board.clock.stop();
+        seat.freezer.freeze()?;
+        let frozen = seat.board.clock.stop();
         if measured {
-            place.record(slot, thawed - start, frozen - thawed);
+            seat.record(slot, thawed - start, frozen - thawed);
         } else {
-            place.slices.push(unmeasured(slot.round, thawed - start, slot.length));
+            seat.slices.push(unmeasured(slot.round, thawed - start, slot.length));
         }
         Ok(())
     }

@@ -46,7 +46,7 @@ pub struct Outlook {
 
 impl Course {
     /// The course of a plan that designs itself, with the lengths for the first restart. `enough`:
-    /// restarts that every verdict takes.
+    /// restarts that every verdict needs.
     pub fn of(plan: &Plan, enough: usize) -> Option<(Course, Lengths)> {
         if !plan.designs_itself() {
             return None;
@@ -89,7 +89,7 @@ impl Course {
     }
 
     /// These lengths, or shorter ones if the time left would otherwise have no room for as many
-    /// restarts as a verdict takes. Follows from times alone.
+    /// restarts as a verdict needs. Follows from times alone.
     pub fn fitted(
         &self,
         lengths: &Lengths,
@@ -106,7 +106,7 @@ impl Course {
         lengths.iter().map(|(key, seconds)| (*key, fitted(*seconds))).collect()
     }
 
-    /// True if there are fewer restarts than a verdict takes, but time for as many with the
+    /// True if there are fewer restarts than a verdict needs, but time for as many with the
     /// shortest steps.
     pub fn owes_restarts(&self, extent: &Extent, done: u32, left: Option<Duration>) -> bool {
         let lacking = (ENOUGH_BLOCKS as u32).saturating_sub(done);

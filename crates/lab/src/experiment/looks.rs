@@ -88,7 +88,7 @@ struct Run<'e, 'c, 'a> {
     extent: Extent,
     /// Blocks so far.
     done: u32,
-    /// True once it was said that the budget has no room for as many blocks as a verdict takes.
+    /// True once it was said that the budget has no room for as many blocks as a verdict needs.
     lacks_room: bool,
 }
 
@@ -108,7 +108,7 @@ impl Run<'_, '_, '_> {
     }
 
     /// Shortens the steps of the next block, if the run chooses their lengths, where as many blocks
-    /// as a verdict takes would otherwise not fit into the budget.
+    /// as a verdict needs would otherwise not fit into the budget.
     fn fit(&self, stints: &[Stint]) -> Result<(), Error> {
         let Some(course) = &self.course else { return Ok(()) };
         let Conditions { store, experiment, lengths, .. } = self.execution.conditions;
@@ -190,7 +190,7 @@ impl Run<'_, '_, '_> {
         if tally.open.is_empty() {
             return Ok(Some((End::Decided, found)));
         }
-        // Until there are as many restarts as a verdict takes, no comparison is given up.
+        // Until there are as many restarts as a verdict needs, no comparison is given up.
         let course = self.course.as_ref();
         let owes = course.is_some_and(|course| course.owes_restarts(&self.extent, done, left));
         if results.looks.is_over(done) && !owes {
@@ -275,14 +275,14 @@ impl Run<'_, '_, '_> {
         Ok(())
     }
 
-    /// True as long as there are fewer blocks than a verdict takes: what more of them would decide
+    /// True as long as there are fewer blocks than a verdict needs: what more of them would decide
     /// is not known yet.
     fn is_early(&self) -> bool {
         self.done < ENOUGH_BLOCKS as u32
     }
 
     /// The budget with which the same plan would probably decide what is open, or, early on, has
-    /// room for the blocks that a verdict takes; `None` if it has no budget, nothing is open, or no
+    /// room for the blocks that a verdict needs; `None` if it has no budget, nothing is open, or no
     /// budget of a day would do.
     fn enough(&self, standings: &[Standing]) -> Result<Option<Duration>, Error> {
         let Some(budget) = self.plan.budget else { return Ok(None) };
@@ -430,7 +430,7 @@ mod tests {
             assert!(noisy.ends_with(unknown), "{noisy}");
         }
         let short = first_restart("30s", 0.2);
-        assert!(short.contains(", but a verdict takes 6: qr100 will"), "{short}");
+        assert!(short.contains(", but a verdict needs 6: qr100 will"), "{short}");
         assert!(!short.contains("detects"), "{short}");
     }
 }

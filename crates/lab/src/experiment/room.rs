@@ -62,7 +62,7 @@ fn remedy(plan: &Plan, least: &str) -> String {
     format!("Set a larger budget (at least --budget {least}), or fewer {fewer}")
 }
 
-/// Blocks that a verdict takes; one if the plan can't have a verdict, because it compares nothing
+/// Blocks that a verdict needs; one if the plan can't have a verdict, because it compares nothing
 /// or allows fewer blocks.
 fn blocks_needed(plan: &Plan) -> u32 {
     let enough = ENOUGH_BLOCKS as u32;
@@ -108,7 +108,7 @@ fn needed(plan: &Plan, least: f64) -> String {
     match blocks_needed(plan) {
         1 => format!("one block of {size} with {steps} takes more than {time}"),
         blocks => format!(
-            "a verdict takes {}, and those of {size} with {steps} take more than {time}",
+            "a verdict needs {}, and those of {size} with {steps} take more than {time}",
             so_many(blocks)
         ),
     }
@@ -153,7 +153,7 @@ impl Room {
             return None;
         }
         Some(format!(
-            "the budget of {} has room for {}, but a verdict takes {needed}: {} will probably stay \
+            "the budget of {} has room for {}, but a verdict needs {needed}: {} will probably stay \
              undecided; {needed} take about {}",
             format_duration(self.budget),
             so_many(room),
@@ -243,7 +243,7 @@ mod tests {
         // 6 · (1000 · 0.5 s + 20 ms).
         let of = |budget: &str| plan(1000, &format!("budget = '{budget}'"), QUERIES);
         let needed =
-            "a verdict takes 6 blocks, and those of 1000 variants with 1 step take more than 50m";
+            "a verdict needs 6 blocks, and those of 1000 variants with 1 step take more than 50m";
         assert_eq!(
             refused(&of("1m")),
             format!(
@@ -266,7 +266,7 @@ mod tests {
         let of = |keys: &str| plan(2, keys, MINUTES);
         let text = refused(&of("budget = '12m'"));
         let needed =
-            "a verdict takes 6 blocks, and those of 2 variants with 3 steps take more than";
+            "a verdict needs 6 blocks, and those of 2 variants with 3 steps take more than";
         assert!(text.contains(&format!("{needed} 12m. Set")), "{text}");
         assert_eq!(check(&of("budget = '13m'")).unwrap(), None);
         assert_eq!(check(&of("blocks = 6")).unwrap(), None, "no budget");
@@ -297,19 +297,19 @@ mod tests {
         assert_eq!(
             room(120, 30, 25).lacking(&designed).as_deref(),
             Some(
-                "the budget of 2m has room for 4 blocks, but a verdict takes 6: qr100 will \
+                "the budget of 2m has room for 4 blocks, but a verdict needs 6: qr100 will \
                  probably stay undecided; 6 take about 3m10s"
             )
         );
         let none = room(120, 130, 25).text(&designed);
-        assert!(none.contains("has room for 1 block, but a verdict takes 6"), "{none}");
+        assert!(none.contains("has room for 1 block, but a verdict needs 6"), "{none}");
         assert_eq!(room(155, 30, 25).lacking(&designed), None);
         let planned = plan(2, "blocks = 6\nbudget = '2h'", MINUTES);
         let text = room(7200, 130, 120).text(&planned);
         assert_eq!(text, "the budget of 2h has room for about 24 blocks", "its limit");
         let short = room(300, 130, 120).text(&planned);
         assert!(
-            short.contains("2 blocks, but a verdict takes 6: l.i0, l.x, qr100 will"),
+            short.contains("2 blocks, but a verdict needs 6: l.i0, l.x, qr100 will"),
             "{short}"
         );
         // Without a verdict to come to, nothing is lacking.

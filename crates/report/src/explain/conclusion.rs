@@ -145,7 +145,7 @@ pub(super) fn differs(comparison: &Comparison) -> bool {
     !is_of_few(comparison) && comparison.confirmed() && (comparison.ratio - 1.0).abs() >= LEAST_COST
 }
 
-/// True if it has fewer blocks than a verdict takes.
+/// True if it has fewer blocks than a verdict needs.
 fn is_of_few(comparison: &Comparison) -> bool {
     comparison.blocks < judge::ENOUGH_BLOCKS
 }

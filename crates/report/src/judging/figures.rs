@@ -21,7 +21,7 @@ pub(crate) struct Ratio {
 }
 
 impl Ratio {
-    /// True if it has fewer pairs than a verdict takes, so it may be chance.
+    /// True if it has fewer pairs than a verdict needs, so it may be chance.
     pub(crate) fn is_of_few(self) -> bool {
         self.pairs < judge::ENOUGH_BLOCKS
     }

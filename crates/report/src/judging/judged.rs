@@ -111,7 +111,7 @@ pub struct Twin {
 }
 
 impl Finding<'_> {
-    /// True if a ratio comes from fewer blocks than a verdict takes: it has no interval either,
+    /// True if a ratio comes from fewer blocks than a verdict needs: it has no interval either,
     /// because Student's t of so few would say only that nothing is known.
     pub(crate) fn is_of_few(&self) -> bool {
         self.ratio.is_some_and(Ratio::is_of_few)

@@ -1,12 +1,12 @@
 //! Stalls of a server whose load comes in slices: do the figures contain their cost?
 //!
 //! Clients with operations of random length move between two servers by a real timetable, and
-//! [`drive::Course`] measures them, as in a run. One of the servers stalls. The truth is the cost
+//! [`drive::Route`] measures them, as in a run. One of the servers stalls. The truth is the cost
 //! of its stalls for a server that has the load all the time.
 
 use std::time::Duration;
 
-use drive::{Course, Moment, Slices, Timetable};
+use drive::{Moment, Route, Slices, Timetable};
 use judge::restart_ratio;
 
 use crate::{Findings, Outcomes as _, Random, Size, percent, simulate};
@@ -134,7 +134,7 @@ impl Scenario {
         let spans = self.spans(random);
         // By client, target and round.
         let measured: Vec<Vec<Vec<drive::Measured>>> = (0..self.clients)
-            .map(|_| self.client(Course::new(&slices, 2, start, false), start, &spans, random))
+            .map(|_| self.client(Route::new(&slices, 2, start, false), start, &spans, random))
             .collect();
         let of_target = |target: usize| {
             let clients: Vec<_> = measured.iter().map(|targets| &targets[target][..]).collect();
@@ -174,7 +174,7 @@ impl Scenario {
     /// The measurements of one client.
     fn client(
         &self,
-        mut course: Course,
+        mut route: Route,
         start: Moment,
         spans: &[(f64, f64)],
         random: &mut Random,
@@ -183,7 +183,7 @@ impl Scenario {
         let mut spans = spans.iter().peekable();
         let mut now = 0.0;
         while now < STEP.as_secs_f64() {
-            let Some(slot) = course.go_on(at(now)) else { break };
+            let Some(slot) = route.go_on(at(now)) else { break };
             let mut took = -OPERATION * random.uniform().ln();
             if slot.target == VARIANT {
                 if matches!(self.stalls, Stalls::ByWork(chance) if random.uniform() < chance) {
@@ -196,10 +196,10 @@ impl Scenario {
                     took += end - begin.max(now);
                 }
             }
-            course.round(at(now), at(now + took), 1);
+            route.round(at(now), at(now + took), 1);
             now += took;
         }
-        course.finish(at(now))
+        route.finish(at(now))
     }
 }
 

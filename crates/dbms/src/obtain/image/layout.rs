@@ -12,7 +12,7 @@ use tar::Archive;
 
 use super::layers;
 use super::manifest::{self, Descriptor, Document};
-use super::place::{LARGEST_DOCUMENT, Place, small};
+use super::parts::{LARGEST_DOCUMENT, Parts, small};
 use crate::Error;
 
 /// An image in a directory or an archive.
@@ -123,7 +123,7 @@ fn inside(path: &Path) -> PathBuf {
     layers::whole(Path::new(""), path)
 }
 
-impl Place for Layout {
+impl Parts for Layout {
     fn document(&self) -> Result<(Vec<u8>, String), String> {
         if self.is_oci() {
             let index = Document::read(&self.document_in("index.json".as_ref())?)?;

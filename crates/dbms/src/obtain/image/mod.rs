@@ -1,14 +1,14 @@
 //! Container images, from a registry or a file, unpacked without a container engine.
 //!
-//! `registry` and `layout` are a `place` of manifests and layers. `manifest` reads the former,
-//! `layers` applies the latter to a directory. The result in the cache is a directory with the
-//! image's files in `root`, and what [`crate::process::loader`] needs to run its programs with its
-//! own libraries.
+//! `registry` and `layout` give the `parts` of an image, manifests and layers. `manifest` reads the
+//! former, `layers` applies the latter to a directory. The result in the cache is a directory with
+//! the image's files in `root`, and what [`crate::process::loader`] needs to run its programs with
+//! its own libraries.
 
 mod layers;
 mod layout;
 mod manifest;
-mod place;
+mod parts;
 mod registry;
 
 use std::collections::BTreeMap;
@@ -30,7 +30,7 @@ use crate::resolve::Form;
 use crate::{Cache, Error, Installation, Kind, Reference, ServerUser};
 use layout::Layout;
 use manifest::{Descriptor, Document};
-use place::{Hashed, Place, Stoppable, matches, small};
+use parts::{Hashed, Parts, Stoppable, matches, small};
 use registry::Registry;
 
 /// The file of digests in the cache.
@@ -58,7 +58,7 @@ pub(crate) fn obtain(
 ) -> Result<Installation, Error> {
     let doing = format!("fetch {image}");
     let failed = |detail: String| Error::Archive { doing: doing.clone(), detail };
-    let place: Box<dyn Place> = match image {
+    let parts: Box<dyn Parts> = match image {
         Image::Registry { host, name, tag, digest } => {
             let wanted = digest.as_ref().or(tag.as_ref()).map_or("latest", String::as_str);
             Box::new(Registry::new(host.as_deref(), name, wanted))
@@ -77,7 +77,7 @@ pub(crate) fn obtain(
         // The registry may be out of reach by now, or no longer have it.
         Some(kept) => kept,
         None => {
-            let found = find(&*place).map_err(failed)?;
+            let found = find(&*parts).map_err(failed)?;
             let tree = tree_of(&found.digest);
             if !tree.is_dir() {
                 let name = name_of(&found.digest);
@@ -86,7 +86,7 @@ pub(crate) fn obtain(
                 if !tree.is_dir() {
                     let bytes: u64 = found.layers.iter().map(|layer| layer.size).sum();
                     progress(&format!("fetching {image}: {:.0} MB", bytes as f64 / 1e6));
-                    unpack(&*place, &found, (image, &name), (cache, user), interrupted)?;
+                    unpack(&*parts, &found, (image, &name), (cache, user), interrupted)?;
                     progress(&format!("{image}: unpacked into {}", tree.display()));
                 }
             }
@@ -140,19 +140,19 @@ fn remember(
 }
 
 /// Reads the manifest for this machine, and the configuration that it names.
-fn find(place: &dyn Place) -> Result<Found, String> {
-    let (bytes, named) = place.document()?;
+fn find(parts: &dyn Parts) -> Result<Found, String> {
+    let (bytes, named) = parts.document()?;
     let mut digest = named.clone();
     let mut document = Document::read(&bytes)?;
     if let Some(manifests) = &document.manifests {
         let chosen = manifest::for_this_machine(manifests)?;
         digest.clone_from(&chosen.digest);
-        document = Document::read(&small(place, &chosen.of_manifest())?)?;
+        document = Document::read(&small(parts, &chosen.of_manifest())?)?;
     }
     let (Some(config), Some(layers)) = (document.config, document.layers) else {
         return Err("its manifest names no layers".to_owned());
     };
-    let unpacked = manifest::unpacked_digests(&small(place, &config)?)?;
+    let unpacked = manifest::unpacked_digests(&small(parts, &config)?)?;
     if layers.len() != unpacked.len() {
         let found = unpacked.len();
         return Err(format!("its manifest has {} layers, its configuration {found}", layers.len()));
@@ -162,7 +162,7 @@ fn find(place: &dyn Place) -> Result<Found, String> {
 
 /// Makes the tree of an image in the cache.
 fn unpack(
-    place: &dyn Place,
+    parts: &dyn Parts,
     found: &Found,
     (image, name): (&Image, &str),
     (cache, user): (&Cache, &ServerUser),
@@ -180,7 +180,7 @@ fn unpack(
         // What `docker save` wrote is only checked when it is unpacked.
         let checked = (layer.digest != *unpacked).then_some(&layer.digest);
         let fetch = || {
-            let fetched = fetch(place, layer, checked, &fetched, interrupted);
+            let fetched = fetch(parts, layer, checked, &fetched, interrupted);
             fetched.map_err(|problem| (problem, !interrupted.load(Relaxed)))
         };
         let done = http::retried(&layer.digest, fetch);
@@ -197,14 +197,14 @@ fn unpack(
 
 /// Fetches a layer into a file, which must have this digest.
 fn fetch(
-    place: &dyn Place,
+    parts: &dyn Parts,
     layer: &Descriptor,
     expected: Option<&String>,
     into: &Path,
     interrupted: &AtomicBool,
 ) -> Result<(), String> {
     let failed = |error: io::Error| error.to_string();
-    let mut reader = Hashed::new(Stoppable { inner: place.open(layer)?, interrupted });
+    let mut reader = Hashed::new(Stoppable { inner: parts.open(layer)?, interrupted });
     let mut file = File::create(into).map_err(failed)?;
     io::copy(&mut reader, &mut file).map_err(failed)?;
     let found = reader.digest();

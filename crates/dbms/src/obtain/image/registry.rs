@@ -12,7 +12,7 @@ use ureq::http::Response;
 use ureq::{Agent, Body};
 
 use super::manifest::{self, Descriptor};
-use super::place::{LARGEST_DOCUMENT, Place, matches};
+use super::parts::{LARGEST_DOCUMENT, Parts, matches};
 use crate::obtain::fetch::http;
 
 /// How long one request may take: layers have a few hundred megabytes.
@@ -170,7 +170,7 @@ impl Registry {
     }
 }
 
-impl Place for Registry {
+impl Parts for Registry {
     fn document(&self) -> Result<(Vec<u8>, String), String> {
         let mut response = self.get(&format!("manifests/{}", self.wanted))?;
         let bytes = response.body_mut().with_config().limit(LARGEST_DOCUMENT).read_to_vec();

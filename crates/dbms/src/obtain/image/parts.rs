@@ -11,8 +11,8 @@ use super::manifest::{self, Descriptor};
 /// Largest manifest or configuration, in bytes: registries refuse more than 4 MB.
 pub(super) const LARGEST_DOCUMENT: u64 = 4 << 20;
 
-/// A place with the parts of an image.
-pub(super) trait Place {
+/// Gives the parts of an image.
+pub(super) trait Parts {
     /// The manifest or index of the image, and its digest.
     fn document(&self) -> Result<(Vec<u8>, String), String>;
 
@@ -21,9 +21,9 @@ pub(super) trait Place {
 }
 
 /// A manifest or configuration.
-pub(super) fn small(place: &dyn Place, part: &Descriptor) -> Result<Vec<u8>, String> {
+pub(super) fn small(parts: &dyn Parts, part: &Descriptor) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
-    let read = place.open(part)?.take(LARGEST_DOCUMENT + 1).read_to_end(&mut bytes);
+    let read = parts.open(part)?.take(LARGEST_DOCUMENT + 1).read_to_end(&mut bytes);
     read.map_err(|error| format!("{}: {error}", part.digest))?;
     if bytes.len() as u64 > LARGEST_DOCUMENT {
         return Err(format!("{} has more than {} MB", part.digest, LARGEST_DOCUMENT >> 20));
