@@ -7,7 +7,7 @@ use drive::Outcome;
 use workload::{Class, Effect, End, Pace, Scripts, Sent, Step, Stream};
 
 use crate::common::mysql::MysqlServer;
-use crate::common::{TestServer, load, make_table};
+use crate::common::{TestServer, load, make_table, run_on};
 
 const TRANSACTION: Class =
     Class::new("transaction", "transactions", "transactions", Effect::Changes);
@@ -20,8 +20,17 @@ pub fn scripts(texts: &[(&str, u32)], sent: Sent) -> Scripts {
     };
     let scripts = texts.iter().enumerate().map(parse).collect();
     let given = vec![("given".to_owned(), "it's".to_owned())];
-    let (max_tries, latency_limit) = (1, None);
-    Scripts { scripts, symbols, given, scale: 1, literals: false, sent, max_tries, latency_limit }
+    Scripts {
+        scripts,
+        symbols,
+        given,
+        scale: 1,
+        literals: false,
+        sent,
+        max_tries: 1,
+        latency_limit: None,
+        thinks: false,
+    }
 }
 
 pub fn stream(client: u32, scripts: &Arc<Scripts>, end: End) -> Stream {
@@ -61,6 +70,45 @@ UPDATE t SET v = v + :n WHERE id = :n;
 INSERT INTO seen SELECT 100 + count(*), :given FROM t WHERE id <= :limit;
 END;
 ";
+
+/// A user who thinks for longer than the step is no reason to wait.
+#[test]
+fn thinking_ends_with_the_step() {
+    let server = TestServer::of("postgres@14.3");
+    let all = scripts(&[("\\set pause 1000\n\\sleep :pause s\nSELECT 1;\n", 1)], Sent::Described);
+    let stream = Stream {
+        scripts: Some(Arc::new(Scripts { thinks: true, ..all })),
+        ..Stream::new(0, Class::QUERY)
+    };
+    // Most are in the midst of it all the time.
+    let streams = (0..20).map(|client| Stream { client, ..stream.clone() }).collect();
+    let step = Step::new("thinking", 20, Class::QUERY, streams);
+    let begin = Instant::now();
+    let outcome = run_on(Step { seconds: Some(0.5), ..step }, server.target());
+    assert!(begin.elapsed() < Duration::from_secs(300));
+    assert!(outcome.fatal.is_none() && outcome.operations < 10, "{outcome:?}");
+}
+
+/// What a user thinks is no part of the response time, unlike the sleep of a script.
+#[test]
+fn thinking_is_not_responding() {
+    let server = TestServer::of("postgres@14.3");
+    let fastest = |thinks: bool| {
+        let all = scripts(&[("\\sleep 300 ms\nSELECT 1;\n", 1)], Sent::Described);
+        let stream = Stream {
+            scripts: Some(Arc::new(Scripts { thinks, ..all })),
+            end: End::Rounds(3),
+            ..Stream::new(0, Class::QUERY)
+        };
+        let outcome = run_on(Step::new("thinking", 1, Class::QUERY, vec![stream]), server.target());
+        assert_eq!((outcome.operations, &outcome.fatal), (3, &None));
+        assert!(outcome.seconds >= 0.9, "{}", outcome.seconds);
+        outcome.classes[0].latency.min()
+    };
+    let (thinking, sleeping) = (fastest(true), fastest(false));
+    // A histogram rounds down.
+    assert!(sleeping > 299_000_000 && thinking < sleeping / 2, "{thinking} {sleeping}");
+}
 
 #[test]
 fn every_protocol_does_the_same() {

@@ -1,6 +1,7 @@
 //! The transactions derived from TPC-C: what they leave in the data, and the conditions that find
 //! what is wrong.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use drive::{Outcome, Target};
@@ -86,6 +87,18 @@ fn leave_what_they_did(benchmark: &Benchmark, target: &Target, number: Number<'_
     let all = 10 * of(&outcome, "delivery");
     let now = number(delivered) - before;
     assert!((all / 2..=all).contains(&now), "{now} of {all}");
+}
+
+/// The same by procedures of the server, which are dropped in the end.
+fn so_do_procedures(dialect: Dialect, target: &Target, sql: impl Fn(&str), number: Number<'_>) {
+    let named = "SELECT COUNT(*) FROM information_schema.routines \
+                 WHERE routine_name LIKE 'steelyard%'";
+    let benchmark = planned("tpcc", "mode = \"procedures\"", dialect).unwrap();
+    benchmark.setup[benchmark.tables.len()..].iter().for_each(|statement| sql(statement));
+    assert_eq!(number(named), 5);
+    leave_what_they_did(&benchmark, target, &mut *number);
+    benchmark.teardown.iter().for_each(|statement| sql(statement));
+    assert_eq!(number(named), 0);
 }
 
 /// The numbers of the conditions that do not hold.
@@ -185,6 +198,12 @@ fn conditions_hold_and_find_what_is_wrong() {
     leave_what_they_did(&benchmark, &target, &mut |sql| server.number(sql));
     let text = planned("tpcc", "prepared = false", Dialect::postgres(18)).unwrap();
     leave_what_they_did(&text, &target, &mut |sql| server.number(sql));
+    {
+        let server = RefCell::new(&mut server);
+        let mut number = |sql: &str| server.borrow_mut().number(sql);
+        let sql = |sql: &str| server.borrow_mut().sql(sql);
+        so_do_procedures(Dialect::postgres(18), &target, sql, &mut number);
+    }
     // Where transactions can't be serialized, they are tried again.
     let level = "SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL SERIALIZABLE";
     let outcome = mix(&benchmark, target, &[level.to_owned()]);
@@ -204,8 +223,11 @@ fn hold_on(reference: &str) {
     load(&benchmark, &server.target());
     hold(conditions(&benchmark), |sql| server.number(sql));
     leave_what_they_did(&benchmark, &server.target(), &mut |sql| server.number(sql));
-    let text = planned("tpcc", "prepared = false", Dialect::mysql(StorageEngine::InnoDb)).unwrap();
+    let dialect = Dialect::mysql(StorageEngine::InnoDb);
+    let text = planned("tpcc", "prepared = false", dialect).unwrap();
     leave_what_they_did(&text, &server.target(), &mut |sql| server.number(sql));
+    let mut number = |sql: &str| server.number(sql);
+    so_do_procedures(dialect, &server.target(), |it| server.sql(it), &mut number);
 }
 
 #[test]

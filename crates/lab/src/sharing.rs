@@ -34,7 +34,7 @@ pub fn can_slice(step: &Step, inside: bool) -> Result<(), &'static str> {
     if leading.clone().any(|stream| stream.reconnect.is_some()) {
         return Err("its clients reconnect");
     }
-    if leading.all(|stream| stream.pace != Pace::Free) {
+    if step.thinks() || leading.all(|stream| stream.pace != Pace::Free) {
         return Err("its rate is fixed");
     }
     Ok(())

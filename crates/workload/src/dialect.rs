@@ -298,6 +298,12 @@ impl Sql {
         matches!(self, Sql::Postgres { .. })
     }
 
+    /// True if what a client calls is a function, each call a transaction; else a procedure, which
+    /// begins and ends its own.
+    pub(crate) fn calls_functions(self) -> bool {
+        matches!(self, Sql::Postgres { .. })
+    }
+
     /// Sets the isolation of a session's transactions.
     pub(crate) fn isolation(self, level: Isolation) -> String {
         let session = match self {

@@ -119,6 +119,7 @@ impl Builder<'_> {
         }
         Ok(Benchmark {
             setup,
+            teardown: Vec::new(),
             tables: (0..self.table_count()).map(table_name).collect(),
             phases,
             config: BTreeMap::new(),

@@ -53,7 +53,7 @@ pub fn benchmark(plan: &KvPlan, dialect: Dialect) -> Result<Benchmark, Error> {
         }
     }
     let tables = vec![FAMILY.to_owned()];
-    Ok(Benchmark { setup: Vec::new(), tables, phases, config: config(plan) })
+    Ok(Benchmark { setup: Vec::new(), teardown: Vec::new(), tables, phases, config: config(plan) })
 }
 
 /// Fails for a system that has no keys and values.

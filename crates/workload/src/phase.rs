@@ -10,6 +10,8 @@ use crate::step::Step;
 pub struct Benchmark {
     /// Statements that create the empty tables, run one after another before the first phase.
     pub setup: Vec<String>,
+    /// Statements that remove what the setup makes besides tables, if the server isn't removed.
+    pub teardown: Vec<String>,
     /// The tables, for sizes, counters and settling.
     pub tables: Vec<String>,
     /// The phases to run, in order.

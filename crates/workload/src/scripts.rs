@@ -28,4 +28,7 @@ pub struct Scripts {
     /// Seconds that a transaction may take. One of a stream with a rate that is late by more is
     /// skipped.
     pub latency_limit: Option<f64>,
+    /// True if `\sleep` is a client's own time, no part of a transaction's response time: a user
+    /// types and thinks. pgbench counts it.
+    pub thinks: bool,
 }

@@ -124,6 +124,12 @@ impl Step {
         Step::new(name, clients, Class::DEFINE, (0..clients).map(stream).collect())
     }
 
+    /// True if its clients wait for users who type and think.
+    pub fn thinks(&self) -> bool {
+        let thinks = |stream: &Stream| stream.scripts.as_ref().is_some_and(|it| it.thinks);
+        self.streams.iter().any(thinks)
+    }
+
     /// True if it ends after a time, false if it ends when its work is done.
     pub fn is_timed(&self) -> bool {
         self.seconds.is_some()

@@ -51,6 +51,7 @@ impl Builder<'_> {
         }
         Ok(Benchmark {
             setup: (0..self.plan.tables).flat_map(|table| self.create_table(table)).collect(),
+            teardown: Vec::new(),
             tables: (0..self.plan.tables).map(table_name).collect(),
             phases,
             config: BTreeMap::new(),

@@ -72,5 +72,5 @@ pub fn benchmark(plan: &ToyPlan, dialect: Dialect) -> Result<Benchmark, Error> {
     }
     phases.insert(1, Phase::Settle { rows: Some(plan.rows) });
     let (setup, tables, config) = Default::default();
-    Ok(Benchmark { setup, tables, phases, config })
+    Ok(Benchmark { setup, teardown: Vec::new(), tables, phases, config })
 }

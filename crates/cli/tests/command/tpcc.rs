@@ -41,7 +41,8 @@ fn wrong_data_is_no_result() {
                  EXECUTE FUNCTION lose()";
     server.client().batch_execute(fault).unwrap();
     let url = server.socket_url();
-    let run = place.run(&[&["tpcc", "-v", &*url][..], &SMALL].concat());
+    let procedures = ["tpcc", "-v", &*url, "--mode", "procedures"];
+    let run = place.run(&[&procedures[..], &SMALL].concat());
     run.expect(3, &["its data is wrong", "condition 9, a district's payments are in the history"]);
     assert!(!run.stderr.contains("condition 1, "), "{}", run.stderr);
     let database = Database::of(&place.results());
@@ -49,6 +50,8 @@ fn wrong_data_is_no_result() {
     assert!(database.texts(measured).is_empty());
     assert!(database.texts("SELECT state FROM trial WHERE state = 'finished'").is_empty());
     assert!(server.tables().is_empty());
+    let left = "SELECT proname::text FROM pg_proc WHERE proname LIKE 'steelyard%'";
+    assert!(server.client().query(left, &[]).unwrap().is_empty());
 }
 
 #[test]

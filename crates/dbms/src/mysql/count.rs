@@ -86,7 +86,8 @@ pub(super) fn method(installation: &Installation) -> CountMethod {
     }
 }
 
-/// Copies all tables, row by row in the order of their primary keys, so that copies are alike.
+/// Copies all tables, row by row in the order of their primary keys, so that copies are alike, and
+/// all procedures and functions.
 fn copy(sql: &mut dyn Sql, name: &str) -> Result<(), Error> {
     let tables = sql.query_rows(
         "SELECT table_name FROM information_schema.tables WHERE table_schema = database() \
@@ -97,6 +98,19 @@ fn copy(sql: &mut dyn Sql, name: &str) -> Result<(), Error> {
         sql.execute(&format!("CREATE TABLE {name}.{table} LIKE {table}"))?;
         sql.execute(&format!("INSERT INTO {name}.{table} SELECT * FROM {table}"))?;
         sql.query_rows(&format!("ANALYZE TABLE {name}.{table}"))?;
+    }
+    let routines = sql.query_rows(
+        "SELECT routine_type, routine_name FROM information_schema.routines \
+         WHERE routine_schema = database() ORDER BY routine_name",
+    )?;
+    for row in routines {
+        let [Some(kind), Some(routine)] = row.as_slice() else { continue };
+        let shown = sql.query_rows(&format!("SHOW CREATE {kind} `{routine}`"))?;
+        // Its name, the mode it was made in, and its text.
+        if let Some([_, _, Some(text), ..]) = shown.first().map(Vec::as_slice) {
+            let own = format!("{kind} `{routine}`");
+            sql.execute(&text.replacen(&own, &format!("{kind} {name}.`{routine}`"), 1))?;
+        }
     }
     Ok(())
 }

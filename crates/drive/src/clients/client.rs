@@ -57,7 +57,7 @@ impl Context<'_> {
         self.gate.sleep_until(start);
         let deadline = self.limit.map_or(Moment::NEVER, |limit| start + limit);
         // Rounds that begin between the two are not counted.
-        let last = deadline + self.overtime;
+        let last = lane.thinks_until(deadline + self.overtime);
         let rounds = if let End::Rounds(rounds) = self.stream.end { rounds } else { u64::MAX };
         let mut schedule = Schedule::new(&self.stream.pace, start, self.phase, &mut lane.rng);
         // The point from which the thread's cost counts; `None` while it doesn't.
@@ -120,7 +120,7 @@ impl Context<'_> {
                 lane.tally.left_out(self.stream.operations_per_round);
             } else {
                 self.found(lane, 0, rows);
-                let latency = now.nanos_since(begin);
+                let latency = now.nanos_since(begin + lane.thought());
                 lane.took(now - begin);
                 lane.count(at, latency, self.stream.operations_per_round, now <= deadline);
             }

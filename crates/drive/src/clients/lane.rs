@@ -8,6 +8,7 @@ use workload::{Class, Expect, Request, Rng, Sampler, Stream};
 use super::gate::Gate;
 use super::opening::open;
 use super::player::Player;
+use crate::clock::Moment;
 use crate::error::Error;
 use crate::step::cost::ThreadCost;
 use crate::step::tally::Tally;
@@ -106,6 +107,20 @@ impl Lane {
     pub fn took(&mut self, time: Duration) {
         let limit = self.player.as_ref().and_then(Player::limit);
         self.tally.late += u64::from(limit.is_some_and(|limit| time > limit));
+    }
+
+    /// Its user thinks until then at most.
+    pub fn thinks_until(&mut self, last: Moment) -> Moment {
+        if let Some(player) = &mut self.player {
+            player.last = last;
+        }
+        last
+    }
+
+    /// The part of the latest round in which its user thought.
+    #[inline]
+    pub fn thought(&self) -> Duration {
+        self.player.as_ref().map_or(Duration::ZERO, |player| player.thought)
     }
 
     /// Counts a round, as [`Tally::round`].

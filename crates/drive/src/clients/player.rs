@@ -26,7 +26,18 @@ pub struct Player {
     /// The variables when the transaction began, if it may be tried again.
     before: Vec<Value>,
     kept: Kept,
+    /// True if a transaction is tried again.
+    again: bool,
+    /// How long the user typed and thought before the latest transaction.
+    pub thought: Duration,
+    /// The first transaction, and the rest of the pause before it that the step begins in.
+    first: Option<(usize, Duration)>,
+    /// Pauses of a user end then.
+    pub last: Moment,
 }
+
+/// The time before a step in which users already typed and thought: many times the longest pause.
+const BEFORE: Duration = Duration::from_secs(3600);
 
 struct Bits<'a>(&'a mut Rng);
 
@@ -61,13 +72,52 @@ impl Player {
         let seed = (rng.next_u64() >> 1) as i64;
         let built_in = [scripts.scale, i64::from(client), seed, seed];
         let given = scripts.given.iter().map(|(name, text)| (&**name, &**text));
-        Ok(Player {
+        let mut player = Player {
             statements,
             variables: script::initial(&scripts.symbols, built_in, given),
             before: Vec::new(),
             kept: Kept::default(),
+            again: false,
+            thought: Duration::ZERO,
+            first: None,
+            last: Moment::NEVER,
             scripts: Arc::clone(scripts),
-        })
+        };
+        if scripts.thinks {
+            player.first = player.in_the_midst(rng);
+        }
+        Ok(player)
+    }
+
+    /// Where a client that has long been typing and thinking is in it: the transaction that comes
+    /// next, and the rest of the pause.
+    fn in_the_midst(&mut self, rng: &mut Rng) -> Option<(usize, Duration)> {
+        let mut left = BEFORE;
+        loop {
+            let which = self.choose(rng);
+            let pause = self.pause(which, rng)?;
+            match left.checked_sub(pause) {
+                Some(rest) if !pause.is_zero() => left = rest,
+                _ => return Some((which, pause.saturating_sub(left))),
+            }
+        }
+    }
+
+    /// The pause at the beginning of a script; `None` if it has none.
+    fn pause(&mut self, which: usize, rng: &mut Rng) -> Option<Duration> {
+        let scripts = Arc::clone(&self.scripts);
+        for command in &scripts.scripts[which].0.commands {
+            match &command.action {
+                Action::Set { slot, expr } => {
+                    self.variables[slot.index()] = self.evaluate(expr, rng).ok()?.into();
+                }
+                Action::Sleep(sleep) => {
+                    return sleep.micros(&self.variables).ok().map(Duration::from_micros);
+                }
+                _ => return None,
+            }
+        }
+        None
     }
 
     /// Continues on a new session, which knows no statement yet.
@@ -102,7 +152,9 @@ impl Player {
         if begin.is_some() {
             self.before.clone_from(&self.variables);
         }
+        self.thought = Duration::ZERO;
         for attempt in 1.. {
+            self.again = attempt > 1;
             let error = match self.play(which, session, rng, gate, None) {
                 Ok(played) => return Ok(played),
                 Err(error) => error,
@@ -131,8 +183,11 @@ impl Player {
         Ok(Round::Ended)
     }
 
-    /// The index of a script, drawn by weight.
+    /// The index of the next script, drawn by weight.
     pub fn choose(&self, rng: &mut Rng) -> usize {
+        if let Some((which, _)) = self.first {
+            return which;
+        }
         match &self.scripts.scripts[..] {
             [_] => 0,
             several => rng.weighted(several.iter().map(|(_, weight)| *weight)),
@@ -180,11 +235,7 @@ impl Player {
                 Action::Jump(to) => at = *to,
                 Action::Sleep(sleep) => {
                     let micros = sleep.micros(&self.variables).map_err(failed)?;
-                    if ready.is_some() {
-                        continue;
-                    }
-                    gate.sleep_until(gate.now() + Duration::from_micros(micros));
-                    if gate.stopped() {
+                    if ready.is_none() && !self.sleep(Duration::from_micros(micros), gate) {
                         return Ok(Round::Ended);
                     }
                 }
@@ -228,6 +279,23 @@ impl Player {
             return Err(Error::Script(format!("{}: {text}", script.name)));
         }
         Ok(Round::Done(rows))
+    }
+
+    /// Sleeps, or has the user think, but not about a transaction that is tried again; `false` if
+    /// the step ends meanwhile.
+    fn sleep(&mut self, pause: Duration, gate: &Gate) -> bool {
+        let begin = gate.now();
+        if !self.scripts.thinks {
+            gate.sleep_until(begin + pause);
+            return !gate.stopped();
+        }
+        if self.again {
+            return true;
+        }
+        let pause = self.first.take().map_or(pause, |(_, rest)| rest);
+        gate.sleep_until(self.last.min(begin + pause));
+        self.thought = gate.now() - begin;
+        !gate.stopped() && begin + pause <= self.last
     }
 
     #[inline]

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use dbms::{Cache, Ledger, Loaded, Origin, Pages, ServerSpec, ServerUser, Started, Stopped};
+use dbms::{Cache, Ledger, Loaded, Origin, Pages, ServerSpec, ServerUser, Sql, Started, Stopped};
 use plan::{Pairing, SequenceKey};
 use probe::{Cgroup, Group};
 use store::Setting;
@@ -147,7 +147,7 @@ fn create_tables(conditions: &Conditions<'_>, attempt: &mut Attempt<'_>) -> Resu
         return Ok(());
     }
     let owned = server.owned();
-    if !owned && let Some(table) = server.need_sql()?.drop_marked(&benchmark.tables)? {
+    if !owned && let Some(table) = drop_ours(server.need_sql()?, benchmark)? {
         return Err(Error::TableExists { variant: subject.variant.name.clone(), table });
     }
     interruptible(server.as_mut(), conditions.interrupted, |server| {
@@ -160,6 +160,16 @@ fn create_tables(conditions: &Conditions<'_>, attempt: &mut Attempt<'_>) -> Resu
         }
         Ok(())
     })
+}
+
+/// Drops what the benchmark makes on a server that is somebody else's; returns a table of the same
+/// name that isn't ours.
+fn drop_ours(sql: &mut dyn Sql, benchmark: &Benchmark) -> Result<Option<String>, dbms::Error> {
+    let others = sql.drop_marked(&benchmark.tables)?;
+    for statement in benchmark.teardown.iter().filter(|_| others.is_none()) {
+        sql.execute(statement)?;
+    }
+    Ok(others)
 }
 
 /// The fate of a stopped server's data.
@@ -186,9 +196,9 @@ pub fn stop(
         if attempt.server.owned() {
             return result;
         }
-        // Our tables are removed, whatever became of the trial.
-        let tables = &attempt.benchmark.tables;
-        let dropped = attempt.server.need_sql().and_then(|sql| sql.drop_marked(tables));
+        // What is ours is removed, whatever became of the trial.
+        let benchmark = &attempt.benchmark;
+        let dropped = attempt.server.need_sql().and_then(|sql| drop_ours(sql, benchmark));
         result.and_then(|()| Ok(dropped.map(drop)?))
     };
     let results: Vec<_> = attempts.iter_mut().zip(results).map(before).collect();
@@ -343,13 +353,13 @@ fn end_after(phases: &mut Vec<Phase>, steps: usize) {
     }
 }
 
-/// Has timed steps last as long as the run chose.
+/// Has timed steps last as long as the run chose, unless their clients think, which takes time.
 fn set_lengths(phases: &mut [Phase], sequence: SequenceKey, lengths: &Lengths) {
     let steps = phases.iter_mut().filter_map(|phase| match phase {
         Phase::Step(step) | Phase::Program(Program { step, .. }) => Some(step),
         Phase::Settle { .. } | Phase::Check(_) => None,
     });
-    for (place, step) in steps.enumerate() {
+    for (place, step) in steps.enumerate().filter(|(_, step)| !step.thinks()) {
         if let (Some(seconds), Some(chosen)) = (&mut step.seconds, lengths.get(&(sequence, place)))
         {
             *seconds = *chosen;

@@ -23,7 +23,7 @@ pub fn benchmark(plan: &ProgramPlan) -> Benchmark {
         phases.extend(step.run.dops().iter().map(|dop| Phase::Program(program(&step, *dop))));
     }
     let (setup, tables, config) = Default::default();
-    Benchmark { setup, tables, phases, config }
+    Benchmark { setup, teardown: Vec::new(), tables, phases, config }
 }
 
 /// The command that loads the data.

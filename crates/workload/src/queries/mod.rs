@@ -37,6 +37,7 @@ pub fn benchmark(plan: &QueriesPlan, dialect: Dialect) -> Result<Benchmark, Erro
     phases.extend(queries.iter().map(|query| Phase::Step(step(plan, query, sql))));
     Ok(Benchmark {
         setup: Vec::new(),
+        teardown: Vec::new(),
         tables: Vec::new(),
         phases,
         config: pgbench::room_for(plan.clients).into_iter().collect(),

@@ -61,6 +61,7 @@ pub fn benchmark(plan: &ScriptPlan, clients: u32, dialect: Dialect) -> Result<Be
     }
     Ok(Benchmark {
         setup: setup(plan, dialect.sql("script")?)?,
+        teardown: Vec::new(),
         tables,
         phases,
         config: pgbench::room_for(clients).into_iter().collect(),
@@ -83,6 +84,7 @@ fn scripts(plan: &ScriptPlan, dialect: Dialect) -> Result<Scripts, Error> {
         sent: Sent::Described,
         max_tries: plan.max_tries,
         latency_limit: plan.latency_limit.map(|milliseconds| milliseconds / 1e3),
+        thinks: false,
     })
 }
 

@@ -38,6 +38,7 @@ pub fn benchmark(plan: &SelectPlan, dialect: Dialect) -> Result<Benchmark, Error
     phases.extend(plan.points().into_iter().map(|at| Phase::Step(point(plan, at))));
     Ok(Benchmark {
         setup: vec![create_accounts(sql)],
+        teardown: Vec::new(),
         tables: vec![ACCOUNTS_TABLE.to_owned()],
         phases,
         config: room_for(plan.clients.iter().copied().max().unwrap_or(0)).into_iter().collect(),

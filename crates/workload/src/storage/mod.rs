@@ -50,7 +50,7 @@ pub fn benchmark(plan: &StoragePlan, dialect: Dialect) -> Result<Benchmark, Erro
     }
     let phases = phases.into_iter().map(Phase::Program).collect();
     let (setup, tables, config) = Default::default();
-    Ok(Benchmark { setup, tables, phases, config })
+    Ok(Benchmark { setup, teardown: Vec::new(), tables, phases, config })
 }
 
 /// The format of fio's output.

@@ -1,17 +1,17 @@
 //! Transactions derived from TPC-C: a supplier's warehouses, districts, customers and orders.
 //!
 //! Tables, data, transactions, their mix and the conditions that hold between them are those of
-//! the specification. Clients neither type nor think. So results are not comparable with published
-//! results of TPC-C.
+//! the specification. Results are not comparable with published results of TPC-C.
 
 mod conditions;
+mod procedures;
 mod rows;
 mod tables;
 mod transactions;
 
 use std::sync::Arc;
 
-use plan::TpccPlan;
+use plan::{TpccMode, TpccPlan};
 
 pub(crate) use rows::rows;
 use tables::{SMALL, TABLES};
@@ -57,11 +57,21 @@ pub fn benchmark(plan: &TpccPlan, dialect: Dialect) -> Result<Benchmark, Error> 
     }
     let clients = plan.dop.iter().copied().max().unwrap_or(1).max(plan.load_dop);
     Ok(Benchmark {
-        setup: tables::create(sql),
+        setup: setup(plan, sql),
+        teardown: procedures::drop(sql),
         tables: TABLES.map(|(name, _)| name.to_owned()).into(),
         phases,
         config: pgbench::room_for(clients).into_iter().collect(),
     })
+}
+
+/// The statements that create the tables, and the procedures if there are any.
+fn setup(plan: &TpccPlan, sql: Sql) -> Vec<String> {
+    let mut setup = tables::create(sql);
+    if plan.mode == TpccMode::Procedures {
+        setup.extend(procedures::create(sql));
+    }
+    setup
 }
 
 /// The step of the transactions, with so many clients.
@@ -110,7 +120,7 @@ pub fn catalogue(plan: &TpccPlan, dialect: Dialect) -> Result<Catalogue, Error> 
     };
     let one = TpccPlan { load_dop: 1, ..plan.clone() };
     Ok(Catalogue {
-        setup: tables::create(sql),
+        setup: setup(plan, sql),
         load: Load::of(&load(&one)).collect(),
         index: tables::index(sql),
         cells: 0,

@@ -51,6 +51,56 @@ fn steps_are_those_of_the_plan() {
     assert_eq!(error, Error::Unfit { workload: "tpcc", needs: "SQL" });
 }
 
+#[test]
+fn procedures_are_made_and_dropped() {
+    let plan = TpccPlan { mode: TpccMode::Procedures, ..small() };
+    for dialect in all() {
+        let made = benchmark(&plan, dialect).unwrap();
+        let (tables, procedures) = made.setup.split_at(9);
+        assert_eq!((tables.len(), procedures.len(), made.teardown.len()), (9, 5, 5));
+        for text in made.setup.iter().chain(&made.teardown) {
+            assert!(!text.contains(['{', '}']), "{text}");
+        }
+        assert_eq!(catalogue(&plan, dialect).unwrap().setup, made.setup);
+        let Some(Phase::Step(mix)) = made.phases.iter().rfind(|it| it.step().is_some()) else {
+            panic!("no mix")
+        };
+        let scripts = mix.streams[0].scripts.as_ref().unwrap();
+        let statements = |script: &::script::Script| {
+            let is = |it: &&::script::Command| matches!(it.action, ::script::Action::Sql(_));
+            script.commands.iter().filter(is).count()
+        };
+        let all: Vec<_> = scripts.scripts.iter().map(|(it, _)| statements(it)).collect();
+        // A function of PostgreSQL can't roll back an order by itself.
+        let order = if dialect.family() == "PostgreSQL" { 4 } else { 1 };
+        assert_eq!(all, [order, 1, 1, 1, 1]);
+    }
+    // Those that a killed run left are dropped in any case.
+    assert_eq!(benchmark(&small(), all()[0]).unwrap().teardown.len(), 5);
+}
+
+/// Means of clause 5.2.5.7, and the bounds of clause 5.2.5.4.
+#[test]
+fn users_type_and_think() {
+    const RUNS: i32 = 4_000;
+    let plan = TpccPlan { think: true, ..small() };
+    let all = transactions::scripts(&plan, all()[0].sql("tpcc").unwrap()).unwrap();
+    assert!(all.thinks);
+    let rng = &mut Rng::new(5);
+    let wanted = [(18, 12), (3, 12), (2, 10), (2, 5), (2, 5)];
+    for (transaction, (typing, thinking)) in MIX.iter().zip(wanted) {
+        let mut sum = 0.0;
+        for _ in 0..RUNS {
+            let pause = draws(&all, &transaction.class.name, 0, rng)["pause"];
+            assert!((typing * 1000..(typing + 10 * thinking) * 1000).contains(&pause), "{pause}");
+            sum += pause as f64 / 1000.0;
+        }
+        let (mean, wanted) = (sum / f64::from(RUNS), (typing + thinking) as f64);
+        let error = thinking as f64 / f64::from(RUNS).sqrt();
+        assert!((mean - wanted).abs() < 4.0 * error, "{mean}, expected {wanted}");
+    }
+}
+
 /// Cardinalities of clauses 1.2.1 and 4.3.3.1.
 #[test]
 fn tables_have_their_rows() {

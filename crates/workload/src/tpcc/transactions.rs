@@ -1,8 +1,9 @@
 //! The five transactions (clauses 2.4 to 2.8), as scripts: statements need what earlier ones found.
 
 use ::script::{Script, ScriptError, Symbols};
-use plan::{Home, TpccPlan};
+use plan::{Home, TpccMode, TpccPlan};
 
+use super::procedures::call;
 use super::rows::{CUSTOMERS, DISTRICTS, ITEMS, last_name};
 use crate::class::{Class, Effect};
 use crate::dialect::Sql;
@@ -18,6 +19,11 @@ pub(super) struct Transaction {
     pub(super) weight: u32,
     /// Its script.
     text: fn(&Writer) -> String,
+    /// The same as a call of a procedure.
+    call: fn(&Writer) -> String,
+    /// Seconds that a user types before it, and the mean of those that one thinks after it (clause
+    /// 5.2.5.7).
+    pauses: [u32; 2],
     /// The variable that counts the rounds of its loop, if it has one.
     counter: Option<&'static str>,
 }
@@ -32,30 +38,40 @@ pub(super) const MIX: [Transaction; 5] = [
         class: class("new-order", "new orders", Effect::Changes),
         weight: 45,
         text: Writer::new_order,
+        call: Writer::call_new_order,
+        pauses: [18, 12],
         counter: Some("line"),
     },
     Transaction {
         class: class("payment", "payments", Effect::Changes),
         weight: 43,
         text: Writer::payment,
+        call: Writer::call_payment,
+        pauses: [3, 12],
         counter: None,
     },
     Transaction {
         class: class("order-status", "order status queries", Effect::Reads),
         weight: 4,
         text: Writer::order_status,
+        call: Writer::call_order_status,
+        pauses: [2, 10],
         counter: None,
     },
     Transaction {
         class: class("delivery", "deliveries", Effect::Changes),
         weight: 4,
         text: Writer::delivery,
+        call: Writer::call_delivery,
+        pauses: [2, 5],
         counter: Some("d_id"),
     },
     Transaction {
         class: class("stock-level", "stock level queries", Effect::Reads),
         weight: 4,
         text: Writer::stock_level,
+        call: Writer::call_stock_level,
+        pauses: [2, 5],
         counter: None,
     },
 ];
@@ -70,9 +86,15 @@ pub(super) fn scripts(plan: &TpccPlan, sql: Sql) -> Result<Scripts, Error> {
     let mut symbols = Symbols::new();
     let last = symbols.define("c_last");
     let mut parse = |it: &Transaction| {
-        let mut script = ::script::parse(&it.class.name, &(it.text)(&writer), &mut symbols)?;
+        let text = match plan.mode {
+            TpccMode::Statements => (it.text)(&writer),
+            TpccMode::Procedures => (it.call)(&writer),
+        };
+        let text = if plan.think { pause(it.pauses) + &text } else { text };
+        let mut script = ::script::parse(&it.class.name, &text, &mut symbols)?;
         script.choose(last, &names);
-        if let Some(counter) = it.counter.and_then(|name| symbols.slot(name)) {
+        let counter = it.counter.filter(|_| plan.mode == TpccMode::Statements);
+        if let Some(counter) = counter.and_then(|name| symbols.slot(name)) {
             script.repeat(counter);
         }
         Ok((script, it.weight))
@@ -88,6 +110,7 @@ pub(super) fn scripts(plan: &TpccPlan, sql: Sql) -> Result<Scripts, Error> {
         // Until it succeeds.
         max_tries: 0,
         latency_limit: None,
+        thinks: plan.think,
     })
 }
 
@@ -100,6 +123,33 @@ fn non_uniform(spread: u32, low: u32, high: u32, constant: u32) -> String {
 fn random_customer() -> String {
     non_uniform(1023, 1, CUSTOMERS, 487)
 }
+
+/// A pause in which a user types, and thinks for a time that is exponentially distributed up to ten
+/// times its mean (clause 5.2.5.4). One thinks before the transaction, so that clients don't begin
+/// at the same moment, and none is thinking about the last one when the step ends.
+fn pause([typing, thinking]: [u32; 2]) -> String {
+    format!(
+        "\\set pause {typing}000 + random_exponential(0, {thinking}0000 - 1, 10)\n\\sleep :pause ms\n"
+    )
+}
+
+/// Draws the customer of a payment or order, in 60 of 100 cases by last name.
+fn draw_customer() -> String {
+    let (customer, name) = (random_customer(), non_uniform(255, 0, 999, 223));
+    format!("\\set by_name random(1, 100) <= 60\n\\set c_id {customer}\n\\set c_last {name}\n")
+}
+
+/// Sets `c_id`, if by last name, to the customer in the middle of those who have it.
+const FIND: &str = "\\if :by_name\n\
+    SELECT COUNT(c_id) AS name_cnt FROM customer \
+    WHERE c_w_id = :c_w_id AND c_d_id = :c_d_id AND c_last = :c_last \\gset\n\
+    \\set before (:name_cnt - 1) / 2\n\
+    SELECT c_id FROM customer WHERE c_w_id = :c_w_id AND c_d_id = :c_d_id AND c_last = :c_last \
+    ORDER BY c_first LIMIT 1 OFFSET :before \\gset\n\
+    \\endif\n";
+
+/// Whether it is by last name, as a number.
+const HAS_NAME: &str = "\\set has_name case when :by_name then 1 else 0 end\n";
 
 /// Writes the scripts.
 struct Writer {
@@ -120,9 +170,9 @@ impl Writer {
         format!("\\set w_id {warehouse}\n\\set terminal_d_id {district}\n")
     }
 
-    fn new_order(&self) -> String {
+    /// Draws an order, but for its lines.
+    fn draw_order(&self) -> String {
         let (terminal, customer) = (self.terminal(), random_customer());
-        let item = non_uniform(8191, 1, ITEMS, 5621);
         // Bit by bit, whether a line's warehouse is another one: that is known before the lines.
         let remote: String = (1..=15)
             .map(|line| {
@@ -130,16 +180,6 @@ impl Writer {
                 format!(
                     "\\set remote :remote + case when :ol_cnt >= {line} and :scale > 1 and \
                      random(1, 100) = 1 then {bit} else 0 end\n"
-                )
-            })
-            .collect();
-        let stock: String = (1..=DISTRICTS)
-            .map(|district| {
-                let word = if district == 1 { "if" } else { "elif" };
-                format!(
-                    "\\{word} :d_id = {district}\n\
-                     SELECT s_quantity, s_data, s_dist_{district:02} AS s_dist FROM stock \
-                     WHERE s_w_id = :supply_w_id AND s_i_id = :i_id FOR UPDATE \\gset\n"
                 )
             })
             .collect();
@@ -151,7 +191,41 @@ impl Writer {
              \\set unused random(1, 100) = 1\n\
              \\set remote 0\n\
              {remote}\
-             \\set all_local case when :remote = 0 then 1 else 0 end\n\
+             \\set all_local case when :remote = 0 then 1 else 0 end\n"
+        )
+    }
+
+    fn call_new_order(&self) -> String {
+        let arguments = ":w_id, :d_id, :c_id, :ol_cnt, :remote, :rolls_back, :scale, :seed";
+        let call = call(self.sql, "new_order", arguments);
+        // A function can't roll back the transaction that calls it.
+        let call = if self.sql.calls_functions() {
+            format!("\\if :unused\nBEGIN;\n{call}ROLLBACK;\n\\else\n{call}\\endif\n")
+        } else {
+            call
+        };
+        format!(
+            "{}\\set rolls_back case when :unused then 1 else 0 end\n\
+             \\set seed random(1, 2147483646)\n{call}",
+            self.draw_order()
+        )
+    }
+
+    fn new_order(&self) -> String {
+        let draw = self.draw_order();
+        let item = non_uniform(8191, 1, ITEMS, 5621);
+        let stock: String = (1..=DISTRICTS)
+            .map(|district| {
+                let word = if district == 1 { "if" } else { "elif" };
+                format!(
+                    "\\{word} :d_id = {district}\n\
+                     SELECT s_quantity, s_data, s_dist_{district:02} AS s_dist FROM stock \
+                     WHERE s_w_id = :supply_w_id AND s_i_id = :i_id FOR UPDATE \\gset\n"
+                )
+            })
+            .collect();
+        format!(
+            "{draw}\
              BEGIN;\n\
              SELECT c_discount, c_last, c_credit, w_tax FROM warehouse, customer \
              WHERE w_id = :w_id AND c_w_id = w_id AND c_d_id = :d_id AND c_id = :c_id;\n\
@@ -194,26 +268,28 @@ impl Writer {
         )
     }
 
-    /// Sets `c_id`, in 60 of 100 cases by a last name in the middle of those who have it.
-    fn by_name(customer: &str) -> (String, String) {
-        let name = non_uniform(255, 0, 999, 223);
-        let draw = format!(
-            "\\set by_name random(1, 100) <= 60\n\\set c_id {customer}\n\\set c_last {name}\n",
-        );
-        let of = "c_w_id = :c_w_id AND c_d_id = :c_d_id AND c_last = :c_last";
-        let find = format!(
-            "\\if :by_name\n\
-             SELECT COUNT(c_id) AS name_cnt FROM customer WHERE {of} \\gset\n\
-             \\set before (:name_cnt - 1) / 2\n\
-             SELECT c_id FROM customer WHERE {of} ORDER BY c_first LIMIT 1 OFFSET :before \\gset\n\
-             \\endif\n"
-        );
-        (draw, find)
+    fn draw_payment(&self) -> String {
+        format!(
+            "{}\
+             \\set d_id random(1, {DISTRICTS})\n\
+             \\set elsewhere :scale > 1 and random(1, 100) <= 15\n\
+             \\set c_w_id case when :elsewhere \
+             then (:w_id - 1 + random(1, :scale - 1)) % :scale + 1 else :w_id end\n\
+             \\set c_d_id case when :elsewhere then random(1, {DISTRICTS}) else :d_id end\n\
+             \\set h_amount random(100, 500000) / 100.0\n\
+             {}",
+            self.terminal(),
+            draw_customer()
+        )
+    }
+
+    fn call_payment(&self) -> String {
+        let arguments = ":w_id, :d_id, :c_w_id, :c_d_id, :has_name, :c_id, :c_last, :h_amount";
+        format!("{}{HAS_NAME}{}", self.draw_payment(), call(self.sql, "payment", arguments))
     }
 
     fn payment(&self) -> String {
-        let terminal = self.terminal();
-        let (draw, find) = Writer::by_name(&random_customer());
+        let draw = self.draw_payment();
         let text = |variable: &str| self.sql.as_text(variable);
         let ids = [":c_id", ":c_d_id", ":c_w_id", ":d_id", ":w_id", ":h_amount"].map(text);
         let data = ids.map(|id| format!("{id}, ' '")).join(", ");
@@ -222,14 +298,7 @@ impl Writer {
         let update = "UPDATE customer SET c_balance = c_balance - :h_amount, \
                       c_ytd_payment = c_ytd_payment + :h_amount, c_payment_cnt = c_payment_cnt + 1";
         format!(
-            "{terminal}\
-             \\set d_id random(1, {DISTRICTS})\n\
-             \\set elsewhere :scale > 1 and random(1, 100) <= 15\n\
-             \\set c_w_id case when :elsewhere \
-             then (:w_id - 1 + random(1, :scale - 1)) % :scale + 1 else :w_id end\n\
-             \\set c_d_id case when :elsewhere then random(1, {DISTRICTS}) else :d_id end\n\
-             \\set h_amount random(100, 500000) / 100.0\n\
-             {draw}\
+            "{draw}\
              BEGIN;\n\
              UPDATE warehouse SET w_ytd = w_ytd + :h_amount WHERE w_id = :w_id;\n\
              SELECT w_street_1, w_street_2, w_city, w_state, w_zip, w_name FROM warehouse \
@@ -237,7 +306,7 @@ impl Writer {
              UPDATE district SET d_ytd = d_ytd + :h_amount WHERE d_w_id = :w_id AND d_id = :d_id;\n\
              SELECT d_street_1, d_street_2, d_city, d_state, d_zip, d_name FROM district \
              WHERE d_w_id = :w_id AND d_id = :d_id \\gset\n\
-             {find}\
+             {FIND}\
              SELECT c_first, c_middle, c_last, c_street_1, c_street_2, c_city, c_state, c_zip, \
              c_phone, c_credit, c_credit_lim, c_discount, c_balance, c_since, \
              c_credit = 'BC' AS bad FROM customer WHERE {of} FOR UPDATE \\gset\n\
@@ -253,16 +322,23 @@ impl Writer {
         )
     }
 
+    fn draw_status(&self) -> String {
+        let (terminal, customer) = (self.terminal(), draw_customer());
+        let district = format!("\\set c_d_id random(1, {DISTRICTS})\n");
+        format!("{terminal}\\set c_w_id :w_id\n{district}{customer}")
+    }
+
+    fn call_order_status(&self) -> String {
+        let arguments = ":c_w_id, :c_d_id, :has_name, :c_id, :c_last";
+        format!("{}{HAS_NAME}{}", self.draw_status(), call(self.sql, "order_status", arguments))
+    }
+
     fn order_status(&self) -> String {
-        let terminal = self.terminal();
-        let (draw, find) = Writer::by_name(&random_customer());
+        let draw = self.draw_status();
         format!(
-            "{terminal}\
-             \\set c_w_id :w_id\n\
-             \\set c_d_id random(1, {DISTRICTS})\n\
-             {draw}\
+            "{draw}\
              BEGIN;\n\
-             {find}\
+             {FIND}\
              SELECT c_balance, c_first, c_middle, c_last FROM customer \
              WHERE c_w_id = :c_w_id AND c_d_id = :c_d_id AND c_id = :c_id;\n\
              SELECT o_id, o_carrier_id, o_entry_d FROM orders WHERE o_w_id = :c_w_id \
@@ -273,11 +349,18 @@ impl Writer {
         )
     }
 
+    fn draw_delivery(&self) -> String {
+        format!("{}\\set carrier_id random(1, 10)\n", self.terminal())
+    }
+
+    fn call_delivery(&self) -> String {
+        self.draw_delivery() + &call(self.sql, "delivery", ":w_id, :carrier_id")
+    }
+
     fn delivery(&self) -> String {
-        let terminal = self.terminal();
+        let draw = self.draw_delivery();
         format!(
-            "{terminal}\
-             \\set carrier_id random(1, 10)\n\
+            "{draw}\
              BEGIN;\n\
              \\set d_id 0\n\
              \\if :d_id < {DISTRICTS}\n\
@@ -305,11 +388,19 @@ impl Writer {
         )
     }
 
+    fn draw_level(&self) -> String {
+        format!("{}\\set threshold random(10, 20)\n", self.terminal())
+    }
+
+    fn call_stock_level(&self) -> String {
+        let arguments = ":w_id, :terminal_d_id, :threshold";
+        self.draw_level() + &call(self.sql, "stock_level", arguments)
+    }
+
     fn stock_level(&self) -> String {
-        let terminal = self.terminal();
+        let draw = self.draw_level();
         format!(
-            "{terminal}\
-             \\set threshold random(10, 20)\n\
+            "{draw}\
              BEGIN;\n\
              SELECT d_next_o_id FROM district \
              WHERE d_w_id = :w_id AND d_id = :terminal_d_id \\gset\n\

@@ -46,6 +46,7 @@ pub fn benchmark(plan: &TpchPlan, dialect: Dialect) -> Result<Benchmark, Error> 
     }
     Ok(Benchmark {
         setup: tables::create(sql),
+        teardown: Vec::new(),
         tables: TABLES.map(|(name, _)| name.to_owned()).into(),
         phases,
         config: pgbench::room_for(plan.clients).into_iter().collect(),

@@ -72,6 +72,7 @@ pub fn benchmark(plan: &YcsbPlan, dialect: Dialect) -> Result<Benchmark, Error> 
     let clients = plan.dop.iter().copied().max().unwrap_or(1).max(plan.load_dop);
     Ok(Benchmark {
         setup: builder.create(),
+        teardown: Vec::new(),
         tables: vec![if builder.sql.is_some() { TABLE } else { FAMILY }.to_owned()],
         phases,
         config: builder.config(clients),

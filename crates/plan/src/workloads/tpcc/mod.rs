@@ -7,12 +7,12 @@ use crate::key::{CommandOption, Form, Key, Keyed};
 use crate::kind::{boolean, choice, dops};
 use crate::problem::Problems;
 use crate::step::StepKey;
-use plan::NAMES;
+use plan::{NAMES, THINKING};
 
-pub use plan::{Home, Isolation, TPCC_STEPS, TpccPlan};
+pub use plan::{Home, Isolation, TPCC_STEPS, TpccMode, TpccPlan};
 
 #[rustfmt::skip] // A table.
-const OPTIONS: [CommandOption; 6] = [
+const OPTIONS: [CommandOption; 8] = [
     CommandOption { key: "warehouses", name: "warehouses", value: "N", form: Form::Count,
         help: "Number of warehouses: each is half a million rows, some 100 MB [default: 1]" },
     CommandOption { key: "dop", name: "dop", value: "N,…", form: Form::Counts,
@@ -23,6 +23,10 @@ const OPTIONS: [CommandOption; 6] = [
         help: "Steps in order: load, index, mix [default: all]" },
     CommandOption { key: "home", name: "home", value: "HOW", form: Form::Name,
         help: "A client's warehouse: fixed, or any (another in each transaction) [default: fixed]" },
+    CommandOption { key: "mode", name: "mode", value: "HOW", form: Form::Name,
+        help: "Transactions as statements or as procedures of the server [default: statements]" },
+    CommandOption { key: "think", name: "think", value: "", form: Form::Switch("true"),
+        help: "Clients type and think as the specification says: 21 s per transaction" },
     CommandOption { key: "isolation", name: "isolation", value: "LEVEL", form: Form::Name,
         help: "Isolation level, such as serializable [default: the server's]" },
 ];
@@ -43,6 +47,12 @@ impl Keyed for TpccPlan {
             Key::new("home", &mut self.home, choice(&Home::NAMED))
                 .means("the warehouse of a client: `\"fixed\"`: always the same; `\"any\"`: drawn \
                         anew for each transaction"),
+            Key::new("mode", &mut self.mode, choice(&TpccMode::NAMED))
+                .means("`\"statements\"`: transactions are sent statement by statement; \
+                        `\"procedures\"`: each is one call of a procedure in the server"),
+            Key::new("think", &mut self.think, boolean())
+                .means("clients type and think before each transaction, as the specification says: \
+                        21 s on average"),
             Key::optional("isolation", &mut self.isolation, choice(&Isolation::NAMED))
                 .usual("the server's")
                 .means("isolation of transactions: `\"read committed\"`, `\"repeatable read\"` or \
@@ -66,6 +76,14 @@ impl Family for TpccPlan {
 
     fn check(&self, problems: &mut Problems) {
         loads_first("workload.tpcc.steps", &self.steps, problems);
+        if self.think && self.seconds < THINKING {
+            let found = self.seconds;
+            let message = format!(
+                "`think`: a transaction takes 21 s on average; expected `seconds` of at least \
+                 {THINKING}, found {found}"
+            );
+            problems.of("workload.tpcc.seconds", message);
+        }
     }
 
     fn steps(&mut self) -> Option<&mut Vec<String>> {
@@ -117,10 +135,11 @@ mod tests {
     #[test]
     fn what_is_written_says_the_same() {
         let section = "warehouses = 3\ndop = [1, 4]\nsteps = [\"mix\"]\nhome = \"any\"\n\
-                       isolation = \"repeatable read\"\ncheck = false";
+                       mode = \"procedures\"\nthink = true\nseconds = 90\nisolation = \"repeatable read\"\ncheck = false";
         let plan = parsed(section).unwrap();
         let WorkloadPlan::Tpcc(tpcc) = &plan.workload else { panic!("{plan:?}") };
         assert_eq!((tpcc.warehouses, tpcc.home, tpcc.check), (3, Home::Any, false));
+        assert!(tpcc.mode == TpccMode::Procedures && tpcc.think);
         assert_eq!(tpcc.isolation, Some(Isolation::RepeatableRead));
         assert_eq!(plan.added, LOADS);
         let written = Plan::parse(&plan.to_toml(), None, "written").unwrap();
@@ -139,6 +158,7 @@ mod tests {
             ("steps = [\"mix\", \"load\"]", "expected `load` and `index` first"),
             ("steps = [\"new-order\"]", "unknown step `new-order`"),
             ("home = \"none\"", "expected \"fixed\""),
+            ("think = true", "expected `seconds` of at least 60, found 10"),
             ("isolation = \"chaos\"", "expected \"read committed\""),
         ] {
             let error = parsed(section).unwrap_err().to_string();

@@ -9,6 +9,9 @@ pub const TPCC_STEPS: [&str; 3] = ["load", "index", "mix"];
 
 pub(super) const NAMES: StepNames = StepNames { known: &TPCC_STEPS, aliases: &[], suffixes: false };
 
+/// Fewest seconds of a step in which clients think.
+pub(super) const THINKING: u32 = 60;
+
 /// Settings of the transactions derived from TPC-C.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TpccPlan {
@@ -24,6 +27,10 @@ pub struct TpccPlan {
     pub seconds: u32,
     /// The warehouse of a client.
     pub home: Home,
+    /// How transactions reach the server.
+    pub mode: TpccMode,
+    /// Clients type and think, as the specification says.
+    pub think: bool,
     /// The isolation of transactions; the server's usual one if `None`.
     pub isolation: Option<Isolation>,
     /// Statements are prepared.
@@ -46,6 +53,22 @@ impl Home {
     /// All of them, with their names in a plan.
     pub(super) const NAMED: [(&'static str, Home); 2] =
         [("fixed", Home::Fixed), ("any", Home::Any)];
+}
+
+/// How transactions reach the server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TpccMode {
+    /// Statement by statement.
+    Statements,
+    /// Each as a call of a procedure that is stored in the server.
+    Procedures,
+}
+
+impl TpccMode {
+    /// All of them, with their names in a plan.
+    pub(super) const NAMED: [(&'static str, TpccMode); 2] =
+        [("statements", TpccMode::Statements), ("procedures", TpccMode::Procedures)];
 }
 
 /// The isolation of transactions.
@@ -90,6 +113,8 @@ impl Default for TpccPlan {
             steps: TPCC_STEPS.map(str::to_owned).into(),
             seconds: 10,
             home: Home::Fixed,
+            mode: TpccMode::Statements,
+            think: false,
             isolation: None,
             prepared: true,
             check: true,
