@@ -51,7 +51,7 @@ fn two_at_once_into_an_empty_cache_and_then_offline() {
     let installation = installations[0];
     assert_eq!((installation.dbms.as_str(), installation.version.as_str()), ("postgres", "14.3"));
     assert_eq!(installation.source, "postgres@14.3");
-    assert_eq!(installation.build["sha256 of bin/postgres"].len(), 64);
+    assert_eq!(installation.build["sha256 of the server"].len(), 64);
     assert_eq!(installation.build["postgres --version"], "postgres (PostgreSQL) 14.3");
     assert!(installation.build["version()"].contains("compiled by"));
 

@@ -6,7 +6,7 @@ use crate::{Durability, Installation};
 
 /// Key of [`crate::Installation::build`]: SHA-256 of the server's binary, which identifies an
 /// installation.
-pub const SERVER_HASH: &str = "sha256 of bin/postgres";
+pub const SERVER_HASH: &str = "sha256 of the server";
 /// Key: the output of `select version()`.
 pub const VERSION: &str = "version()";
 /// Key: the output of `postgres --version`.
