@@ -1,9 +1,10 @@
 //! The queries derived from TPC-H at scale factor 1, whose answers the specification has.
 
 use tpchgen::q_and_a::answers_sf1::answer;
-use workload::{Dialect, Phase};
+use workload::{Benchmark, Dialect, Phase, Step, StorageEngine};
 
-use crate::common::{TestServer, run};
+use crate::common::mysql::MysqlServer;
+use crate::common::{TestServer, run, run_on};
 use crate::workloads::planned;
 
 /// Cells of a line, without the blanks that fill them up.
@@ -50,4 +51,52 @@ fn the_answers_are_those_of_the_specification() {
         }
     }
     assert_eq!(steps.len(), 24);
+}
+
+fn refreshing(dialect: Dialect) -> Benchmark {
+    let more = "scale = 0.01\nsteps = [\"rf1\", \"rf2\"]\nrefreshes = 100";
+    planned("tpch", more, dialect).unwrap()
+}
+
+/// Orders come under keys that the load leaves out, as many old ones go, and all keep their lines.
+fn refreshes(
+    benchmark: &Benchmark,
+    mut number: impl FnMut(&str) -> i64,
+    mut run: impl FnMut(Step),
+) {
+    let steps: Vec<_> = benchmark.phases.iter().filter_map(Phase::step).cloned().collect();
+    let [load, index, come, go] = steps.try_into().unwrap();
+    run(load);
+    run(index);
+    let mut found = |what: &str| number(&format!("SELECT COUNT(*) FROM {what}"));
+    let lines = found("lineitem");
+    assert_eq!(found("orders"), 15_000);
+    run(come);
+    let new = "lineitem WHERE l_orderkey % 32 >= 8";
+    let more = found(new);
+    assert_eq!((found("orders"), found("lineitem")), (16_500, lines + more));
+    run(go);
+    assert_eq!((found("orders"), found("lineitem"), found(new)), (15_000, lines, more));
+    assert_eq!(found("orders WHERE o_orderkey % 32 >= 8"), 1_500);
+    let alone = "orders LEFT JOIN lineitem ON l_orderkey = o_orderkey WHERE l_orderkey IS NULL";
+    assert_eq!(found(alone), 0);
+}
+
+#[test]
+fn orders_come_and_go_in_postgres() {
+    let mut server = TestServer::of("postgres@14.3");
+    let benchmark = refreshing(Dialect::postgres(14));
+    benchmark.setup.iter().for_each(|statement| server.sql(statement));
+    let target = server.target();
+    let run = |step: Step| assert_eq!(run_on(step, target.clone()).fatal, None);
+    refreshes(&benchmark, |sql| server.number(sql), run);
+}
+
+#[test]
+fn orders_come_and_go_in_mysql() {
+    let server = MysqlServer::of("mysql@8.0.31");
+    let benchmark = refreshing(Dialect::mysql(StorageEngine::InnoDb));
+    benchmark.setup.iter().for_each(|statement| server.sql(statement));
+    let run = |step: Step| assert_eq!(run_on(step, server.target()).fatal, None);
+    refreshes(&benchmark, |sql| server.number(sql), run);
 }

@@ -13,7 +13,7 @@ fn systems_give_the_same_answers() {
             &["tpch", "-v", "old=postgres@13.7", "-v", "new=postgres@14.3"][..],
             &["-v", "my=mysql@8.0.31"],
             &["--scale", "0.01", "--substitutions", "2", "--clients", "2"],
-            &["--steps", "q1,q6,q7,q8,q9,q13", "--seconds", "1", "--blocks", "1"],
+            &["--steps", "q1,q6,q7,q8,q9,q13,rf1,rf2", "--seconds", "1", "--blocks", "1"],
         ]
         .concat(),
     );
@@ -28,7 +28,7 @@ fn systems_give_the_same_answers() {
     let mut steps: Vec<&str> = comparisons.iter().map(|it| it["step"].as_str().unwrap()).collect();
     steps.sort_unstable();
     steps.dedup();
-    assert_eq!(steps, ["q1", "q13", "q6", "q7", "q8", "q9"]);
+    assert_eq!(steps, ["q1", "q13", "q6", "q7", "q8", "q9", "rf1", "rf2"]);
     place.assert_nothing_left();
 }
 

@@ -1,10 +1,11 @@
-//! Decision-support queries derived from TPC-H: eight tables, and 22 queries that only read.
+//! Decision support derived from TPC-H: eight tables, 22 queries that only read, and two refresh
+//! functions.
 //!
-//! Data is that of dbgen, texts and their values are those of the specification. There are no
-//! refresh functions, and no power or throughput metric. So results are not comparable with
-//! published results of TPC-H.
+//! Data is that of dbgen, texts and their values are those of the specification. There is no power
+//! or throughput metric. So results are not comparable with published results of TPC-H.
 
 mod queries;
+mod refresh;
 mod tables;
 mod values;
 
@@ -38,6 +39,7 @@ pub fn benchmark(plan: &TpchPlan, dialect: Dialect) -> Result<Benchmark, Error> 
         match query(plan, name) {
             Some(query) => phases.push(Phase::Step(step(&asked, &query, sql))),
             None if name == "load" => phases.push(Phase::Step(load(plan))),
+            None if name != "index" => phases.push(Phase::Step(refresh::step(plan, name))),
             None => {
                 let index = Step::index(name, plan.clients, tables::index(sql));
                 phases.extend([Phase::Step(index), Phase::Settle { rows: None }]);

@@ -8,6 +8,7 @@ use tpchgen::generators::{
     PartSuppGenerator, RegionGenerator, SupplierGenerator,
 };
 
+use super::refresh::NEW;
 use crate::copy::Generated;
 use crate::dialect::Sql;
 
@@ -121,8 +122,21 @@ pub(crate) fn rows(of: &Generated) -> Box<dyn Iterator<Item = String> + Send> {
         "customer" => lines(CustomerGenerator::new(scale, part, parts).iter()),
         "orders" => lines(OrderGenerator::new(scale, part, parts).iter()),
         "lineitem" => lines(LineItemGenerator::new(scale, part, parts).iter()),
+        "new orders" => {
+            Box::new(lines(OrderGenerator::new(scale, part, parts).iter()).map(renewed))
+        }
+        "new lineitem" => {
+            Box::new(lines(LineItemGenerator::new(scale, part, parts).iter()).map(renewed))
+        }
         _ => Box::new(std::iter::empty()),
     }
+}
+
+/// A row of an order under the key of a new one.
+fn renewed(line: String) -> String {
+    let key: Option<(u64, &str)> =
+        line.split_once('\t').and_then(|(key, rest)| Some((key.parse().ok()?, rest)));
+    key.map_or_else(String::new, |(key, rest)| format!("{}\t{rest}", key + NEW))
 }
 
 /// dbgen ends each field with a bar. No field has a bar, a tab or a backslash.

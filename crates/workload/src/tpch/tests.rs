@@ -52,6 +52,37 @@ fn clients_share_the_tables() {
     assert_eq!(parts, wanted);
 }
 
+/// New orders have the keys next to those of the load; old ones are removed by the keys they have.
+#[test]
+fn refresh_functions_know_the_keys() {
+    let plan = TpchPlan { refreshes: 30, ..small() };
+    let [new, old] = ["rf1", "rf2"].map(|name| refresh::step(&plan, name));
+    for step in [&new, &old] {
+        let stream = &step.streams[0];
+        assert_eq!((stream.requests.len(), stream.operations_per_round), (62, 15));
+        assert_eq!(stream.end, crate::step::End::Rounds(30));
+    }
+    let keys = |table: &str, part: u32| -> Vec<u64> {
+        let table = table.to_owned();
+        let of = crate::copy::Generated { by: Generator::Tpch, table, scale: 1, part, parts: 1000 };
+        rows(&of).map(|row| row.split('\t').next().unwrap().parse().unwrap()).collect()
+    };
+    for set in [1, 2, 30] {
+        let loaded = keys("orders", set);
+        let renewed: Vec<u64> = loaded.iter().map(|key| key + 8).collect();
+        assert_eq!((loaded.len(), keys("new orders", set)), (15, renewed.clone()));
+        let mut lines = keys("new lineitem", set);
+        lines.dedup();
+        assert_eq!(lines, renewed);
+        assert!(loaded.iter().all(|key| key % 32 < 8));
+        let (low, high) = (loaded[0], loaded[14]);
+        let removes = |at: u32| old.streams[0].requests[at as usize].to_string();
+        let between = format!("BETWEEN {low} AND {high} AND");
+        assert!(removes(set - 1).contains(&between), "{}, {between}", removes(set - 1));
+        assert!(removes(set + 29).starts_with("DELETE FROM orders"), "{}", removes(set + 29));
+    }
+}
+
 #[test]
 fn each_query_is_a_kind_on_indexed_tables() {
     let catalogue = catalogue(&small(), Dialect::postgres(16)).unwrap();

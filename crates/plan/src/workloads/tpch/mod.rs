@@ -8,22 +8,24 @@ use crate::key::{CommandOption, Form, Key, Keyed};
 use crate::kind::{number, time};
 use crate::problem::Problems;
 use crate::step::StepKey;
-use plan::NAMES;
+use plan::{NAMES, REFRESHES};
 
 pub use plan::{Scale, TPCH_STEPS, TpchPlan};
 
 #[rustfmt::skip] // A table.
-const OPTIONS: [CommandOption; 6] = [
+const OPTIONS: [CommandOption; 7] = [
     CommandOption { key: "scale", name: "scale", value: "FACTOR", form: Form::Number,
         help: "Scale factor: 1 is 8.7 million rows, some 1 GB [default: 1]" },
     CommandOption { key: "substitutions", name: "substitutions", value: "N", form: Form::Count,
         help: "Sets of values that each query runs with, in turn [default: 1]" },
     CommandOption { key: "steps", name: "steps", value: "STEP,…", form: Form::Names,
-        help: "Steps in order, such as q1,q6 [default: all]" },
+        help: "Steps in order, such as q1,q6 [default: all but rf1 and rf2]" },
     CommandOption { key: "clients", name: "clients", value: "N", form: Form::Count,
         help: "Clients that load, and that send a query at the same time [default: 1]" },
     CommandOption { key: "seconds", name: "seconds", value: "S", form: Form::Count,
         help: "Seconds of each query; it runs at least once [default: 5]" },
+    CommandOption { key: "refreshes", name: "refreshes", value: "N", form: Form::Count,
+        help: "Thousandths of the orders that rf1 adds and rf2 removes [default: 50]" },
     CommandOption { key: "timeout", name: "timeout", value: "TIME", form: Form::Name,
         help: "How long one execution may take, such as 5m [default: any time]" },
 ];
@@ -39,12 +41,15 @@ impl Keyed for TpchPlan {
             Key::whole("substitutions", &mut self.substitutions, 1..101).note("sets of values")
                 .means("sets of values that each query runs with, in turn; for the first, the \
                         specification gives the answers"),
-            Key::steps(&mut self.steps, NAMES).usual("all")
+            Key::steps(&mut self.steps, NAMES).usual("all but `rf1`, `rf2`")
                 .means("the steps to run; `load` and `index` are the first, and added if missing"),
             Key::whole("clients", &mut self.clients, 1..10_001)
                 .means("clients that load, and that send a query at the same time"),
             Key::whole("seconds", &mut self.seconds, 1..10_000_001).unit("s")
                 .means("duration of each query, which runs at least once"),
+            Key::whole("refreshes", &mut self.refreshes, 1..1001)
+                .means("sets of orders that `rf1` adds and `rf2` removes; each is a thousandth of \
+                        all orders"),
             Key::optional("timeout", &mut self.timeout, time()).shown(shown)
                 .means("how long one execution may take: `\"5m\"`; a query that takes longer fails"),
         ]
@@ -72,12 +77,15 @@ impl Family for TpchPlan {
         &LOADS
     }
 
-    /// One: a server carries all queries, which only read.
+    /// One: queries only read, and refresh functions run where the plan puts them.
     fn sequences(&self) -> Vec<Sequence> {
-        let step = |name: &String| PlannedStep {
-            key: StepKey::new(name, self.clients),
-            timed: !LOADS.contains(&name.as_str()),
-            ..PlannedStep::default()
+        let step = |name: &String| {
+            let refreshes = REFRESHES.contains(&name.as_str());
+            PlannedStep {
+                key: StepKey::new(name, if refreshes { 1 } else { self.clients }),
+                timed: !refreshes && !LOADS.contains(&name.as_str()),
+                ..PlannedStep::default()
+            }
         };
         vec![Sequence { key: SequenceKey::ONLY, steps: self.steps.iter().map(step).collect() }]
     }
@@ -85,6 +93,10 @@ impl Family for TpchPlan {
     fn clear_steps(&mut self) {
         self.steps.clear();
         self.clients = TpchPlan::default().clients;
+    }
+
+    fn key_of_rows(&self, step: &str) -> Option<&'static str> {
+        REFRESHES.contains(&step).then_some("refreshes")
     }
 
     fn seconds(&mut self) -> Vec<&mut u32> {
@@ -104,7 +116,9 @@ mod tests {
 
     #[test]
     fn what_is_written_says_the_same() {
-        let plan = parsed("scale = 0.05\nsteps = [\"q6\", \"q1\"]\nclients = 2\ntimeout = \"5m\"");
+        let section =
+            "scale = 0.05\nsteps = [\"q6\", \"rf2\", \"q1\"]\nclients = 2\ntimeout = \"5m\"";
+        let plan = parsed(section);
         let plan = plan.unwrap();
         let WorkloadPlan::Tpch(tpch) = &plan.workload else { panic!("{plan:?}") };
         assert_eq!((tpch.scale, tpch.scale.factor()), (Scale(5), 0.05));
@@ -113,7 +127,13 @@ mod tests {
         assert_eq!(written.workload, plan.workload, "{}", plan.to_toml());
         let steps = plan.workload.sequences().remove(0).steps;
         let steps: Vec<_> = steps.iter().map(|it| (&*it.key.name, it.key.dop, it.timed)).collect();
-        let expected = [("load", 2, false), ("index", 2, false), ("q6", 2, true), ("q1", 2, true)];
+        let expected = [
+            ("load", 2, false),
+            ("index", 2, false),
+            ("q6", 2, true),
+            ("rf2", 1, false),
+            ("q1", 2, true),
+        ];
         assert_eq!(steps, expected);
         assert_eq!(parsed("").unwrap().workload.sequences()[0].steps.len(), 24);
     }

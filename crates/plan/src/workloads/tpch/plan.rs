@@ -7,11 +7,14 @@ use serde::{Serialize, Serializer};
 
 use crate::key::StepNames;
 
-/// The steps, in their usual order.
-pub const TPCH_STEPS: [&str; 24] = [
+/// The steps, in their usual order. The last two are not usual.
+pub const TPCH_STEPS: [&str; 26] = [
     "load", "index", "q1", "q2", "q3", "q4", "q5", "q6", "q7", "q8", "q9", "q10", "q11", "q12",
-    "q13", "q14", "q15", "q16", "q17", "q18", "q19", "q20", "q21", "q22",
+    "q13", "q14", "q15", "q16", "q17", "q18", "q19", "q20", "q21", "q22", "rf1", "rf2",
 ];
+
+/// The refresh functions: new orders come, and old ones go.
+pub(super) const REFRESHES: [&str; 2] = ["rf1", "rf2"];
 
 pub(super) const NAMES: StepNames = StepNames { known: &TPCH_STEPS, aliases: &[], suffixes: false };
 
@@ -28,19 +31,22 @@ pub struct TpchPlan {
     pub clients: u32,
     /// Seconds of each query.
     pub seconds: u32,
+    /// Sets of orders that a refresh function adds or removes, 1 to 1000.
+    pub refreshes: u32,
     /// How long one execution may take.
     pub timeout: Option<Duration>,
 }
 
 impl Default for TpchPlan {
-    /// All steps at scale factor 1, one client, 5 s.
+    /// All steps but the refresh functions at scale factor 1, one client, 5 s.
     fn default() -> Self {
         TpchPlan {
             scale: Scale(100),
             substitutions: 1,
-            steps: TPCH_STEPS.map(str::to_owned).into(),
+            steps: TPCH_STEPS[..24].iter().map(|step| (*step).to_owned()).collect(),
             clients: 1,
             seconds: 5,
+            refreshes: 50,
             timeout: None,
         }
     }

@@ -1,0 +1,88 @@
+//! The refresh functions (clauses 2.6 and 2.7): new orders come, and old ones go.
+//!
+//! A set is a thousandth of the orders. Those that come are orders of the load under keys that it
+//! leaves out: dbgen uses 8 of 32 keys, and the next 8 are for new orders.
+
+use plan::TpchPlan;
+
+use crate::class::{Class, Effect};
+use crate::copy::{Content, Copy, Generated, Generator};
+use crate::request::{Expect, Request, Statement};
+use crate::step::{Action, End, Step, Stream};
+
+/// Number of sets that make up all orders.
+pub(super) const SETS: u32 = 1000;
+/// What is added to a key for a new order.
+pub(super) const NEW: u64 = 8;
+
+// It only adds, but a transaction is too long for slices of running servers.
+const NEW_SALES: Class = Class::new("new-sales", "new sales", "orders", Effect::Changes);
+const OLD_SALES: Class = Class::new("old-sales", "old sales", "orders", Effect::Changes);
+
+/// The step of this name: `rf1` or `rf2`. Each of its transactions is a set.
+pub(super) fn step(plan: &TpchPlan, name: &str) -> Step {
+    let sets = 0..plan.refreshes;
+    let (class, first, second): (_, Vec<Request>, Vec<Request>) = match name {
+        "rf1" => (
+            NEW_SALES,
+            sets.clone().map(|set| come(plan, "orders", set)).collect(),
+            sets.map(|set| come(plan, "lineitem", set)).collect(),
+        ),
+        _ => (
+            OLD_SALES,
+            sets.clone().map(|set| go(plan, "lineitem", set)).collect(),
+            sets.map(|set| go(plan, "orders", set)).collect(),
+        ),
+    };
+    let plain = |text| Request::from(Statement::plain(text, Expect::Success));
+    let (one, all) = (first.len(), first.len() + second.len());
+    let stream = Stream {
+        requests: [first, second, vec![plain("BEGIN"), plain("COMMIT")]].concat(),
+        actions: vec![
+            Action::Run(all),
+            Action::InTurn((0..one).collect()),
+            Action::InTurn((one..all).collect()),
+            Action::Run(all + 1),
+        ],
+        operations_per_round: orders(plan),
+        end: End::Rounds(plan.refreshes.into()),
+        ..Stream::new(0, class.clone())
+    };
+    Step::new(name, 1, class, vec![stream])
+}
+
+/// The orders of a set.
+fn orders(plan: &TpchPlan) -> u64 {
+    15 * u64::from(plan.scale.0)
+}
+
+/// The key of an order of the load, by its number from 1 (dbgen's `mk_sparse`).
+fn key(number: u64) -> u64 {
+    number >> 3 << 5 | number & 7
+}
+
+/// Adds the new orders of a set, or their lines.
+fn come(plan: &TpchPlan, table: &str, set: u32) -> Request {
+    let made = Generated {
+        by: Generator::Tpch,
+        table: format!("new {table}"),
+        scale: plan.scale.0,
+        part: set + 1,
+        parts: SETS,
+    };
+    Request::Copy(Copy { table: table.to_owned(), content: Content::Generated(made) })
+}
+
+/// Removes the old orders of a set, or their lines. New ones may lie between them.
+fn go(plan: &TpchPlan, table: &str, set: u32) -> Request {
+    let first = u64::from(set) * orders(plan) + 1;
+    let (low, high) = (key(first), key(first + orders(plan) - 1));
+    let (column, expect) = match table {
+        "orders" => ("o_orderkey", Expect::affected(orders(plan))),
+        _ => ("l_orderkey", Expect::Success),
+    };
+    let text = format!(
+        "DELETE FROM {table} WHERE {column} BETWEEN {low} AND {high} AND {column} % 32 < {NEW}"
+    );
+    Statement::plain(text, expect).into()
+}
