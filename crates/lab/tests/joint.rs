@@ -165,6 +165,27 @@ fn slices_that_are_too_short_do_not_count() {
     assert_eq!(text.matches("set a larger slice_ms in the plan").count(), 2, "{text}");
 }
 
+/// Inserts that take longer than the longest slices of the first block, which can't run again.
+#[test]
+fn a_step_that_writes_gets_longer_slices_in_the_next_block() {
+    let mut site = Site::new();
+    site.world.set_delay(|_, _| Duration::from_millis(170));
+    let steps = "rows = 2000\nsteps = [\"l.i0\"]";
+    site.run(&Site::plan(&["a", "b"], "blocks = 2\npairing = \"slices\"", steps)).unwrap();
+    let trials = site.finished();
+    let (first, second) = trials.split_at(2);
+    for trial in first {
+        let found = |name: &str| site.metric(trial, "l.i0", name);
+        assert_eq!((found("o/s"), found("slice.rounds")), (None, None));
+        assert_eq!((found("slice.ms"), found("slice.settled")), (Some(160.0), Some(0.0)));
+    }
+    for trial in second {
+        assert!(site.metric(trial, "l.i0", "o/s").is_some_and(|rate| rate > 0.0));
+        let lengths = site.series(trial, "l.i0", "slice.length");
+        assert!(lengths.iter().all(|ms| [160.0, 320.0, 640.0].contains(ms)), "{lengths:?}");
+    }
+}
+
 /// The second start of `b` is that of its trial: one query takes longer than the step.
 #[test]
 fn a_server_that_stands_still_is_not_measured_again() {

@@ -259,6 +259,12 @@ fn records(
 ) -> (Vec<StepRecord>, Option<Fault>) {
     let (step, servers) = (&how.step, attempts.len());
     let mut fault = ran.fault;
+    let too_short = !how.frozen && fault.is_none() && how.is_too_short(&outcomes(&ran.measured));
+    if too_short && how.slicing.chooses_lengths() {
+        // It is no failure: further blocks use longer ones.
+        let unfit = ran.measured.iter_mut().filter(|measured| measured.outcome.unfit);
+        unfit.for_each(|measured| measured.outcome.fatal = None);
+    }
     let mut records = Vec::new();
     let afters = if fault.is_none() { at_once(attempts.iter_mut(), after) } else { Vec::new() };
     let mut afters = afters.into_iter();
@@ -287,56 +293,79 @@ fn records(
     let reads = only_reads(step);
     let kept: Vec<Kept> =
         outcomes.iter().enumerate().map(|(at, outcome)| keep(&seen, at, outcome, reads)).collect();
-    let mut length = how.ms.map(|ms| (ms, true));
-    let mut counts = true;
-    let running = Some(step).filter(|_| !how.frozen);
-    let needed =
-        running.and_then(|step| how.slicing.in_vain(step, records.iter().map(Need::of_record)));
     let slices = if how.frozen { "in frozen slices" } else { "in slices" };
     let mut notes = vec![format!("{slices} with all variants: {}", how.why)];
     notes.extend(ran.found.notes);
-    let mut warnings = Vec::new();
-    if fault.is_some() {
+    let found = match fault {
         // There is nothing to learn from it.
-    } else if let Some(needed) = needed {
-        length = None;
+        Some(_) => Length { settled: how.ms.map(|ms| (ms, true)), ..Length::default() },
+        None => length(conditions, how, too_short, &records, (&outcomes, &kept)),
+    };
+    notes.extend(found.note);
+    let elapsed: f64 = outcomes.iter().map(|outcome| loaded(outcome)).sum();
+    let watching = seen.cost_us as f64 / 1e6 / elapsed;
+    for ((record, outcome), kept) in records.iter_mut().zip(&outcomes).zip(&kept) {
+        record.notes.extend(notes.iter().chain(&seen.notes).cloned());
+        record.warnings.extend(found.warning.clone());
+        if let Some((ms, settled)) = found.settled {
+            record.add(metrics::SLICE_MS.name, ms);
+            record.add(metrics::SLICE_SETTLED.name, f64::from(u8::from(settled)));
+            if !too_short {
+                fill(record, outcome, kept, watching);
+            }
+        }
+        if too_short {
+            let rates = [metrics::OPS.name, metrics::MEGABYTES.name];
+            record.metrics.retain(|(name, _)| !rates.contains(&name.as_str()));
+        }
+    }
+    (records, fault)
+}
+
+/// What a block found out about the length of slices.
+#[derive(Default)]
+struct Length {
+    /// The length in ms, and whether later blocks use it; `None` if these slices are in vain.
+    settled: Option<(f64, bool)>,
+    note: Option<String>,
+    warning: Option<Warning>,
+}
+
+fn length(
+    conditions: &Conditions<'_>,
+    how: &SlicedStep<'_>,
+    too_short: bool,
+    records: &[StepRecord],
+    (outcomes, kept): (&[&Outcome], &[Kept]),
+) -> Length {
+    let step = &how.step;
+    let needs = || records.iter().map(Need::of_record);
+    if !how.frozen
+        && let Some(needed) = how.slicing.in_vain(step, needs())
+    {
         let text = format!(
             "a server and its clients needed only {}: the step runs {} in the next block, and these \
              slices don't count",
             needed.text(step),
             how.slicing.otherwise(step)
         );
-        warnings.push(Warning::new("not-cpu-bound", text));
-    } else if running.is_some() && how.is_too_short(&outcomes) {
+        let warning = Some(Warning::new("not-cpu-bound", text));
+        return Length { warning, ..Length::default() };
+    }
+    if too_short {
         let longest = how.lengths.iter().max().copied().unwrap_or_default();
-        length = Some((how.ms.unwrap_or(longest.as_secs_f64() * 1000.0), false));
-        counts = false;
-        warnings.push(how.warning_of_short_slices());
-    } else if how.ms.is_none() {
-        let rates: Vec<&[f64]> = kept.iter().map(|kept| &*kept.rates).collect();
-        let remedy = conditions.plan().lengthening(&step.key.name);
-        let (ms, settled, text) = choose(&trials(&outcomes, &rates), remedy.as_deref());
-        length = Some((ms, settled));
-        conditions.tell(Event::Note(format!("  {}: {text}", step.key.name)));
-        notes.push(text);
+        let ms = how.ms.unwrap_or(longest.as_secs_f64() * 1000.0);
+        let warning = Some(how.warning_of_short_slices());
+        return Length { settled: Some((ms, false)), warning, note: None };
     }
-    let elapsed: f64 = outcomes.iter().map(|outcome| loaded(outcome)).sum();
-    let watching = seen.cost_us as f64 / 1e6 / elapsed;
-    for ((record, outcome), kept) in records.iter_mut().zip(&outcomes).zip(&kept) {
-        record.notes.extend(notes.iter().chain(&seen.notes).cloned());
-        record.warnings.extend(warnings.iter().cloned());
-        if let Some((ms, settled)) = length {
-            record.add(metrics::SLICE_MS.name, ms);
-            record.add(metrics::SLICE_SETTLED.name, f64::from(u8::from(settled)));
-            if counts {
-                fill(record, outcome, kept, watching);
-            } else {
-                let rates = [metrics::OPS.name, metrics::MEGABYTES.name];
-                record.metrics.retain(|(name, _)| !rates.contains(&name.as_str()));
-            }
-        }
+    if let Some(ms) = how.ms {
+        return Length { settled: Some((ms, true)), ..Length::default() };
     }
-    (records, fault)
+    let rates: Vec<&[f64]> = kept.iter().map(|kept| &*kept.rates).collect();
+    let remedy = conditions.plan().lengthening(&step.key.name);
+    let (ms, settled, text) = choose(&trials(outcomes, &rates), remedy.as_deref());
+    conditions.tell(Event::Note(format!("  {}: {text}", step.key.name)));
+    Length { settled: Some((ms, settled)), note: Some(text), warning: None }
 }
 
 /// The error of a step that failed on one of several servers.
