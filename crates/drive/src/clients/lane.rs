@@ -109,7 +109,7 @@ impl Lane {
         self.tally.late += u64::from(limit.is_some_and(|limit| time > limit));
     }
 
-    /// Its user thinks until then at most.
+    /// Has its user think until `last` at most; returns `last`.
     pub fn thinks_until(&mut self, last: Moment) -> Moment {
         if let Some(player) = &mut self.player {
             player.last = last;

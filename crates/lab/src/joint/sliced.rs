@@ -339,9 +339,8 @@ fn length(
     (outcomes, kept): (&[&Outcome], &[Kept]),
 ) -> Length {
     let step = &how.step;
-    let needs = || records.iter().map(Need::of_record);
     if !how.frozen
-        && let Some(needed) = how.slicing.in_vain(step, needs())
+        && let Some(needed) = how.slicing.in_vain(step, records.iter().map(Need::of_record))
     {
         let text = format!(
             "a server and its clients needed only {}: the step runs {} in the next block, and these \

@@ -110,8 +110,13 @@ pub(super) fn index(sql: Sql) -> Vec<String> {
     INDEXES.iter().flat_map(of_table).chain(sql.analyze(&names)).collect()
 }
 
-/// The rows of a part of a table, in COPY's text format.
+/// The rows of a part of a table, in COPY's text format; of `new orders` and `new lineitem`, those
+/// of orders under the keys of new ones.
 pub(crate) fn rows(of: &Generated) -> Box<dyn Iterator<Item = String> + Send> {
+    if let Some(table) = of.table.strip_prefix("new ") {
+        let loaded = Generated { table: table.to_owned(), ..of.clone() };
+        return Box::new(rows(&loaded).map(renewed));
+    }
     let (scale, part, parts) = (Scale(of.scale).factor(), of.part as i32, of.parts as i32);
     match of.table.as_str() {
         "region" => lines(RegionGenerator::new(scale, part, parts).iter()),
@@ -122,12 +127,6 @@ pub(crate) fn rows(of: &Generated) -> Box<dyn Iterator<Item = String> + Send> {
         "customer" => lines(CustomerGenerator::new(scale, part, parts).iter()),
         "orders" => lines(OrderGenerator::new(scale, part, parts).iter()),
         "lineitem" => lines(LineItemGenerator::new(scale, part, parts).iter()),
-        "new orders" => {
-            Box::new(lines(OrderGenerator::new(scale, part, parts).iter()).map(renewed))
-        }
-        "new lineitem" => {
-            Box::new(lines(LineItemGenerator::new(scale, part, parts).iter()).map(renewed))
-        }
         _ => Box::new(std::iter::empty()),
     }
 }
