@@ -104,7 +104,7 @@ fn each_system_gets_its_own_statements_in_turns() {
     let place = Place::new();
     let variants =
         "[variants.my]\ndbms = \"mysql@5.6.24\"\n[variants.pg]\ndbms = \"postgres@17\"\n";
-    let text = plan("pairing = \"slices\"\nslice_ms = 10\nbase = \"my\"", variants);
+    let text = plan("pairing = \"slices\"\nslice_ms = 40\nbase = \"my\"", variants);
     // Long enough for slices on both.
     let (text, _) = text.split_once("steps = ").unwrap();
     let text = text.replace("rows = 3_000", "rows = 40_000");

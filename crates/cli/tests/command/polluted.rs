@@ -127,7 +127,7 @@ fn a_polluted_trial_is_broken_off_and_run_again_and_the_last_attempt_counts() {
 #[test]
 fn trials_of_servers_that_are_up_together_are_not_repeated() {
     let place = Place::new();
-    let whole = "pairing = \"slices\"\nslice_ms = 10\nrepeats = 1";
+    let whole = "pairing = \"slices\"\nslice_ms = 40\nrepeats = 1";
     let text = plan(
         BOTH,
         &format!("steal_limit = 0.05\n{whole}"),
@@ -146,7 +146,7 @@ fn what_is_stolen_from_slices_repeats_nothing_and_is_told() {
     let place = Place::new();
     let text = plan(
         BOTH,
-        "steal_limit = 0.05\nrepeats = 1\npairing = \"slices\"\nslice_ms = 10",
+        "steal_limit = 0.05\nrepeats = 1\npairing = \"slices\"\nslice_ms = 40",
         "rows = 60000\nsteps = [\"l.i0\"]",
     );
     let Some(ran) = run_robbed(&place, &text) else { return };
