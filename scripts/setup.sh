@@ -297,6 +297,7 @@ if [ "$purpose" = validate ]; then
     have xz || packages+=(xz-utils)
     have perl || packages+=(perl)
     have ccache || packages+=(ccache)
+    have patchelf || packages+=(patchelf)
     have valgrind || packages+=(valgrind)
     install_packages "${packages[@]}"
     fetch_source

@@ -1,18 +1,10 @@
 //! Who was right how often: the tables.
 
-use std::fmt::Write;
-use std::time::Duration;
-
-use anyhow::{Result, ensure};
 use judge::{CONFIDENCE, Verdict, binomial_interval, t_quantile};
 
-use super::builds::{BUILDS, Build};
-use super::contenders::{Call, Practice, Score, score};
+use super::builds::Build;
+use super::calls::{Call, Score, score};
 use super::live::{Case, Run};
-use super::recording::{Recording, Trials};
-
-/// Machine time of each experiment of usual practice.
-pub const BUDGET: Duration = Duration::from_secs(60);
 
 /// The numbers of right, wrong and undecided calls.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -34,17 +26,6 @@ impl Tally {
         })
     }
 
-    /// `10 | 9 | 0 | 1 | 0% to 31%`: all, right, wrong, undecided, and the 95% interval of the
-    /// share of wrong ones (Clopper and Pearson).
-    fn cells(self) -> [String; 5] {
-        let Self { all, right, wrong } = self;
-        let (low, high) = binomial_interval(wrong, all, CONFIDENCE);
-        let share = |share: f64| format!("{:.0}%", 100.0 * share);
-        let interval = format!("{} to {}", share(low), share(high));
-        let count = |count: usize| count.to_string();
-        [count(all), count(right), count(wrong), count(all - right - wrong), interval]
-    }
-
     /// The bound on the share of wrong calls with 95% confidence.
     fn wrong_at_most(self) -> f64 {
         binomial_interval(self.wrong, self.all, 2.0 * CONFIDENCE - 1.0).1
@@ -52,19 +33,20 @@ impl Tally {
 }
 
 /// Runs of the same case, with the median and the largest of their minutes.
-fn live_table(live: &[Run]) -> String {
+pub fn table_of(live: &[Run]) -> String {
     let mut cases: Vec<Case> = live.iter().map(|run| run.case).collect();
     cases.sort_unstable();
     cases.dedup();
     let row = |case: Case| {
         let runs = || live.iter().filter(|run| run.case == case);
-        let build = &BUILDS[case.build];
+        let build = case.build();
         let count = |of: &dyn Fn(&Call) -> bool| runs().filter(|run| of(&run.call)).count();
         let verdict = |wanted: Verdict| count(&|call| call.verdict == wanted).to_string();
         let logs: Vec<f64> = runs().map(|run| run.call.ratio.ln()).collect();
         let minutes: Vec<f64> = runs().map(|run| run.call.seconds / 60.0).collect();
         let tally = Tally::of(build, runs().map(|run| &run.call));
         vec![
+            build.subject.shown.to_owned(),
             case.condition.to_string(),
             planted(build),
             measured(&logs),
@@ -81,7 +63,7 @@ fn live_table(live: &[Run]) -> String {
         ]
     };
     table(
-        "machine | planted | measured | budget | runs | regression | equivalent | inconclusive \
+        "step | machine | planted | measured | budget | runs | regression | equivalent | inconclusive \
          | improvement | a difference is confirmed | wrong, at most | minutes: median | most",
         cases.into_iter().map(row),
     )
@@ -99,78 +81,10 @@ fn measured(logs: &[f64]) -> String {
     })
 }
 
-/// The results of usual practice in the same time.
-fn practice_table(recording: &Recording) -> String {
-    let budget = BUDGET.as_secs_f64();
-    let rows =
-        BUILDS.iter().zip(&recording.pairs).enumerate().flat_map(|(place, (build, pairs))| {
-            let log = |trials: &Trials| {
-                Some((judge::mean(&trials.variant)? / judge::mean(&trials.base)?).ln())
-            };
-            let logs: Vec<f64> = pairs.iter().filter_map(log).collect();
-            Practice::ALL.map(|practice| {
-                let calls = practice.calls(recording, place, build, budget);
-                let load = format!("{} s", practice.seconds(recording, budget));
-                let first = [planted(build), measured(&logs), practice.name.to_owned(), load];
-                [&first[..], &Tally::of(build, calls.iter()).cells()].concat()
-            })
-        });
-    table(
-        "planted | measured | practice | load of a trial | experiments | right | wrong | undecided \
-         | wrong: 95% interval",
-        rows,
-    )
-}
-
-/// Checks that a recording has an experiment of every practice and build. Otherwise its table would
-/// be empty, after hours of recording.
-pub fn complete(recording: &Recording) -> Result<()> {
-    let budget = BUDGET.as_secs_f64();
-    for (place, build) in BUILDS.iter().enumerate() {
-        for practice in Practice::ALL {
-            ensure!(
-                !practice.calls(recording, place, build, budget).is_empty(),
-                "on the {} machine, there is no experiment of \"{}\" with {}: it takes {} blocks \
-                 of trials with {} s of load each, recorded are {} with at least {} s; record anew \
-                 with a longer --seconds, or more --blocks",
-                recording.condition,
-                practice.name,
-                build.name,
-                practice.trials,
-                practice.seconds(recording, budget),
-                recording.pairs[place].len(),
-                recording.seconds,
-            );
-        }
-    }
-    Ok(())
-}
-
-/// All tables as Markdown, with the recordings that they rest on.
-pub fn document(recordings: &[Recording], live: &[Run]) -> String {
-    let mut text = String::new();
-    if !live.is_empty() {
-        let _ = write!(text, "### steelyard: live runs\n\n{}\n", live_table(live));
-    }
-    for recording in recordings {
-        let _ = write!(
-            text,
-            "### Usual practice, {} machine\n\nExperiments of {} each, from {} blocks of trials; \
-             besides its load, a trial takes\n{:.1} s.\n\n{}\n",
-            recording.condition,
-            plan::format_duration(BUDGET),
-            recording.pairs.iter().map(Vec::len).max().unwrap_or_default(),
-            recording.fixed,
-            practice_table(recording),
-        );
-    }
-    text
-}
-
 /// `−2% (margin 1%)`.
 fn planted(build: &Build) -> String {
     let sign = if build.slower == 0 { "" } else { "−" };
-    format!("{sign}{}% (margin {:.0}%)", build.slower, 100.0 * build.margin)
+    format!("{sign}{}% (margin {:.0}%)", build.slower, 100.0 * build.margin())
 }
 
 /// A table in Markdown.
@@ -182,35 +96,21 @@ fn table(head: &str, rows: impl Iterator<Item = Vec<String>>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::builds::Condition;
-    use super::*;
+    use std::time::Duration;
 
-    #[test]
-    fn a_recording_without_an_experiment_is_refused() {
-        let recording = |blocks, seconds| {
-            let trials = Trials { base: vec![1e5; seconds], variant: vec![1e5; seconds] };
-            let pairs = vec![vec![trials; blocks]; BUILDS.len()];
-            Recording { condition: Condition::Quiet, pairs, fixed: 0.9, seconds }
-        };
-        assert!(complete(&recording(6, 29)).is_ok());
-        let short = complete(&recording(60, 28)).unwrap_err().to_string();
-        let words = ["\"one run each\" with same", "with 29 s", "at least 28 s", "--seconds"];
-        assert!(words.iter().all(|word| short.contains(word)), "{short}");
-        let few = complete(&recording(5, 40)).unwrap_err().to_string();
-        assert!(few.contains("takes 6 blocks") && few.contains("recorded are 5"), "{few}");
-    }
+    use super::super::builds::{BUILDS, Condition};
+    use super::*;
 
     #[test]
     fn shares_have_intervals() {
         use judge::Verdict::{Equivalent, Inconclusive, Regression};
         let call = |verdict| Call { verdict, ratio: 0.95, confirmed: true, seconds: 30.0 };
         let calls = [Regression, Regression, Equivalent, Inconclusive].map(call);
-        let cells = Tally::of(&BUILDS[2], calls.iter()).cells();
-        assert_eq!(cells, ["4", "2", "1", "1", "1% to 81%"]);
+        let tally = Tally::of(&BUILDS[2], calls.iter());
+        assert_eq!(tally, Tally { all: 4, right: 2, wrong: 1 });
         // The rule: 1 - 0.05^(1/40).
         let all = Tally { all: 40, right: 40, wrong: 0 };
         assert!((all.wrong_at_most() - (1.0 - 0.05_f64.powf(1.0 / 40.0))).abs() < 1e-9);
-        assert_eq!(Tally::default().cells()[4], "0% to 100%");
         assert_eq!(planted(&BUILDS[1]), "−2% (margin 1%)");
         assert_eq!(measured(&[0.0, 0.0]), "1.000 (1.000 to 1.000)");
     }
@@ -226,14 +126,14 @@ mod tests {
         };
         let quiet = [18.0, 24.0, 60.0].map(|s| run(Condition::Quiet, Verdict::Regression, s));
         let loaded = run(Condition::Loaded, Verdict::Inconclusive, 30.0);
-        let table = live_table(&[&quiet[..], &[loaded]].concat());
+        let table = table_of(&[&quiet[..], &[loaded]].concat());
         let rows: Vec<&str> = table.lines().skip(2).collect();
         let measured = "0.950 (0.950 to 0.950)";
         assert_eq!(
             rows,
             [
-                format!("| quiet | −5% (margin 2%) | {measured} | 2m | 3 | 3 | 0 | 0 | 0 | 3 | 63.2% | 0.4 | 1.0 |"),
-                "| loaded | −5% (margin 2%) | 0.950 | 2m | 1 | 0 | 0 | 1 | 0 | 1 | 95.0% | 0.5 | 0.5 |".to_owned(),
+                format!("| PostgreSQL, `l.i0` | quiet | −5% (margin 2%) | {measured} | 2m | 3 | 3 | 0 | 0 | 0 | 3 | 63.2% | 0.4 | 1.0 |"),
+                "| PostgreSQL, `l.i0` | loaded | −5% (margin 2%) | 0.950 | 2m | 1 | 0 | 0 | 1 | 0 | 1 | 95.0% | 0.5 | 0.5 |".to_owned(),
             ]
         );
     }

@@ -11,9 +11,9 @@ use plan::format_duration;
 use report::Which;
 use store::Store;
 
-use super::builds::{BUILDS, Condition, build_named, variant_of};
+use super::builds::{BUILDS, Build, Condition, build_named};
+use super::calls::Call;
 use super::competing::Competing;
-use super::contenders::Call;
 use super::plans;
 use super::steelyard::Steelyard;
 
@@ -24,6 +24,12 @@ pub struct Case {
     /// Place in [`BUILDS`].
     pub build: usize,
     pub budget: Duration,
+}
+
+impl Case {
+    pub fn build(self) -> &'static Build {
+        &BUILDS[self.build]
+    }
 }
 
 /// The outcome of a run.
@@ -38,7 +44,7 @@ pub struct Run {
 }
 
 const HEADER: &str =
-    "condition\tbuild\tbudget\tverdict\tratio\tlow\thigh\texcludes 1\trestarts\tseconds";
+    "condition\tbuild\trounds\tbudget\tverdict\tratio\tlow\thigh\texcludes 1\trestarts\tseconds";
 
 /// Runs until `live.tsv` has this many lines of this case.
 pub fn live(directory: &Path, steelyard: &Steelyard, case: Case, runs: usize) -> Result<()> {
@@ -52,7 +58,7 @@ pub fn live(directory: &Path, steelyard: &Steelyard, case: Case, runs: usize) ->
         let _load = loaded.then(|| Competing::start(done as u64)).transpose()?;
         let results = directory.join(format!("{}-live", case.condition));
         let budget = format_duration(case.budget);
-        let plan = plans::live(directory, &BUILDS[case.build]);
+        let plan = plans::live(directory, case.build());
         steelyard.run("run", &plan, &results, &["--quiet", "--budget", &budget])?;
         let run = latest(&results, case)?;
         println!("{}", run.line());
@@ -65,8 +71,12 @@ fn latest(results: &Path, case: Case) -> Result<Run> {
     let store = Store::open_read_only(results)?;
     let loaded = report::load(&store, Which::Newest)?;
     let judged = report::judge_results(&loaded, None, None)?;
-    let place = loaded.variant_named(variant_of(&BUILDS[case.build])).context("no such variant")?;
-    let Some(comparison) = judged.of(0, place) else { bail!("the run has nothing to compare") };
+    let build = case.build();
+    let place = loaded.variant_named(&build.variant()).context("no such variant")?;
+    let step = loaded.steps.iter().position(|step| step.key.name == build.subject.step);
+    let Some(comparison) = step.and_then(|step| judged.of(step, place)) else {
+        bail!("the run has nothing to compare")
+    };
     let trials = store.trials(loaded.experiment.id)?;
     let spans = trials.iter().filter_map(|it| Some((it.started_ms, it.ended_ms?))).collect();
     let seconds = report::covered(spans).as_secs_f64();
@@ -94,7 +104,7 @@ fn append(directory: &Path, run: &Run) -> Result<()> {
     file.sync_all().with_context(|| format!("cannot write {}", path.display()))
 }
 
-/// All runs so far.
+/// All runs so far of builds as they are now: those with other rounds of the loop don't count.
 pub fn read(directory: &Path) -> Result<Vec<Run>> {
     let path = file(directory);
     if !path.exists() {
@@ -102,16 +112,18 @@ pub fn read(directory: &Path) -> Result<Vec<Run>> {
     }
     let text = fs::read_to_string(&path)?;
     let run = |line| Run::read(line).with_context(|| format!("{}: {line}", path.display()));
-    text.lines().skip(1).map(run).collect()
+    let runs: Vec<Option<Run>> = text.lines().skip(1).map(run).collect::<Result<_>>()?;
+    Ok(runs.into_iter().flatten().collect())
 }
 
 impl Run {
     fn line(&self) -> String {
         let Call { verdict, ratio, confirmed, seconds } = self.call;
         format!(
-            "{}\t{}\t{}\t{verdict}\t{ratio:.4}\t{:.4}\t{:.4}\t{}\t{}\t{seconds:.1}",
+            "{}\t{}\t{}\t{}\t{verdict}\t{ratio:.4}\t{:.4}\t{:.4}\t{}\t{}\t{seconds:.1}",
             self.case.condition,
-            BUILDS[self.case.build].name,
+            self.case.build().name,
+            self.case.build().rounds,
             format_duration(self.case.budget),
             self.low,
             self.high,
@@ -120,11 +132,13 @@ impl Run {
         )
     }
 
-    fn read(line: &str) -> Option<Self> {
+    /// The run of a line; inside, `None` if its build had other rounds.
+    fn read(line: &str) -> Option<Option<Self>> {
         let mut fields = line.split('\t');
         let condition = fields.next()?;
         let condition = Condition::ALL.into_iter().find(|it| it.to_string() == condition)?;
         let build = build_named(fields.next()?)?;
+        let rounds: u32 = fields.next()?.parse().ok()?;
         let budget = plan::parse_duration(fields.next()?).ok()?;
         let word = fields.next()?;
         let verdicts = [Verdict::Regression, Verdict::Improvement, Verdict::Equivalent];
@@ -137,7 +151,8 @@ impl Run {
         let verdict = known.unwrap_or(Verdict::Inconclusive);
         let call = Call { verdict, ratio, confirmed, seconds };
         let case = Case { condition, build, budget };
-        Some(Self { case, call, low, high, restarts })
+        let run = Self { case, call, low, high, restarts };
+        Some((rounds == BUILDS[build].rounds).then_some(run))
     }
 }
 
@@ -168,6 +183,11 @@ mod tests {
             append(directory.path(), run).unwrap();
         }
         assert_eq!(read(directory.path()).unwrap(), [run, open]);
+        // What was measured with other rounds is of another build.
+        let text = fs::read_to_string(file(directory.path())).unwrap();
+        let other = text.replace("\t28900\t", "\t28901\t");
+        fs::write(file(directory.path()), other).unwrap();
+        assert_eq!(read(directory.path()).unwrap(), []);
         fs::write(file(directory.path()), "header\nhalf a li").unwrap();
         assert!(read(directory.path()).is_err());
     }

@@ -1,15 +1,16 @@
-//! The race: how soon do this program and usual practices find planted differences (`bench race`)?
+//! The race: how soon does this program find planted differences (`bench race`)?
 
 mod board;
 mod builds;
+mod calls;
 mod competing;
-mod contenders;
+mod function;
 mod live;
 mod plans;
-mod plant;
 mod publish;
-mod recording;
+mod source;
 mod steelyard;
+mod subjects;
 mod verify;
 
 use std::path::{Path, PathBuf};
@@ -19,7 +20,6 @@ use anyhow::{Context, Result, ensure};
 use clap::{Args, Subcommand};
 
 use builds::{BUILDS, Condition, build_named};
-use competing::Competing;
 use steelyard::Steelyard;
 
 pub use competing::burn;
@@ -39,26 +39,14 @@ pub struct RaceArgs {
 
 #[derive(Debug, Subcommand)]
 enum Part {
-    /// Make the repository of builds, build them, and count what the loops cost
+    /// Make the builds, and count what the loops cost
     Plant {
         /// Where the source of PostgreSQL 15 is
         #[arg(long, default_value = "target/sources")]
         sources: PathBuf,
-        /// Only make the repository
+        /// Only make the repository of those that are built from source
         #[arg(long)]
         only_source: bool,
-    },
-    /// Record blocks of trials of all builds, until there are this many
-    Record {
-        /// Next to a load that takes a third of a core in bursts
-        #[arg(long)]
-        loaded: bool,
-        /// Blocks of trials
-        #[arg(long, default_value_t = 60)]
-        blocks: u32,
-        /// About how many seconds the load of a trial lasts; one run each needs 29 of them
-        #[arg(long, default_value_t = 40.0)]
-        seconds: f64,
     },
     /// Run plans that design themselves, for real, until live.tsv has this many runs of this kind
     Live {
@@ -74,7 +62,7 @@ enum Part {
         #[arg(long, default_value_t = 10)]
         runs: usize,
     },
-    /// Print who is right how often: live runs, and experiments cut from recorded trials
+    /// Print how often live runs are right
     Judge {
         /// Put the tables between the markers of this file
         #[arg(long, value_name = "FILE")]
@@ -88,21 +76,13 @@ pub fn race(args: &RaceArgs) -> Result<()> {
     let steelyard = Steelyard { program: args.steelyard.clone() };
     match &args.part {
         Part::Plant { sources, only_source } => {
-            let repository = plant::plant(sources, &directory)?;
+            let repository = source::plant(sources, &directory)?;
             println!("planted: {}", repository.display());
-            if *only_source { Ok(()) } else { verify::verify(&directory, &steelyard) }
-        }
-        Part::Record { loaded, blocks, seconds } => {
-            // Ends when this does.
-            let _load = loaded.then(|| Competing::start(1)).transpose()?;
-            let results = recording::results(&directory, Condition::of(*loaded));
-            match blocks.saturating_sub(recording::blocks(&results)?) {
-                0 => Ok(()),
-                missing => {
-                    let plan = plans::trials(&directory, missing, *seconds);
-                    steelyard.run("run", &plan, &results, &[])
-                }
+            if *only_source {
+                return Ok(());
             }
+            function::plant(&directory, &steelyard)?;
+            verify::verify(&directory, &steelyard)
         }
         Part::Live { loaded, build, budget, runs } => {
             let condition = Condition::of(*loaded);
@@ -116,15 +96,8 @@ pub fn race(args: &RaceArgs) -> Result<()> {
 
 fn judge_all(directory: &Path, document: Option<&Path>) -> Result<()> {
     let live = live::read(directory)?;
-    let read = |condition| recording::read(directory, condition).transpose();
-    let recordings: Vec<_> = Condition::ALL.into_iter().filter_map(read).collect::<Result<_>>()?;
-    let nothing = recordings.is_empty() && live.is_empty();
-    ensure!(!nothing, "nothing was recorded in {}", directory.display());
-    recordings.iter().try_for_each(board::complete)?;
-    let tables = board::document(&recordings, &live);
-    println!("{tables}");
-    if let Some(path) = document {
-        publish::put(path, &tables)?;
-    }
-    Ok(())
+    ensure!(!live.is_empty(), "expected runs in {}, found none", directory.display());
+    let table = board::table_of(&live);
+    println!("{table}");
+    document.map_or(Ok(()), |path| publish::put(path, &table))
 }

@@ -4,50 +4,61 @@ use std::fmt::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use super::builds::{BUILDS, Build, STATEMENT_ROWS, STATEMENT_US, variant_of};
+use super::builds::{BUILDS, Build};
+use super::function;
+use super::subjects::{Slowed, Subject};
 
-/// Rows of l.i0 in a restart: what `steelyard run insert` has by default.
-const ROWS: u64 = 200_000;
-
-/// Trials of all builds, each with this many seconds of l.i0.
-pub fn trials(directory: &Path, blocks: u32, seconds: f64) -> String {
-    let statements = (seconds * 1e6 / STATEMENT_US).round() as u64;
-    let whole = format!("pairing = \"blocks\"\nblocks = {blocks}\n");
-    plan("race-trials", directory, &whole, &BUILDS, statements.max(1) * STATEMENT_ROWS)
-}
-
-/// A run that designs itself: a build against the base.
+/// A run that designs itself: a build against the one of its subject without a difference.
 pub fn live(directory: &Path, build: &Build) -> String {
     let name = format!("race-{}", build.name);
-    let whole = format!("margin = {}\n", build.margin);
-    let builds = std::slice::from_ref(build);
-    plan(&name, directory, &whole, builds, ROWS)
+    let whole = format!("margin = {}\n", build.margin());
+    plan(&name, directory, &whole, build.subject, std::slice::from_ref(build))
 }
 
-/// A count of the statement of l.i0.
-pub fn count(directory: &Path) -> String {
-    let count = "\n[count]\nkinds = [\"insert-100\"]\nprotocols = [\"simple\"]\n";
-    plan("race-count", directory, "", &BUILDS, ROWS) + count
+/// A count of all builds of a subject.
+pub fn count(directory: &Path, subject: &'static Subject) -> String {
+    let others = |build: &&Build| build.slower > 0 && std::ptr::eq(build.subject, subject);
+    let builds: Vec<&Build> = BUILDS.iter().filter(others).collect();
+    plan("race-count", directory, "", subject, builds) + "\n[count]\n" + subject.count
 }
 
-/// A plan with the base and `builds`.
-fn plan(name: &str, directory: &Path, whole: &str, builds: &[Build], rows: u64) -> String {
+/// A plan with the base of a subject and `builds`.
+fn plan<'a>(
+    name: &str,
+    directory: &Path,
+    whole: &str,
+    subject: &Subject,
+    builds: impl IntoIterator<Item = &'a Build>,
+) -> String {
+    let mut builds = builds.into_iter().peekable();
+    let base = builds.peek().map_or(&BUILDS[0], |build| build.base());
     let mut plan = format!(
-        "name = \"{name}\"\nbase = \"same\"\nsettle_seconds_scale = 0\nsteal_limit = 1\n{whole}\n\
-         [config]\nshared_buffers = \"512MB\"\nmax_wal_size = \"4GB\"\n"
+        "name = \"{name}\"\nbase = \"{}\"\nsettle_seconds_scale = 0\nsteal_limit = 1\n{whole}{}",
+        base.name, subject.settings
     );
-    let repository = directory.join("postgres");
-    let others = builds.iter().map(|build| (variant_of(build), build.name));
-    for (variant, branch) in [("same", "same")].into_iter().chain(others) {
-        let _ = write!(
-            plan,
-            "\n[variants.{variant}]\ndbms = \"git:{}#{branch}\"\nbuild = {{ compiler = \"{}\" }}\n",
-            repository.display(),
-            compiler()
-        );
+    let others = builds.map(|build| (build.variant(), build));
+    for (variant, build) in [(base.name.to_owned(), base)].into_iter().chain(others) {
+        let _ = write!(plan, "\n[variants.{variant}]\n{}", installation(directory, build));
     }
-    let _ = write!(plan, "\n[workload.insert]\nrows = {rows}\nsteps = [\"l.i0\"]\n");
+    let _ = write!(plan, "\n{}", subject.workload);
     plan
+}
+
+/// What a variant is, in TOML.
+fn installation(directory: &Path, build: &Build) -> String {
+    match &build.subject.slowed {
+        Slowed::Source => format!(
+            "dbms = \"git:{}#{}\"\nbuild = {{ compiler = \"{}\" }}\n",
+            directory.join("postgres").display(),
+            build.name,
+            compiler()
+        ),
+        Slowed::Function(function) => {
+            let (system, _) = function.reference.split_once('@').unwrap_or_default();
+            let place = function::place(directory, build);
+            format!("dbms = \"{system}@path:{}\"\n", place.display())
+        }
+    }
 }
 
 /// The builds have nearly all files in common: with ccache the later ones take seconds.
@@ -58,7 +69,6 @@ fn compiler() -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use super::super::builds::AGAIN;
     use super::*;
 
     fn read(text: &str) -> plan::Plan {
@@ -71,16 +81,13 @@ mod tests {
         let names = |plan: &plan::Plan| {
             plan.variants.iter().map(|variant| variant.name.clone()).collect::<Vec<_>>()
         };
-        let trials = trials(directory, 2, 5.32);
-        assert!(trials.contains("rows = 1000000\n"), "{trials}");
-        let trials = read(&trials);
-        assert_eq!(trials.blocks, 2);
-        assert_eq!(names(&trials), ["same", AGAIN, "minus-2", "minus-5"]);
-        assert_eq!(trials.variants[1].dbms, "git:/somewhere/race/postgres#same");
-        assert_eq!(names(&read(&live(directory, &BUILDS[2]))), ["same", "minus-5"]);
-        let none = read(&format!("budget = \"1m\"\n{}", live(directory, &BUILDS[0])));
-        assert_eq!(names(&none), ["same", AGAIN]);
-        assert!(none.designs_itself());
-        read(&count(directory));
+        for build in &BUILDS {
+            let plan = read(&format!("budget = \"1m\"\n{}", live(directory, build)));
+            assert_eq!(names(&plan), [build.base().name.to_owned(), build.variant()]);
+            assert!(plan.designs_itself());
+            read(&count(directory, build.subject));
+        }
+        let insert = read(&live(directory, &BUILDS[2]));
+        assert_eq!(insert.variants[0].dbms, "git:/somewhere/race/postgres#same");
     }
 }

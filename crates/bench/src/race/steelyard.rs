@@ -28,4 +28,15 @@ impl Steelyard {
         ensure!(status.success(), "steelyard {word} {} failed: {status}", file.display());
         Ok(())
     }
+
+    /// What it prints.
+    pub fn prints(&self, arguments: &[&str]) -> Result<String> {
+        let mut command = Command::new(&self.program);
+        command.args(arguments).stderr(Stdio::inherit());
+        let output = bound(&mut command, Signal::SIGTERM)
+            .output()
+            .with_context(|| format!("cannot run {}: make build", self.program.display()))?;
+        ensure!(output.status.success(), "steelyard {} failed", arguments.join(" "));
+        Ok(String::from_utf8(output.stdout)?)
+    }
 }

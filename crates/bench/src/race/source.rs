@@ -1,4 +1,5 @@
-//! The planted differences: a git repository of PostgreSQL whose branches differ in one constant.
+//! Differences planted in source: a git repository of PostgreSQL whose branches differ in one
+//! constant.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -6,12 +7,16 @@ use std::{fs, io};
 use anyhow::{Context, Result, bail};
 use testing::repository::{commit, tarball, unpack};
 
-use super::builds::BUILDS;
+use super::builds::{BUILDS, Build};
+use super::subjects::{Slowed, rounds_of};
 
-/// Where a statement of the simple protocol begins.
+/// Where statements begin.
 const FILE: &str = "src/backend/tcop/postgres.c";
 const FUNCTION: &str = "/*\n * exec_simple_query\n";
-const BEGIN: &str = "TRACE_POSTGRESQL_QUERY_START(query_string);\n";
+/// The line where a statement of the simple protocol begins.
+const SIMPLE: &str = "TRACE_POSTGRESQL_QUERY_START(query_string);\n";
+/// The line where the execution of a prepared one begins.
+const PREPARED: &str = "\t/* Adjust destination to tell printtup.c what to do */\n";
 /// The commit that all branches leave from.
 const RELEASED: &str = "released";
 /// Who commits.
@@ -44,6 +49,11 @@ pub fn plant(sources: &Path, directory: &Path) -> Result<PathBuf> {
     Ok(tree)
 }
 
+/// The builds that come from source.
+fn branches() -> impl Iterator<Item = &'static Build> {
+    BUILDS.iter().filter(|build| matches!(build.subject.slowed, Slowed::Source))
+}
+
 /// True if the repository has all branches as they should be.
 fn is_planted(tree: &Path) -> bool {
     let show = |branch: &str| git(tree, &["show", &format!("{branch}:{FILE}")]);
@@ -51,7 +61,7 @@ fn is_planted(tree: &Path) -> bool {
         let same = |branch: &str, rounds: u32| {
             Some(show(branch).ok()? == with_loop(released, rounds).ok()?)
         };
-        BUILDS.iter().all(|build| same(build.name, build.rounds) == Some(true))
+        branches().all(|build| same(build.name, build.rounds) == Some(true))
     };
     tree.join(".git").is_dir() && show(RELEASED).is_ok_and(|released| planted(&released))
 }
@@ -63,7 +73,7 @@ fn branch_off(tree: &Path) -> Result<()> {
     let file = tree.join(FILE);
     let released = fs::read_to_string(&file)
         .with_context(|| format!("expected {FILE} in the source of PostgreSQL"))?;
-    for build in BUILDS {
+    for build in branches() {
         git(tree, &["checkout", "--quiet", "-b", build.name, RELEASED])?;
         fs::write(&file, with_loop(&released, build.rounds)?)?;
         let message = format!("Go {} times around a loop before each statement", build.rounds);
@@ -72,29 +82,24 @@ fn branch_off(tree: &Path) -> Result<()> {
     Ok(())
 }
 
-/// `source` with a loop of this many rounds at the beginning of each statement. The number is read
-/// from memory: the code is the same for every number, down to the place of every function.
+/// `source` with a loop of this many rounds at the beginning of each statement, simple or prepared.
+/// The number is read from memory: the code is the same for every number, down to the place of
+/// every function.
 fn with_loop(source: &str, rounds: u32) -> Result<String> {
-    let planted = format!(
-        "/* Planted: each round is a multiplication and an addition that wait for each other. */\n\
-         static volatile uint64 planted_sink;\n\n\
-         static void pg_noinline\n\
-         planted_loop(void)\n\
-         {{\n\
-         \tvolatile int rounds = {rounds};\n\
-         \tuint64\t\tx = planted_sink;\n\n\
-         \tfor (int left = rounds; left > 0; left--)\n\
-         \t\tx = x * UINT64CONST(6364136223846793005) + UINT64CONST(1442695040888963407);\n\
-         \tplanted_sink = x;\n\
-         }}\n\n"
-    );
+    let planted = rounds_of(rounds);
     let Some((before, function)) = source.split_once(FUNCTION) else {
         bail!("expected a comment that begins with exec_simple_query in {FILE}");
     };
-    let Some((head, body)) = function.split_once(BEGIN) else {
-        bail!("expected {} in exec_simple_query in {FILE}", BEGIN.trim());
-    };
-    Ok(format!("{before}{planted}{FUNCTION}{head}{BEGIN}\tplanted_loop();\n{body}"))
+    let mut text = format!("{before}{planted}{FUNCTION}");
+    let mut rest = function;
+    for begin in [SIMPLE, PREPARED] {
+        let Some((head, body)) = rest.split_once(begin) else {
+            bail!("expected `{}` after exec_simple_query in {FILE}", begin.trim());
+        };
+        text += &format!("{head}{begin}\tplanted_loop();\n");
+        rest = body;
+    }
+    Ok(text + rest)
 }
 
 fn git(tree: &Path, arguments: &[&str]) -> io::Result<String> {
@@ -108,7 +113,8 @@ mod tests {
     use super::*;
 
     const SOURCE: &str = "static int other;\n\n/*\n * exec_simple_query\n *\n */\nstatic void\n\
-        exec_simple_query(void)\n{\n\tTRACE_POSTGRESQL_QUERY_START(query_string);\n\trest();\n}\n";
+        exec_simple_query(void)\n{\n\tTRACE_POSTGRESQL_QUERY_START(query_string);\n\trest();\n}\n\n\
+        /* Adjust */\n{\n\t/* Adjust destination to tell printtup.c what to do */\n\tmore();\n}\n";
 
     /// A source in the form of a released tarball.
     fn sources(directory: &Path) -> PathBuf {
@@ -135,10 +141,11 @@ mod tests {
             same.contains("QUERY_START(query_string);\n\tplanted_loop();\n\trest();"),
             "{same}"
         );
+        assert!(same.contains("to do */\n\tplanted_loop();\n\tmore();"), "{same}");
         assert!(same.find("planted_loop(void)\n{").unwrap() < same.find("exec_simple").unwrap());
-        for build in BUILDS {
-            let own = format!("rounds = {};", build.rounds);
-            assert_eq!(of(build.name), same.replace("rounds = 0;", &own));
+        for build in branches() {
+            let own = format!("planted_rounds = {};", build.rounds);
+            assert_eq!(of(build.name), same.replace("planted_rounds = 0;", &own));
         }
         assert_eq!(of(RELEASED), SOURCE);
         let names = || git(&tree, &["rev-parse", "minus-2", "minus-5"]).unwrap();
