@@ -17,6 +17,7 @@ mod explain;
 mod gate;
 mod history;
 mod machines;
+mod means;
 mod page;
 mod previous;
 mod published;

@@ -181,14 +181,14 @@ impl Judged {
         }
     }
 
-    /// The ratio in each block that was compared; the judged one is their geometric mean.
-    pub(crate) fn ratios(&self, results: &Results, step: usize, place: usize) -> Vec<f64> {
+    /// The blocks that were compared, with their ratios; the judged one is the geometric mean.
+    pub(crate) fn ratios(&self, results: &Results, step: usize, place: usize) -> Vec<(u32, f64)> {
         let found = || {
             let (step, found) = (results.steps.get(step)?, self.of(step, place)?);
             let both = (step.variant(self.base_of(place))?, step.variant(place)?);
             Some(ratios(self.metric_in(step)?, found, both))
         };
-        found().unwrap_or_default().into_iter().map(|(_, ratio)| ratio).collect()
+        found().unwrap_or_default()
     }
 
     /// The base of the other variants, for people: `pg13.7`, `the previous variant`.

@@ -208,7 +208,7 @@ fn page_relative(results: &Results, judged: &Judged, finding: &Finding<'_>) -> P
     PageRelative {
         variant: finding.variant,
         level: relative.confidence.map(confidence).unwrap_or_default(),
-        each: each.into_iter().map(Number).collect(),
+        each: each.into_iter().map(|(_, ratio)| Number(ratio)).collect(),
         relative,
     }
 }

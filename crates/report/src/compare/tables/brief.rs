@@ -199,7 +199,8 @@ fn lines(view: View<'_>, findings: &[Finding<'_>], width: usize) -> Table {
     };
     let range = |it: &Finding<'_>| {
         let few = it.is_of_few() && it.blocks > 1;
-        let ratios = || view.judged.ratios(view.results, it.step, it.variant).into_iter();
+        let found = view.judged.ratios(view.results, it.step, it.variant);
+        let ratios = || found.iter().map(|(_, ratio)| *ratio);
         let range = ratios().min_by(f64::total_cmp).zip(ratios().max_by(f64::total_cmp));
         range.filter(|_| few).map(ends).unwrap_or_default()
     };

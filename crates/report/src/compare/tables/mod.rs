@@ -6,6 +6,7 @@ mod empty;
 mod hardware;
 mod latency;
 mod machines;
+mod means;
 mod notes;
 mod other;
 mod rates;
@@ -39,6 +40,7 @@ pub(crate) fn all(view: View<'_>) -> Vec<Table> {
     let mut tables = throughput::tables(view);
     tables.extend(sweeps::tables(view));
     tables.extend(verdicts::tables(view));
+    tables.extend(means::table(view));
     tables.extend(machines::table(view));
     tables.extend(slices::table(view));
     tables.extend(twins::table(view));
