@@ -3,15 +3,18 @@
 
 use std::cell::RefCell;
 use std::sync::Arc;
+use std::time::Instant;
 
-use drive::{Outcome, Target};
+use dbms::System;
+use drive::{Outcome, Single, Target};
 use workload::{
     Benchmark, Class, Condition, Dialect, Effect, End, Phase, Scripts, Sent, Step, StorageEngine,
     Stream,
 };
 
-use crate::common::mysql::MysqlServer;
-use crate::common::{TestServer, run_on};
+use crate::common::mysql::{MysqlServer, number};
+use crate::common::revived::Revived;
+use crate::common::{HANG, TestServer, load as one_load, run_on, wait_for};
 use crate::scripts::scripts;
 use crate::workloads::{hold, planned};
 
@@ -243,4 +246,49 @@ fn conditions_hold_on_mysql_5_6() {
 #[test]
 fn conditions_hold_on_mariadb_11_4() {
     hold_on("mariadb@11.4.5");
+}
+
+/// Kills a server in the midst of transactions. When it has recovered, all that it had acknowledged
+/// is there, and at most what each client was about to hear of besides. The machine goes on, so
+/// this asks nothing of storage.
+fn nothing_is_lost(dialect: Dialect, target: &Target, server: &mut dyn System) {
+    let benchmark = planned("tpcc", "", dialect).unwrap();
+    for statement in &benchmark.setup {
+        server.need_sql().unwrap().execute(statement).unwrap();
+    }
+    load(&benchmark, target);
+    let ask = |sql: &str| number(&mut Single::connect(target, 0, 0).unwrap(), sql);
+    let count = |table: &str| ask(&format!("SELECT COUNT(*) FROM {table}"));
+    let before = ["history", "orders"].map(count);
+    let step = Step { seconds: Some(3600.0), ..steps(&benchmark)[2].clone() };
+    let running = drive::prepare(&one_load(step, vec![target.clone()])).unwrap().go(Instant::now());
+    wait_for("the load", || running.operations()[0] > ROUNDS);
+    let revived = Revived::of(server, target);
+    assert!(running.wait(HANG), "the clients hang");
+    let outcome = running.join().remove(0);
+    assert!(outcome.fatal.is_some());
+    hold(conditions(&benchmark), ask);
+    let made = ["history", "orders"].map(count);
+    let [paid, ordered] = [made[0] - before[0], made[1] - before[1]];
+    let [payments, orders] = ["payment", "new-order"].map(|name| of(&outcome, name));
+    assert!((payments..=payments + 3).contains(&paid), "{paid} of {payments}");
+    // One of a hundred new orders is rolled back.
+    let mean = orders as f64 / 100.0;
+    let most = (mean + 5.0 * mean.sqrt() + 3.0) as i64;
+    assert!((orders - most..=orders + 3).contains(&ordered), "{ordered} of {orders}");
+    drop(revived);
+}
+
+#[test]
+fn nothing_that_postgres_acknowledged_is_lost() {
+    let mut server = TestServer::of("postgres@18.1");
+    let target = server.target();
+    nothing_is_lost(Dialect::postgres(18), &target, server.server.as_mut());
+}
+
+#[test]
+fn nothing_that_mysql_acknowledged_is_lost() {
+    let mut server = MysqlServer::of("mysql@8.0.31");
+    let target = server.target();
+    nothing_is_lost(Dialect::mysql(StorageEngine::InnoDb), &target, server.server.as_mut());
 }

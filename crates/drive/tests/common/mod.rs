@@ -1,6 +1,7 @@
 //! Helpers for tests against a real server.
 
 pub mod mysql;
+pub mod revived;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

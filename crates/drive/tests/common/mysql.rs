@@ -8,7 +8,7 @@ use workload::{Expect, Statement, Step};
 
 /// A real server with its files, which are removed with it.
 pub struct MysqlServer {
-    server: Box<dyn System>,
+    pub server: Box<dyn System>,
     /// Removed with it.
     _directory: tempfile::TempDir,
 }
