@@ -99,8 +99,8 @@ in_web() { (cd web && $limit "$@"); }
 # The command on real servers. Every plotted step has to last a few seconds.
 small_run() {
     target/debug/steelyard run insert -v postgres@13.7 -v postgres@14.3 --quiet --allow-concurrent \
-        --rows 200k --indexed-rows 20k --seconds 2 --blocks 2 --steps l.i0,l.x,l.i1,l.i2,qr100 \
-        --profile --profile-seconds 1 \
+        --rows 200k --indexed-rows 20k --seconds 6 --blocks 2 --steps l.i0,l.x,l.i1,l.i2,qr100 \
+        --profile --profile-seconds 4 \
         --results "$work/results" --data-dir "$TMPDIR/data" || return 1
     target/debug/steelyard report --results "$work/results" -o "$work/report.html" || return 1
     in_web npm run --silent test:browser -- "$work/report.html" || return 1

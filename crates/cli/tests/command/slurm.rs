@@ -2,6 +2,7 @@
 //! all as Slurm's unprivileged user, with their own munge.
 
 use std::fs::{self, File};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -342,7 +343,16 @@ fn pids(namespace: &str) -> Vec<Pid> {
 
 /// Runs a command that must succeed.
 fn done(command: &mut Command) {
-    let output = command.stdin(Stdio::null()).output().unwrap();
+    command.stdin(Stdio::null());
+    let output = loop {
+        match command.output() {
+            // A process that another test has just forked still has it open for writing.
+            Err(error) if error.kind() == ErrorKind::ExecutableFileBusy => {
+                std::thread::sleep(Duration::from_millis(20));
+            }
+            output => break output.unwrap(),
+        }
+    };
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{command:?}: {}: {said}", output.status);
 }
