@@ -14,13 +14,12 @@ use super::subjects::{Function, Place, Slowed, rounds_of};
 
 /// Makes the builds that are not built from source, each in its own directory.
 pub fn plant(directory: &Path, steelyard: &Steelyard) -> Result<()> {
-    for build in BUILDS {
+    for build in &BUILDS {
         if let Slowed::Function(function) = &build.subject.slowed {
-            let new = directory.join("function.new");
+            let (new, kept) = (directory.join("function.new"), place(directory, build));
             fresh(&new)?;
             let installed = installed(steelyard, function.reference)?;
-            make(&new, &place(directory, &build), &build, function, &installed)?;
-            let kept = place(directory, &build);
+            make(&new, &kept, build, function, &installed)?;
             if kept.exists() {
                 fs::remove_dir_all(&kept).with_context(|| format!("{}", kept.display()))?;
             }

@@ -112,8 +112,9 @@ pub fn read(directory: &Path) -> Result<Vec<Run>> {
     }
     let text = fs::read_to_string(&path)?;
     let run = |line| Run::read(line).with_context(|| format!("{}: {line}", path.display()));
-    let runs: Vec<Option<Run>> = text.lines().skip(1).map(run).collect::<Result<_>>()?;
-    Ok(runs.into_iter().flatten().collect())
+    let runs: Vec<(u32, Run)> = text.lines().skip(1).map(run).collect::<Result<_>>()?;
+    let now = |(rounds, run): (u32, Run)| (rounds == run.case.build().rounds).then_some(run);
+    Ok(runs.into_iter().filter_map(now).collect())
 }
 
 impl Run {
@@ -132,13 +133,13 @@ impl Run {
         )
     }
 
-    /// The run of a line; inside, `None` if its build had other rounds.
-    fn read(line: &str) -> Option<Option<Self>> {
+    /// The rounds of the build of a line, and its run.
+    fn read(line: &str) -> Option<(u32, Self)> {
         let mut fields = line.split('\t');
         let condition = fields.next()?;
         let condition = Condition::ALL.into_iter().find(|it| it.to_string() == condition)?;
         let build = build_named(fields.next()?)?;
-        let rounds: u32 = fields.next()?.parse().ok()?;
+        let rounds = fields.next()?.parse().ok()?;
         let budget = plan::parse_duration(fields.next()?).ok()?;
         let word = fields.next()?;
         let verdicts = [Verdict::Regression, Verdict::Improvement, Verdict::Equivalent];
@@ -151,8 +152,7 @@ impl Run {
         let verdict = known.unwrap_or(Verdict::Inconclusive);
         let call = Call { verdict, ratio, confirmed, seconds };
         let case = Case { condition, build, budget };
-        let run = Self { case, call, low, high, restarts };
-        Some((rounds == BUILDS[build].rounds).then_some(run))
+        Some((rounds, Self { case, call, low, high, restarts }))
     }
 }
 

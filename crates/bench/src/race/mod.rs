@@ -54,7 +54,7 @@ enum Part {
         #[arg(long)]
         loaded: bool,
         /// The build that is compared with the base
-        #[arg(long, value_parser = BUILDS.map(|build| build.name))]
+        #[arg(long, value_parser = BUILDS.each_ref().map(|build| build.name))]
         build: String,
         /// Machine time that a run gets
         #[arg(long, value_parser = plan::parse_duration)]

@@ -4,40 +4,38 @@ use std::fmt::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use super::builds::{BUILDS, Build};
+use super::builds::Build;
 use super::function;
-use super::subjects::{Slowed, Subject};
+use super::subjects::Slowed;
 
-/// A run that designs itself: a build against the one of its subject without a difference.
+/// A run that designs itself: a build against the base of its subject.
 pub fn live(directory: &Path, build: &Build) -> String {
     let name = format!("race-{}", build.name);
     let whole = format!("margin = {}\n", build.margin());
-    plan(&name, directory, &whole, build.subject, std::slice::from_ref(build))
+    plan(&name, directory, &whole, build, std::slice::from_ref(build))
 }
 
-/// A count of all builds of a subject.
-pub fn count(directory: &Path, subject: &'static Subject) -> String {
-    let others = |build: &&Build| build.slower > 0 && std::ptr::eq(build.subject, subject);
-    let builds: Vec<&Build> = BUILDS.iter().filter(others).collect();
-    plan("race-count", directory, "", subject, builds) + "\n[count]\n" + subject.count
+/// A count of all builds of a base's subject.
+pub fn count(directory: &Path, base: &Build) -> String {
+    plan("race-count", directory, "", base, base.all().skip(1)) + "\n[count]\n" + base.subject.count
 }
 
-/// A plan with the base of a subject and `builds`.
+/// A plan with the base of the subject of `one`, and `builds`.
 fn plan<'a>(
     name: &str,
     directory: &Path,
     whole: &str,
-    subject: &Subject,
+    one: &Build,
     builds: impl IntoIterator<Item = &'a Build>,
 ) -> String {
-    let mut builds = builds.into_iter().peekable();
-    let base = builds.peek().map_or(&BUILDS[0], |build| build.base());
+    let subject = one.subject;
+    let base = one.all().take(1).map(|base| (base.name.to_owned(), base));
+    let others = builds.into_iter().map(|build| (build.variant(), build));
     let mut plan = format!(
-        "name = \"{name}\"\nbase = \"{}\"\nsettle_seconds_scale = 0\nsteal_limit = 1\n{whole}{}",
-        base.name, subject.settings
+        "name = \"{name}\"\nsettle_seconds_scale = 0\nsteal_limit = 1\n{whole}{}",
+        subject.settings
     );
-    let others = builds.map(|build| (build.variant(), build));
-    for (variant, build) in [(base.name.to_owned(), base)].into_iter().chain(others) {
+    for (variant, build) in base.chain(others) {
         let _ = write!(plan, "\n[variants.{variant}]\n{}", installation(directory, build));
     }
     let _ = write!(plan, "\n{}", subject.workload);
@@ -69,6 +67,7 @@ fn compiler() -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use super::super::builds::BUILDS;
     use super::*;
 
     fn read(text: &str) -> plan::Plan {
@@ -83,9 +82,11 @@ mod tests {
         };
         for build in &BUILDS {
             let plan = read(&format!("budget = \"1m\"\n{}", live(directory, build)));
-            assert_eq!(names(&plan), [build.base().name.to_owned(), build.variant()]);
+            let base = build.all().next().unwrap();
+            assert_eq!((base.slower, plan.base_index()), (0, 0));
+            assert_eq!(names(&plan), [base.name.to_owned(), build.variant()]);
             assert!(plan.designs_itself());
-            read(&count(directory, build.subject));
+            read(&count(directory, build));
         }
         let insert = read(&live(directory, &BUILDS[2]));
         assert_eq!(insert.variants[0].dbms, "git:/somewhere/race/postgres#same");
