@@ -7,7 +7,7 @@ use crate::plans::plan;
 /// The same version twice.
 const TWICE: &[(&str, &str)] = &[("a", "postgres@14.3"), ("b", "postgres@14.3")];
 const STEPS: &str =
-    "rows = 60000\ndelete_per_insert = false\nsteps = [\"l.i0\", \"l.x\", \"qp100\"]";
+    "rows = 240000\ndelete_per_insert = false\nsteps = [\"l.i0\", \"l.x\", \"qp100\"]";
 
 impl Database {
     /// The values of a series in a step of a trial; empty if it has none.
@@ -61,7 +61,7 @@ fn sliced_steps_store_a_rate_for_each_round() {
     for step in ["l.i0", "qp100"] {
         let rounds: Vec<_> =
             trials.iter().map(|trial| check_series(&database, trial, step)).collect();
-        assert!(rounds[0] == rounds[1] && rounds[0] > 1, "{step}: {rounds:?}");
+        assert!(rounds[0] == rounds[1] && rounds[0] > 3, "{step}: {rounds:?}");
         for trial in &trials {
             for metric in ["o/s", "dbms.cpu/o", "client.cpu/o", "cpu.share", "slice.watching"] {
                 let value = database.metric_of(trial.id, step, metric);
@@ -81,7 +81,7 @@ fn sliced_steps_store_a_rate_for_each_round() {
     // Both have inserted the same rows.
     let sizes = "SELECT DISTINCT operations FROM step s JOIN name n ON n.id = s.name_id \
                  WHERE n.text = 'l.i0'";
-    assert_eq!(database.list(sizes, |row| row.get::<_, i64>(0)), [60_000]);
+    assert_eq!(database.list(sizes, |row| row.get::<_, i64>(0)), [240_000]);
     // A second of queries for each.
     let spent: f64 = database.series(trials[0].id, "qp100", "slice.length").iter().sum();
     assert!((800.0..=1000.0).contains(&spent), "{spent} ms");
