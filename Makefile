@@ -52,11 +52,11 @@ bench: setup-bench $(PAGE) ## measure steelyard's own cost, next to pgbench, sys
 	cargo run --release --locked -p bench -- kv
 	cargo test --release --locked -p drive -p probe -p report -p serve -p store --lib --test room -- --ignored --nocapture --test-threads 1
 	cd web && npm run --silent test:browser -- --bounds
-	@echo "How soon planted differences are found is measured by make race, in up to 17 hours."
+	@echo "How soon planted differences are found is measured by make race, in up to 18 hours."
 
 RACE := cargo run --release --locked -p bench -- race
 .PHONY: race
-race: build setup-test setup-validate ## how soon planted differences are found: BENCHMARKS.md; up to 17 hours
+race: build setup-test setup-validate ## how soon planted differences are found: BENCHMARKS.md; up to 18 hours
 	$(RACE) plant
 	$(RACE) live --build minus-5 --budget 2m
 	$(RACE) live --build minus-2 --budget 5m
