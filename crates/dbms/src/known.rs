@@ -80,6 +80,11 @@ pub fn durability(
     kind.durability(engine, level)
 }
 
+/// True if each client of an installation's servers is served by a process of its own.
+pub fn serves_by_process(installation: &Installation) -> bool {
+    systems::of(installation).is_ok_and(|kind| kind.serves_by_process())
+}
+
 /// True if an installation's servers take two names for the same setting.
 pub fn same_setting(installation: &Installation, one: &str, other: &str) -> bool {
     systems::of(installation).is_ok_and(|kind| kind.plain_name(one) == kind.plain_name(other))

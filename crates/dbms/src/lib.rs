@@ -63,7 +63,7 @@ pub use data::manifest::Manifest;
 pub use data::paths::check_private;
 pub use known::{
     check_engine, count_method, countable, durability, figures, has_setting, most_clients,
-    parse_plan, profile_facts, rest_of_disk, same_setting, timers,
+    parse_plan, profile_facts, rest_of_disk, same_setting, serves_by_process, timers,
 };
 pub use obtain::build::history::{History, HistoryCommit};
 pub use obtain::build::key::BuildKey;

@@ -116,7 +116,7 @@ fn clients_and_servers_stay_on_their_cpus() {
     }
     let free = |client| stream(client, Class::QUERY, point_select(true), Pace::Free, End::Time);
     let step = step(Class::QUERY, vec![free(0), free(1)], Some(1.0));
-    let seats = vec![Seat { client: 0, server: 1 }, Seat { client: 1, server: 1 }];
+    let seats = [0, 1].map(|client| Seat { client, server: 1, needed: true }).to_vec();
     let load = Load { seats, ..Load::new(Arc::new(step), vec![server.target()], 1) };
     let before = allowed("/proc/self/status");
     let ready = drive::prepare(&load).unwrap();
@@ -138,8 +138,11 @@ fn clients_and_servers_stay_on_their_cpus() {
     assert!(running.wait(HANG));
     assert_eq!(running.join().remove(0).fatal, None);
     assert_eq!(allowed("/proc/self/status"), before);
-    let nowhere = Seat { client: 0, server: 100_000 };
+    let nowhere = Seat { client: 0, server: 100_000, needed: true };
     let load = Load { seats: vec![nowhere; 2], ..load };
     let error = drive::prepare(&load).err().unwrap().to_string();
     assert!(error.contains("cannot keep the process that serves a client on CPU"), "{error}");
+    let wherever = Seat { needed: false, ..nowhere };
+    let ready = drive::prepare(&Load { seats: vec![wherever; 2], ..load }).unwrap();
+    assert_eq!(ready.servers().remove(0).len(), 2);
 }

@@ -24,7 +24,7 @@ fn steps_that_change_rows_share_the_load_too() {
     assert_eq!(trials.len(), 2);
     for trial in &trials {
         // Of the indexed rows, l.i1 inserts four of five.
-        for (step, rows) in [("l.i0", 20_000.0), ("l.i1", 16_000.0)] {
+        for (step, rows, clients) in [("l.i0", 20_000.0, 1), ("l.i1", 16_000.0, 2)] {
             let metric = |name: &str| site.metric(trial, step, name);
             assert!(metric("slice.rounds").is_some_and(|rounds| rounds > 3.0), "{step}");
             assert!(metric("slice.ms").is_some_and(|ms| (ms - 5.0).abs() < 1e-9));
@@ -33,6 +33,9 @@ fn steps_that_change_rows_share_the_load_too() {
             let notes = site.notes(trial, step);
             assert!(notes.contains("in frozen slices with all variants"), "{notes}");
             assert!(notes.contains("checkpoint_timeout = 600s"), "{notes}");
+            let pairs = probe::Topology::here().unwrap().free_until(probe::Pinning::Random);
+            let apart = notes.contains("CPUs of clients and their servers");
+            assert_eq!(apart, pairs >= clients, "{notes}");
             // Its slices are everything it did, in a time of its own.
             let (rate, seconds) = (metric("o/s").unwrap(), metric("seconds").unwrap());
             assert!((rate * seconds / rows - 1.0).abs() < 1e-3, "{step}: {rate} {seconds}");

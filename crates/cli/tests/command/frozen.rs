@@ -89,6 +89,7 @@ fn transactions_in_frozen_slices() {
     assert!(ran.stdout.contains("Pairing by slices"), "{}", ran.stdout);
     let database = Database::of(&place.results());
     database.assert_sound();
+    let mut cpus = Vec::new();
     // Two have loaded what the others begin on.
     let trials = database.finished();
     let (loads, trials) = trials.split_at(2);
@@ -104,7 +105,24 @@ fn transactions_in_frozen_slices() {
         assert!(notes.contains("in frozen slices with all variants"), "{notes}");
         // Twice as long by the clock, except for what the plan sets.
         assert!(notes.contains("checkpoint_timeout = 600s, wal_writer_delay = 400ms"), "{notes}");
+        cpus.push(cpus_of_clients(&notes));
     }
+    // The same for all variants. Four CPUs are two cores or more.
+    match cpus[..] {
+        [Some((client, server)), other] => {
+            assert_ne!(client, server);
+            assert_eq!(other, Some((client, server)));
+        }
+        _ => assert!(std::thread::available_parallelism().unwrap().get() < 4, "{cpus:?}"),
+    }
+}
+
+/// The CPU of a client and that of the process that serves it, according to the notes of a step.
+fn cpus_of_clients(notes: &str) -> Option<(u32, u32)> {
+    let (_, pair) = notes.split_once("CPUs of clients and their servers: ")?;
+    let (client, rest) = pair.split_once('+').unwrap();
+    let server: String = rest.chars().take_while(char::is_ascii_digit).collect();
+    Some((client.parse().unwrap(), server.parse().unwrap()))
 }
 
 #[test]

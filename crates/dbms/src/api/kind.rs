@@ -99,6 +99,11 @@ pub trait Kind: fmt::Debug + Sync {
         false
     }
 
+    /// See [`crate::serves_by_process`].
+    fn serves_by_process(&self) -> bool {
+        false
+    }
+
     /// See [`crate::start`] and, with an `origin`, [`crate::start_on_copy`].
     fn start(&self, spec: &ServerSpec<'_>, origin: Option<&Origin<'_>>) -> Result<Started, Error>;
 

@@ -108,6 +108,10 @@ impl Kind for Postgres {
         true
     }
 
+    fn serves_by_process(&self) -> bool {
+        true
+    }
+
     fn start(&self, spec: &ServerSpec<'_>, origin: Option<&Origin<'_>>) -> Result<Started, Error> {
         postmaster::start(spec, origin)
     }

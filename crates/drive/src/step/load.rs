@@ -41,6 +41,8 @@ pub struct Seat {
     pub client: usize,
     /// That of the process.
     pub server: usize,
+    /// False if what can't be kept there may run anywhere.
+    pub needed: bool,
 }
 
 impl Load {

@@ -15,7 +15,7 @@ const OWN: Pid = Pid::from_raw(0);
 /// # Errors
 /// [`Error::Seat`]
 pub fn take(seat: Seat) -> Result<(), Error> {
-    keep(OWN, seat.client, "a client")
+    if_needed(seat, keep(OWN, seat.client, "a client"))
 }
 
 /// Keeps the process that serves a client on its CPU.
@@ -27,8 +27,14 @@ pub fn seat_server(seat: Seat, server: Option<u32>) -> Result<(), Error> {
         what: "the process that serves a client",
         cpu: seat.server,
         problem: "it is not known or not on this machine; set pinning = \"none\"".to_owned(),
-    })?;
-    keep(Pid::from_raw(pid), seat.server, "the process that serves a client")
+    });
+    let kept = pid
+        .and_then(|pid| keep(Pid::from_raw(pid), seat.server, "the process that serves a client"));
+    if_needed(seat, kept)
+}
+
+fn if_needed(seat: Seat, kept: Result<(), Error>) -> Result<(), Error> {
+    if seat.needed { kept } else { Ok(()) }
 }
 
 fn keep(who: Pid, cpu: usize, what: &'static str) -> Result<(), Error> {

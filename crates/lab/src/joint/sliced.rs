@@ -191,8 +191,8 @@ fn in_slices<'a>(
     Ok(ran)
 }
 
-/// Runs the step while all servers are frozen but the one that has the load. Nothing is pinned: the
-/// work in the background is part of what is measured, and has the CPUs that it would have alone.
+/// Runs the step while all servers are frozen but the one that has the load. The work in the
+/// background is part of what is measured, and has the CPUs that it would have alone.
 fn in_frozen_slices<'a>(
     conditions: &'a Conditions<'_>,
     attempts: &mut [Attempt<'_>],

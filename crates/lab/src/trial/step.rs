@@ -208,8 +208,9 @@ fn load(
     sharing: Option<&Sharing>,
     found: &mut Found,
 ) -> Result<Load, Fault> {
-    let seats =
-        terms::seats(conditions, attempts, step).map_err(|trouble| Fault { at: 0, trouble })?;
+    let frozen = sharing.is_some_and(|sharing| sharing.frozen);
+    let seats = terms::seats(conditions, attempts, step, frozen)
+        .map_err(|trouble| Fault { at: 0, trouble })?;
     found.notes.extend(terms::note(&seats));
     let mut targets = Vec::new();
     for (at, attempt) in attempts.iter().enumerate() {
@@ -219,7 +220,7 @@ fn load(
     }
     let seed = conditions.draw_seed(attempts.first().map_or(0, |attempt| attempt.entered.block));
     Ok(Load {
-        frozen: sharing.is_some_and(|sharing| sharing.frozen),
+        frozen,
         slices: sharing.map(|sharing| sharing.slices.clone()),
         overtime: overtime(conditions, attempts, step),
         seats,

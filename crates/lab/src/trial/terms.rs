@@ -3,7 +3,7 @@
 
 use dbms::{Endpoint, Transport};
 use drive::Seat;
-use probe::Topology;
+use probe::{Pair, Topology};
 use store::StepRecord;
 use workload::{Benchmark, Phase, Rng, Step, stream_seed};
 
@@ -93,21 +93,40 @@ fn pinning(step: &Step) -> Option<probe::Pinning> {
 }
 
 /// Where the clients of a step and the processes that serve them run: drawn anew for each block,
-/// the same for all variants. Empty if the kernel decides.
+/// the same for all variants. Empty if the kernel decides. `frozen`: only the server that has the
+/// load runs.
 pub fn seats(
     conditions: &Conditions<'_>,
     attempts: &[Attempt<'_>],
     step: &Step,
+    frozen: bool,
 ) -> Result<Vec<Seat>, Trouble> {
-    let Some(pinning) = pinning(step) else { return Ok(Vec::new()) };
+    let needed = step.terms.pinning.is_some();
+    if !needed && !frozen {
+        return Ok(Vec::new());
+    }
+    let topology = Topology::here().map_err(Trouble::failed)?;
+    let apart = || apart(&topology, attempts, step.streams.len()).filter(|_| !needed);
+    let Some(pinning) = pinning(step).or_else(apart) else { return Ok(Vec::new()) };
     let block = attempts.first().map_or(0, |attempt| attempt.entered.block);
     let seed = conditions.experiment.seed;
     let mut random = Rng::new(stream_seed(seed, pinning.name(), step.key.dop, block, "seats"));
-    let topology = Topology::here().map_err(Trouble::failed)?;
     let pairs = topology
         .place(pinning, step.streams.len(), &mut |bound| random.below(bound))
         .map_err(Trouble::failed)?;
-    Ok(pairs.into_iter().map(|pair| Seat { client: pair.client, server: pair.server }).collect())
+    let seat = |pair: Pair| Seat { client: pair.client, server: pair.server, needed };
+    Ok(pairs.into_iter().map(seat).collect())
+}
+
+/// How clients and the processes that serve them have a core each, if there are enough. Otherwise
+/// the kernel sometimes puts the two on one and sometimes on two, which can double a throughput;
+/// which of them depends on how long ago the server was thawed, so short slices measure something
+/// else than long ones.
+fn apart(topology: &Topology, attempts: &[Attempt<'_>], clients: usize) -> Option<probe::Pinning> {
+    let alone = |it: &Attempt<'_>| dbms::serves_by_process(&it.subject.installation);
+    let near = [probe::Pinning::Ccx, probe::Pinning::Random];
+    let mut possible = near.into_iter().filter(|it| topology.free_until(*it) >= clients);
+    possible.next().filter(|_| attempts.iter().all(alone))
 }
 
 /// Records how many cores a step left free. A client and its server that the kernel places can
