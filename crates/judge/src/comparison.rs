@@ -127,20 +127,25 @@ impl Comparison {
         }
     }
 
-    /// Withdraws a verdict that another estimate of the same difference doesn't share. The interval
-    /// becomes that of both together, and the number of further blocks that of the other.
-    pub(crate) fn open(&mut self, other: &Self) {
-        self.verdict = Verdict::Inconclusive;
+    /// Takes another estimate of the same difference in: the interval becomes that of both
+    /// together, and a verdict stands only if the other shares it. The number of further blocks is
+    /// that of the other.
+    pub(crate) fn take_in(&mut self, other: &Self) {
+        if self.verdict != other.verdict {
+            self.verdict = Verdict::Inconclusive;
+        }
         self.low = self.low.zip(other.low).map(|(own, other)| own.min(other));
         self.high = self.high.zip(other.high).map(|(own, other)| own.max(other));
         // Where the other alone is decided, nobody knows how many blocks bring them together.
-        self.further_blocks = other.further_blocks.filter(|blocks| *blocks > 0);
+        let open = self.verdict == Verdict::Inconclusive;
+        self.further_blocks = other.further_blocks.filter(|blocks| !open || *blocks > 0);
         (self.sd_log, self.error_log) = (other.sd_log, other.error_log);
         (self.freedom, self.detectable) = (other.freedom, other.detectable);
         self.difference_p = match self.excludes_one() {
             true => self.difference_p.zip(other.difference_p).map(|(own, other)| own.max(other)),
             false => Some(1.0),
         };
+        self.margin_p = self.margin_p.zip(other.margin_p).map(|(own, other)| own.max(other));
     }
 
     /// Half the width of the interval as a fraction of the base's throughput: 0.02 is ±2%. `None`

@@ -46,6 +46,7 @@
 
 mod autocorrelation;
 mod beta;
+mod by_length;
 mod change_points;
 mod cliff;
 mod comparison;
@@ -59,6 +60,7 @@ mod looks;
 mod machines;
 mod multiple;
 mod normal;
+mod over_restarts;
 mod paired;
 mod random;
 mod restarts;
@@ -78,6 +80,7 @@ mod warning;
 pub use autocorrelation::{
     autocorrelation, effective_sample_size, persistence, variance_inflation,
 };
+pub use by_length::SLICE_TOLERANCE;
 pub use change_points::{
     ChangePoint, ChangeSearch, Changes, ENOUGH_UNITS, Exchangeable, HistoryError, MIN_SEGMENT,
     change_points,
@@ -105,14 +108,11 @@ pub use machines::{
 pub use multiple::{adjusted_p_values, control_false_discoveries};
 pub use normal::normal_cdf;
 pub use paired::{compare, compare_at};
-pub use restarts::{
-    MUCH_IDLE, MUCH_SET_ASIDE, SLICE_TOLERANCE, compare_frozen, compare_slices, deciding,
-    lengths_agree, totals,
-};
+pub use restarts::{MUCH_IDLE, MUCH_SET_ASIDE, compare_frozen, compare_slices, deciding, totals};
 pub use series::{STEADY_SECONDS, Steadiness, Trend, steadiness, trend};
 pub use side::Side;
 pub use sign_flip::{EXACT_BLOCKS, sign_flip_p};
-pub use slices::{FEWEST_PAIRS, RestartRatio, TRIMMED, restart_ratio};
+pub use slices::{ByLength, FEWEST_PAIRS, RestartRatio, TRIMMED, restart_ratio};
 pub use spread::{cv_population, cv_sample, mean, median, quantile, sd_population, sd_sample};
 pub use stall::{STALL_SHARE, Stalls, stalls};
 pub use student::{t_cdf, t_quantile};

@@ -1,12 +1,13 @@
-//! Combines several restarts of all servers, and checks whether two lengths of slices agree.
+//! Combines several restarts of all servers.
 
 use std::borrow::Cow;
 
-use crate::estimate::{Estimate, upper_point};
-use crate::satterthwaite::satterthwaite;
+use crate::by_length::{SLICE_TOLERANCE, disagreement};
+use crate::estimate::upper_point;
+use crate::over_restarts::{estimate, mean_log, within};
 use crate::{
-    Comparison, ENOUGH_BLOCKS, ENOUGH_FROZEN, ENOUGH_ROUNDS, JudgeError, Margin, Method,
-    RestartRatio, Verdict, Warning, mean, sd_sample, t_quantile,
+    Comparison, ENOUGH_BLOCKS, ENOUGH_FROZEN, ENOUGH_ROUNDS, JudgeError, Margin, RestartRatio,
+    Verdict, Warning, mean, t_quantile,
 };
 
 /// A larger share of rounds set aside than this causes a warning: the rest may no longer be
@@ -16,11 +17,6 @@ pub const MUCH_SET_ASIDE: f64 = 0.2;
 /// If neither server did anything in a larger share of rounds than this, there is a warning,
 /// because that should hardly ever happen.
 pub const MUCH_IDLE: f64 = 0.01;
-
-/// Differences smaller than this, as logs of ratios, between two lengths of slices or between the
-/// middle and all of the slices cause no warning, however certain they are: half a percent, a
-/// quarter of the default margin.
-pub const SLICE_TOLERANCE: f64 = 0.005;
 
 /// Confidence of the tests behind warnings: 99%, so few warnings are false.
 const SURE: f64 = 0.99;
@@ -51,6 +47,11 @@ const SURE: f64 = 0.99;
 /// one-sided tests at 1 - `confidence`: its interval of twice that error has to lie within the
 /// margin. Otherwise the verdict is open, with a [`Warning::TotalsOpen`] if the operations leave it
 /// open. Without a typical slice, all operations decide alone.
+///
+/// Slices can be too short to say what long ones would, in either direction. If two lengths
+/// certainly disagree, the interval becomes that of all slices and of endless ones together
+/// ([`crate::ByLength`]), with a [`Warning::LengthsDisagree`], and a verdict stands only if both
+/// share it.
 ///
 /// It is tempting to use the interval from the batches whenever it explains the spread of the
 /// restarts. We tried that: a few restarts say so little about their spread that the interval
@@ -83,7 +84,7 @@ pub fn compare_slices(
         if estimate(&other, margin, one_sided)?.verdict != Verdict::Equivalent {
             let other = estimate(&other, margin, confidence)?;
             let interval = other.low.zip(other.high).filter(|_| reason.is_none());
-            outcome.open(&other);
+            outcome.take_in(&other);
             outcome.warnings.extend(interval.map(|(low, high)| Warning::TotalsOpen { low, high }));
         }
     }
@@ -107,6 +108,12 @@ pub fn compare_slices(
         outcome.warnings.push(Warning::IdleRounds { share });
     }
     outcome.warnings.extend(reason);
+    if let Some((warning, endless)) = disagreement(&deciding)? {
+        outcome.take_in(&estimate(&endless, margin, confidence)?);
+        // They would not agree any better after more blocks.
+        outcome.further_blocks = outcome.further_blocks.filter(|blocks| *blocks == 0);
+        outcome.warnings.push(warning);
+    }
     Ok(outcome)
 }
 
@@ -155,52 +162,6 @@ pub fn totals(restarts: &[RestartRatio]) -> Vec<RestartRatio> {
     restarts.iter().map(RestartRatio::in_total).collect()
 }
 
-fn mean_log(restarts: &[RestartRatio]) -> Option<f64> {
-    mean(&restarts.iter().map(|restart| restart.mean_log).collect::<Vec<f64>>())
-}
-
-fn estimate(
-    restarts: &[RestartRatio],
-    margin: Margin,
-    confidence: f64,
-) -> Result<Comparison, JudgeError> {
-    let logs: Vec<f64> = restarts.iter().map(|restart| restart.mean_log).collect();
-    let mean_log = mean_log(restarts).ok_or(JudgeError::NoBlocks)?;
-    let sd_log = sd_sample(&logs);
-    let half = |(error, freedom): (f64, f64)| error * t_quantile(upper_point(confidence), freedom);
-    let within = within(restarts);
-    let count = restarts.len() as f64;
-    let counts = |between| restarts.len() >= ENOUGH_BLOCKS || half(between) >= half(within);
-    let error = sd_log
-        .map(|sd| (sd / count.sqrt(), count - 1.0))
-        .map(|between| if counts(between) { between } else { within });
-    let estimate =
-        Estimate { method: Method::Slices, blocks: restarts.len(), mean_log, sd_log, error };
-    Ok(estimate.judge(margin, confidence))
-}
-
-/// Checks that slices of two lengths agree: `short` and `long` are the log ratios of the same
-/// restarts by either. Differences between restarts affect both and cancel out. Effects of the
-/// length remain, such as caches that are cold at the beginning of a slice.
-///
-/// Returns a warning if the mean difference is larger than [`SLICE_TOLERANCE`] and certain at 99%,
-/// by the variances within the restarts (Welch and Satterthwaite). If one list is longer, its last
-/// restarts are ignored.
-pub fn lengths_agree(short: &[RestartRatio], long: &[RestartRatio]) -> Option<Warning> {
-    let count = short.len().min(long.len());
-    let (short, long) = (short.get(..count)?, long.get(..count)?);
-    let (of_short, of_long) = (mean_log(short)?, mean_log(long)?);
-    sure((of_short - of_long).abs(), [within(short), within(long)])
-        .then(|| Warning::LengthsDisagree { short: of_short.exp(), long: of_long.exp() })
-}
-
-/// Standard error of the mean of the restarts from their batches, with its degrees of freedom.
-fn within(restarts: &[RestartRatio]) -> (f64, f64) {
-    let parts = restarts.iter().map(|restart| (restart.variance, restart.freedom));
-    let (variance, freedom) = satterthwaite(parts);
-    (variance.sqrt() / restarts.len() as f64, freedom)
-}
-
 /// True if a difference is worth a warning and, at 99%, more than chance.
 fn sure(difference: f64, errors: [(f64, f64); 2]) -> bool {
     let variance: f64 = errors.iter().map(|(error, _)| error * error).sum();
@@ -231,7 +192,7 @@ mod tests {
     use super::*;
     use crate::CONFIDENCE;
     use crate::random::Random;
-    use crate::{Side, Verdict};
+    use crate::{Method, Side, Verdict};
 
     fn restart(mean_log: f64, error: f64) -> RestartRatio {
         RestartRatio::even(mean_log, error * error, 20)
@@ -443,23 +404,6 @@ mod tests {
             };
             assert_eq!(warnings, expected, "{count} restarts");
         }
-    }
-
-    #[test]
-    fn lengths_are_compared_within_their_restarts() {
-        // Restarts that differ by 5%, lengths that agree.
-        let short = [restart(0.05, 0.001), restart(0.0, 0.001)];
-        let long = [restart(0.0505, 0.002), restart(-0.001, 0.002)];
-        assert_eq!(lengths_agree(&short, &long), None);
-        let biased = [restart(0.03, 0.001), restart(-0.02, 0.001)];
-        assert!(matches!(
-            lengths_agree(&biased, &long),
-            Some(Warning::LengthsDisagree { short, long }) if short < long
-        ));
-        // Sure but small; large but not sure.
-        assert_eq!(lengths_agree(&[restart(0.004, 1e-5)], &[restart(0.0, 1e-5)]), None);
-        assert_eq!(lengths_agree(&[restart(0.02, 0.01)], &[restart(0.0, 0.01)]), None);
-        assert_eq!(lengths_agree(&[], &long), None);
     }
 
     /// Coverage over R restarts for several proportions of the scatter between them to that within.

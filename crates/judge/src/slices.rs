@@ -6,6 +6,7 @@
 //! are noisy (heavy tails, occasional disturbed slices, correlated neighbors). This file evaluates
 //! one restart of the servers; `restarts.rs` combines several.
 
+use crate::satterthwaite::satterthwaite;
 use crate::trimmed::{Trimmed, batches, number_of_batches, variance_of_mean};
 use crate::{JudgeError, Side};
 
@@ -53,6 +54,8 @@ pub struct RestartRatio {
     /// The side that did nothing in so many slices that the middle half of the rounds has no ratio.
     /// `mean_log` is then that of all operations, and `tails_log` is 0.
     pub stalled: Option<Side>,
+    /// The same by slices of two lengths, where there are enough rounds of both.
+    pub by_length: Option<ByLength>,
 }
 
 impl RestartRatio {
@@ -70,6 +73,7 @@ impl RestartRatio {
             tails_variance: variance,
             total_variance: variance,
             stalled: None,
+            by_length: None,
         }
     }
 
@@ -87,13 +91,45 @@ impl RestartRatio {
 
     /// The ratio of all operations instead of that of the typical slice.
     pub(crate) fn in_total(&self) -> Self {
-        Self {
-            mean_log: self.mean_log + self.tails_log,
-            variance: self.total_variance,
-            tails_log: 0.0,
-            tails_variance: 0.0,
-            ..*self
-        }
+        let variance = self.total_variance;
+        Self { variance, tails_log: 0.0, tails_variance: 0.0, ..*self }.plus(self.tails_log)
+    }
+
+    /// The same with a log ratio that is larger by this much.
+    #[must_use]
+    pub fn plus(self, more: f64) -> Self {
+        Self { mean_log: self.mean_log + more, ..self }
+    }
+}
+
+/// The log ratio of one restart by slices of the chosen length and by longer ones.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ByLength {
+    /// By slices of the chosen length.
+    pub short: f64,
+    /// By longer ones.
+    pub long: f64,
+    /// The log ratio of endless slices less that of all slices.
+    pub endless: f64,
+    /// Variance of `short - long` within this restart.
+    pub variance: f64,
+    /// Degrees of freedom of `variance`.
+    pub freedom: f64,
+}
+
+impl ByLength {
+    /// Two results, each with the mean of 1/length of its rounds, in any unit. A slice of length L
+    /// in which a server loses c at the beginning (cold caches, work that waited) has `1 - c/L` of
+    /// its rate, so the log ratio is about linear in 1/L, and endless slices are at 0.
+    pub fn of(short: (&RestartRatio, f64), long: (&RestartRatio, f64)) -> Self {
+        let ((short, by_short), (long, by_long)) = (short, long);
+        let (rounds, longer) = (short.pairs as f64, long.pairs as f64);
+        let all = (rounds * by_short + longer * by_long) / (rounds + longer);
+        let slope = (short.mean_log - long.mean_log) / (by_short - by_long);
+        let parts = [short, long].map(|part| (part.variance, part.freedom));
+        let (variance, freedom) = satterthwaite(parts.into_iter());
+        let endless = -slope * all;
+        Self { short: short.mean_log, long: long.mean_log, endless, variance, freedom }
     }
 }
 
@@ -169,6 +205,7 @@ pub fn restart_ratio(base: &[f64], variant: &[f64]) -> Result<RestartRatio, Judg
         tails_variance: variance(&tails),
         total_variance: variance(&total),
         stalled: trimmed.is_none().then_some(slower),
+        by_length: None,
     })
 }
 

@@ -1,6 +1,8 @@
 //! Slices of one restart: rates of two servers by round.
 
-use judge::{CONFIDENCE, Comparison, Margin, RestartRatio, compare_slices, restart_ratio};
+use judge::{
+    ByLength, CONFIDENCE, Comparison, Margin, RestartRatio, compare_slices, restart_ratio,
+};
 
 use crate::Random;
 
@@ -97,6 +99,19 @@ pub fn stalled(rounds: usize, share: f64, longest: usize, random: &mut Random) -
 /// The log ratio of a restart with these rates.
 pub fn ratio(base: &[f64], variant: &[f64]) -> RestartRatio {
     restart_ratio(base, variant).expect("rates of many rounds")
+}
+
+/// The log ratios of a restart by slices of two lengths: every fourth round has slices of twice the
+/// length. `None` if there are too few.
+pub fn by_length(base: &[f64], variant: &[f64]) -> Option<ByLength> {
+    let part = |longer: bool| {
+        let of = |rates: &[f64]| -> Vec<f64> {
+            let wanted = |(round, _): &(usize, &f64)| (round % 4 == 3) == longer;
+            rates.iter().enumerate().filter(wanted).map(|(_, rate)| *rate).collect()
+        };
+        restart_ratio(&of(base), &of(variant)).ok()
+    };
+    Some(ByLength::of((&part(false)?, 1.0), (&part(true)?, 0.5)))
 }
 
 /// The comparison that steelyard makes of these restarts.

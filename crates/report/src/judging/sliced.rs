@@ -2,8 +2,8 @@
 //! their comparison.
 
 use judge::{
-    JudgeError, Looks, Margin, RestartRatio, compare_frozen, compare_slices, deciding,
-    lengths_agree, restart_ratio, totals,
+    ByLength, JudgeError, Looks, Margin, RestartRatio, compare_frozen, compare_slices, deciding,
+    restart_ratio, totals,
 };
 use serde::{Deserialize, Serialize};
 
@@ -38,8 +38,7 @@ pub struct Slicing {
     pub by_longer: Option<f64>,
 }
 
-/// One restart: the result of all rounds, and separately of rounds of the chosen length and of
-/// longer ones.
+/// One restart.
 struct Restart {
     length_ms: f64,
     /// The planned length of all slices of a variant, in seconds.
@@ -47,7 +46,6 @@ struct Restart {
     all: RestartRatio,
     /// Other servers were frozen in the slices.
     frozen: bool,
-    by_length: Option<(RestartRatio, RestartRatio)>,
 }
 
 /// Compares a variant with the base over the restarts in which both have slices; `None` if none has
@@ -70,10 +68,7 @@ pub(crate) fn compare(
     let restarts: Vec<Restart> = found.into_iter().filter_map(|(_, found)| found.ok()).collect();
     let all: Vec<RestartRatio> = restarts.iter().map(|restart| restart.all).collect();
     let confidence = looks.confidence_at(u32::try_from(all.len()).unwrap_or(u32::MAX));
-    let mut comparison = judged(&restarts)(&all, margin, confidence).ok()?;
-    let (chosen, longer) = by_length(&restarts);
-    comparison.warnings.extend(lengths_agree(&chosen, &longer));
-    Some(Ok(comparison))
+    judged(&restarts)(&all, margin, confidence).ok().map(Ok)
 }
 
 type Compare = fn(&[RestartRatio], Margin, f64) -> Result<judge::Comparison, JudgeError>;
@@ -202,9 +197,8 @@ fn slicing(base: &VariantStep, variant: &VariantStep) -> Option<Slicing> {
     let all: Vec<RestartRatio> = restarts.iter().map(|restart| restart.all).collect();
     let (decided, _) = deciding(&all);
     let of = |value: fn(&RestartRatio) -> f64| -> Vec<f64> { decided.iter().map(value).collect() };
-    let (chosen, longer) = by_length(&restarts);
-    let ratio = |side: &[RestartRatio]| {
-        let logs: Vec<f64> = side.iter().map(|restart| restart.mean_log).collect();
+    let by_length = |log: fn(ByLength) -> f64| {
+        let logs: Vec<f64> = all.iter().filter_map(|restart| restart.by_length.map(log)).collect();
         judge::mean(&logs).map(f64::exp)
     };
     Some(Slicing {
@@ -215,13 +209,9 @@ fn slicing(base: &VariantStep, variant: &VariantStep) -> Option<Slicing> {
         set_aside: judge::mean(&of(|restart| restart.set_aside))?,
         between: judge::sd_sample(&of(|restart| restart.mean_log)),
         within: judge::mean(&of(|restart| restart.variance))?.sqrt(),
-        by_chosen: ratio(&chosen),
-        by_longer: ratio(&longer),
+        by_chosen: by_length(|by| by.short),
+        by_longer: by_length(|by| by.long),
     })
-}
-
-fn by_length(restarts: &[Restart]) -> (Vec<RestartRatio>, Vec<RestartRatio>) {
-    restarts.iter().filter_map(|restart| restart.by_length).unzip()
 }
 
 /// The restarts that can be compared, with their blocks.
@@ -259,7 +249,7 @@ fn restart(base: &Slices, variant: &Slices, whole: Option<f64>) -> Result<Restar
     let length_ms = base.length_ms.max(variant.length_ms);
     // Planned lengths are the same within a round, so the base's will do.
     let (base_rates, variant_rates) = base.paired(variant);
-    let of = |wanted: &dyn Fn(f64) -> bool| {
+    let typical = |wanted: &dyn Fn(f64) -> bool| {
         let (of_base, of_variant): (Vec<f64>, Vec<f64>) = base_rates
             .iter()
             .zip(&variant_rates)
@@ -267,20 +257,31 @@ fn restart(base: &Slices, variant: &Slices, whole: Option<f64>) -> Result<Restar
             .filter(|(_, length)| wanted(**length))
             .map(|(rates, _)| rates)
             .unzip();
-        let found = restart_ratio(&of_base, &of_variant)?;
-        Ok(if whole.is_some() { found.whole() } else { found })
+        restart_ratio(&of_base, &of_variant)
     };
     let used = |length: f64| Slices::counts(length, length_ms);
     let longer = LONGER * length_ms;
+    // What each slice loses shows in a typical one, which bursts do not move.
+    let part = |wanted: &dyn Fn(f64) -> bool| {
+        let lengths = base.lengths.iter().filter(|length| wanted(**length));
+        let inverse: Vec<f64> = lengths.map(|length| 1.0 / length).collect();
+        Some((typical(wanted).ok()?, judge::mean(&inverse)?))
+    };
+    let (chosen, longer) =
+        (part(&|length| used(length) && length < longer), part(&|length| length >= longer));
+    let by_length = chosen
+        .zip(longer)
+        .map(|((chosen, short), (longer, long))| ByLength::of((&chosen, short), (&longer, long)));
+    let all = typical(&used)?;
+    let all = match whole {
+        Some(whole) => RestartRatio { mean_log: whole, ..all.whole() },
+        None => all,
+    };
     Ok(Restart {
         length_ms,
         frozen: whole.is_some(),
         seconds: base.lengths.iter().sum::<f64>() / 1000.0,
-        all: of(&used)
-            .map(|all| RestartRatio { mean_log: whole.unwrap_or(all.mean_log), ..all })?,
-        by_length: of(&|length| used(length) && length < longer)
-            .ok()
-            .zip(of(&|length| length >= longer).ok()),
+        all: RestartRatio { by_length, ..all },
     })
 }
 
@@ -377,14 +378,15 @@ mod tests {
     #[test]
     fn a_variant_that_stalls_is_slower() {
         let stalling = |phase: usize| {
-            let mut slices = slices(1000.0, 200, phase);
-            slices.rates.iter_mut().step_by(2).for_each(|rate| *rate = 0.0);
+            // A third of the slices of either length.
+            let mut slices = slices(1000.0, 240, phase);
+            slices.rates.iter_mut().step_by(3).for_each(|rate| *rate = 0.0);
             Some(slices)
         };
-        let base = step((1..7).map(|phase| Some(slices(1000.0, 200, phase))).collect());
+        let base = step((1..7).map(|phase| Some(slices(1000.0, 240, phase))).collect());
         let found = compared(&base, &step((7..13).map(stalling).collect())).unwrap();
         assert_eq!(found.verdict, Verdict::Regression);
-        assert!((found.ratio - 0.5).abs() < 0.01, "{found:?}");
+        assert!((found.ratio - 2.0 / 3.0).abs() < 0.01, "{found:?}");
         assert!(found.warnings.iter().any(|warning| warning.code() == "stalled"), "{found:?}");
     }
 
@@ -473,18 +475,23 @@ mod tests {
     }
 
     #[test]
-    fn a_second_length_that_disagrees_is_said() {
-        let base = slices(1000.0, 400, 1);
-        let mut variant = slices(1000.0, 400, 2);
-        for round in (3..400).step_by(4) {
-            variant.rates[round] *= 1.03;
-        }
-        let (base, variant) = (step(vec![Some(base)]), step(vec![Some(variant)]));
-        let warnings = compared(&base, &variant).unwrap().warnings;
-        assert!(warnings.iter().any(|w| matches!(
-            w,
-            Warning::LengthsDisagree { short, long } if *short < 1.005 && *long > 1.025
-        )));
+    fn a_second_length_that_disagrees_leaves_no_verdict() {
+        let longer = |more: f64| {
+            let of = |phase: usize| {
+                let mut slices = slices(950.0, 400, phase);
+                slices.rates.iter_mut().skip(3).step_by(4).for_each(|rate| *rate *= more);
+                Some(slices)
+            };
+            let base = step((1..7).map(|phase| Some(slices(1000.0, 400, phase))).collect());
+            compared(&base, &step((7..13).map(of).collect())).unwrap()
+        };
+        let same = longer(1.0);
+        assert_eq!((same.verdict, &same.warnings[..]), (Verdict::Regression, &[][..]));
+        let found = longer(1.04);
+        assert_eq!(found.verdict, Verdict::Inconclusive);
+        assert!(found.low.unwrap() < 0.96 && found.high.unwrap() > 1.01, "{found:?}");
+        let disagree = |warning: &Warning| matches!(*warning, Warning::LengthsDisagree { short, long } if short < 0.955 && long > 0.98);
+        assert!(found.warnings.iter().any(disagree), "{found:?}");
     }
 
     #[test]

@@ -8,7 +8,7 @@ use judge::{
 
 use crate::experiment::{Design, called, covers, scaled};
 use crate::noise;
-use crate::rounds::{MODELS, Rounds, stalled};
+use crate::rounds::{MODELS, Rounds, by_length, stalled};
 use crate::{Findings, Outcomes as _, Random, Size, figures, percent, simulate};
 
 /// Seconds of the budget, and the cost of a restart in addition to its timed steps.
@@ -206,13 +206,14 @@ fn sliced(
                     variant[round] = 0.0;
                 }
             }
-            let Ok(found) = restart_ratio(&base, &scaled(&variant, 1.0 + truth)) else {
+            let variant = scaled(&variant, 1.0 + truth);
+            let Ok(found) = restart_ratio(&base, &variant) else {
                 assert!(stalls.is_some(), "rates in pairs");
                 step.refused = true;
                 continue;
             };
-            let mean_log = found.mean_log + between * own;
-            step.restarts.push(RestartRatio { mean_log, ..found });
+            let by_length = by_length(&base, &variant);
+            step.restarts.push(RestartRatio { by_length, ..found }.plus(between * own));
         }
         let cost = COST * (1.0 + 0.1 * random.uniform()) + 2.0 * WORK;
         course.cost(cost);

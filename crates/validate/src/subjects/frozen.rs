@@ -11,7 +11,7 @@ use crate::{Findings, Outcomes as _, Rate, Size, figures, percent, simulate};
 
 mod servers;
 
-use servers::{BETWEEN, BURST, Cause, LEFT, Read, Restart, Scene, frozen};
+use servers::{BETWEEN, BURST, Cause, LEFT, Lengths, Read, Restart, SLICE, Scene, Told, frozen};
 
 /// Numbers of restarts in the tables.
 const RESTARTS: [usize; 3] = [6, 12, 24];
@@ -44,6 +44,14 @@ const SEEN: f64 = 1.5;
 /// Numbers of restarts, to see how many a rare burst takes.
 const MANY: [usize; 5] = [6, 12, 24, 48, 96];
 
+/// Milliseconds that a variant loses at the beginning of each slice.
+const LOST: [f64; 7] = [0.0, 0.25, 0.5, 1.0, 2.5, 5.0, 12.5];
+
+/// Bounds of coverage.
+const AT_LEAST: (Bound<f64>, Bound<f64>) = (Bound::Included(0.94), Bound::Unbounded);
+/// Bounds of wrong verdicts.
+const AT_MOST: (Bound<f64>, Bound<f64>) = (Bound::Unbounded, Bound::Included(0.05));
+
 /// The results of each experiment of a scene, by true difference and number of restarts.
 type Reads = [Vec<[Read; RESTARTS.len()]>; TRUTHS.len()];
 
@@ -52,12 +60,13 @@ pub fn run(size: Size, findings: &mut Findings) {
     let scenes = |cause| -> Vec<(Scene, Reads)> {
         let steps = |cycle| STEPS.into_iter().take(size.pick(1, 2)).map(move |step| (cycle, step));
         let all = cycles(size, cause).flat_map(steps);
-        let scenes = all.map(|(cycle, step)| Scene { cycle, step, cause });
+        let scenes = all.map(|(cycle, step)| Scene { cycle, step, cause, lost: 0.0 });
         scenes.map(|scene| (scene, reads(scene, size.pick(50, 1_000)))).collect()
     };
     let (everything, bursts) = (scenes(Cause::Everything), scenes(Cause::Bursts));
     slower_in_everything(&everything, findings);
     slower_in_bursts(&bursts, findings);
+    too_short(size, findings);
     rare(size, findings);
     looks(size, findings);
     whole_cycles(size, findings);
@@ -90,8 +99,7 @@ fn reads(scene: Scene, tries: usize) -> Reads {
 
 impl Scene {
     fn name(&self) -> String {
-        let cycle = self.cycle.map_or("none".to_owned(), |cycle| format!("{cycle} s"));
-        format!("{cycle}, {} s", self.step)
+        format!("{}, {} s", cycle_name(self.cycle), self.step)
     }
 
     /// True if the bursts differ and so few restarts see one that bounds are missed.
@@ -99,6 +107,10 @@ impl Scene {
         let seen = |cycle: f64| restarts as f64 * (self.step / cycle + BURST).min(1.0);
         self.cause == Cause::Bursts && self.cycle.is_some_and(|cycle| seen(cycle) < SEEN)
     }
+}
+
+fn cycle_name(cycle: Option<f64>) -> String {
+    cycle.map_or("none".to_owned(), |cycle| format!("{cycle} s"))
 }
 
 /// A figure, marked where it is beyond its bound. It is checked unless `known` to miss that.
@@ -205,6 +217,67 @@ fn slower_in_bursts(scenes: &[(Scene, Reads)], findings: &mut Findings) {
     }
 }
 
+/// A variant that loses time at the beginning of each slice, which long ones would not show.
+fn too_short(size: Size, findings: &mut Findings) {
+    findings.table(
+        format!(
+            "**Slices that are too short**: the variant loses time at the beginning of each slice of {:.0} or {:.0} ms, and is otherwise as \
+             fast as the base, or slower by 5%. How often the two lengths disagree; coverage of the 95% interval, and what it would \
+             be without the second length; half its width (median), with and without it; `regression` and `equivalent`, wrongly, with \
+             and without it, and `regression` at −5%. Marked (!): beyond the bound. Rows: cycle, ms lost, restarts of 10 s.",
+            1000.0 * SLICE,
+            2000.0 * SLICE
+        ),
+        "cycle, lost, restarts | disagree | coverage | without | half | without | regression, same | without | equivalent, −5% | without | regression, −5%",
+    );
+    for cycle in [None, Some(7.0)] {
+        for lost in LOST.into_iter().step_by(size.pick(3, 1)) {
+            let scene =
+                Scene { cycle, step: STEPS[0], cause: Cause::Everything, lost: lost / 1000.0 };
+            let found = simulate(770, size.pick(20, 400), |random| {
+                let same = scene.restarts(MOST, 0.0, random);
+                let slower: Vec<Restart> =
+                    same.iter().map(|one| one.slower(TRUTHS[CLEAR])).collect();
+                let read = |restarts: &[Restart], truth| {
+                    RESTARTS.map(|count| Lengths::of(&restarts[..count], truth))
+                };
+                (read(&same, TRUTHS[SAME]), read(&slower, TRUTHS[CLEAR]))
+            });
+            for (place, restarts) in RESTARTS.into_iter().enumerate() {
+                let of = |told: fn(&Told) -> bool, slower: bool, way: usize| {
+                    let lengths = |one: &([Lengths; 3], [Lengths; 3])| {
+                        if slower { one.1[place] } else { one.0[place] }
+                    };
+                    found.rate(|one| told(&lengths(one).read[way]))
+                };
+                let half = |way: usize| percent(found.median(|one| one.0[place].read[way].half), 1);
+                let covered: fn(&Told) -> bool = |told| told.covered;
+                let regression: fn(&Told) -> bool = |told| told.verdict == Verdict::Regression;
+                let equivalent: fn(&Told) -> bool = |told| told.verdict == Verdict::Equivalent;
+                let name = format!("{}, {lost} ms, {restarts}", cycle_name(cycle));
+                let mut checked = |what: &str, rate: Rate, bounds: (Bound<f64>, Bound<f64>)| {
+                    // Less time may be lost than the two lengths show.
+                    let what = format!("{what}, frozen, too short, {name}");
+                    bounded(findings, &what, rate, bounds, lost > 0.0)
+                };
+                let cells = figures![
+                    found.rate(|one| one.0[place].disagree),
+                    checked("coverage", of(covered, false, 0), AT_LEAST),
+                    of(covered, false, 1),
+                    half(0),
+                    half(1),
+                    checked("regression of the same", of(regression, false, 0), AT_MOST),
+                    of(regression, false, 1),
+                    checked("equivalent at −5%", of(equivalent, true, 0), AT_MOST),
+                    of(equivalent, true, 1),
+                    of(regression, true, 0),
+                ];
+                findings.row(&name, cells);
+            }
+        }
+    }
+}
+
 /// How many restarts a burst takes that most of them don't see.
 fn rare(size: Size, findings: &mut Findings) {
     findings.table(
@@ -218,7 +291,7 @@ fn rare(size: Size, findings: &mut Findings) {
     );
     for cycle in [60.0, 300.0] {
         for step in STEPS.into_iter().take(size.pick(1, 2)) {
-            let scene = Scene { cycle: Some(cycle), step, cause: Cause::Bursts };
+            let scene = Scene { cycle: Some(cycle), step, cause: Cause::Bursts, lost: 0.0 };
             let truth = TRUTHS[CLEAR];
             let found = simulate(740, size.pick(2, 400), |random| {
                 let restarts = scene.restarts(MANY[MANY.len() - 1], truth, random);
@@ -273,7 +346,7 @@ fn looks(size: Size, findings: &mut Findings) {
     );
     for cause in [Cause::Everything, Cause::Bursts] {
         for cycle in cycles(size, cause) {
-            let scene = Scene { cycle, step: STEPS[size.pick(0, 1)], cause };
+            let scene = Scene { cycle, step: STEPS[size.pick(0, 1)], cause, lost: 0.0 };
             let [same, edge, clear] = [SAME, EDGE, CLEAR].map(|truth| {
                 simulate(750, size.pick(20, 500), |random| {
                     ended(&scene.restarts(MOST, TRUTHS[truth], random), TRUTHS[truth])
@@ -309,7 +382,7 @@ fn whole_cycles(size: Size, findings: &mut Findings) {
     );
     for (cycle, splits) in SPLITS.into_iter().take(size.pick(1, 2)) {
         for (step, count) in splits {
-            let scene = Scene { cycle: Some(cycle), step, cause: Cause::Bursts };
+            let scene = Scene { cycle: Some(cycle), step, cause: Cause::Bursts, lost: 0.0 };
             let [same, edge, clear] = [SAME, EDGE, CLEAR].map(|truth| {
                 simulate(760, size.pick(10, 400), |random| {
                     Read::of(&scene.restarts(count, TRUTHS[truth], random), TRUTHS[truth])
@@ -327,16 +400,14 @@ fn whole_cycles(size: Size, findings: &mut Findings) {
                     rare,
                 )
             };
-            let least = (Bound::Included(0.94), Bound::Unbounded);
-            let most = (Bound::Unbounded, Bound::Included(0.05));
             let cells = figures![
                 percent(clear.median(|one| one.half), 1),
                 said(&same, Verdict::Equivalent),
                 same.rate(|one| one.early),
-                checked("coverage at −2%", edge.rate(|one| one.covered), least),
-                checked("coverage at −5%", clear.rate(|one| one.covered), least),
-                checked("equivalent at −2%", said(&edge, Verdict::Equivalent), most),
-                checked("equivalent at −5%", said(&clear, Verdict::Equivalent), most),
+                checked("coverage at −2%", edge.rate(|one| one.covered), AT_LEAST),
+                checked("coverage at −5%", clear.rate(|one| one.covered), AT_LEAST),
+                checked("equivalent at −2%", said(&edge, Verdict::Equivalent), AT_MOST),
+                checked("equivalent at −5%", said(&clear, Verdict::Equivalent), AT_MOST),
                 said(&clear, Verdict::Regression),
             ];
             findings.row(&name, cells);

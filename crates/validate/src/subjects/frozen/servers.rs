@@ -2,7 +2,8 @@
 //! in its own time.
 
 use judge::{
-    CONFIDENCE, Comparison, Margin, RestartRatio, Verdict, Warning, compare_frozen, compare_slices,
+    ByLength, CONFIDENCE, Comparison, Margin, RestartRatio, Verdict, Warning, compare_frozen,
+    compare_slices,
 };
 
 use crate::Random;
@@ -12,7 +13,7 @@ use crate::rounds::{MODELS, Rounds, ratio};
 /// Differences of slices, and of the machine that both run on.
 const SLICES: Rounds = MODELS[1];
 /// Seconds of a slice; one in four is twice as long.
-const SLICE: f64 = 0.05;
+pub(super) const SLICE: f64 = 0.05;
 /// Scatter of a server from restart to restart, as a deviation of the log.
 pub(super) const BETWEEN: f64 = 0.005;
 
@@ -38,6 +39,8 @@ pub(super) struct Scene {
     /// Seconds of own time in a restart.
     pub(super) step: f64,
     pub(super) cause: Cause,
+    /// Seconds that the variant loses at the beginning of each slice.
+    pub(super) lost: f64,
 }
 
 /// The result of a restart.
@@ -45,8 +48,8 @@ pub(super) struct Scene {
 pub(super) struct Restart {
     /// By its slices, as where servers are not frozen.
     plain: RestartRatio,
-    /// Log ratio of all operations per second of own time.
-    total: f64,
+    /// By all operations per second of own time.
+    frozen: RestartRatio,
 }
 
 impl Scene {
@@ -65,10 +68,27 @@ impl Scene {
                 (1.0, (1.0 - (1.0 + truth) * (1.0 - BURST * (1.0 - LEFT))) / (1.0 - LEFT))
             }
         };
-        let of_base = self.run(&lengths, &mut base, BURST, random);
-        let of_variant = factor * self.run(&lengths, &mut variant, burst, random);
-        variant.iter_mut().for_each(|rate| *rate *= factor);
-        Restart { plain: ratio(&base, &variant), total: (of_variant / of_base).ln() }
+        self.run(&lengths, &mut base, BURST, random);
+        self.run(&lengths, &mut variant, burst, random);
+        for (rate, length) in variant.iter_mut().zip(&lengths) {
+            *rate *= factor * (1.0 - self.lost / length);
+        }
+        let all = |rates: &[f64]| -> f64 { rates.iter().zip(&lengths).map(|(r, l)| r * l).sum() };
+        let part = |is_long: bool| {
+            let of = |rates: &[f64]| -> Vec<f64> {
+                let wanted = |(_, length): &(&f64, &f64)| (**length > 1.5 * SLICE) == is_long;
+                rates.iter().zip(&lengths).filter(wanted).map(|(rate, _)| *rate).collect()
+            };
+            ratio(&of(&base), &of(&variant))
+        };
+        let by_length = ByLength::of((&part(false), 1.0), (&part(true), 0.5));
+        let plain = ratio(&base, &variant);
+        let frozen = RestartRatio {
+            mean_log: (all(&variant) / all(&base)).ln(),
+            by_length: Some(by_length),
+            ..plain.whole()
+        };
+        Restart { plain, frozen }
     }
 
     /// Seconds of the slices of each server.
@@ -85,21 +105,18 @@ impl Scene {
     }
 
     /// Adds to the rates of a server what it does in the background, from a random moment of its
-    /// cycle on; returns its operations.
-    fn run(&self, lengths: &[f64], rates: &mut [f64], burst: f64, random: &mut Random) -> f64 {
+    /// cycle on.
+    fn run(&self, lengths: &[f64], rates: &mut [f64], burst: f64, random: &mut Random) {
         let level = (BETWEEN * random.normal()).exp();
         let cycle = self.cycle.unwrap_or(f64::INFINITY);
         let mut now = self.cycle.map_or(0.0, |cycle| cycle * random.uniform());
-        let mut operations = 0.0;
         for (rate, length) in rates.iter_mut().zip(lengths) {
             let slow = self
                 .cycle
                 .map_or(0.0, |_| bursts(now + length, cycle, burst) - bursts(now, cycle, burst));
             now += length;
             *rate *= level * (1.0 - (1.0 - LEFT) * slow / length);
-            operations += *rate * length;
         }
-        operations
     }
 }
 
@@ -113,13 +130,12 @@ impl Restart {
     /// The same with a variant that does everything slower.
     pub(super) fn slower(&self, truth: f64) -> Self {
         let shift = truth.ln_1p();
-        let plain = RestartRatio { mean_log: self.plain.mean_log + shift, ..self.plain };
-        Self { plain, total: self.total + shift }
+        Self { plain: self.plain.plus(shift), frozen: self.frozen.plus(shift) }
     }
 
-    /// As frozen slices are judged.
-    fn frozen(&self) -> RestartRatio {
-        RestartRatio { mean_log: self.total, ..self.plain.whole() }
+    /// As frozen slices are judged, but for the second length.
+    fn of_one_length(&self) -> RestartRatio {
+        RestartRatio { by_length: None, ..self.frozen }
     }
 
     /// By the typical slice alone.
@@ -138,8 +154,48 @@ fn judged(restarts: &[Restart], by: fn(&Restart) -> RestartRatio) -> Comparison 
 
 /// The comparison as steelyard makes it.
 pub(super) fn frozen(restarts: &[Restart], confidence: f64) -> Comparison {
-    let restarts: Vec<RestartRatio> = restarts.iter().map(Restart::frozen).collect();
+    frozen_by(restarts, |restart| restart.frozen, confidence)
+}
+
+fn frozen_by(
+    restarts: &[Restart],
+    by: fn(&Restart) -> RestartRatio,
+    confidence: f64,
+) -> Comparison {
+    let restarts: Vec<RestartRatio> = restarts.iter().map(by).collect();
     compare_frozen(&restarts, Margin::default(), confidence).expect("at least one restart")
+}
+
+/// What the second length changes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Lengths {
+    /// Slices of the two lengths disagree.
+    pub(super) disagree: bool,
+    /// By both lengths, and by all slices alone.
+    pub(super) read: [Told; 2],
+}
+
+/// What a comparison says.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Told {
+    /// The interval holds the truth.
+    pub(super) covered: bool,
+    pub(super) half: f64,
+    pub(super) verdict: Verdict,
+}
+
+impl Lengths {
+    pub(super) fn of(restarts: &[Restart], truth: f64) -> Self {
+        let found = frozen(restarts, CONFIDENCE);
+        let alone = frozen_by(restarts, Restart::of_one_length, CONFIDENCE);
+        let disagree = |warning: &Warning| matches!(warning, Warning::LengthsDisagree { .. });
+        let told = |found: &Comparison| Told {
+            covered: covers(found, 1.0 + truth),
+            half: found.half_width().unwrap_or(f64::NAN),
+            verdict: found.verdict,
+        };
+        Self { disagree: found.warnings.iter().any(disagree), read: [told(&found), told(&alone)] }
+    }
 }
 
 /// The results of restarts, as steelyard and others read them.
@@ -190,9 +246,9 @@ mod tests {
     #[test]
     fn the_truth_is_the_ratio_of_long_steps() {
         for cause in [Cause::Everything, Cause::Bursts] {
-            let scene = Scene { cycle: Some(1.0), step: 200.0, cause };
+            let scene = Scene { cycle: Some(1.0), step: 200.0, cause, lost: 0.0 };
             let found = scene.restarts(20, -0.05, &mut Random::new(1, 1));
-            let totals: Vec<f64> = found.iter().map(|restart| restart.total).collect();
+            let totals: Vec<f64> = found.iter().map(|restart| restart.frozen.mean_log).collect();
             let mean = judge::mean(&totals).unwrap();
             assert!((mean - (-0.05_f64).ln_1p()).abs() < 0.005, "{cause:?}: {mean}");
             let typical: Vec<f64> = found.iter().map(|one| one.typical().mean_log).collect();
