@@ -144,5 +144,9 @@ fn clients_and_servers_stay_on_their_cpus() {
     assert!(error.contains("cannot keep the process that serves a client on CPU"), "{error}");
     let wherever = Seat { needed: false, ..nowhere };
     let ready = drive::prepare(&Load { seats: vec![wherever; 2], ..load }).unwrap();
-    assert_eq!(ready.servers().remove(0).len(), 2);
+    let (clients, servers) = (ready.clients(), ready.servers().remove(0));
+    assert_eq!((clients.len(), servers.len()), (2, 2));
+    for pid in clients.into_iter().chain(servers) {
+        assert_eq!(allowed(&format!("/proc/{pid}/status")), before);
+    }
 }

@@ -2,7 +2,7 @@
 
 use crate::over_restarts::{estimate, mean_log};
 use crate::slices::{ByLength, RestartRatio};
-use crate::{CONFIDENCE, JudgeError, Margin, Warning};
+use crate::{CONFIDENCE, ENOUGH_BLOCKS, JudgeError, Margin, Warning, mean};
 
 /// Differences smaller than this, as logs of ratios, between two lengths of slices or between the
 /// middle and all of the slices cause no warning, however certain they are: half a percent, a
@@ -11,8 +11,8 @@ pub const SLICE_TOLERANCE: f64 = 0.005;
 
 /// If slices of two lengths disagree: a warning, and the restarts by endless slices. They disagree
 /// if the mean of `short - long` over the restarts is larger than [`SLICE_TOLERANCE`] and certain
-/// at 95%. Differences between restarts affect both lengths and cancel out. `None` also without
-/// restarts that have both lengths.
+/// at 95%. Differences between restarts affect both lengths and cancel out. Restarts that don't
+/// have both lengths get the mean correction of the others; `None` also if these are too few.
 ///
 /// # Errors
 /// Never with at least one restart; see [`crate::compare_slices`].
@@ -31,7 +31,7 @@ pub(crate) fn disagreement(
         both.iter().map(one).collect()
     };
     let differences = of(|by| by.short - by.long, |by| by.variance);
-    if differences.is_empty() {
+    if differences.is_empty() || differences.len() < restarts.len().min(ENOUGH_BLOCKS) {
         return Ok(None);
     }
     let difference = estimate(&differences, Margin::default(), CONFIDENCE)?;
@@ -40,8 +40,13 @@ pub(crate) fn disagreement(
     }
     let [short, long] = [of(|by| by.short, |_| 0.0), of(|by| by.long, |_| 0.0)]
         .map(|restarts| mean_log(&restarts).map_or(f64::NAN, f64::exp));
-    let endless = both.iter().map(|(by, restart)| restart.plus(by.endless));
-    let endless = endless.map(|restart| RestartRatio { variance: 0.0, ..restart }).collect();
+    let corrections: Vec<f64> = both.iter().map(|(by, _)| by.endless).collect();
+    let usual = mean(&corrections).unwrap_or_default();
+    let endless = |restart: &RestartRatio| {
+        let endless = restart.plus(restart.by_length.map_or(usual, |by| by.endless));
+        RestartRatio { variance: 0.0, ..endless }
+    };
+    let endless = restarts.iter().map(endless).collect();
     Ok(Some((Warning::LengthsDisagree { short, long }, endless)))
 }
 
@@ -57,7 +62,7 @@ mod tests {
     /// Restarts by slices of lengths 1 and 2, which together have these log ratios.
     fn restarts(by: [(f64, f64); 6]) -> [RestartRatio; 6] {
         by.map(|(short, long)| RestartRatio {
-            by_length: Some(ByLength::of((&part(short), 1.0), (&part(long), 0.5))),
+            by_length: ByLength::of((&part(short), 1.0), (&part(long), 0.5), 0.75),
             ..part(0.5 * short + 0.5 * long)
         })
     }
@@ -69,10 +74,13 @@ mod tests {
     #[test]
     fn what_is_lost_at_each_beginning_is_extrapolated_away() {
         // 5 of 50 ms, 5 of 100 ms.
-        let by = ByLength::of((&part(-0.1), 0.02), (&part(-0.05), 0.01));
-        assert!((by.endless - 0.075).abs() < 1e-12, "as many rounds of both: {by:?}");
-        let longer = ByLength::of((&part(-0.1), 0.02), (&part(-0.02), 0.004));
-        assert!((longer.endless - 0.06).abs() < 1e-12, "{longer:?}");
+        let endless = |long: (f64, f64), all: f64| {
+            ByLength::of((&part(-0.1), 0.02), (&part(long.0), long.1), all).unwrap().endless
+        };
+        assert!((endless((-0.05, 0.01), 0.015) - 0.075).abs() < 1e-12);
+        assert!((endless((-0.02, 0.004), 0.012) - 0.06).abs() < 1e-12);
+        let stalled = RestartRatio { stalled: Some(crate::Side::Base), ..part(-0.1) };
+        assert_eq!(ByLength::of((&stalled, 0.02), (&part(0.0), 0.01), 0.015), None);
     }
 
     /// As twelve releases of PostgreSQL were measured: 1.25 by 50 ms, 1.08 by 100 ms, 0.86 alone.
@@ -113,5 +121,16 @@ mod tests {
         // Sure but small; large but not sure; unknown.
         assert!(agree(&with(0.004, 0.1)) && agree(&with(0.02, 60.0)));
         assert!(agree(&[part(0.02); 6]) && agree(&[]));
+    }
+
+    #[test]
+    fn restarts_of_one_length_get_the_mean_correction() {
+        let noise = [0.01, -0.02, 0.0, 0.015, -0.01, 0.005];
+        let both = restarts(noise.map(|noise| (0.22 + noise, 0.08 - noise)));
+        let mixed: Vec<RestartRatio> = both.iter().copied().chain([part(0.15); 4]).collect();
+        let (_, endless) = disagreement(&mixed).unwrap().unwrap();
+        assert_eq!(endless.len(), 10);
+        assert!((endless[9].mean_log - (0.15 - 0.75 * 0.28)).abs() < 1e-12, "{endless:?}");
+        assert!(disagreement(&mixed[1..]).unwrap().is_none(), "five restarts are too few");
     }
 }

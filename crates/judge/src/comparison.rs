@@ -62,8 +62,9 @@ pub struct Comparison {
     /// The resulting verdict.
     pub verdict: Verdict,
     /// Estimated number of further blocks until the verdict is decided, which needs at least
-    /// [`ENOUGH_BLOCKS`] in all. 0 if it is decided; `None` if the number is unknown (one block) or
-    /// larger than [`crate::MAX_FURTHER_BLOCKS`].
+    /// [`ENOUGH_BLOCKS`] in all. 0 if it is decided; `None` if the number is unknown (one block),
+    /// larger than [`crate::MAX_FURTHER_BLOCKS`], or if two estimates of the same difference don't
+    /// agree, which more blocks would not change.
     pub further_blocks: Option<u32>,
     /// Minimum detectable effect: the smallest true slowdown, as a fraction of the base's
     /// throughput, that the same number of new blocks would confirm with a power of 80%, if all

@@ -25,6 +25,9 @@ const USUAL_FREEDOM: f64 = 4.0;
 /// with all the remaining time. If all of them would, those get it that would reach the target they
 /// have if their ratio is off by its standard error.
 const OUT_OF_REACH: f64 = 2.5;
+/// No run gives up before so many restarts: one that is far off makes a few scatter so much that
+/// the rest seems hopeless.
+const ENOUGH_TO_GIVE_UP: u32 = 12;
 /// No target is narrower than this part of the margin: a difference that close to its edge stays
 /// undecided.
 const NARROWEST: f64 = 0.2;
@@ -154,9 +157,8 @@ impl Course {
         let reachable = if left.is_none() { open.clone() } else { within(&|_| OUT_OF_REACH) };
         let pursued = match (reachable.is_empty(), judged) {
             (false, _) => reachable.clone(),
-            // There are no others that need the time. One restart far off makes a few scatter so
-            // much that the rest seems hopeless.
-            (true, true) if done < ENOUGH_FROZEN as u32 => within(&|_| f64::MAX),
+            // There are no others that need the time: go on with all that have a design.
+            (true, true) if done < ENOUGH_TO_GIVE_UP => within(&|_| f64::MAX),
             (true, true) => within(&|at| self.ease(&watched[at].comparison)),
             (true, false) => open.clone(),
         };
@@ -325,7 +327,7 @@ mod tests {
         let found = course().outlook(&steps, 5, Some(60.0), true);
         assert_eq!(found.pursued, [1]);
         let alone = |done: u32| course().outlook(&steps[..1], done, Some(12.0), true).pursued;
-        assert!(alone(ENOUGH_FROZEN as u32).is_empty());
+        assert!(alone(ENOUGH_TO_GIVE_UP).is_empty());
         assert_eq!(alone(6), [0], "one of six restarts may have been far off");
         // Before a look, only others can take its time.
         let blind = |steps: &[Watched]| course().outlook(steps, 1, Some(600.0), false);

@@ -88,6 +88,15 @@ pub fn compare_slices(
             outcome.warnings.extend(interval.map(|(low, high)| Warning::TotalsOpen { low, high }));
         }
     }
+    let mut lengths = None;
+    if let Some((warning, endless)) = disagreement(&deciding)? {
+        let endless = estimate(&endless, margin, confidence)?;
+        outcome.take_in(&endless);
+        // More blocks would not bring the two together.
+        let [own, other] = [outcome.mean_log, endless.mean_log].map(|at| margin.verdict(at, at));
+        outcome.further_blocks = outcome.further_blocks.filter(|_| own == other);
+        lengths = Some(warning);
+    }
     match restarts.len() {
         1 => outcome.warnings.push(Warning::OneRestart),
         restarts @ 2..ENOUGH_BLOCKS => outcome.warnings.push(Warning::TooFewRestarts { restarts }),
@@ -108,12 +117,7 @@ pub fn compare_slices(
         outcome.warnings.push(Warning::IdleRounds { share });
     }
     outcome.warnings.extend(reason);
-    if let Some((warning, endless)) = disagreement(&deciding)? {
-        outcome.take_in(&estimate(&endless, margin, confidence)?);
-        // They would not agree any better after more blocks.
-        outcome.further_blocks = outcome.further_blocks.filter(|blocks| *blocks == 0);
-        outcome.warnings.push(warning);
-    }
+    outcome.warnings.extend(lengths);
     Ok(outcome)
 }
 

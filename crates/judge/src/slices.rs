@@ -118,18 +118,26 @@ pub struct ByLength {
 }
 
 impl ByLength {
-    /// Two results, each with the mean of 1/length of its rounds, in any unit. A slice of length L
-    /// in which a server loses c at the beginning (cold caches, work that waited) has `1 - c/L` of
-    /// its rate, so the log ratio is about linear in 1/L, and endless slices are at 0.
-    pub fn of(short: (&RestartRatio, f64), long: (&RestartRatio, f64)) -> Self {
-        let ((short, by_short), (long, by_long)) = (short, long);
-        let (rounds, longer) = (short.pairs as f64, long.pairs as f64);
-        let all = (rounds * by_short + longer * by_long) / (rounds + longer);
+    /// Two results, each with the mean of 1/length of its slices; `all` is that of the slices of
+    /// the restart's ratio: weighted by length if that is the ratio of all operations. Any unit
+    /// will do. `None` if one of the two has no typical slice.
+    ///
+    /// A slice of length L in which a server loses c at the beginning (cold caches, work that
+    /// waited) has `1 - c/L` of its rate, so the log ratio is about linear in 1/L, and endless
+    /// slices are at 0.
+    pub fn of(
+        (short, by_short): (&RestartRatio, f64),
+        (long, by_long): (&RestartRatio, f64),
+        all: f64,
+    ) -> Option<Self> {
+        if [short, long].iter().any(|part| part.stalled.is_some()) {
+            return None;
+        }
         let slope = (short.mean_log - long.mean_log) / (by_short - by_long);
         let parts = [short, long].map(|part| (part.variance, part.freedom));
         let (variance, freedom) = satterthwaite(parts.into_iter());
         let endless = -slope * all;
-        Self { short: short.mean_log, long: long.mean_log, endless, variance, freedom }
+        Some(Self { short: short.mean_log, long: long.mean_log, endless, variance, freedom })
     }
 }
 

@@ -221,8 +221,8 @@ impl fmt::Display for Warning {
                  typical slice: look for stalls"
             ),
             Self::LengthsDisagree { short, long } => format!(
-                "longer slices give a different ratio ({long:.3}, not {short:.3}), so the interval reaches to that of endless ones: \
-                 set slice_ms to a larger value"
+                "longer slices give a different ratio ({long:.3}, not {short:.3}), so the interval extends to the ratio of \
+                 endless ones: set slice_ms to a larger value"
             ),
             Self::RareSlices { middle, all } => format!(
                 "all slices together give {all:.3}, their middle half {middle:.3}: the ratio is that of all slices, and the verdict is equivalent only if both are; look for stalls"

@@ -48,10 +48,13 @@ pub struct Look {
 const COUNT_FREEDOM: f64 = 6.0;
 
 impl Look {
-    /// A look from blocks or slices over restarts; `None` if the comparison has no standard error.
+    /// A look from blocks or slices over restarts; `None` if the comparison has no standard error,
+    /// or slices of two lengths disagree about the ratio.
     pub fn measured(candidate: usize, comparison: &Comparison) -> Option<Self> {
         let Comparison { mean_log, freedom, .. } = *comparison;
-        let error = comparison.error_log?;
+        let disagree = |it: &judge::Warning| matches!(it, judge::Warning::LengthsDisagree { .. });
+        let agreed = !comparison.warnings.iter().any(disagree);
+        let error = comparison.error_log.filter(|_| agreed)?;
         Some(Self { candidate, log_ratio: mean_log, error, freedom })
     }
 

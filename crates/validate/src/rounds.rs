@@ -104,14 +104,27 @@ pub fn ratio(base: &[f64], variant: &[f64]) -> RestartRatio {
 /// The log ratios of a restart by slices of two lengths: every fourth round has slices of twice the
 /// length. `None` if there are too few.
 pub fn by_length(base: &[f64], variant: &[f64]) -> Option<ByLength> {
-    let part = |longer: bool| {
+    let is_long = |round: usize| round % 4 == 3;
+    // The mean of 1/length, where a short slice has length 1.
+    by_lengths(base, variant, is_long, 0.875)
+}
+
+/// The same with any long rounds, of twice the length; `all` as in [`ByLength::of`] where a short
+/// slice has length 1.
+pub fn by_lengths(
+    base: &[f64],
+    variant: &[f64],
+    is_long: impl Fn(usize) -> bool,
+    all: f64,
+) -> Option<ByLength> {
+    let part = |long: bool| {
         let of = |rates: &[f64]| -> Vec<f64> {
-            let wanted = |(round, _): &(usize, &f64)| (round % 4 == 3) == longer;
+            let wanted = |(round, _): &(usize, &f64)| is_long(*round) == long;
             rates.iter().enumerate().filter(wanted).map(|(_, rate)| *rate).collect()
         };
         restart_ratio(&of(base), &of(variant)).ok()
     };
-    Some(ByLength::of((&part(false)?, 1.0), (&part(true)?, 0.5)))
+    ByLength::of((&part(false)?, 1.0), (&part(true)?, 0.5), all)
 }
 
 /// The comparison that steelyard makes of these restarts.

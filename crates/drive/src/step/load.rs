@@ -41,7 +41,7 @@ pub struct Seat {
     pub client: usize,
     /// That of the process.
     pub server: usize,
-    /// False if what can't be kept there may run anywhere.
+    /// If false, it is no error if they can't be kept there.
     pub needed: bool,
 }
 

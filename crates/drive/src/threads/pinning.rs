@@ -1,7 +1,10 @@
 //! Keeps a client and the process that serves it on their own CPUs, from outside.
+//!
+//! If a seat is not needed and the process can't be kept on its CPU, the client may run anywhere,
+//! too.
 
 use nix::errno::Errno;
-use nix::sched::{CpuSet, sched_setaffinity};
+use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::unistd::Pid;
 
 use crate::error::Error;
@@ -15,10 +18,11 @@ const OWN: Pid = Pid::from_raw(0);
 /// # Errors
 /// [`Error::Seat`]
 pub fn take(seat: Seat) -> Result<(), Error> {
-    if_needed(seat, keep(OWN, seat.client, "a client"))
+    let kept = keep(OWN, seat.client, "a client");
+    if seat.needed { kept } else { Ok(()) }
 }
 
-/// Keeps the process that serves a client on its CPU.
+/// Keeps the process that serves the client of the calling thread on its CPU.
 ///
 /// # Errors
 /// [`Error::Seat`], also if the process is unknown.
@@ -30,11 +34,15 @@ pub fn seat_server(seat: Seat, server: Option<u32>) -> Result<(), Error> {
     });
     let kept = pid
         .and_then(|pid| keep(Pid::from_raw(pid), seat.server, "the process that serves a client"));
-    if_needed(seat, kept)
-}
-
-fn if_needed(seat: Seat, kept: Result<(), Error>) -> Result<(), Error> {
-    if seat.needed { kept } else { Ok(()) }
+    if seat.needed {
+        return kept;
+    }
+    if kept.is_err()
+        && let Ok(all) = sched_getaffinity(Pid::this())
+    {
+        let _ = sched_setaffinity(OWN, &all);
+    }
+    Ok(())
 }
 
 fn keep(who: Pid, cpu: usize, what: &'static str) -> Result<(), Error> {

@@ -102,10 +102,11 @@ pub fn seats(
     frozen: bool,
 ) -> Result<Vec<Seat>, Trouble> {
     let needed = step.terms.pinning.is_some();
-    if !needed && !frozen {
-        return Ok(Vec::new());
-    }
-    let topology = Topology::here().map_err(Trouble::failed)?;
+    let topology = match Topology::here() {
+        Err(error) if needed => return Err(Trouble::failed(error)),
+        Ok(topology) if needed || frozen => topology,
+        _ => return Ok(Vec::new()),
+    };
     let apart = || apart(&topology, attempts, step.streams.len()).filter(|_| !needed);
     let Some(pinning) = pinning(step).or_else(apart) else { return Ok(Vec::new()) };
     let block = attempts.first().map_or(0, |attempt| attempt.entered.block);
@@ -120,8 +121,8 @@ pub fn seats(
 
 /// How clients and the processes that serve them have a core each, if there are enough. Otherwise
 /// the kernel sometimes puts the two on one and sometimes on two, which can double a throughput;
-/// which of them depends on how long ago the server was thawed, so short slices measure something
-/// else than long ones.
+/// which one it is depends on how long ago the server was thawed, so short slices measure something
+/// other than long ones.
 fn apart(topology: &Topology, attempts: &[Attempt<'_>], clients: usize) -> Option<probe::Pinning> {
     let alone = |it: &Attempt<'_>| dbms::serves_by_process(&it.subject.installation);
     let near = [probe::Pinning::Ccx, probe::Pinning::Random];
@@ -145,8 +146,9 @@ pub fn note(seats: &[Seat]) -> Option<String> {
     if seats.is_empty() {
         return None;
     }
+    let possible = if seats.iter().all(|seat| seat.needed) { "" } else { ", if possible" };
     let pair = |seat: &Seat| format!("{}+{}", seat.client, seat.server);
     let pairs: Vec<String> = seats.iter().take(SHOWN).map(pair).collect();
     let more = if seats.len() > SHOWN { " …" } else { "" };
-    Some(format!("CPUs of clients and their servers: {}{more}", pairs.join(" ")))
+    Some(format!("CPUs of clients and their servers{possible}: {}{more}", pairs.join(" ")))
 }

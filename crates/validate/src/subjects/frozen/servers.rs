@@ -2,13 +2,12 @@
 //! in its own time.
 
 use judge::{
-    ByLength, CONFIDENCE, Comparison, Margin, RestartRatio, Verdict, Warning, compare_frozen,
-    compare_slices,
+    CONFIDENCE, Comparison, Margin, RestartRatio, Verdict, Warning, compare_frozen, compare_slices,
 };
 
 use crate::Random;
 use crate::experiment::covers;
-use crate::rounds::{MODELS, Rounds, ratio};
+use crate::rounds::{MODELS, Rounds, by_lengths, ratio};
 
 /// Differences of slices, and of the machine that both run on.
 const SLICES: Rounds = MODELS[1];
@@ -39,7 +38,7 @@ pub(super) struct Scene {
     /// Seconds of own time in a restart.
     pub(super) step: f64,
     pub(super) cause: Cause,
-    /// Seconds that the variant loses at the beginning of each slice.
+    /// Seconds that the variant loses at the beginning of each slice, or gains if negative.
     pub(super) lost: f64,
 }
 
@@ -74,18 +73,14 @@ impl Scene {
             *rate *= factor * (1.0 - self.lost / length);
         }
         let all = |rates: &[f64]| -> f64 { rates.iter().zip(&lengths).map(|(r, l)| r * l).sum() };
-        let part = |is_long: bool| {
-            let of = |rates: &[f64]| -> Vec<f64> {
-                let wanted = |(_, length): &(&f64, &f64)| (**length > 1.5 * SLICE) == is_long;
-                rates.iter().zip(&lengths).filter(wanted).map(|(rate, _)| *rate).collect()
-            };
-            ratio(&of(&base), &of(&variant))
-        };
-        let by_length = ByLength::of((&part(false), 1.0), (&part(true), 0.5));
+        // All operations count, so a slice counts by its length.
+        let mean = lengths.iter().sum::<f64>() / lengths.len() as f64;
+        let is_long = |round: usize| lengths[round] > 1.5 * SLICE;
+        let by_length = by_lengths(&base, &variant, is_long, SLICE / mean);
         let plain = ratio(&base, &variant);
         let frozen = RestartRatio {
             mean_log: (all(&variant) / all(&base)).ln(),
-            by_length: Some(by_length),
+            by_length,
             ..plain.whole()
         };
         Restart { plain, frozen }
