@@ -19,7 +19,9 @@ fn site() -> Site {
 #[test]
 fn a_load_moves_between_servers_that_are_up_together() {
     let mut site = site();
-    site.run(&Site::plan(&["a", "b"], SLICES, STEPS)).unwrap();
+    // A busy machine makes statements of half a millisecond ten times as long.
+    let (slices, steps) = (SLICES.replace("= 5", "= 40"), STEPS.replace("20000", "100000"));
+    site.run(&Site::plan(&["a", "b"], &slices, &steps)).unwrap();
     let mut calls = site.world.calls_of(&["start", "stop"]);
     calls[..2].sort();
     calls[2..].sort();
@@ -29,7 +31,7 @@ fn a_load_moves_between_servers_that_are_up_together() {
     let metric = |trial: &Trial, name: &str| site.metric(trial, "l.i0", name);
     for trial in &trials {
         assert!(metric(trial, "slice.rounds").is_some_and(|rounds| rounds > 3.0));
-        assert!(metric(trial, "slice.ms").is_some_and(|ms| (ms - 5.0).abs() < 1e-9));
+        assert!(metric(trial, "slice.ms").is_some_and(|ms| (ms - 40.0).abs() < 1e-9));
         assert!(site.notes(trial, "l.i0").contains("in slices with all variants"));
         assert!(site.notes(trial, "l.x").contains("in turns"));
         assert_eq!(site.metric(trial, "l.x", "slice.rounds"), None);
