@@ -31,10 +31,10 @@ pub struct Slicing {
     pub within: f64,
     /// Standard deviation of the log ratios of the restarts; `null` with one.
     pub between: Option<f64>,
-    /// The ratio by slices of the chosen length, over the restarts with two lengths; `null` if
-    /// there are none.
+    /// The ratio by typical slices of the chosen length, over the restarts with two lengths; `null`
+    /// if there are none.
     pub by_chosen: Option<f64>,
-    /// The ratio by slices at least half as long again; `null` as above.
+    /// The ratio by typical slices at least half as long again; `null` as above.
     pub by_longer: Option<f64>,
 }
 

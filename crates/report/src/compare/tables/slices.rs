@@ -20,7 +20,7 @@ pub(super) fn table(view: View<'_>) -> Option<Table> {
             "aside: rounds in which a slice was disturbed or not measured",
             "within: standard error of one restart's ratio, from batches of its rounds",
             "between: standard deviation of the restarts' ratios",
-            "chosen, longer: ratio by slices of the chosen length and by slices at least 1.5 times as long",
+            "chosen, longer: ratio by typical slices of the chosen length and of at least 1.5 times that",
         ])
         .listing(slicing, &[
             ("step", &|(_, at)| at.label.clone()),
