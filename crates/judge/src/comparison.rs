@@ -103,6 +103,11 @@ impl Comparison {
             && self.mean_log.abs() > self.margin.noise_floor.ln_1p()
     }
 
+    /// True if slices of two lengths certainly have different ratios.
+    pub fn lengths_disagree(&self) -> bool {
+        self.warnings.iter().any(|warning| matches!(warning, Warning::LengthsDisagree { .. }))
+    }
+
     /// Sets [`Self::detectable`] for one of `comparisons` comparisons. A slowdown in only one of
     /// them is confirmed if its p value is at most `α/comparisons`, where α is 1 - confidence:
     /// Benjamini and Hochberg's procedure requires that of the smallest p value, and less of the

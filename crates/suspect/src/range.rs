@@ -52,9 +52,7 @@ impl Look {
     /// or slices of two lengths disagree about the ratio.
     pub fn measured(candidate: usize, comparison: &Comparison) -> Option<Self> {
         let Comparison { mean_log, freedom, .. } = *comparison;
-        let disagree = |it: &judge::Warning| matches!(it, judge::Warning::LengthsDisagree { .. });
-        let agreed = !comparison.warnings.iter().any(disagree);
-        let error = comparison.error_log.filter(|_| agreed)?;
+        let error = comparison.error_log.filter(|_| !comparison.lengths_disagree())?;
         Some(Self { candidate, log_ratio: mean_log, error, freedom })
     }
 

@@ -51,7 +51,7 @@ fn open(comparison: &Comparison, words: Words) -> String {
             let margin = percent(comparison.margin.asked);
             format!("; a difference beyond {margin} is not certain among all comparisons")
         }
-        None if comparison.warnings.iter().any(|w| w.code() == "lengths-disagree") => {
+        None if comparison.lengths_disagree() => {
             "; slices of two lengths disagree, which more blocks won't change".to_owned()
         }
         _ if withdrawn(comparison) => {

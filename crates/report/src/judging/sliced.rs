@@ -497,7 +497,10 @@ mod tests {
         let found = longer(1.04);
         assert_eq!(found.verdict, Verdict::Inconclusive);
         assert!(found.low.unwrap() < 0.96 && found.high.unwrap() > 1.01, "{found:?}");
-        let disagree = |warning: &Warning| matches!(*warning, Warning::LengthsDisagree { short, long } if short < 0.955 && long > 0.98);
+        let disagree = |warning: &Warning| match *warning {
+            Warning::LengthsDisagree { short, long } => short < 0.955 && long > 0.98,
+            _ => false,
+        };
         assert!(found.warnings.iter().any(disagree), "{found:?}");
     }
 
