@@ -103,9 +103,12 @@ impl Comparison {
             && self.mean_log.abs() > self.margin.noise_floor.ln_1p()
     }
 
-    /// True if slices of two lengths certainly have different ratios.
-    pub fn lengths_disagree(&self) -> bool {
-        self.warnings.iter().any(|warning| matches!(warning, Warning::LengthsDisagree { .. }))
+    /// The warning that parts of the slices certainly have different ratios, by their length or by
+    /// the number of servers.
+    pub fn disagreement(&self) -> Option<&Warning> {
+        self.warnings.iter().find(|warning| {
+            matches!(warning, Warning::LengthsDisagree { .. } | Warning::ServersDisagree { .. })
+        })
     }
 
     /// Sets [`Self::detectable`] for one of `comparisons` comparisons. A slowdown in only one of
@@ -136,7 +139,7 @@ impl Comparison {
     /// Takes another estimate of the same difference in: the interval becomes that of both
     /// together, and a verdict stands only if the other shares it. The number of further blocks is
     /// that of the other.
-    pub(crate) fn take_in(&mut self, other: &Self) {
+    pub fn take_in(&mut self, other: &Self) {
         if self.verdict != other.verdict {
             self.verdict = Verdict::Inconclusive;
         }

@@ -47,6 +47,7 @@
 mod autocorrelation;
 mod beta;
 mod by_length;
+mod by_servers;
 mod change_points;
 mod cliff;
 mod comparison;

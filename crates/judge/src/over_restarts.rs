@@ -31,6 +31,18 @@ pub(crate) fn estimate(
     Ok(estimate.judge(margin, confidence))
 }
 
+/// True if, at this confidence, a difference is more than chance, by the standard errors of the
+/// estimates that it is of, with their degrees of freedom.
+pub(crate) fn beyond_chance<const N: usize>(
+    difference: f64,
+    errors: [(f64, f64); N],
+    confidence: f64,
+) -> bool {
+    let (variance, freedom) =
+        satterthwaite(errors.into_iter().map(|(error, freedom)| (error * error, freedom)));
+    variance == 0.0 || difference > t_quantile(upper_point(confidence), freedom) * variance.sqrt()
+}
+
 /// Standard error of the mean of the restarts from their batches, with its degrees of freedom.
 pub(crate) fn within(restarts: &[RestartRatio]) -> (f64, f64) {
     let parts = restarts.iter().map(|restart| (restart.variance, restart.freedom));

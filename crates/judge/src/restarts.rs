@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 
 use crate::by_length::{SLICE_TOLERANCE, disagreement};
-use crate::estimate::upper_point;
-use crate::over_restarts::{estimate, mean_log, within};
+use crate::by_servers::crowding;
+use crate::over_restarts::{beyond_chance, estimate, mean_log, within};
 use crate::{
     Comparison, ENOUGH_BLOCKS, ENOUGH_FROZEN, ENOUGH_ROUNDS, JudgeError, Margin, RestartRatio,
-    Verdict, Warning, mean, t_quantile,
+    Verdict, Warning, mean,
 };
 
 /// A larger share of rounds set aside than this causes a warning: the rest may no longer be
@@ -51,7 +51,8 @@ const SURE: f64 = 0.99;
 /// Slices can be too short to say what long ones would, in either direction. If two lengths
 /// certainly disagree, the interval becomes that of all slices and of endless ones together
 /// ([`crate::ByLength`]), with a [`Warning::LengthsDisagree`], and a verdict stands only if both
-/// share it.
+/// share it. If the restarts with the fewest servers certainly disagree with the others, both are
+/// taken in like that, with a [`Warning::ServersDisagree`].
 ///
 /// It is tempting to use the interval from the batches whenever it explains the spread of the
 /// restarts. We tried that: a few restarts say so little about their spread that the interval
@@ -88,14 +89,22 @@ pub fn compare_slices(
             outcome.warnings.extend(interval.map(|(low, high)| Warning::TotalsOpen { low, high }));
         }
     }
-    let mut lengths = None;
+    let mut disagree = Vec::new();
+    let mut others = Vec::new();
     if let Some((warning, endless)) = disagreement(&deciding)? {
-        let endless = estimate(&endless, margin, confidence)?;
-        outcome.take_in(&endless);
+        others.push(endless);
+        disagree.push(warning);
+    }
+    if let Some((warning, groups)) = crowding(&deciding)? {
+        others.extend(groups);
+        disagree.push(warning);
+    }
+    for other in others {
+        let other = estimate(&other, margin, confidence)?;
+        outcome.take_in(&other);
         // More blocks would not bring the two together.
-        let [own, other] = [outcome.mean_log, endless.mean_log].map(|at| margin.verdict(at, at));
+        let [own, other] = [outcome.mean_log, other.mean_log].map(|at| margin.verdict(at, at));
         outcome.further_blocks = outcome.further_blocks.filter(|_| own == other);
-        lengths = Some(warning);
     }
     match restarts.len() {
         1 => outcome.warnings.push(Warning::OneRestart),
@@ -117,7 +126,7 @@ pub fn compare_slices(
         outcome.warnings.push(Warning::IdleRounds { share });
     }
     outcome.warnings.extend(reason);
-    outcome.warnings.extend(lengths);
+    outcome.warnings.extend(disagree);
     Ok(outcome)
 }
 
@@ -166,16 +175,6 @@ pub fn totals(restarts: &[RestartRatio]) -> Vec<RestartRatio> {
     restarts.iter().map(RestartRatio::in_total).collect()
 }
 
-/// True if a difference is worth a warning and, at 99%, more than chance.
-fn sure(difference: f64, errors: [(f64, f64); 2]) -> bool {
-    let variance: f64 = errors.iter().map(|(error, _)| error * error).sum();
-    let squares: f64 = errors.iter().map(|(error, freedom)| error.powi(4) / freedom).sum();
-    let beyond_chance = variance == 0.0
-        || difference
-            > t_quantile(upper_point(SURE), variance * variance / squares) * variance.sqrt();
-    difference > SLICE_TOLERANCE && beyond_chance
-}
-
 /// Warns if all slices together give a different result than their middle half.
 fn tails(restarts: &[RestartRatio]) -> Option<Warning> {
     let tails: Vec<RestartRatio> = restarts
@@ -187,7 +186,7 @@ fn tails(restarts: &[RestartRatio]) -> Option<Warning> {
         })
         .collect();
     let (middle, all) = (mean_log(restarts)?, mean_log(&tails)?);
-    sure(all.abs(), [within(&tails), (0.0, 1.0)])
+    (all.abs() > SLICE_TOLERANCE && beyond_chance(all.abs(), [within(&tails)], SURE))
         .then(|| Warning::RareSlices { middle: middle.exp(), all: (middle + all).exp() })
 }
 
@@ -196,6 +195,7 @@ mod tests {
     use super::*;
     use crate::CONFIDENCE;
     use crate::random::Random;
+    use crate::t_quantile;
     use crate::{Method, Side, Verdict};
 
     fn restart(mean_log: f64, error: f64) -> RestartRatio {

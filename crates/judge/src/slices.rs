@@ -56,6 +56,8 @@ pub struct RestartRatio {
     pub stalled: Option<Side>,
     /// The same by slices of two lengths, where there are enough rounds of both.
     pub by_length: Option<ByLength>,
+    /// Servers that had a slice in each round, these two included.
+    pub servers: usize,
 }
 
 impl RestartRatio {
@@ -74,6 +76,7 @@ impl RestartRatio {
             total_variance: variance,
             stalled: None,
             by_length: None,
+            servers: 2,
         }
     }
 
@@ -214,6 +217,7 @@ pub fn restart_ratio(base: &[f64], variant: &[f64]) -> Result<RestartRatio, Judg
         total_variance: variance(&total),
         stalled: trimmed.is_none().then_some(slower),
         by_length: None,
+        servers: 2,
     })
 }
 

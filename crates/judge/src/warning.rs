@@ -97,6 +97,15 @@ pub enum Warning {
         /// Ratio by the longer ones.
         long: f64,
     },
+    /// Restarts with the fewest servers give a different ratio than the others.
+    ServersDisagree {
+        /// How many servers had a slice in each of their rounds.
+        servers: usize,
+        /// The ratio by these restarts.
+        fewest: f64,
+        /// The ratio by the restarts with more servers.
+        more: f64,
+    },
     /// All slices together give a different ratio than their middle half: the ratio is that of all,
     /// and nothing is equivalent unless both are.
     RareSlices {
@@ -156,6 +165,7 @@ impl Warning {
             Self::IdleRounds { .. } => "idle-rounds",
             Self::Stalled { .. } => "stalled",
             Self::LengthsDisagree { .. } => "lengths-disagree",
+            Self::ServersDisagree { .. } => "servers-disagree",
             Self::RareSlices { .. } => "rare-slices",
             Self::TotalsOpen { .. } => "totals-open",
             Self::MachinesDiffer { .. } => "machines-differ",
@@ -223,6 +233,9 @@ impl fmt::Display for Warning {
             Self::LengthsDisagree { short, long } => format!(
                 "longer slices give a different ratio ({long:.3}, not {short:.3}), so the interval extends to the ratio of \
                  endless ones: set slice_ms to a larger value"
+            ),
+            Self::ServersDisagree { servers, fewest, more } => format!(
+                "blocks with {servers} servers give another ratio ({fewest:.3}) than those with more ({more:.3}), so the interval takes in both: compare fewer variants in one run"
             ),
             Self::RareSlices { middle, all } => format!(
                 "all slices together give {all:.3}, their middle half {middle:.3}: the ratio is that of all slices, and the verdict is equivalent only if both are; look for stalls"

@@ -1,11 +1,19 @@
 //! Experiments whose blocks ran on several machines.
 
-use crate::common::{Lab, plan, record};
+use crate::common::{Lab, plan, record, sliced};
 use report::{CompareOptions, Format};
 use store::HostFact;
 
 /// Six blocks on each machine; `ratios` has a machine's id, its type, and what 14.3 does there.
 fn lab(ratios: &[(&str, &str, f64)]) -> Lab {
+    lab_of(ratios, &|_, ops, _| record("l.i0", ops))
+}
+
+/// The same, with steps made from the variant's place, its throughput, and a seed.
+fn lab_of(
+    ratios: &[(&str, &str, f64)],
+    step: &dyn Fn(usize, f64, u64) -> store::StepRecord,
+) -> Lab {
     let variants = ["13.7", "14.3"];
     let blocks = 6 * ratios.len() as u32;
     let lab = Lab::new(&variants, &plan(&variants, &["l.i0"], blocks, &[1]), blocks);
@@ -22,7 +30,8 @@ fn lab(ratios: &[(&str, &str, f64)]) -> Lab {
             let trial = lab.begin(place, block, 1);
             let noise = 1.0 + 0.001 * f64::from((block * 7 + place as u32 * 3) % 5);
             let ops = 1000.0 * noise * [1.0, ratio][place];
-            lab.store.record_step(trial, &record("l.i0", ops)).unwrap();
+            let seed = u64::from(block) * 10 + place as u64;
+            lab.store.record_step(trial, &step(place, ops, seed)).unwrap();
             lab.store.finish_trial(trial).unwrap();
         }
     }
@@ -84,6 +93,27 @@ fn every_machine_has_a_row_of_its_own() {
     let one = self::lab(&[("aa", "X", 0.9)]).results();
     let error = report::compare(&one, &options).unwrap_err().to_string();
     assert!(error.contains("blocks of several machines"), "{error}");
+}
+
+/// Every machine says 0.9 by short slices, but twice as long ones say 0.99.
+#[test]
+fn machines_that_agree_do_not_settle_what_their_slices_leave_open() {
+    let machines = [("aa", "X", 0.9), ("bb", "X", 0.9), ("cc", "X", 0.9)];
+    let found = |longer: f64| {
+        let step = |place: usize, ops: f64, seed: u64| {
+            let mut step = sliced("l.i0", ops, seed);
+            let rates = step.series.iter_mut().find(|one| one.name == "slice.o/s").unwrap();
+            let long = rates.values.iter_mut().skip(3).step_by(4);
+            long.for_each(|rate| *rate *= [1.0, longer][place]);
+            step
+        };
+        lab_of(&machines, &step).compare().judged.of(0, 1).unwrap().clone()
+    };
+    assert_eq!(found(1.0).verdict, judge::Verdict::Regression);
+    let open = found(1.1);
+    assert_eq!((open.verdict, open.blocks), (judge::Verdict::Inconclusive, 18));
+    assert!(open.low.unwrap() < 0.93 && open.high.unwrap() > 1.0, "{open:?}");
+    assert!(open.warnings.iter().any(|warning| warning.code() == "lengths-disagree"));
 }
 
 #[test]

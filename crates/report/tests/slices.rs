@@ -1,39 +1,10 @@
 //! Steps that ran in slices: read from a store, judged by rounds and restarts, shown.
-use crate::common::{Lab, plan, record, series};
+use crate::common::{Lab, plan, record, series, sliced};
 use judge::{Method, Verdict};
 use report::{HistoryOptions, Order, Source};
-use store::{Series, StepRecord};
 
 const VARIANTS: [&str; 2] = ["13.7", "14.3"];
 const STEPS: [&str; 2] = ["l.i0", "l.i1"];
-
-/// Rates of 300 rounds of 40 ms, every fourth of 80 ms, around `level`.
-fn sliced(name: &str, level: f64, seed: u64) -> StepRecord {
-    let mut step = record(name, level);
-    let mut state = seed;
-    let mut chance = || {
-        // Knuth's MMIX generator: enough to look like noise.
-        state =
-            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 40) as f64 / f64::from(1 << 24) - 0.5
-    };
-    let of_slices = |name: &str, unit: &str, values: Vec<f64>| Series {
-        unit: unit.to_owned(),
-        ..series(name, "slices", values)
-    };
-    let mut rates: Vec<f64> = (0..300).map(|_| level * (1.0 + 0.1 * chance())).collect();
-    let mut reasons = vec![0.0; 300];
-    for round in (0..300).step_by(20) {
-        rates[round] = f64::NAN;
-        reasons[round] = 1.0;
-    }
-    let lengths = (0..300).map(|round| if round % 4 == 3 { 80.0 } else { 40.0 }).collect();
-    step.metrics.push(("slice.ms".to_owned(), 40.0));
-    step.series.push(of_slices("slice.o/s", "o/s", rates));
-    step.series.push(of_slices("slice.length", "ms", lengths));
-    step.series.push(of_slices("slice.reason", "", reasons));
-    step
-}
 
 fn lab() -> Lab {
     let lab = Lab::new(&VARIANTS, &plan(&VARIANTS, &STEPS, 3, &[1]), 3);
@@ -97,6 +68,32 @@ fn where_servers_were_frozen_other_slices_do_not_count() {
     let found = lab.compare().judged.of(0, 1).unwrap().clone();
     assert_eq!((found.method, found.blocks), (Method::Slices, 6));
     assert!((found.ratio - 0.95).abs() < 0.005, "{found:?}");
+}
+
+/// Once the third variant is decided, it drops out, and the ratio of the other two moves.
+#[test]
+fn servers_of_a_block_are_counted() {
+    let variants = ["13.7", "14.3", "15.1"];
+    let lab = Lab::new(&variants, &plan(&variants, &["l.i0"], 12, &[1]), 12);
+    for block in 1..=12 {
+        let servers = if block <= 6 { 3 } else { 2 };
+        for place in 0..servers {
+            let level = [10_000.0, if servers == 3 { 9_900.0 } else { 9_400.0 }, 9_000.0][place];
+            let trial = lab.begin(place, block, 1);
+            let step = sliced("l.i0", level, u64::from(block) * 10 + place as u64);
+            lab.store.record_step(trial, &step).unwrap();
+            lab.store.finish_trial(trial).unwrap();
+        }
+    }
+    lab.store.finish_experiment(lab.experiment).unwrap();
+    let compared = lab.compare();
+    let found = compared.judged.of(0, 1).unwrap();
+    assert_eq!((found.verdict, found.blocks), (Verdict::Inconclusive, 12));
+    let [judge::Warning::ServersDisagree { servers: 2, fewest, more }] = found.warnings[..] else {
+        panic!("{found:?}")
+    };
+    assert!((fewest - 0.94).abs() < 0.005 && (more - 0.99).abs() < 0.005, "{found:?}");
+    assert_eq!(compared.judged.of(0, 2).unwrap().verdict, Verdict::Regression);
 }
 
 /// The gap says what is missing, why, and what to do.

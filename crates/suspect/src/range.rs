@@ -49,10 +49,10 @@ const COUNT_FREEDOM: f64 = 6.0;
 
 impl Look {
     /// A look from blocks or slices over restarts; `None` if the comparison has no standard error,
-    /// or slices of two lengths disagree about the ratio.
+    /// or its slices disagree about the ratio.
     pub fn measured(candidate: usize, comparison: &Comparison) -> Option<Self> {
         let Comparison { mean_log, freedom, .. } = *comparison;
-        let error = comparison.error_log.filter(|_| !comparison.lengths_disagree())?;
+        let error = comparison.error_log.filter(|_| comparison.disagreement().is_none())?;
         Some(Self { candidate, log_ratio: mean_log, error, freedom })
     }
 

@@ -41,18 +41,23 @@ pub(crate) fn too_few(comparison: &Comparison) -> String {
 
 /// Describes what is missing for a verdict.
 fn open(comparison: &Comparison, words: Words) -> String {
+    let warned = |code| comparison.warnings.iter().any(|warning| warning.code() == code);
     let mut said = seen(comparison, words, "perhaps ");
     said.push_str(&match comparison.further_blocks {
         Some(further) if further > 0 => {
             format!("; about {} would decide", trials(comparison, further as usize, "more "))
         }
         Some(_) => String::new(),
-        None if comparison.warnings.iter().any(|w| w.code() == "not-among-many") => {
+        None if warned("not-among-many") => {
             let margin = percent(comparison.margin.asked);
             format!("; a difference beyond {margin} is not certain among all comparisons")
         }
-        None if comparison.lengths_disagree() => {
+        None if warned("lengths-disagree") => {
             "; slices of two lengths disagree, which more blocks won't change".to_owned()
+        }
+        None if warned("servers-disagree") => {
+            "; the ratio depends on the number of servers, which more blocks won't change"
+                .to_owned()
         }
         _ if withdrawn(comparison) => {
             "; the machines differ, so no verdict describes all of them".to_owned()

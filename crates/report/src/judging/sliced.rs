@@ -289,7 +289,7 @@ fn restart(base: &Slices, variant: &Slices, whole: Option<f64>) -> Result<Restar
         length_ms,
         frozen: whole.is_some(),
         seconds: base.lengths.iter().sum::<f64>() / 1000.0,
-        all: RestartRatio { by_length, ..all },
+        all: RestartRatio { by_length, servers: base.servers, ..all },
     })
 }
 
@@ -310,6 +310,7 @@ mod tests {
             rates: (0..rounds).map(|round| level * noise(round)).collect(),
             lengths: (0..rounds).map(|round| if round % 4 == 3 { 80.0 } else { 40.0 }).collect(),
             reasons: vec![0.0; rounds],
+            servers: 2,
         }
     }
 

@@ -234,6 +234,10 @@ impl Judge<'_> {
                 _ => Verdict::Inconclusive,
             };
         }
+        // What the slices leave open, more machines leave open, too.
+        if comparison.disagreement().is_some() {
+            fleet.take_in(comparison);
+        }
         // Those about the number of blocks, and about their signs, are its own.
         let own = [
             "one-block",

@@ -1,5 +1,7 @@
 //! How the variants of a step shared the machine, and which samples count as slices.
 
+use std::collections::BTreeMap;
+
 use super::model::{Sample, StepResults, VariantStep};
 
 /// How the variants of a step shared the machine in a trial. Figures of two ways are not compared.
@@ -53,5 +55,20 @@ pub(super) fn settle_pairing(step: &mut StepResults) {
     for samples in step.variants.iter_mut().map(|variant| &mut variant.samples) {
         samples.sort_by_key(|sample| sample.block);
         samples.iter_mut().filter(|_| few).for_each(|sample| sample.slices = None);
+    }
+    count_servers(step);
+}
+
+/// Tells the slices of each block how many servers shared it.
+fn count_servers(step: &mut StepResults) {
+    let mut servers: BTreeMap<u32, usize> = BTreeMap::new();
+    let slices = step.variants.iter().flat_map(|variant| &variant.samples);
+    slices
+        .filter(|sample| sample.slices.is_some())
+        .for_each(|sample| *servers.entry(sample.block).or_default() += 1);
+    for sample in step.variants.iter_mut().flat_map(|variant| &mut variant.samples) {
+        if let Some((slices, servers)) = sample.slices.as_mut().zip(servers.get(&sample.block)) {
+            slices.servers = *servers;
+        }
     }
 }

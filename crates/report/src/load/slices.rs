@@ -17,6 +17,8 @@ pub struct Slices {
     pub lengths: Vec<f64>,
     /// Why there is no rate: [`SliceReason`] as stored.
     pub reasons: Vec<f64>,
+    /// Servers that shared the step in this block.
+    pub servers: usize,
 }
 
 impl Slices {
@@ -34,7 +36,7 @@ impl Slices {
         let Some(rates) = take(metrics::SLICE_RATES) else { return Ok(None) };
         let lengths = take(metrics::SLICE_LENGTHS).unwrap_or_else(|| vec![length_ms; rates.len()]);
         let reasons = take(metrics::SLICE_REASONS).unwrap_or_else(|| vec![0.0; rates.len()]);
-        Ok(Some(Self { length_ms, rates, lengths, reasons }))
+        Ok(Some(Self { length_ms, rates, lengths, reasons, servers: 1 }))
     }
 
     /// The rates of both by round, as used for comparison.

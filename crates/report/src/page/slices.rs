@@ -222,7 +222,7 @@ mod tests {
     use crate::load::model::{Sample, VariantStep};
 
     fn slices(rates: Vec<f64>, lengths: Vec<f64>, reasons: Vec<f64>) -> Slices {
-        Slices { length_ms: 40.0, rates, lengths, reasons }
+        Slices { length_ms: 40.0, rates, lengths, reasons, servers: 2 }
     }
 
     fn restart(variants: &[Slices]) -> Restart<'_> {

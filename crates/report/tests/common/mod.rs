@@ -179,6 +179,34 @@ pub fn histogram(class: &str, values: &[(u64, u64)]) -> Histogram {
     Histogram { class: class.to_owned(), count: histogram.len(), hdr }
 }
 
+/// Rates of 300 rounds of 40 ms, every fourth of 80 ms, around `level`.
+pub fn sliced(name: &str, level: f64, seed: u64) -> StepRecord {
+    let mut step = record(name, level);
+    let mut state = seed;
+    let mut chance = || {
+        // Knuth's MMIX generator: enough to look like noise.
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 40) as f64 / f64::from(1 << 24) - 0.5
+    };
+    let of_slices = |name: &str, unit: &str, values: Vec<f64>| Series {
+        unit: unit.to_owned(),
+        ..series(name, "slices", values)
+    };
+    let mut rates: Vec<f64> = (0..300).map(|_| level * (1.0 + 0.1 * chance())).collect();
+    let mut reasons = vec![0.0; 300];
+    for round in (0..300).step_by(20) {
+        rates[round] = f64::NAN;
+        reasons[round] = 1.0;
+    }
+    let lengths = (0..300).map(|round| if round % 4 == 3 { 80.0 } else { 40.0 }).collect();
+    step.metrics.push(("slice.ms".to_owned(), 40.0));
+    step.series.push(of_slices("slice.o/s", "o/s", rates));
+    step.series.push(of_slices("slice.length", "ms", lengths));
+    step.series.push(of_slices("slice.reason", "", reasons));
+    step
+}
+
 pub fn series(name: &str, group: &str, values: Vec<f64>) -> Series {
     Series {
         name: name.to_owned(),

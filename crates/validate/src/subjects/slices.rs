@@ -7,6 +7,7 @@ use crate::experiment::called;
 use crate::rounds::{MODELS, ROUNDS, Rounds, by_length, judged, ratio};
 use crate::{Findings, Outcomes as _, Random, Rate, Size, percent, simulate};
 
+mod servers;
 mod zeros;
 
 /// Numbers of restarts in the tables.
@@ -26,6 +27,7 @@ pub fn run(size: Size, findings: &mut Findings) {
     one_restart(size, findings);
     restarts(size, findings);
     lengths(size, findings);
+    servers::look(tries(size), findings);
     zeros::look(tries(size), findings);
 }
 

@@ -214,5 +214,6 @@ fn stored(slices: &[drive::Slice], held: bool) -> report::Slices {
         lengths: vec![length_ms; slices.len()],
         reasons: rates.iter().map(|rate| if rate.is_nan() { 3.0 } else { 0.0 }).collect(),
         rates,
+        servers: 2,
     }
 }
