@@ -82,6 +82,12 @@ validate: setup-test setup-validate $(PAGE) ## simulate experiments with known t
 	cargo run --release --locked -p validate -- --document VALIDATION.md
 	cargo test --locked -p dbms -p steelyard --test room --test command -- --ignored --nocapture --test-threads 1
 
+.PHONY: docs
+docs: setup-docs ## make a site of this documentation: target/docs-site/index.html
+	@rm -rf target/docs-site
+	@target/sphinx/bin/sphinx-build -qEW --keep-going -c scripts/docs -d target/docs-read . target/docs-site
+	@echo "The documentation: file://$(CURDIR)/target/docs-site/index.html"
+
 .PHONY: web
 web: setup-build $(PAGE) ## build only the pages of a report and a site: web/dist/
 
@@ -102,8 +108,8 @@ clean: ## remove build output, packages and the demo's results (not the cache of
 	cargo clean
 	rm -rf dist web/dist web/node_modules $(DEMO)
 
-.PHONY: setup-build setup-demo setup-test setup-bench setup-validate setup-dist setup-dist-check setup-audit
-setup-build setup-demo setup-test setup-bench setup-validate setup-dist setup-dist-check setup-audit: setup-%:
+.PHONY: setup-build setup-demo setup-test setup-bench setup-validate setup-docs setup-dist setup-dist-check setup-audit
+setup-build setup-demo setup-test setup-bench setup-validate setup-docs setup-dist setup-dist-check setup-audit: setup-%:
 	@scripts/setup.sh $*
 
 $(MODULES): web/package.json web/package-lock.json | setup-build

@@ -2,7 +2,7 @@
 # Installs the packages that this machine lacks for building, testing, benchmarking or packaging
 # steelyard.
 #
-#   scripts/setup.sh build|demo|test|bench|validate|dist|dist-check|audit
+#   scripts/setup.sh build|demo|test|bench|validate|docs|dist|dist-check|audit
 #
 # Looks for the tools first and changes nothing if they exist. Packages are installed with apt-get,
 # as root or through sudo. If neither is possible, a message names them and the exit code is 2.
@@ -11,8 +11,8 @@ cd "$(dirname "$0")/.."
 
 purpose=${1:-build}
 case $purpose in
-    build | demo | test | bench | validate | dist | dist-check | audit) ;;
-    *) echo "usage: scripts/setup.sh build|demo|test|bench|validate|dist|dist-check|audit" >&2; exit 2 ;;
+    build | demo | test | bench | validate | docs | dist | dist-check | audit) ;;
+    *) echo "usage: scripts/setup.sh build|demo|test|bench|validate|docs|dist|dist-check|audit" >&2; exit 2 ;;
 esac
 
 # rustup installs cargo here, and a shell opened earlier does not have it in its PATH yet.
@@ -286,7 +286,7 @@ install_in_venv() {
         echo "$wanted" > "$venv/version"
     else
         rm -rf "$venv"
-        echo "setup: $name could not be installed; tests that need it are skipped"
+        echo "setup: $name could not be installed; what needs it fails or is skipped"
     fi
 }
 
@@ -355,6 +355,12 @@ if [ "$purpose" = test ]; then
     install_in_venv moto 5.2.5 'moto[s3]==5.2.5' flask flask-cors
     # Sends a service what its OpenAPI document allows and what it forbids.
     install_in_venv schemathesis 4.32.5 'schemathesis==4.32.5'
+fi
+
+# Makes a site of the documentation: scripts/docs/conf.py.
+if [ "$purpose" = test ] || [ "$purpose" = docs ]; then
+    install_in_venv sphinx '9.0.4 with myst-parser 5.2.0 and furo 2025.12.19' \
+        'sphinx==9.0.4' 'myst-parser==5.2.0' 'furo==2025.12.19'
 fi
 
 # ---- benchmarks --------------------------------------------------------------------------------

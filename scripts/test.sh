@@ -162,6 +162,7 @@ waiting='^(cli-command|dbms-dbms|dbms-room|drive-room|lab-room)-'
     if [ "$purpose" = test ] || [ "$purpose" = check ]; then
         echo 'page-check in_web npm run --silent check'
         echo 'page-functions in_web npm test --silent'
+        echo 'docs make --silent docs'
         grep -vE "$waiting" "$work/programs"
     fi
 } | sed -E 's|^([^ ]+) (/[^ ]+) (/[^ ]+)$|\1 tests \1 \2 \3|' > "$work/list"
