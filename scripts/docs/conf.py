@@ -17,6 +17,7 @@ NAVIGATION = {
         "Running, comparing, sharing <docs/guide>",
         "docs/results",
         "docs/queries",
+        "docs/replay",
         "docs/gate",
         "docs/bisect",
         "docs/why",

@@ -40,6 +40,7 @@ mod site;
 mod sources;
 mod submissions;
 mod terminal;
+mod trace;
 mod variance;
 mod version;
 
@@ -93,6 +94,7 @@ enum Command {
     Watch(submissions::watch::WatchArgs),
     Cancel(submissions::cancel::CancelArgs),
     Element(submissions::element::ElementArgs),
+    Trace(trace::TraceArgs),
     Generate(generate::GenerateArgs),
     #[command(hide = true)]
     Engine(engine::EngineArgs),
@@ -148,6 +150,7 @@ fn main() -> ExitCode {
         Command::Watch(args) => submissions::watch::run(args),
         Command::Cancel(args) => submissions::cancel::run(args),
         Command::Element(args) => submissions::element::run(args),
+        Command::Trace(args) => trace::run(args),
         Command::Generate(args) => generate::run(args, Cli::command()),
         Command::Engine(args) => engine::run(args),
     };

@@ -16,7 +16,7 @@ pub struct Planned {
     /// a pgbench script
     #[arg(value_name = "PLAN.toml|WORKLOAD|SCRIPT.sql")]
     what: Option<PathBuf>,
-    /// The directory of queries, for the workload that has one (run queries DIR)
+    /// The directory of queries or the log, for the workload that has one (run queries DIR)
     #[arg(value_name = "DIR")]
     of: Option<PathBuf>,
     #[command(flatten)]

@@ -44,8 +44,8 @@ pub fn planned(workload: &str, more: &str, dialect: Dialect) -> Option<Benchmark
     let text = format!(
         "[variants.a]\ndbms = \"postgres@14.3\"\n[workload.{workload}]\n{clients} = {CLIENTS}\n{more}\n"
     );
-    if workload == "program" {
-        return None; // It needs a command, and sends no statements of ours.
+    if ["program", "replay"].contains(&workload) {
+        return None; // They need a command and a log, and send no statements of ours.
     }
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut plan = Plan::parse(&text, Some(folder), "test").unwrap();

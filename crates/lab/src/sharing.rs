@@ -34,6 +34,9 @@ pub fn can_slice(step: &Step, inside: bool) -> Result<(), &'static str> {
     if leading.clone().any(|stream| stream.reconnect.is_some()) {
         return Err("its clients reconnect");
     }
+    if leading.clone().any(|stream| !stream.turns.is_empty()) {
+        return Err("it sends a log again");
+    }
     if step.thinks() || leading.all(|stream| stream.pace != Pace::Free) {
         return Err("its rate is fixed");
     }

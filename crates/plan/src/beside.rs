@@ -57,6 +57,20 @@ pub(crate) fn read_all_beside(
     place(p, folder, directory, keys, all).unwrap_or_default()
 }
 
+/// The whole path of the file named by the key at this path.
+pub(crate) fn whole_path(
+    p: &mut Problems,
+    folder: Option<&Path>,
+    file: &str,
+    keys: (&str, &str),
+) -> Option<String> {
+    place(p, folder, file, keys, |path, base| {
+        let whole = fs::canonicalize(path).map_err(|error| cannot(path, &error, base))?;
+        let unfit = || format!("{} is not a path in UTF-8", shown(path));
+        whole.to_str().map(str::to_owned).ok_or_else(unfit)
+    })
+}
+
 /// Reads what the key at a path names, with the directory that it is relative to.
 fn place<T>(
     p: &mut Problems,

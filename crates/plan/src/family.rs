@@ -171,6 +171,17 @@ pub(crate) trait Family: Keyed {
         None
     }
 
+    /// The key and the path of a file that is too large for the plan, unless it was looked into
+    /// before. It is read relative to the plan, which keeps its whole path.
+    fn large_file(&mut self) -> Option<(&'static str, &mut String)> {
+        None
+    }
+
+    /// Looks into that file. Returns keys with what it found, which the plan keeps.
+    fn look(&mut self) -> Result<Vec<(&'static str, serde_json::Value)>, String> {
+        Ok(Vec::new())
+    }
+
     /// Reports inconsistencies between values that are valid one by one.
     fn check(&self, problems: &mut Problems);
 

@@ -289,7 +289,7 @@ impl Sql {
     pub(crate) fn messages(self, text: String) -> Result<Vec<String>, String> {
         match self {
             Sql::Postgres { .. } => Ok(vec![text]),
-            Sql::Mysql { .. } => self.syntax().split(&text),
+            Sql::Mysql { .. } => plan::split(&text, self.syntax()),
         }
     }
 

@@ -26,6 +26,7 @@ pub mod pgbench;
 mod phase;
 pub mod program;
 pub mod queries;
+pub mod replay;
 mod request;
 mod rng;
 pub mod script;
@@ -54,7 +55,9 @@ pub use request::{Expect, KeyAction, KeyValue, Piece, Request, Scan, Statement};
 pub use rng::{Rng, stream_seed};
 pub use scripts::Scripts;
 pub use sent::Sent;
-pub use step::{Action, Alternative, Asks, End, Finds, Pace, Refresh, Role, Step, Stream};
+pub use step::{
+    Action, Alternative, Asks, End, Finds, MayFail, Pace, Refresh, Role, Step, Stream, Turn,
+};
 pub use terms::{Counters, Idle, Terms};
 
 /// The benchmark of one sequence of a plan's workload.
@@ -75,6 +78,7 @@ pub fn benchmark(
         plan::WorkloadPlan::Script(plan) => script::benchmark(plan, clients, dialect),
         plan::WorkloadPlan::Select(plan) => select::benchmark(plan, dialect),
         plan::WorkloadPlan::Queries(plan) => queries::benchmark(plan, dialect),
+        plan::WorkloadPlan::Replay(plan) => replay::benchmark(plan, dialect),
         plan::WorkloadPlan::Tpcc(plan) => tpcc::benchmark(plan, dialect),
         plan::WorkloadPlan::Tpch(plan) => tpch::benchmark(plan, dialect),
         plan::WorkloadPlan::Ycsb(plan) => ycsb::benchmark(plan, dialect),

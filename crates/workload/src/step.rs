@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::sync::Arc;
+use std::time::Duration;
 
 use plan::{Compared, StepKey};
 use serde::{Deserialize, Serialize};
@@ -44,6 +45,19 @@ pub struct Step {
     /// What is asked before the load, if the answers are to be compared between systems. If the
     /// step then fails, that is a result: the trial goes on with its other steps.
     pub asks: Option<Asks>,
+    /// How many of its rounds may fail, if it sends a log again.
+    pub may_fail: Option<MayFail>,
+}
+
+/// How many rounds of a step that sends a log again may fail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MayFail {
+    /// All its rounds.
+    pub rounds: u64,
+    /// As many failed when the log was written.
+    pub known: u64,
+    /// If more fail, the step has failed.
+    pub most: u64,
 }
 
 /// Queries whose answers are compared between systems.
@@ -73,6 +87,7 @@ impl Step {
             terms: Terms::default(),
             bytes: None,
             asks: None,
+            may_fail: None,
         }
     }
 
@@ -162,6 +177,9 @@ pub struct Stream {
     pub actions: Vec<Action>,
     /// What a round does where rounds differ: one of these, drawn for each, in place of `actions`.
     pub mix: Vec<Alternative>,
+    /// What its rounds are, one by one, if that is known beforehand: `actions` say which requests
+    /// they send. A request that the server refuses then fails, and the stream goes on.
+    pub turns: Vec<Turn>,
     /// Operations that one round counts (rows of a multi-row insert, 1 for a query).
     pub operations_per_round: u64,
     /// When the next round may start.
@@ -196,6 +214,7 @@ impl Stream {
             keeps: Vec::new(),
             actions: Vec::new(),
             mix: Vec::new(),
+            turns: Vec::new(),
             operations_per_round: 1,
             pace: Pace::Free,
             end: End::Time,
@@ -245,6 +264,15 @@ pub struct Alternative {
     pub adds_to: Option<Cell>,
     /// As [`Stream::finds`].
     pub finds: Option<Finds>,
+}
+
+/// A round that is known beforehand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Turn {
+    /// The place in the mix of what it counts as.
+    pub alternative: u32,
+    /// It begins on a new connection.
+    pub connects: bool,
 }
 
 /// The rows that queries must find over a whole step.
@@ -337,6 +365,8 @@ pub enum Pace {
     /// The same, but the time between two rounds is random: a Poisson process, as of pgbench's
     /// `--rate`.
     Poisson(f64),
+    /// At these times after the step's start, in order. Latency counts from them.
+    At(Arc<[Duration]>),
     /// Whenever `leader` is ahead of this stream's own operations by at least one round.
     Follow(Cell),
 }

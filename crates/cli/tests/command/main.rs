@@ -40,6 +40,7 @@ mod programs;
 mod pull;
 mod queries;
 mod readme;
+mod replay;
 mod requests;
 mod restore;
 mod script;

@@ -49,7 +49,7 @@ const HERE: [(&str, &str); 15] = [
 
 /// Rules for commands that have these words: what is added to the command, and how it ends. The
 /// first match holds.
-const RULES: [(&str, &str, Ends); 38] = [
+const RULES: [(&str, &str, Ends); 40] = [
     // Checks the plan and the options. fleet.rs runs them on a real Slurm.
     ("steelyard submit load.toml", "--dry-run > /dev/null", Ends::Well),
     ("steelyard submit --resume", "", Ends::Saying("--results <ADDRESS>")),
@@ -64,6 +64,9 @@ const RULES: [(&str, &str, Ends); 38] = [
     ("run --resume", "", Ends::Saying("no unfinished experiment")),
     // There is no such service; service.rs has one.
     (" https://bench.example.com", "", Ends::Saying("takes a token")),
+    ("steelyard trace plans/", "", Ends::Well),
+    // These logs are not there; replay.rs has some.
+    ("steelyard trace ", "", Ends::Saying("cannot read")),
     // Checks the plan with all options.
     ("steelyard run ", "--write-plan > /dev/null", Ends::Well),
     // Refused after the plan was read and changed by the options.

@@ -32,6 +32,7 @@ pub fn threads(streams: &[Stream], apart: bool) -> Vec<Vec<usize>> {
             && stream.end != End::CaughtUp
             && stream.refresh.is_none()
             && stream.reconnect.is_none()
+            && stream.turns.is_empty()
             && !(stream.actions.is_empty() && stream.mix.is_empty())
             && !stream.rests()
     };

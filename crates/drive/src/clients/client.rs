@@ -4,7 +4,9 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use workload::{Action, Alternative, Cell, End, Expect, Pace, Refresh, Rng, Role, Source, Stream};
+use workload::{
+    Action, Alternative, Cell, End, Expect, Pace, Refresh, Rng, Role, Source, Stream, Turn,
+};
 
 use super::check::check;
 use super::gate::Gate;
@@ -167,7 +169,7 @@ impl Context<'_> {
 
     /// True if the stream has a rate.
     pub fn paced(&self) -> bool {
-        matches!(self.stream.pace, Pace::Rate(_) | Pace::Poisson(_))
+        matches!(self.stream.pace, Pace::Rate(_) | Pace::Poisson(_) | Pace::At(_))
     }
 
     /// For a stream that follows another: `Some(Some(()))` if it has to wait, `Some(None)` if it is
@@ -183,7 +185,7 @@ impl Context<'_> {
                 let ahead = leader - (lane.rounds * step) as i64;
                 if ahead >= step as i64 { None } else { Some(if ending { None } else { Some(()) }) }
             }
-            Pace::Free | Pace::Rate(_) | Pace::Poisson(_) => ending.then_some(None),
+            Pace::Free | Pace::Rate(_) | Pace::Poisson(_) | Pace::At(_) => ending.then_some(None),
         }
     }
 
@@ -194,8 +196,17 @@ impl Context<'_> {
             Some(every) if lane.rounds > 0 && lane.rounds.is_multiple_of(every) => {
                 lane.renew(self.stream, self.gate)
             }
+            _ if self.turn(lane).is_some_and(|turn| turn.connects) => {
+                lane.renew(self.stream, self.gate)
+            }
             _ => Ok(()),
         }
+    }
+
+    /// The current round, if it was known beforehand.
+    #[inline]
+    fn turn(&self, lane: &Lane) -> Option<&Turn> {
+        self.stream.turns.get(lane.rounds as usize)
     }
 
     /// One round of the stream.
@@ -206,6 +217,15 @@ impl Context<'_> {
             lane.alternative = player.choose(&mut lane.rng);
             let (which, session) = (lane.alternative, lane.session.as_mut());
             return player.transaction(which, session, &mut lane.rng, self.gate, &mut lane.tally);
+        }
+        if !self.stream.turns.is_empty() {
+            return self.attempt(lane, target).or_else(|error| match error {
+                Error::Server { .. } => {
+                    lane.tally.failed(&error);
+                    Ok(Round::Failed)
+                }
+                broken => Err(broken),
+            });
         }
         let before = lane.rng.clone();
         self.attempt(lane, target).or_else(|error| self.again(lane, target, &before, error))
@@ -303,13 +323,16 @@ impl Context<'_> {
     /// The actions of the current round.
     #[inline]
     pub fn actions(&self, lane: &Lane) -> &[Action] {
-        self.alternative(lane).map_or(&self.stream.actions, |it| &it.actions)
+        let own = self.alternative(lane).filter(|_| self.stream.turns.is_empty());
+        own.map_or(&self.stream.actions, |it| &it.actions)
     }
 
     /// Draws what a round does, and the numbers that its requests share.
     #[inline]
     pub fn begin(&self, lane: &mut Lane, target: usize) {
-        if !self.stream.mix.is_empty() {
+        if let Some(turn) = self.turn(lane) {
+            lane.alternative = turn.alternative as usize;
+        } else if !self.stream.mix.is_empty() {
             lane.alternative = lane.rng.weighted(self.stream.mix.iter().map(|it| it.weight));
         }
         if !lane.keeps.is_empty() {

@@ -1,5 +1,6 @@
 //! When the rounds of a stream with a rate are due.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use workload::{Pace, Rng};
@@ -20,6 +21,8 @@ pub struct Schedule {
     passed: f64,
     /// Draws how many intervals lie between two rounds; without it, one does.
     random: Option<Rng>,
+    /// The times after the first moment of rounds that have no interval, and which is next.
+    times: Option<(Arc<[Duration]>, usize)>,
 }
 
 impl Schedule {
@@ -29,10 +32,18 @@ impl Schedule {
         let (rate, random) = match pace {
             Pace::Rate(rate) => (rate, None),
             Pace::Poisson(rate) => (rate, Some(Rng::new(rng.next_u64()))),
+            Pace::At(times) => return Some(Schedule::at(start, times)),
             Pace::Free | Pace::Follow(_) => return None,
         };
         let interval = 1.0 / rate.max(1e-6);
-        let at = |first, random| Schedule { next: first, first, interval, passed: 0.0, random };
+        let at = |first, random| Schedule {
+            next: first,
+            first,
+            interval,
+            passed: 0.0,
+            random,
+            times: None,
+        };
         Some(match random {
             None => at(start + Duration::from_secs_f64(interval * phase), None),
             random => {
@@ -43,8 +54,24 @@ impl Schedule {
         })
     }
 
+    fn at(start: Moment, times: &Arc<[Duration]>) -> Schedule {
+        Schedule {
+            next: times.first().map_or(Moment::NEVER, |first| start + *first),
+            first: start,
+            interval: 0.0,
+            passed: 0.0,
+            random: None,
+            times: Some((Arc::clone(times), 0)),
+        }
+    }
+
     /// Computed from the first time, not the last, so rounding errors don't add up.
     pub fn advance(&mut self) {
+        if let Some((times, place)) = &mut self.times {
+            *place += 1;
+            self.next = times.get(*place).map_or(Moment::NEVER, |time| self.first + *time);
+            return;
+        }
         self.passed += self.random.as_mut().map_or(1.0, exponential);
         self.next = self.first + Duration::from_secs_f64(self.interval * self.passed);
     }
@@ -87,6 +114,20 @@ mod tests {
         }
         let off = (schedule.next - start).as_secs_f64() - 1000.0;
         assert!(off.abs() < 1e-6, "{off}");
+    }
+
+    #[test]
+    fn given_times_are_kept() {
+        let start = Moment::now();
+        let times: Vec<Duration> = [0, 5, 5, 900].map(Duration::from_millis).into();
+        let pace = Pace::At(times.clone().into());
+        let mut schedule = Schedule::new(&pace, start, 0.5, &mut Rng::new(1)).unwrap();
+        for time in times {
+            assert_eq!(schedule.next, start + time);
+            schedule.advance();
+        }
+        assert_eq!(schedule.next, Moment::NEVER);
+        assert_eq!(schedule.waits_until(start + Duration::from_secs(9)).count(), 0);
     }
 
     #[test]

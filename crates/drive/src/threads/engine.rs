@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
-use workload::{Class, Role, Step, Stream};
+use workload::{Class, MayFail, Role, Step, Stream};
 
 use super::thread::{self, Failed, Finished, counted};
 use crate::clients::bundle;
@@ -281,7 +281,8 @@ impl Clients {
             outcome.unfit = outcome.fatal.is_some();
         }
         if outcome.fatal.is_none() {
-            outcome.fatal = Self::all_failed(&outcome, &step.counted);
+            outcome.fatal = Self::all_failed(&outcome, &step.counted)
+                .or_else(|| Self::too_many_failed(&outcome, step));
         }
         outcome
     }
@@ -319,6 +320,19 @@ impl Clients {
         let failure = outcome.failures.iter().rev().find(|failure| !failure.retried)?;
         (class.operations == 0).then(|| {
             format!("all {} transactions failed, the last with: {}", class.failed, failure.message)
+        })
+    }
+
+    /// An error if more rounds failed than may.
+    fn too_many_failed(outcome: &Outcome, step: &Step) -> Option<String> {
+        let MayFail { rounds, known, most } = step.may_fail?;
+        let failed = outcome.class(&step.counted)?.failed;
+        let failure = outcome.failures.iter().rev().find(|failure| !failure.retried)?;
+        (failed > most).then(|| {
+            let (plural, message) = (&step.counted.plural, &failure.message);
+            format!(
+                "{failed} of {rounds} {plural} failed, {known} in the log, the last with: {message}; are the data those that the log was written with? `may_fail` in the plan allows more"
+            )
         })
     }
 

@@ -3,7 +3,7 @@
 use drive::{ClassOutcome, Outcome};
 use probe::Recording;
 use store::{Better, Histogram, Measure, Series, StepRecord};
-use workload::{Class, Effect, Pace, Role, Step, Stream};
+use workload::{Class, Effect, MayFail, Pace, Role, Step, Stream};
 
 use crate::observe::disturbances;
 use crate::printed::stored;
@@ -110,7 +110,9 @@ pub fn warn_if_short(
 
 /// Records the script executions that don't count or took too long.
 fn failures(record: &mut StepRecord, step: &Step, outcome: &Outcome) {
-    if step.streams.iter().all(|stream| stream.scripts.is_none()) {
+    if let Some(may_fail) = step.may_fail {
+        warn_of_failures(record, step, outcome, may_fail);
+    } else if step.streams.iter().all(|stream| stream.scripts.is_none()) {
         return;
     }
     for class in &outcome.classes {
@@ -122,6 +124,25 @@ fn failures(record: &mut StepRecord, step: &Step, outcome: &Outcome) {
         for (metric, count) in figures {
             record.add(metric.of(&class.class.name), count as f64);
         }
+    }
+}
+
+/// Warns if more or fewer rounds failed than when a log was written.
+fn warn_of_failures(
+    record: &mut StepRecord,
+    step: &Step,
+    outcome: &Outcome,
+    MayFail { rounds, known, .. }: MayFail,
+) {
+    let failed = outcome.class(&step.counted).map_or(0, |class| class.failed);
+    if failed != known {
+        let (name, plural) = (&step.key.name, &step.counted.plural);
+        let last = outcome.failures.iter().rev().find(|failure| !failure.retried);
+        let last = last.map_or(String::new(), |last| format!(", the last with: {}", last.message));
+        record.warn(
+            "statements-failed",
+            format!("{name}: {failed} of {rounds} {plural} failed, {known} in the log{last}"),
+        );
     }
 }
 
@@ -185,7 +206,7 @@ impl Scheduled {
         let streams = || step.streams.iter().filter(|stream| stream.class == *class);
         let rates = streams().map(|stream| match stream.pace {
             Pace::Rate(rounds) => Some(rounds),
-            Pace::Free | Pace::Poisson(_) | Pace::Follow(_) => None,
+            Pace::Free | Pace::Poisson(_) | Pace::At(_) | Pace::Follow(_) => None,
         });
         let per_second = rates.sum::<Option<f64>>()?;
         // Missed statements are only known for a step that ends by time.

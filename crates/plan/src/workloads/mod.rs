@@ -4,6 +4,7 @@ pub(crate) mod insert;
 pub(crate) mod kv;
 pub(crate) mod program;
 pub(crate) mod queries;
+pub(crate) mod replay;
 pub(crate) mod script;
 pub(crate) mod select;
 pub(crate) mod storage;
@@ -21,7 +22,7 @@ use std::path::Path;
 
 use toml::de::DeTable;
 
-use crate::beside::{read_all_beside, read_beside};
+use crate::beside::{read_all_beside, read_beside, whole_path};
 use crate::family::{Family, NamedDirectory, NamedFile, Sequence};
 use crate::key::{CommandOption, canonical, write_keys_but};
 use crate::near::nearest;
@@ -85,6 +86,8 @@ register! {
     Script(script::ScriptPlan),
     /// A directory of queries, `[workload.queries]`.
     Queries(queries::QueriesPlan),
+    /// A log of statements that is sent again, `[workload.replay]`.
+    Replay(replay::ReplayPlan),
     /// The transactions derived from TPC-C, `[workload.tpcc]`.
     Tpcc(tpcc::TpccPlan),
     /// The queries derived from TPC-H, `[workload.tpch]`.
@@ -289,6 +292,7 @@ impl WorkloadPlan {
                 workload.family_mut().complete(&|key| table.contains_key(key));
                 read_files(p, &mut workload, folder);
                 read_directory(p, &mut workload, folder);
+                look_into_large_file(p, &mut workload, folder);
             }
             found = Some(workload);
         }
@@ -339,5 +343,21 @@ fn read_directory(p: &mut Problems, workload: &mut WorkloadPlan, folder: Option<
     {
         *texts = read_all_beside(p, folder, directory, extensions, (&path, text_key));
         p.complete(&["workload", name, text_key], texts);
+    }
+}
+
+/// Looks into the file that a key of a workload names and that is too large for the plan.
+fn look_into_large_file(p: &mut Problems, workload: &mut WorkloadPlan, folder: Option<&Path>) {
+    let name = workload.name();
+    let Some((key, file)) = workload.family_mut().large_file() else { return };
+    let path = format!("workload.{name}.{key}");
+    let Some(whole) = whole_path(p, folder, file, (&path, key)) else { return };
+    p.complete(&["workload", name, key], &whole);
+    *file = whole;
+    match workload.family_mut().look() {
+        Ok(found) => {
+            found.iter().for_each(|(key, value)| p.complete(&["workload", name, key], value));
+        }
+        Err(message) => p.of(&path, format!("`{key}`: {message}")),
     }
 }

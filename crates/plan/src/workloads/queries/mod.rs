@@ -15,7 +15,8 @@ use crate::step::StepKey;
 use crate::workloads::program::command;
 
 pub use plan::{Compared, QueriesPlan, Query};
-pub use statements::Syntax;
+pub use statements::split;
+pub use trace::Syntax;
 
 #[rustfmt::skip] // A table.
 const OPTIONS: [CommandOption; 7] = [

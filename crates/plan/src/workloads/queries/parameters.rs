@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::statements::Syntax;
+use trace::Syntax;
 
 /// More values than this for one query must be a mistake.
 const MOST_ROWS: usize = 10_000;

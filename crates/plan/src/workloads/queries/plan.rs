@@ -6,7 +6,9 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::parameters::Parameters;
-use super::statements::{Found, Piece, Syntax, statements};
+use trace::Syntax;
+
+use super::statements::{Found, Piece, statements};
 use crate::workloads::program::INIT;
 
 /// The first words of what can be measured.

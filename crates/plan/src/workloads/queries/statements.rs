@@ -1,24 +1,14 @@
 //! Splits SQL into statements, and finds their names and `{parameters}`. Reads no more of it.
 
-/// The rules by which SQL texts of a system are divided into tokens.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Syntax {
-    /// The standard's, with `E'…'`, `$tag$…$tag$` and comments inside comments.
-    Dollars,
-    /// A backslash in a string protects the next character; `#` begins a comment, two dashes only
-    /// before a blank; names may stand between backticks.
-    Backslashes,
-}
+use trace::Syntax;
 
-impl Syntax {
-    /// The statements of a text, without their semicolons.
-    ///
-    /// # Errors
-    /// A sentence with the line: a string or comment that does not end, a command of psql.
-    pub fn split(self, text: &str) -> Result<Vec<String>, String> {
-        let found = statements(text, self).map_err(|(line, it)| format!("line {line}: {it}"))?;
-        Ok(found.iter().map(Found::whole).collect())
-    }
+/// The statements of a text, without their semicolons.
+///
+/// # Errors
+/// A sentence with the line: a string or comment that does not end, a command of psql.
+pub fn split(text: &str, syntax: Syntax) -> Result<Vec<String>, String> {
+    let found = statements(text, syntax).map_err(|(line, it)| format!("line {line}: {it}"))?;
+    Ok(found.iter().map(Found::whole).collect())
 }
 
 /// A part of a statement.

@@ -1,0 +1,174 @@
+//! Logs that are sent again, on real servers, and what `steelyard trace` says of them.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use serde_json::Value;
+use trace::{Options, Statement};
+
+use crate::place::Place;
+
+/// The statements of a log.
+fn read(path: &Path) -> Vec<Statement> {
+    let log = fs::read(path).unwrap();
+    let format = trace::detect(&String::from_utf8_lossy(&log)).unwrap();
+    let mut found = Vec::new();
+    let each = &mut |statement| {
+        found.push(statement);
+        ControlFlow::Continue(())
+    };
+    trace::read(format, &Options::default(), &mut &log[..], each).unwrap();
+    found
+}
+
+/// The texts of each session, in their order; the sessions are sorted.
+fn sessions(statements: Vec<Statement>) -> Vec<Vec<String>> {
+    let mut sessions: BTreeMap<u32, Vec<String>> = BTreeMap::new();
+    for statement in statements {
+        sessions.entry(statement.session).or_default().push(statement.text);
+    }
+    let mut sessions: Vec<Vec<String>> = sessions.into_values().collect();
+    sessions.sort();
+    sessions
+}
+
+/// A file of plans/replay.
+fn example(name: &str) -> String {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plans/replay").join(name);
+    root.canonicalize().unwrap().display().to_string()
+}
+
+#[test]
+fn the_same_statements_arrive_in_the_same_order() {
+    let place = Place::new();
+    let (log, setup) = (example("shop.jsonl"), example("setup.sql"));
+    let run = [
+        "replay",
+        &log,
+        "--setup-file",
+        &setup,
+        "-v",
+        "a=postgres@14.3",
+        "-v",
+        "b=postgres@18.1",
+        "-c",
+        "log_min_duration_statement=0",
+        "--blocks",
+        "1",
+    ];
+    place.run(&run).expect(0, &["replay.4"]);
+    let known = sessions(read(Path::new(&log)));
+    let all = fs::read_dir(place.results().join("artifacts/logs")).unwrap();
+    let logs = all.map(|it| it.unwrap().path()).filter(|it| it.to_string_lossy().contains(".b1."));
+    let logs: Vec<_> = logs.collect();
+    assert_eq!(logs.len(), 2, "{logs:?}");
+    for log in logs {
+        let mut found = sessions(read(&log));
+        // Those of steelyard itself have other statements.
+        found.retain(|session| known.contains(session));
+        assert_eq!(found, known, "{}", log.display());
+    }
+    let asked = ["compare", "--format", "json", "--metric", "o/s,q1.mean,q2.p99,statement.failed"];
+    let compare = place.steelyard(&asked);
+    compare.expect(0, &[]);
+    let document: Value = serde_json::from_str(&compare.stdout).unwrap();
+    for (metric, least) in [(0, 1.0), (1, 1.0), (2, 1.0)] {
+        let found = &document["metrics"][metric]["comparisons"];
+        let replay = found.as_array().unwrap().iter().find(|it| it["step"] == "replay").unwrap();
+        assert!(replay["ratio"].as_f64().unwrap() > 0.0, "{replay}");
+        assert!(replay["mean"].as_f64().is_none_or(|mean| mean > least / 1e3), "{replay}");
+    }
+    let codes = document["warnings"].as_array().unwrap().iter().map(|it| it["code"].clone());
+    assert!(!codes.into_iter().any(|code| code == "statements-failed"), "{}", compare.stdout);
+    place.assert_nothing_left();
+}
+
+/// A log of one session; `wrong` of its statements are refused, and the log knows of `known`.
+fn log(wrong: usize, known: usize) -> String {
+    let line = |place: usize| {
+        let text = if place < wrong { "SELECT * FROM nothing" } else { "SELECT 1" };
+        let failed = if place < known { ",\"failed\":true" } else { "" };
+        format!("{{\"at_us\":{},\"session\":7,\"text\":\"{text}\"{failed}}}\n", place * 100)
+    };
+    (0..400).map(line).collect()
+}
+
+#[test]
+fn statements_that_fail_are_no_result() {
+    let place = Place::new();
+    let run = |name: &str, text: &str, more: &[&str]| {
+        let log = place.file(name, text);
+        place.run(&[&["replay", &log, "-v", "mysql@8.0.31", "--blocks", "1"][..], more].concat())
+    };
+    let same = run("same.jsonl", &log(40, 40), &[]);
+    same.expect(0, &[]);
+    assert!(!same.stderr.contains("in the log"), "{}", same.stderr);
+    let few = run("few.jsonl", &log(3, 0), &[]);
+    few.expect(0, &["warning: replay: 3 of 400 statements failed, 0 in the log"]);
+    let many = run("many.jsonl", &log(40, 2), &[]);
+    many.expect(3, &["40 of 400 statements failed, 2 in the log", "may_fail"]);
+    // At the times of the log, which lasts 40 ms: at a twentieth of its speed, 0.8 s.
+    let slow = run("slow.jsonl", &log(0, 0), &["--speed", "0.05"]);
+    slow.expect(0, &["replay"]);
+    let compare = place.steelyard(&["compare", "--format", "json", "--metric", "s"]);
+    let text = format!("{}{}", compare.stdout, compare.stderr);
+    assert_eq!(compare.code, Some(0), "{text}");
+    place.assert_nothing_left();
+}
+
+#[test]
+fn a_log_of_another_system_or_one_that_changes_is_refused() {
+    let place = Place::new();
+    let general = "2026-11-28T20:09:59.988839Z\t    2 Query\tSELECT 1\n";
+    let log = place.file("general.log", general);
+    let refused = place.steelyard(&["run", "replay", &log, "-v", "postgres@14.3"]);
+    refused.expect(2, &[]);
+    let said = "the log is mysql-general, but its statements would go to postgres";
+    assert!(refused.stderr.contains(said), "{}", refused.stderr);
+    let written = place.steelyard(&["run", "replay", &log, "-v", "mysql@8.0.31", "--write-plan"]);
+    written.expect(0, &[]);
+    let plan = place.plan(&written.stdout);
+    fs::write(&log, general.repeat(2)).unwrap();
+    let changed = place.steelyard(&["run", &plan]);
+    assert!(changed.stderr.contains("has changed since the plan was read"), "{}", changed.stderr);
+    assert_ne!(changed.code, Some(0));
+    for (text, message) in [("", "no format"), ("x\ny\n", "no format that is known")] {
+        fs::write(&log, text).unwrap();
+        let refused = place.steelyard(&["run", "replay", &log, "-v", "mysql@8.0.31"]);
+        refused.expect(2, &[]);
+        assert!(refused.stderr.contains(message), "{text}: {}", refused.stderr);
+    }
+    place.assert_nothing_left();
+}
+
+#[test]
+fn a_log_is_shown_cut_and_made_anonymous() {
+    let place = Place::new();
+    let log = example("shop.jsonl");
+    let shown = place.steelyard(&["trace", &log, "--forms", "2"]);
+    shown.expect(0, &[]);
+    assert!(shown.stdout.contains("336 statements of 4 sessions"), "{}", shown.stdout);
+    assert!(shown.stdout.contains("and 5 more forms"), "{}", shown.stdout);
+    let key = place.file("key", "0123456789abcdef");
+    let anonymous = place.path().join("anonymous.jsonl").display().to_string();
+    let made = place.steelyard(&["trace", &log, "--key-file", &key, "-o", &anonymous, "--json"]);
+    made.expect(0, &[]);
+    let document: Value = serde_json::from_str(&made.stdout).unwrap();
+    assert_eq!(document["forms"].as_array().unwrap().len(), 7);
+    let (own, other) = (read(Path::new(&log)), read(Path::new(&anonymous)));
+    assert_eq!(own.len(), other.len());
+    assert!(!fs::read_to_string(&anonymous).unwrap().contains("'city 7'"));
+    let forms = |statements: &[Statement]| -> Vec<String> {
+        let form = |it: &Statement| trace::normal_form(&it.text, trace::Syntax::Dollars);
+        statements.iter().map(form).collect()
+    };
+    assert_eq!(forms(&own), forms(&other));
+    let short = place.file("short", "0123");
+    let refused = place.steelyard(&["trace", &log, "--key-file", &short, "-o", &anonymous]);
+    refused.expect(2, &[]);
+    assert!(refused.stderr.contains("at least 16 bytes"), "{}", refused.stderr);
+    let skipped = place.steelyard(&["trace", &log, "--skip", "1h"]);
+    assert!(skipped.stdout.contains("0 statements"), "{}", skipped.stdout);
+}

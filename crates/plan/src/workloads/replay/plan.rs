@@ -1,0 +1,186 @@
+//! The contents of `[workload.replay]`.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use sha2::{Digest, Sha256};
+use trace::{Format, Options, Statement, Summary};
+
+/// Bytes of a log that are looked at to find its format.
+const START: usize = 1 << 16;
+/// Largest number of statements that are kept in memory and sent again.
+const MOST_STATEMENTS: usize = 20_000_000;
+
+/// Settings of a log that is sent again.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ReplayPlan {
+    /// The log, by its whole path once the plan is read.
+    pub log: Option<String>,
+    /// What it had in it when the plan was read: SHA-256, in hexadecimal digits.
+    pub digest: Option<String>,
+    /// Most sessions that were open at the same time: as many connections send it again.
+    pub clients: Option<u32>,
+    /// Its format, if it is not found by looking.
+    pub format: Option<Format>,
+    /// `log_line_prefix` of the server that wrote it.
+    pub line_prefix: Option<String>,
+    /// How many times as fast as it was written; as fast as answers arrive if `None`.
+    pub speed: Option<f64>,
+    /// So large a share of the statements may fail that did not fail in the log.
+    pub may_fail: f64,
+    /// A command that loads the data.
+    pub init: Option<String>,
+    /// The file with statements that make the data.
+    pub setup_file: Option<String>,
+    /// Its text.
+    pub setup_text: Option<String>,
+}
+
+// `speed` is a number.
+impl Eq for ReplayPlan {}
+
+impl Default for ReplayPlan {
+    /// No log; one in a hundred statements may fail.
+    fn default() -> Self {
+        ReplayPlan {
+            log: None,
+            digest: None,
+            clients: None,
+            format: None,
+            line_prefix: None,
+            speed: None,
+            may_fail: 0.01,
+            init: None,
+            setup_file: None,
+            setup_text: None,
+        }
+    }
+}
+
+/// A log in memory.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Log {
+    /// Its format.
+    pub format: Format,
+    /// Its statements, as the server logged them.
+    pub statements: Vec<Statement>,
+    /// What else it had in it.
+    pub summary: Summary,
+}
+
+impl ReplayPlan {
+    /// The step that sends the log.
+    pub const REPLAY: &'static str = "replay";
+    /// The step that runs the command `init`.
+    pub const INIT: &'static str = "init";
+    /// The step that runs the statements of `setup_file`.
+    pub const SETUP: &'static str = "setup";
+
+    /// The steps that make the data, in their order.
+    pub fn loads(&self) -> Vec<&'static str> {
+        let init = self.init.iter().map(|_| Self::INIT);
+        init.chain(self.setup_text.iter().map(|_| Self::SETUP)).collect()
+    }
+
+    /// Reads the log.
+    ///
+    /// # Errors
+    /// A sentence: it cannot be read, has no statements, is too large, or changed since the plan
+    /// was read.
+    pub fn read(&self) -> Result<Log, String> {
+        let (log, digest) = self.open()?;
+        let changed = self.digest.as_ref().is_some_and(|known| *known != digest);
+        match changed {
+            true => Err(format!(
+                "the log {} has changed since the plan was read; start a new run",
+                self.log.as_deref().unwrap_or_default()
+            )),
+            false => Ok(log),
+        }
+    }
+
+    /// The log and its digest.
+    pub(super) fn open(&self) -> Result<(Log, String), String> {
+        let path = self.log.as_deref().ok_or("no log")?;
+        let failed = |error: io::Error| format!("cannot read {path}: {error}");
+        let file = File::open(Path::new(path)).map_err(failed)?;
+        if !file.metadata().map_err(failed)?.is_file() {
+            return Err(format!("{path} is not a file"));
+        }
+        let hashing = Hashing { file, hash: Sha256::new() };
+        let mut log = BufReader::with_capacity(START, hashing);
+        let start = String::from_utf8_lossy(log.fill_buf().map_err(failed)?).into_owned();
+        let format = self.format.or_else(|| trace::detect(&start)).ok_or_else(|| {
+            let known = Format::ALL.map(|format| format.to_string()).join(", ");
+            format!("{path} has no format that is known by looking; give `format`, one of {known}")
+        })?;
+        let mut statements = Vec::new();
+        let options = Options { line_prefix: self.line_prefix.clone() };
+        let summary = trace::read(format, &options, &mut log, &mut |statement| {
+            statements.push(statement);
+            match statements.len() <= MOST_STATEMENTS {
+                true => ControlFlow::Continue(()),
+                false => ControlFlow::Break(()),
+            }
+        });
+        let summary = summary.map_err(|error| format!("{path}: {error}"))?;
+        if statements.is_empty() {
+            return Err(format!("{path} has no statements; was `log_statement` set to `all`?"));
+        }
+        if statements.len() > MOST_STATEMENTS {
+            return Err(format!("{path} has more than {MOST_STATEMENTS} statements; cut it"));
+        }
+        io::copy(&mut log, &mut io::sink()).map_err(failed)?;
+        let digest = log.into_inner().hash.finalize();
+        let digest = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        Ok((Log { format, statements, summary }, digest))
+    }
+}
+
+/// A file whose bytes are hashed as they are read.
+struct Hashing {
+    file: File,
+    hash: Sha256,
+}
+
+impl Read for Hashing {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read(into)?;
+        self.hash.update(&into[..read]);
+        Ok(read)
+    }
+}
+
+impl Log {
+    /// The sessions that share a connection, one after another, with the numbers of the log. A
+    /// session goes to the connection that has been free for the shortest time.
+    pub fn connections(&self) -> Vec<Vec<u32>> {
+        let mut sessions: Vec<(u32, i64, i64)> = Vec::new();
+        let mut places = std::collections::HashMap::new();
+        for statement in &self.statements {
+            let end = statement.at_us + statement.took_us.unwrap_or(0) as i64;
+            let place = *places.entry(statement.session).or_insert(sessions.len());
+            match sessions.get_mut(place) {
+                Some((_, first, last)) => {
+                    (*first, *last) = ((*first).min(statement.at_us), (*last).max(end));
+                }
+                None => sessions.push((statement.session, statement.at_us, end)),
+            }
+        }
+        sessions.sort_by_key(|(session, first, _)| (*first, *session));
+        let mut connections: Vec<(i64, Vec<u32>)> = Vec::new();
+        for (session, first, last) in sessions {
+            let free = connections.iter_mut().filter(|(until, _)| *until < first);
+            match free.max_by_key(|(until, _)| *until) {
+                Some(connection) => {
+                    connection.0 = last;
+                    connection.1.push(session);
+                }
+                None => connections.push((last, vec![session])),
+            }
+        }
+        connections.into_iter().map(|(_, sessions)| sessions).collect()
+    }
+}

@@ -1,0 +1,54 @@
+//! Why a log can't be read.
+
+use std::io;
+
+use crate::format::Format;
+
+/// Why a log can't be read.
+#[derive(Debug, thiserror::Error)]
+pub enum TraceError {
+    /// Reading failed.
+    #[error("cannot read the log: {0}")]
+    Io(#[from] io::Error),
+    /// Nothing in it looks like this format.
+    #[error("expected records of a log in the format {format}, found none; give another format")]
+    NoRecords {
+        /// The format.
+        format: Format,
+    },
+    /// Most of it is not of this format.
+    #[error(
+        "{damaged} of {records} records of the log are damaged, the first of them record {first} \
+         (`{text}`); give another format, or the line prefix of the server"
+    )]
+    Damaged {
+        /// Damaged records.
+        damaged: u64,
+        /// All records.
+        records: u64,
+        /// The number of the first damaged record, from 1.
+        first: u64,
+        /// Its beginning.
+        text: String,
+    },
+    /// A log goes on with that of another server.
+    #[error(
+        "record {record} begins the log of another server: {found}, not {expected}; split the file"
+    )]
+    AnotherServer {
+        /// The number of the record, from 1.
+        record: u64,
+        /// The first server, as the log names it.
+        expected: String,
+        /// The other.
+        found: String,
+    },
+    /// A line prefix that can't be read back.
+    #[error(
+        "the line prefix `{prefix}` names neither a session nor a process; log with `%p` or `%c`"
+    )]
+    Prefix {
+        /// The prefix.
+        prefix: String,
+    },
+}

@@ -1,0 +1,163 @@
+//! The latest statement of each session, until it is known what became of it.
+
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+
+use crate::error::TraceError;
+use crate::format::Format;
+use crate::statement::{Statement, Summary};
+
+/// So many characters of a damaged record are shown.
+const SHOWN: usize = 60;
+/// So many records are needed to call a format wrong.
+const ENOUGH: u64 = 20;
+
+/// What a record says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Event {
+    /// A statement, with the text that the server names it by and the one that a client would send.
+    Statement { at_us: i64, named: String, text: String, took_us: Option<u64>, failed: bool },
+    /// How long the session's latest statement took.
+    Took(u64),
+    /// A statement that failed: the latest, or one that was not logged before.
+    Failed { at_us: i64, named: String },
+    /// The session is over.
+    Ended,
+    /// Something else.
+    Other,
+}
+
+/// A session that is open.
+#[derive(Debug, Default)]
+struct Open {
+    number: Option<u32>,
+    /// Its latest statement, and the name that the server has for it.
+    latest: Option<(String, Statement)>,
+}
+
+/// The open sessions of a log.
+pub(crate) struct Held<'e> {
+    each: &'e mut dyn FnMut(Statement) -> ControlFlow<()>,
+    open: HashMap<String, Open>,
+    summary: Summary,
+    stopped: bool,
+    /// Records say all that is known of their statements.
+    at_once: bool,
+}
+
+impl<'e> Held<'e> {
+    /// With `at_once`, each record says all that is known of its statement.
+    pub(crate) fn new(
+        each: &'e mut dyn FnMut(Statement) -> ControlFlow<()>,
+        at_once: bool,
+    ) -> Self {
+        Held { each, open: HashMap::new(), summary: Summary::default(), stopped: false, at_once }
+    }
+
+    /// The number of the record that comes next, from 1.
+    pub(crate) fn next(&self) -> u64 {
+        self.summary.records + 1
+    }
+
+    /// Takes a record of a session; false if nothing more is wanted.
+    pub(crate) fn take(&mut self, session: &str, event: Event) -> bool {
+        self.summary.records += 1;
+        match event {
+            Event::Statement { at_us, named, text, took_us, failed } => {
+                self.begin(session, named, Statement { at_us, session: 0, text, took_us, failed });
+            }
+            Event::Took(us) => {
+                self.summary.other += 1;
+                if let Some((_, latest)) =
+                    self.open.get_mut(session).and_then(|it| it.latest.as_mut())
+                {
+                    latest.took_us.get_or_insert(us);
+                }
+            }
+            Event::Failed { at_us, named } => {
+                let latest = self.open.get_mut(session).and_then(|open| open.latest.as_mut());
+                match latest.filter(|(known, it)| *known == named && !it.failed) {
+                    Some((_, latest)) => {
+                        latest.failed = true;
+                        self.summary.other += 1;
+                    }
+                    None => {
+                        let text = named.clone();
+                        let failed =
+                            Statement { at_us, text, failed: true, ..Statement::default() };
+                        self.begin(session, named, failed);
+                    }
+                }
+            }
+            Event::Ended => {
+                self.summary.other += 1;
+                if let Some((_, latest)) = self.open.remove(session).and_then(|open| open.latest) {
+                    self.emit(latest);
+                }
+            }
+            Event::Other => self.summary.other += 1,
+        }
+        !self.stopped
+    }
+
+    /// Counts a record that can't be read.
+    pub(crate) fn damaged(&mut self, record: &str) {
+        self.summary.records += 1;
+        self.summary.damaged += 1;
+        let number = self.summary.records;
+        let shown = || record.chars().take(SHOWN).filter(|it| !it.is_control()).collect();
+        self.summary.first_damaged.get_or_insert_with(|| (number, shown()));
+    }
+
+    /// Holds a statement; the one before it is complete.
+    fn begin(&mut self, session: &str, named: String, mut statement: Statement) {
+        if !self.open.contains_key(session) {
+            self.open.insert(session.to_owned(), Open::default());
+        }
+        let Some(open) = self.open.get_mut(session) else { return };
+        if let Some((_, before)) = &open.latest {
+            // Ends are logged to the millisecond, durations to the microsecond.
+            statement.at_us = statement.at_us.max(before.at_us);
+        }
+        statement.session = *open.number.get_or_insert_with(|| {
+            self.summary.sessions += 1;
+            self.summary.sessions - 1
+        });
+        if self.at_once {
+            return self.emit(statement);
+        }
+        if let Some((_, complete)) = open.latest.replace((named, statement)) {
+            self.emit(complete);
+        }
+    }
+
+    fn emit(&mut self, statement: Statement) {
+        if self.stopped {
+            return;
+        }
+        self.summary.statements += 1;
+        self.summary.failed += u64::from(statement.failed);
+        self.stopped = (self.each)(statement).is_break();
+    }
+
+    /// The log is at its end.
+    pub(crate) fn finish(mut self, format: Format) -> Result<Summary, TraceError> {
+        let open = std::mem::take(&mut self.open);
+        let latest = open.into_values().filter_map(|open| open.latest);
+        let mut latest: Vec<Statement> = latest.map(|(_, statement)| statement).collect();
+        latest.sort_by_key(|statement| (statement.at_us, statement.session));
+        latest.into_iter().for_each(|statement| self.emit(statement));
+        let Summary { records, damaged, .. } = self.summary;
+        match &self.summary.first_damaged {
+            _ if records == 0 => Err(TraceError::NoRecords { format }),
+            Some(_) if records == damaged && records < ENOUGH => {
+                Err(TraceError::NoRecords { format })
+            }
+            Some((first, text)) if records >= ENOUGH && 2 * damaged > records => {
+                let (first, text) = (*first, text.clone());
+                Err(TraceError::Damaged { damaged, records, first, text })
+            }
+            _ => Ok(self.summary),
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! Logs with one record per line.
+
+use std::io::BufRead;
+
+use crate::error::TraceError;
+use crate::held::{Event, Held};
+
+/// Longest line that is read, in bytes; the rest of a longer one is damaged.
+pub(crate) const LONGEST: usize = 64 << 20;
+
+/// Reads a log whose lines each have a session and an event.
+pub(crate) fn read(
+    log: &mut dyn BufRead,
+    held: &mut Held<'_>,
+    event: fn(&str) -> Option<(String, Event)>,
+) -> Result<(), TraceError> {
+    let mut line = Vec::new();
+    while next(log, &mut line)? {
+        let text = String::from_utf8_lossy(&line);
+        if text.trim().is_empty() {
+            continue;
+        }
+        match event(&text) {
+            Some((session, event)) => {
+                if !held.take(&session, event) {
+                    break;
+                }
+            }
+            None => held.damaged(&text),
+        }
+    }
+    Ok(())
+}
+
+/// Reads the next line, without its end; false at the end of the log.
+pub(crate) fn next(log: &mut dyn BufRead, line: &mut Vec<u8>) -> Result<bool, TraceError> {
+    line.clear();
+    let mut any = false;
+    loop {
+        let part = log.fill_buf()?;
+        if part.is_empty() {
+            return Ok(any);
+        }
+        any = true;
+        let end = part.iter().position(|byte| *byte == b'\n');
+        let length = end.map_or(part.len(), |end| end + 1);
+        let room = LONGEST.saturating_sub(line.len());
+        line.extend_from_slice(&part[..length.min(room)]);
+        log.consume(length);
+        if end.is_some() {
+            while line.last().is_some_and(|byte| matches!(byte, b'\n' | b'\r')) {
+                line.pop();
+            }
+            return Ok(true);
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! The general query log of MySQL and MariaDB.
+
+use std::io::BufRead;
+
+use crate::error::TraceError;
+use crate::held::{Event, Held};
+use crate::{lines, stamps};
+
+/// Commands with a statement.
+const STATEMENTS: [&str; 2] = ["Query", "Execute"];
+/// The others that begin a record.
+const OTHERS: [&str; 26] = [
+    "Binlog Dump",
+    "Binlog Dump GTID",
+    "Change user",
+    "Close stmt",
+    "Connect",
+    "Connect Out",
+    "Create DB",
+    "Daemon",
+    "Debug",
+    "Delayed insert",
+    "Drop DB",
+    "Error",
+    "Fetch",
+    "Field List",
+    "Init DB",
+    "Kill",
+    "Long Data",
+    "Ping",
+    "Prepare",
+    "Processlist",
+    "Quit",
+    "Refresh",
+    "Register Slave",
+    "Reset stmt",
+    "Reset Connection",
+    "Statistics",
+];
+/// Records that end a session.
+const QUIT: &str = "Quit";
+
+/// The beginning of a record.
+struct Begin<'l> {
+    /// `None` in the old form, if it is the second of the record before.
+    at_us: Option<i64>,
+    session: &'l str,
+    command: &'l str,
+    argument: &'l str,
+}
+
+/// Reads a log.
+pub(crate) fn read(log: &mut dyn BufRead, held: &mut Held<'_>) -> Result<(), TraceError> {
+    let mut line = Vec::new();
+    let (mut at_us, mut server) = (0, None);
+    let mut open: Option<(String, String, String)> = None;
+    while lines::next(log, &mut line)? {
+        let text = String::from_utf8_lossy(&line);
+        if let Some(found) = version(&text) {
+            let known = server.get_or_insert_with(|| found.to_owned());
+            if known != found {
+                let (record, expected) = (held.next(), known.clone());
+                return Err(TraceError::AnotherServer {
+                    record,
+                    expected,
+                    found: found.to_owned(),
+                });
+            }
+            if !take(open.take(), at_us, held) {
+                return Ok(());
+            }
+            continue;
+        }
+        if is_head(&text) {
+            continue;
+        }
+        match begin(&text) {
+            Some(begin) => {
+                if !take(open.take(), at_us, held) {
+                    return Ok(());
+                }
+                at_us = begin.at_us.unwrap_or(at_us);
+                let parts = [begin.session, begin.command, begin.argument];
+                let [session, command, argument] = parts.map(str::to_owned);
+                open = Some((session, command, argument));
+            }
+            None => match &mut open {
+                Some((_, _, argument)) => {
+                    if argument.len() < lines::LONGEST {
+                        argument.push('\n');
+                        argument.push_str(&text);
+                    }
+                }
+                None if text.trim().is_empty() => {}
+                None => held.damaged(&text),
+            },
+        }
+    }
+    take(open, at_us, held);
+    Ok(())
+}
+
+/// Takes a whole record; false if nothing more is wanted.
+fn take(record: Option<(String, String, String)>, at_us: i64, held: &mut Held<'_>) -> bool {
+    let Some((session, command, argument)) = record else { return true };
+    let event = match command.as_str() {
+        QUIT => Event::Ended,
+        command if STATEMENTS.contains(&command) && is_sent(&argument) => {
+            let named = String::new();
+            Event::Statement { at_us, named, text: argument, took_us: None, failed: false }
+        }
+        _ => Event::Other,
+    };
+    held.take(&session, event)
+}
+
+/// True for texts to send again. `EXECUTE` of a statement prepared as text is logged as an
+/// `Execute`, too, with its values, and `USE` names a database that the data are not in.
+fn is_sent(text: &str) -> bool {
+    let first = text.split_whitespace().next().unwrap_or_default();
+    let others = ["", "use", "prepare", "execute", "deallocate"];
+    !others.iter().any(|other| first.eq_ignore_ascii_case(other))
+}
+
+/// The record that a line begins: `2026-11-24T10:00:00.1Z⇥   12 Query⇥SELECT 1`, in the old form
+/// `261124 10:00:00⇥   12 Query⇥…`, or `⇥⇥   12 Query⇥…` in the same second.
+fn begin(line: &str) -> Option<Begin<'_>> {
+    let (time, rest) = line.split_once('\t')?;
+    let at_us = match time.trim() {
+        "" => None,
+        time => Some(stamps::micros(time).or_else(|| stamps::short_micros(time))?),
+    };
+    let rest = rest.trim_start_matches(['\t', ' ']);
+    let (session, rest) = rest.split_once(' ')?;
+    let (command, argument) = rest.split_once('\t').unwrap_or((rest, ""));
+    let command = command.trim_end();
+    let number = !session.is_empty() && session.bytes().all(|byte| byte.is_ascii_digit());
+    let known = STATEMENTS.contains(&command) || OTHERS.contains(&command);
+    (number && known).then_some(Begin { at_us, session, command, argument })
+}
+
+/// The server that starts a log: `mysqld, Version: 8.0.15 (…). started with:`.
+fn version(line: &str) -> Option<&str> {
+    let (_, rest) = line.split_once(", Version: ")?;
+    let (version, _) =
+        rest.split_once(". started with:").or_else(|| rest.split_once(" started with:"))?;
+    Some(version)
+}
+
+/// True for the other lines that each start of a server writes.
+fn is_head(line: &str) -> bool {
+    line.starts_with("Tcp port: ") || line.starts_with("Time") && line.contains("Id Command")
+}
+
+/// True if a log may begin with such a line.
+pub(crate) fn is_one(line: &str) -> bool {
+    let record = || begin(line).is_some_and(|begin| begin.at_us.is_some());
+    version(line).is_some() || is_head(line) || record()
+}

@@ -1,0 +1,140 @@
+//! What a record of PostgreSQL's log says, whatever its format.
+
+use serde::Deserialize;
+
+use super::parameters;
+use crate::held::Event;
+use crate::stamps;
+
+/// The parts of a record.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Record<'r> {
+    pub(crate) at_us: i64,
+    pub(crate) severity: &'r str,
+    pub(crate) message: &'r str,
+    pub(crate) detail: &'r str,
+    /// The statement that it is about.
+    pub(crate) query: &'r str,
+}
+
+impl Record<'_> {
+    /// What it says of its session.
+    pub(crate) fn event(&self) -> Event {
+        match self.severity {
+            "ERROR" | "FATAL" | "PANIC" if !self.query.is_empty() => {
+                Event::Failed { at_us: self.at_us, named: self.query.to_owned() }
+            }
+            "LOG" => self.logged(self.message),
+            _ => Event::Other,
+        }
+    }
+
+    fn logged(&self, message: &str) -> Event {
+        if let Some(rest) = message.strip_prefix("duration: ") {
+            let Some((time, rest)) = rest.split_once(" ms") else { return Event::Other };
+            let Some(us) = stamps::millis(time) else { return Event::Other };
+            return match (rest.trim_start(), self.statement(rest.trim_start())) {
+                ("", _) => Event::Took(us),
+                // It was logged at its end.
+                (_, Some((named, text))) => {
+                    let at_us = self.at_us.saturating_sub_unsigned(us);
+                    Event::Statement { at_us, named, text, took_us: Some(us), failed: false }
+                }
+                _ => Event::Other,
+            };
+        }
+        if message.starts_with("disconnection: ") {
+            return Event::Ended;
+        }
+        match self.statement(message) {
+            Some((named, text)) => {
+                Event::Statement { at_us: self.at_us, named, text, took_us: None, failed: false }
+            }
+            None => Event::Other,
+        }
+    }
+
+    /// The statement of `statement: …` or `execute NAME: …`, as the server names it and as a client
+    /// would send it.
+    fn statement(&self, message: &str) -> Option<(String, String)> {
+        if let Some(text) = message.strip_prefix("statement: ") {
+            return Some((text.to_owned(), text.to_owned()));
+        }
+        let rest = message.strip_prefix("execute ")?;
+        // `fetch from` is a part of a statement that was logged before.
+        let rest = if rest.starts_with("fetch from ") { return None } else { rest };
+        let (_, text) = rest.split_once(": ")?;
+        let values = parameters::values(self.detail);
+        Some((text.to_owned(), parameters::filled(text, &values)))
+    }
+}
+
+/// The keys of a record of `jsonlog` that matter.
+#[derive(Debug, Deserialize)]
+struct Json {
+    timestamp: String,
+    session_id: String,
+    error_severity: String,
+    #[serde(default)]
+    message: String,
+    #[serde(default)]
+    detail: String,
+    #[serde(default)]
+    statement: String,
+}
+
+/// The session and the event of a line of `jsonlog`.
+pub(crate) fn json(line: &str) -> Option<(String, Event)> {
+    let json: Json = serde_json::from_str(line).ok()?;
+    let record = Record {
+        at_us: stamps::micros(&json.timestamp)?,
+        severity: &json.error_severity,
+        message: &json.message,
+        detail: &json.detail,
+        query: &json.statement,
+    };
+    let event = record.event();
+    Some((json.session_id, event))
+}
+
+/// True if a line is of `jsonlog`.
+pub(crate) fn is_json(line: &str) -> bool {
+    json(line).is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(message: &str) -> Event {
+        let detail = "parameters: $1 = '5', $2 = NULL";
+        Record { at_us: 9_000_000, severity: "LOG", message, detail, query: "" }.event()
+    }
+
+    #[test]
+    fn statements_are_found_in_messages() {
+        let statement = |at_us, named: &str, text: &str, took_us| {
+            let (named, text) = (named.to_owned(), text.to_owned());
+            Event::Statement { at_us, named, text, took_us, failed: false }
+        };
+        assert_eq!(of("statement: SELECT 1"), statement(9_000_000, "SELECT 1", "SELECT 1", None));
+        assert_eq!(
+            of("execute P_1: SELECT $1, $2"),
+            statement(9_000_000, "SELECT $1, $2", "SELECT '5', NULL", None)
+        );
+        assert_eq!(
+            of("duration: 1000.000 ms  execute <unnamed>: SELECT $1"),
+            statement(8_000_000, "SELECT $1", "SELECT '5'", Some(1_000_000))
+        );
+        assert_eq!(of("duration: 0.5 ms"), Event::Took(500));
+        assert_eq!(of("disconnection: session time: 0:00:01"), Event::Ended);
+        for other in [
+            "duration: 0.5 ms  parse <unnamed>: SELECT 1",
+            "execute fetch from C_1: SELECT 1",
+            "checkpoint starting: time",
+            "duration: x ms",
+        ] {
+            assert_eq!(of(other), Event::Other, "{other}");
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! PostgreSQL's log as text.
+
+use std::io::BufRead;
+
+use super::record::Record;
+use crate::error::TraceError;
+use crate::held::{Event, Held};
+use crate::{lines, stamps};
+
+/// The default of `log_line_prefix`.
+pub(crate) const PREFIX: &str = "%m [%p] ";
+
+/// Severities that begin a record.
+const SEVERITIES: [&str; 12] = [
+    "LOG", "ERROR", "FATAL", "PANIC", "WARNING", "NOTICE", "INFO", "DEBUG1", "DEBUG2", "DEBUG3",
+    "DEBUG4", "DEBUG5",
+];
+
+/// A part of a prefix.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Part {
+    Text(String),
+    /// An escape, by its letter.
+    Field(char),
+}
+
+/// A `log_line_prefix`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Prefix {
+    parts: Vec<Part>,
+}
+
+/// What a prefix says, and the rest of its line.
+struct Line<'l> {
+    at_us: Option<i64>,
+    session: &'l str,
+    rest: &'l str,
+}
+
+impl Prefix {
+    pub(crate) fn new(prefix: &str) -> Result<Prefix, TraceError> {
+        let mut parts: Vec<Part> = Vec::new();
+        let mut chars = prefix.chars();
+        while let Some(c) = chars.next() {
+            let text = match c {
+                '%' => {
+                    // `%-10u` pads.
+                    let field = chars.find(|c| !(c.is_ascii_digit() || *c == '-'));
+                    match field {
+                        Some('%') => '%',
+                        // What follows is missing in lines of processes without a session.
+                        Some('q') | None => continue,
+                        Some(field) => {
+                            parts.push(Part::Field(field));
+                            continue;
+                        }
+                    }
+                }
+                c => c,
+            };
+            match parts.last_mut() {
+                Some(Part::Text(known)) => known.push(text),
+                _ => parts.push(Part::Text(text.to_string())),
+            }
+        }
+        let known = parts.iter().any(|part| matches!(part, Part::Field('p' | 'c')));
+        match known {
+            true => Ok(Prefix { parts }),
+            false => Err(TraceError::Prefix { prefix: prefix.to_owned() }),
+        }
+    }
+
+    /// Takes the prefix off a line.
+    fn line<'l>(&self, line: &'l str) -> Option<Line<'l>> {
+        let (mut at_us, mut session, mut process, mut rest) = (None, None, None, line);
+        for (place, part) in self.parts.iter().enumerate() {
+            let field = match part {
+                Part::Text(text) => {
+                    rest = rest.strip_prefix(text.as_str())?;
+                    continue;
+                }
+                Part::Field(field) => field,
+            };
+            let length = match (field, self.parts.get(place + 1)) {
+                ('p', _) => rest.find(|c: char| !c.is_ascii_digit())?,
+                ('c', _) => rest.find(|c: char| !(c.is_ascii_hexdigit() || c == '.'))?,
+                ('n', _) => rest.find(|c: char| !(c.is_ascii_digit() || c == '.'))?,
+                // Date, time and zone.
+                ('m' | 't' | 's', _) => stamp(rest)?,
+                (_, Some(Part::Text(next))) => rest.find(next.as_str())?,
+                (_, _) => rest.find(char::is_whitespace)?,
+            };
+            let (value, after) = rest.split_at_checked(length)?;
+            match field {
+                'm' | 't' => at_us = Some(stamps::micros(value)?),
+                'n' => at_us = Some(stamps::epoch_micros(value)?),
+                'c' => session = Some(value).filter(|value| !value.is_empty()),
+                'p' => process = Some(value).filter(|value| !value.is_empty()),
+                _ => {}
+            }
+            rest = after;
+        }
+        Some(Line { at_us, session: session.or(process)?, rest })
+    }
+
+    /// True for the first line of a record.
+    pub(crate) fn is_one(&self, line: &str) -> bool {
+        let severity = |line: Line<'_>| Some(line.rest.split_once(":  ")?.0.to_owned());
+        let found = self.line(line).and_then(severity);
+        found.is_some_and(|found| SEVERITIES.contains(&found.as_str()))
+    }
+}
+
+/// The length of `2026-11-24 10:00:00.123 UTC`.
+fn stamp(text: &str) -> Option<usize> {
+    let blanks: Vec<usize> = text.match_indices(' ').map(|(at, _)| at).take(3).collect();
+    match blanks[..] {
+        [_, zone, end] => {
+            let word = &text[zone + 1..end];
+            let name = word.starts_with(|c: char| c.is_ascii_alphabetic() || "+-<".contains(c));
+            // `%m:` and the like: the zone ends before the next sign.
+            let length = word.find(|c: char| !(c.is_ascii_alphanumeric() || "+-<>_/".contains(c)));
+            name.then(|| zone + 1 + length.unwrap_or(word.len()))
+        }
+        _ => None,
+    }
+}
+
+/// A record, as far as its lines have come.
+#[derive(Debug, Default)]
+struct Open {
+    at_us: i64,
+    session: String,
+    severity: String,
+    message: String,
+    detail: String,
+    query: String,
+}
+
+impl Open {
+    fn event(&self) -> Event {
+        let Open { at_us, severity, message, detail, query, .. } = self;
+        Record { at_us: *at_us, severity, message, detail, query }.event()
+    }
+}
+
+/// Reads a log.
+pub(crate) fn read(
+    log: &mut dyn BufRead,
+    held: &mut Held<'_>,
+    prefix: &Prefix,
+) -> Result<(), TraceError> {
+    let mut line = Vec::new();
+    let mut open: Option<Open> = None;
+    // The part of the record that the next line goes on with.
+    let mut part = "";
+    while lines::next(log, &mut line)? {
+        let text = String::from_utf8_lossy(&line);
+        let found = prefix.line(&text);
+        let found = found.and_then(|line| Some((line.rest.split_once(":  ")?, line)));
+        match (found, &mut open) {
+            (Some(((severity, message), line)), _) if SEVERITIES.contains(&severity) => {
+                if let Some(whole) = open.take()
+                    && !held.take(&whole.session, whole.event())
+                {
+                    return Ok(());
+                }
+                part = "";
+                open = Some(Open {
+                    at_us: line.at_us.unwrap_or_default(),
+                    session: line.session.to_owned(),
+                    severity: severity.to_owned(),
+                    message: message.to_owned(),
+                    ..Open::default()
+                });
+            }
+            (Some(((name, text), _)), Some(open)) => {
+                part = match name {
+                    "DETAIL" => "detail",
+                    "STATEMENT" => "query",
+                    _ => "other",
+                };
+                match part {
+                    "detail" => text.clone_into(&mut open.detail),
+                    "query" => text.clone_into(&mut open.query),
+                    _ => {}
+                }
+            }
+            // Further lines of a text begin with a tab.
+            (None, Some(open)) if text.starts_with('\t') => {
+                let more = &text[1..];
+                let known = match part {
+                    "" => &mut open.message,
+                    "detail" => &mut open.detail,
+                    "query" => &mut open.query,
+                    _ => continue,
+                };
+                if known.len() < lines::LONGEST {
+                    known.push('\n');
+                    known.push_str(more);
+                }
+            }
+            (None, _) if text.trim().is_empty() => {}
+            _ => held.damaged(&text),
+        }
+    }
+    if let Some(whole) = open {
+        held.take(&whole.session, whole.event());
+    }
+    Ok(())
+}

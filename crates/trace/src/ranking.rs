@@ -1,0 +1,108 @@
+//! The normal forms of a log's statements, by what they cost.
+
+use std::collections::HashMap;
+
+use crate::normal::normal_form;
+use crate::statement::Statement;
+use crate::tokens::Syntax;
+
+/// A normal form with the statements that have it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Form {
+    /// The normal form.
+    pub text: String,
+    /// How many statements have it.
+    pub statements: u64,
+    /// How many of them failed.
+    pub failed: u64,
+    /// How long they took together, in microseconds, as far as the log says.
+    pub took_us: u64,
+}
+
+/// Normal forms, in the order in which they were first seen.
+#[derive(Debug)]
+pub struct Ranking {
+    syntax: Syntax,
+    forms: Vec<Form>,
+    places: HashMap<String, usize>,
+}
+
+impl Ranking {
+    /// Of statements in this syntax.
+    pub fn new(syntax: Syntax) -> Self {
+        Ranking { syntax, forms: Vec::new(), places: HashMap::new() }
+    }
+
+    /// Counts a statement; returns the place of its form.
+    pub fn add(&mut self, statement: &Statement) -> usize {
+        let text = normal_form(&statement.text, self.syntax);
+        let place = *self.places.entry(text).or_insert_with_key(|text| {
+            self.forms.push(Form { text: text.clone(), statements: 0, failed: 0, took_us: 0 });
+            self.forms.len() - 1
+        });
+        let form = &mut self.forms[place];
+        form.statements += 1;
+        form.failed += u64::from(statement.failed);
+        form.took_us += statement.took_us.unwrap_or(0);
+        place
+    }
+
+    /// The forms.
+    pub fn forms(&self) -> &[Form] {
+        &self.forms
+    }
+
+    /// The places of the forms: first those that took the longest together, then the most frequent.
+    pub fn order(&self) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.forms.len()).collect();
+        let cost = |place: &usize| {
+            let form = &self.forms[*place];
+            (form.took_us, form.statements)
+        };
+        order.sort_by(|one, other| cost(other).cmp(&cost(one)).then(one.cmp(other)));
+        order
+    }
+}
+
+/// True for statements that send rows to the client or from it in bulk, which a log does not have:
+/// `COPY … FROM STDIN` and `COPY … TO STDOUT`, `LOAD DATA LOCAL`.
+pub fn moves_data(statement: &str) -> bool {
+    let mut words = statement.split_whitespace();
+    let is =
+        |word: Option<&str>, wanted: &str| word.is_some_and(|it| it.eq_ignore_ascii_case(wanted));
+    let first = words.next();
+    if is(first, "copy") {
+        let last = |word: &str| ["stdin", "stdout"].iter().any(|it| word.eq_ignore_ascii_case(it));
+        return words.any(|word| last(word.trim_end_matches(';')));
+    }
+    is(first, "load") && is(words.next(), "data") && is(words.next(), "local")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn logged(text: &str, took_us: u64) -> Statement {
+        Statement { at_us: 0, session: 0, text: text.into(), took_us: Some(took_us), failed: false }
+    }
+
+    #[test]
+    fn what_took_longest_comes_first() {
+        let mut ranking = Ranking::new(Syntax::Dollars);
+        let places: Vec<usize> = [("SELECT 1", 5), ("select  2", 6), ("UPDATE t SET a = 1", 100)]
+            .map(|(text, took)| ranking.add(&logged(text, took)))
+            .into();
+        assert_eq!((places, ranking.order()), (vec![0, 0, 1], vec![1, 0]));
+        assert_eq!((ranking.forms()[0].statements, ranking.forms()[0].took_us), (2, 11));
+    }
+
+    #[test]
+    fn bulk_data_is_recognized() {
+        for text in ["COPY t FROM STDIN", "copy t (a) to stdout;", "LOAD DATA LOCAL INFILE 'x'"] {
+            assert!(moves_data(text), "{text}");
+        }
+        for text in ["SELECT 'copy t from stdin'", "COPY t FROM '/x'", "LOAD DATA INFILE 'x'"] {
+            assert!(!moves_data(text), "{text}");
+        }
+    }
+}

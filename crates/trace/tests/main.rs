@@ -1,0 +1,220 @@
+//! The readers, on logs that servers wrote: PostgreSQL 15 in three formats at once, MySQL 5.7 and
+//! 8.0, MariaDB 11.4. The statements are those of psql, pgbench and PyMySQL.
+
+#![allow(clippy::unwrap_used)] // a test fails by it
+
+use std::fs;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use proptest::prelude::*;
+use trace::{
+    Anonymizer, Format, Options, Ranking, Statement, Summary, Syntax, TraceError, normal_form,
+};
+
+fn fixture(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name);
+    fs::read_to_string(path).unwrap()
+}
+
+fn read(format: Format, log: &[u8]) -> Result<(Vec<Statement>, Summary), TraceError> {
+    let mut found = Vec::new();
+    let summary = trace::read(format, &Options::default(), &mut &log[..], &mut |statement| {
+        found.push(statement);
+        ControlFlow::Continue(())
+    })?;
+    Ok((found, summary))
+}
+
+fn detected(name: &str) -> (Vec<Statement>, Summary) {
+    let text = fixture(name);
+    read(trace::detect(&text).unwrap(), text.as_bytes()).unwrap()
+}
+
+#[test]
+fn three_formats_of_one_server_say_the_same() {
+    let (csv, summary) = detected("postgres.csv");
+    assert_eq!((summary.statements, summary.sessions, summary.failed), (27, 4, 3), "{summary:?}");
+    assert_eq!(summary.damaged, 0, "{summary:?}");
+    assert_eq!(detected("postgres.json").0, csv);
+    let (log, of_log) = detected("postgres.log");
+    assert_eq!(log, csv);
+    assert_eq!(of_log.damaged, 0, "{of_log:?}");
+    let failed: Vec<&str> = csv.iter().filter(|it| it.failed).map(|it| it.text.as_str()).collect();
+    assert_eq!(failed, ["SELECT * FROM nothing;", "SELECT 1/0;", "SELECT 1;"]);
+    let texts: Vec<&str> = csv.iter().map(|it| it.text.as_str()).collect();
+    assert!(texts.contains(&"SELECT name\nFROM items -- the cheapest\nWHERE price < 2.0;"));
+    let kaese =
+        "INSERT INTO items VALUES (1, 'it''s', 1.5), (2, E'back\\\\slash', 2), (3, 'käse', NULL);";
+    assert!(texts.contains(&kaese), "{texts:?}");
+    let prepared = |text: &&&str| text.starts_with("SELECT name FROM items WHERE id = '");
+    assert_eq!(texts.iter().filter(prepared).count(), 8);
+    assert!(texts.contains(&"UPDATE items SET price = '2' * 1.5 WHERE id = '2';"), "{texts:?}");
+    assert!(csv.iter().all(|it| it.failed || it.took_us.is_some()), "{csv:?}");
+    let update =
+        csv.iter().find(|it| it.text.starts_with("UPDATE items SET price = price")).unwrap();
+    assert_eq!(update.took_us, Some(520));
+}
+
+#[test]
+fn general_logs_of_three_servers() {
+    let texts = |name: &str| -> (Vec<String>, Summary) {
+        let (found, summary) = detected(name);
+        let own = |it: &Statement| !it.text.contains("@@skip_networking");
+        (found.into_iter().filter(own).map(|it| it.text).collect(), summary)
+    };
+    let (old, summary) = texts("mysql-5.7.log");
+    assert_eq!((summary.sessions, summary.damaged), (2, 0), "{summary:?}");
+    assert_eq!(old.len(), 15, "{old:?}");
+    assert!(old.contains(&"SELECT name FROM items WHERE id = 2".to_owned()));
+    assert!(old.contains(&"SELECT 'a tab\tand\n\nan empty line'".to_owned()));
+    assert!(!old.iter().any(|text| text.starts_with("EXECUTE") || text.starts_with("USE")));
+    for other in ["mysql-8.0.log", "mariadb-11.4.log"] {
+        assert_eq!(texts(other).0, old, "{other}");
+    }
+    let (found, _) = detected("mysql-5.7.log");
+    assert_eq!(found[1].at_us - found[0].at_us, 143);
+}
+
+#[test]
+fn another_server_in_the_same_file_is_refused() {
+    let both = fixture("mysql-5.7.log") + &fixture("mariadb-11.4.log");
+    let error = read(Format::MysqlGeneral, both.as_bytes()).unwrap_err().to_string();
+    assert!(error.contains("11.4.5-MariaDB-log (MariaDB Server), not 5.7.22-log"), "{error}");
+}
+
+#[test]
+fn a_wrong_format_is_told() {
+    let log = fixture("mysql-5.7.log");
+    for format in [Format::PostgresCsv, Format::PostgresJson, Format::PostgresStderr, Format::Plain]
+    {
+        let error = read(format, log.as_bytes()).unwrap_err().to_string();
+        assert!(error.contains("format"), "{format}: {error}");
+    }
+    assert!(matches!(read(Format::Plain, b""), Err(TraceError::NoRecords { .. })));
+    assert_eq!(trace::detect("hello\nworld\n"), None);
+    assert!("csv".parse::<Format>().unwrap_err().to_string().contains("postgres-csv"));
+}
+
+#[test]
+fn other_prefixes() {
+    let read = |prefix: &str, log: &str| {
+        let options = Options { line_prefix: Some(prefix.to_owned()) };
+        let mut found = Vec::new();
+        let each = &mut |statement| {
+            found.push(statement);
+            ControlFlow::Continue(())
+        };
+        trace::read(Format::PostgresStderr, &options, &mut log.as_bytes(), each).map(|_| found)
+    };
+    let one = "2026-11-28 20:08:46.294 UTC [7]: user=a b,db=c LOG:  statement: SELECT 1\n\
+               2026-11-28 20:08:46.295 UTC [7]: user=a b,db=c LOG:  duration: 0.5 ms\n";
+    let found = read("%m [%p]: user=%u,db=%d ", one).unwrap();
+    assert_eq!((found.len(), found[0].took_us), (1, Some(500)));
+    let epoch = "1764000000.250 6b0b34ce.74bf q LOG:  duration: 250.0 ms  statement: SELECT 1\n";
+    assert_eq!(read("%n %c %a ", epoch).unwrap()[0].at_us, 1_764_000_000_000_000);
+    let error = read("%m %u ", one).unwrap_err().to_string();
+    assert!(error.contains("%p"), "{error}");
+}
+
+/// A cut takes nothing from what comes before it, but for what became of the latest statements.
+#[test]
+fn a_cut_log_has_the_statements_before() {
+    let names =
+        ["postgres.csv", "postgres.json", "postgres.log", "mysql-8.0.log", "mariadb-11.4.log"];
+    for name in names {
+        let text = fixture(name);
+        let format = trace::detect(&text).unwrap();
+        let (whole, _) = read(format, text.as_bytes()).unwrap();
+        for end in (0..text.len()).step_by(97) {
+            let Ok((found, _)) = read(format, &text.as_bytes()[..end]) else { continue };
+            assert!(found.len() <= whole.len() + 1, "{name} at {end}");
+            let sure = found.len().saturating_sub(5);
+            for statement in &found[..sure] {
+                assert!(whole.iter().any(|it| it.text == statement.text), "{name} at {end}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_written_is_read() {
+    let (statements, _) = detected("postgres.csv");
+    let mut text = Vec::new();
+    statements.iter().for_each(|statement| trace::write(statement, &mut text).unwrap());
+    assert_eq!(trace::detect(std::str::from_utf8(&text).unwrap()), Some(Format::Plain));
+    let (again, _) = read(Format::Plain, &text).unwrap();
+    let texts = |all: &[Statement]| all.iter().map(|it| it.text.clone()).collect::<Vec<_>>();
+    assert_eq!(texts(&again), texts(&statements));
+    let times = |all: &[Statement]| {
+        all.iter().map(|it| (it.at_us, it.took_us, it.failed)).collect::<Vec<_>>()
+    };
+    assert_eq!(times(&again), times(&statements));
+}
+
+#[test]
+fn statements_are_ranked_by_their_forms() {
+    let (statements, _) = detected("postgres.csv");
+    let mut ranking = Ranking::new(Syntax::Dollars);
+    statements.iter().for_each(|statement| {
+        ranking.add(statement);
+    });
+    let form = "select name from items where id = ? and name <> ?";
+    let found = ranking.forms().iter().find(|it| it.text == form).unwrap();
+    assert_eq!(found.statements, 8);
+    let order = ranking.order();
+    let cost = |place: usize| ranking.forms()[place].took_us;
+    assert!(order.windows(2).all(|two| cost(two[0]) >= cost(two[1])));
+}
+
+fn any_format() -> impl Strategy<Value = Format> {
+    prop::sample::select(Format::ALL.to_vec())
+}
+
+/// Texts made of what lexers stumble over.
+fn sql() -> impl Strategy<Value = String> {
+    let part = prop::sample::select(vec![
+        "SELECT", "a", "'x'", "'", "\"b\"", "\"", "`", "1", "-2.5e3", "0x1F", "$1", "$t$", "$",
+        "?", "(", ")", ",", "IN", "VALUES", "--", "/*", "*/", "/*!", "\\", "\n", " ", "#", "ä",
+        ";", "::",
+    ]);
+    prop::collection::vec(part, 0..40).prop_map(|parts| parts.concat())
+}
+
+proptest! {
+    #[test]
+    fn no_bytes_panic(format in any_format(), bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+        let _ = read(format, &bytes);
+        let _ = trace::detect(&String::from_utf8_lossy(&bytes));
+    }
+
+    #[test]
+    fn no_damage_panics(at in 0_usize..20_000, byte in any::<u8>()) {
+        for name in ["postgres.csv", "postgres.log", "mysql-8.0.log"] {
+            let mut bytes = fixture(name).into_bytes();
+            let format = trace::detect(&String::from_utf8_lossy(&bytes)).unwrap();
+            let at = at % bytes.len();
+            bytes[at] = byte;
+            let _ = read(format, &bytes);
+        }
+    }
+
+    #[test]
+    fn a_normal_form_is_its_own(text in sql()) {
+        for syntax in [Syntax::Dollars, Syntax::Backslashes] {
+            let form = normal_form(&text, syntax);
+            let _ = Anonymizer::new(b"k").statement(&text, syntax);
+            if form.chars().all(|c| c.is_ascii_alphanumeric() || "?,() ".contains(c)) {
+                prop_assert_eq!(normal_form(&form, syntax), form);
+            }
+        }
+    }
+
+    #[test]
+    fn anonymous_statements_keep_their_form(text in sql()) {
+        for syntax in [Syntax::Dollars, Syntax::Backslashes] {
+            let other = Anonymizer::new(b"k").statement(&text, syntax);
+            prop_assert_eq!(normal_form(&other, syntax), normal_form(&text, syntax));
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! A log of statements, sent again.
+//!
+//! Each session of the log is sent by one connection, in its order. Statements are sent as text,
+//! with the values that the log has for their parameters. One that the server refuses has failed,
+//! and its session goes on, as it did when the log was written.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use plan::{Log, ReplayPlan};
+use trace::Statement as Logged;
+
+use crate::class::{Class, Effect};
+use crate::phase::{Benchmark, Phase};
+use crate::request::{Expect, Request, Statement};
+use crate::step::{Action, Alternative, End, MayFail, Pace, Step, Stream, Turn};
+use crate::terms::Terms;
+use crate::{Dialect, Error, pgbench, program};
+
+/// All statements together.
+const STATEMENT: Class = Class::new("statement", "statements", "statements", Effect::Changes);
+
+/// As many normal forms, those that took the log's server the longest, are counted separately.
+const FORMS: usize = 40;
+/// Longest normal form in results, in characters.
+const SHOWN: usize = 200;
+
+/// The benchmark of `plan`.
+///
+/// # Errors
+/// [`Error::Unfit`] if the system does not speak SQL, [`Error::Script`] if the log cannot be read
+/// or is of another system.
+pub fn benchmark(plan: &ReplayPlan, dialect: Dialect) -> Result<Benchmark, Error> {
+    let sql = dialect.sql("replay")?;
+    let log = plan.read().map_err(Error::Script)?;
+    let own = sql.syntax();
+    if log.format.syntax().is_some_and(|syntax| syntax != own) {
+        let (format, system) = (log.format, sql.system());
+        let text = format!("the log is {format}, but its statements would go to {system}");
+        return Err(Error::Script(format!("{text}; remove the variant")));
+    }
+    let ours = || Terms { ours: true, ..Terms::default() };
+    let mut phases = Vec::new();
+    if let Some(command) = &plan.init {
+        let mut init = program::init(command);
+        init.step.terms = ours();
+        phases.push(Phase::Program(init));
+    }
+    if let Some(text) = plan.setup_text.clone() {
+        let mut all = sql.messages(text).map_err(Error::Script)?;
+        all.extend(sql.analyze(&[]));
+        let mut step = Step::define(ReplayPlan::SETUP, 1, vec![all], 1);
+        (step.operations, step.unit, step.terms) = (None, Class::DEFINE.unit, ours());
+        phases.push(Phase::Step(step));
+    }
+    if !phases.is_empty() {
+        phases.push(Phase::Settle { rows: None });
+    }
+    let streams = streams(plan, &log, own);
+    let clients = u32::try_from(streams.len()).unwrap_or(u32::MAX);
+    let mut step = Step::new(ReplayPlan::REPLAY, clients, STATEMENT, streams);
+    step.terms = ours();
+    let rounds: u64 = step.streams.iter().map(|stream| stream.turns.len() as u64).sum();
+    let known = log.summary.failed;
+    let most = known + (plan.may_fail * rounds as f64) as u64;
+    step.may_fail = Some(MayFail { rounds, known, most });
+    phases.push(Phase::Step(step));
+    Ok(Benchmark {
+        setup: Vec::new(),
+        teardown: Vec::new(),
+        tables: Vec::new(),
+        phases,
+        config: pgbench::room_for(clients).into_iter().collect(),
+    })
+}
+
+/// The stream of each connection.
+fn streams(plan: &ReplayPlan, log: &Log, syntax: trace::Syntax) -> Vec<Stream> {
+    let mut ranking = trace::Ranking::new(syntax);
+    let mut sessions: HashMap<u32, Vec<(&Logged, usize)>> = HashMap::new();
+    for statement in log.statements.iter().filter(|it| !trace::moves_data(&it.text)) {
+        let form = ranking.add(statement);
+        sessions.entry(statement.session).or_default().push((statement, form));
+    }
+    let start = log.statements.iter().map(|it| it.at_us).min().unwrap_or(0);
+    let (mix, places) = mix(&ranking);
+    let connections = log.connections();
+    let connections = connections.iter().zip(0..).map(|(numbers, client)| {
+        let mut stream = Stream { mix: mix.clone(), ..Stream::new(client, STATEMENT) };
+        let (mut texts, mut order, mut times) = (HashMap::new(), Vec::new(), Vec::new());
+        for number in numbers {
+            let statements = sessions.get(number).map_or(&[][..], Vec::as_slice);
+            for (place, (statement, form)) in statements.iter().enumerate() {
+                let request = *texts.entry(statement.text.as_str()).or_insert_with(|| {
+                    stream.requests.push(plain(&statement.text));
+                    stream.requests.len() - 1
+                });
+                order.push(request);
+                let connects = place == 0 && !stream.turns.is_empty();
+                stream.turns.push(Turn { alternative: places[*form], connects });
+                let after = statement.at_us.saturating_sub(start).max(0) as f64 / 1e6;
+                times.push(Duration::from_secs_f64(after / plan.speed.unwrap_or(1.0)));
+            }
+        }
+        stream.end = End::Rounds(order.len() as u64);
+        stream.actions = vec![Action::InTurn(order)];
+        if plan.speed.is_some() {
+            times.sort_unstable();
+            stream.pace = Pace::At(Arc::from(times));
+        }
+        stream
+    });
+    connections.filter(|stream| !stream.turns.is_empty()).collect()
+}
+
+fn plain(text: &str) -> Request {
+    Statement::plain(text, Expect::Success).into()
+}
+
+/// The normal forms that are counted separately, and the rest; and the place of each form in them.
+fn mix(ranking: &trace::Ranking) -> (Vec<Alternative>, Vec<u32>) {
+    let alternative = |name: String, shown: String| Alternative {
+        class: Class {
+            name: name.into(),
+            plural: shown.into(),
+            unit: STATEMENT.unit,
+            effect: Effect::Changes,
+        },
+        weight: 1,
+        actions: Vec::new(),
+        adds_to: None,
+        finds: None,
+    };
+    let order = ranking.order();
+    let rest = order.len().min(FORMS);
+    let mut places = vec![rest as u32; order.len()];
+    let mut mix = Vec::new();
+    for (place, form) in order.iter().take(FORMS).enumerate() {
+        places[*form] = place as u32;
+        let shown = ranking.forms()[*form].text.chars().take(SHOWN).collect();
+        mix.push(alternative(format!("q{}", place + 1), shown));
+    }
+    if order.len() > FORMS {
+        mix.push(alternative("others".to_owned(), "other statements".to_owned()));
+    }
+    (mix, places)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn logged(at_us: i64, session: u32, text: &str, took_us: u64) -> Logged {
+        Logged { at_us, session, text: text.to_owned(), took_us: Some(took_us), failed: false }
+    }
+
+    fn streams_of(statements: Vec<Logged>, speed: Option<f64>) -> Vec<Stream> {
+        let plan = ReplayPlan { speed, ..ReplayPlan::default() };
+        let log = Log { format: trace::Format::Plain, statements, summary: Default::default() };
+        streams(&plan, &log, trace::Syntax::Dollars)
+    }
+
+    #[test]
+    fn each_session_is_sent_in_its_order() {
+        let found = streams_of(
+            vec![
+                logged(1_000, 0, "SELECT 1", 10),
+                logged(1_500, 1, "UPDATE t SET a = 5", 900),
+                logged(2_000, 0, "COPY t FROM STDIN", 10),
+                logged(3_000, 0, "SELECT 2", 10),
+                logged(9_000, 2, "SELECT 1", 10),
+            ],
+            Some(0.5),
+        );
+        assert_eq!(found.len(), 2);
+        // Session 2 follows the one that ended last.
+        let sent: Vec<String> = found[0].requests.iter().map(Request::to_string).collect();
+        assert_eq!(sent, ["SELECT 1", "SELECT 2"], "each text once");
+        assert_eq!(found[0].actions, [Action::InTurn(vec![0, 1, 0])]);
+        assert_eq!(found[0].end, End::Rounds(3));
+        let connects: Vec<bool> = found[0].turns.iter().map(|turn| turn.connects).collect();
+        assert_eq!(connects, [false, false, true]);
+        let names: Vec<&str> = found[0].mix.iter().map(|it| &*it.class.name).collect();
+        assert_eq!(names, ["q1", "q2"]);
+        assert_eq!(found[0].mix[0].class.plural, "update t set a = ?", "it took the longest");
+        assert!(found[0].turns.iter().all(|turn| turn.alternative == 1));
+        let Pace::At(times) = &found[0].pace else { panic!("{:?}", found[0].pace) };
+        assert_eq!(times[..], [0, 4, 16].map(Duration::from_millis));
+        assert_eq!(streams_of(vec![logged(0, 0, "SELECT 1", 1)], None)[0].pace, Pace::Free);
+    }
+
+    #[test]
+    fn rare_forms_are_counted_together() {
+        let statement = |at: i64| logged(at, 0, &format!("SELECT c{at} FROM t"), 1_000 - at as u64);
+        let found = streams_of((0..50).map(statement).collect(), None);
+        let mix = &found[0].mix;
+        assert_eq!((mix.len(), &*mix[FORMS].class.name), (FORMS + 1, "others"));
+        let places: Vec<u32> = found[0].turns.iter().map(|turn| turn.alternative).collect();
+        assert_eq!(places[38..42], [38, 39, 40, 40]);
+    }
+}
