@@ -113,7 +113,7 @@ declare! {
     DONE = "{class}.done", "", FACT, "{class} statements of a schedule that were done";
     DUE = "{class}.due", "", FACT, "{class} statements of a schedule whose time came";
     FAILED = "{class}.failed", "", sometimes(cost(does("failed {class}s"))),
-        "{class}s that failed by a deadlock or because they can't be serialized, and don't count";
+        "{class}s that failed, by a deadlock for example, and don't count";
     SKIPPED = "{class}.skipped", "", sometimes(cost(does("skipped {class}s"))),
         "{class}s that were skipped because they were late";
     LATE = "{class}.late", "", sometimes(cost(does("late {class}s"))),

@@ -221,7 +221,7 @@ impl Context<'_> {
         if !self.stream.turns.is_empty() {
             return self.attempt(lane, target).or_else(|error| match error {
                 Error::Server { .. } => {
-                    lane.tally.failed(&error);
+                    lane.failed(&error);
                     Ok(Round::Failed)
                 }
                 broken => Err(broken),

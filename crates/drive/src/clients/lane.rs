@@ -132,6 +132,15 @@ impl Lane {
         }
     }
 
+    /// Counts a round that failed.
+    #[cold]
+    pub fn failed(&mut self, error: &Error) {
+        self.tally.failed(error);
+        if let Some((_, tally)) = self.mix.get_mut(self.alternative) {
+            tally.failed(error);
+        }
+    }
+
     /// Replaces its connection.
     #[cold]
     pub fn renew(&mut self, stream: &Stream, gate: &Gate) -> Result<(), Error> {

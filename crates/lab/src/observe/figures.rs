@@ -111,8 +111,12 @@ pub fn warn_if_short(
 /// Records the script executions that don't count or took too long.
 fn failures(record: &mut StepRecord, step: &Step, outcome: &Outcome) {
     if let Some(may_fail) = step.may_fail {
+        for class in &outcome.classes {
+            record.add(metrics::FAILED.of(&class.class.name), class.failed as f64);
+        }
         warn_of_failures(record, step, outcome, may_fail);
-    } else if step.streams.iter().all(|stream| stream.scripts.is_none()) {
+    }
+    if step.streams.iter().all(|stream| stream.scripts.is_none()) {
         return;
     }
     for class in &outcome.classes {
