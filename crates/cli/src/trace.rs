@@ -32,7 +32,7 @@ pub struct TraceArgs {
     log: PathBuf,
     /// Its format: postgres-csv, postgres-json, postgres-stderr, mysql-general or plain [default:
     /// found by looking]
-    #[arg(long, value_name = "FORMAT")]
+    #[arg(long = "log-format", value_name = "FORMAT")]
     format: Option<Format>,
     /// log_line_prefix of the server that wrote it, if it is text [default: %m [%p] ]
     #[arg(long, value_name = "PREFIX")]
@@ -97,7 +97,7 @@ pub fn run(args: &TraceArgs) -> anyhow::Result<()> {
     let Some(format) = args.format.or_else(|| trace::detect(&start)) else {
         let known = Format::ALL.map(|format| format.to_string()).join(", ");
         let log = args.log.display();
-        return refuse(format!("{log}: no known format; give --format, one of {known}"));
+        return refuse(format!("{log}: no known format; give --log-format, one of {known}"));
     };
     let syntax = format.syntax().unwrap_or(Syntax::Dollars);
     let anonymizer = key.map(|key| Anonymizer::new(&key));
@@ -131,7 +131,7 @@ pub fn run(args: &TraceArgs) -> anyhow::Result<()> {
     if let Some(error) = failed.or_else(|| output.as_mut().and_then(|it| it.flush().err())) {
         return Err(error).context("could not write the statements");
     }
-    let seconds = begin.map_or(0.0, |begin| (last - begin) as f64 / 1e6);
+    let seconds = begin.map_or(0.0, |begin: i64| last.saturating_sub(begin) as f64 / 1e6);
     let found = found(format, &summary, &ranking, (seconds, bulk));
     let text = match args.json {
         true => serde_json::to_string_pretty(&found)? + "\n",

@@ -65,17 +65,21 @@ impl Ranking {
 }
 
 /// True for statements that send rows to the client or from it in bulk, which a log does not have:
-/// `COPY … FROM STDIN` and `COPY … TO STDOUT`, `LOAD DATA LOCAL`.
-pub fn moves_data(statement: &str) -> bool {
-    let mut words = statement.split_whitespace();
+/// `COPY … FROM STDIN` and `COPY … TO STDOUT`, `LOAD DATA LOCAL`, also as one of several in a
+/// message.
+pub fn moves_data(message: &str) -> bool {
     let is =
         |word: Option<&str>, wanted: &str| word.is_some_and(|it| it.eq_ignore_ascii_case(wanted));
-    let first = words.next();
-    if is(first, "copy") {
-        let last = |word: &str| ["stdin", "stdout"].iter().any(|it| word.eq_ignore_ascii_case(it));
-        return words.any(|word| last(word.trim_end_matches(';')));
-    }
-    is(first, "load") && is(words.next(), "data") && is(words.next(), "local")
+    message.split(';').any(|statement| {
+        let mut words = statement.split_whitespace();
+        match words.next() {
+            first if is(first, "copy") => {
+                words.any(|word| is(Some(word), "stdin") || is(Some(word), "stdout"))
+            }
+            first if is(first, "load") => is(words.next(), "data") && is(words.next(), "local"),
+            _ => false,
+        }
+    })
 }
 
 #[cfg(test)]
@@ -98,7 +102,12 @@ mod tests {
 
     #[test]
     fn bulk_data_is_recognized() {
-        for text in ["COPY t FROM STDIN", "copy t (a) to stdout;", "LOAD DATA LOCAL INFILE 'x'"] {
+        for text in [
+            "COPY t FROM STDIN",
+            "copy t (a) to stdout;",
+            "BEGIN; COPY t FROM STDIN",
+            "LOAD DATA LOCAL INFILE 'x'",
+        ] {
             assert!(moves_data(text), "{text}");
         }
         for text in ["SELECT 'copy t from stdin'", "COPY t FROM '/x'", "LOAD DATA INFILE 'x'"] {

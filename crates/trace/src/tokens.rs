@@ -5,8 +5,8 @@
 pub enum Syntax {
     /// The standard's, with `E'…'`, `$tag$…$tag$` and comments inside comments.
     Dollars,
-    /// A backslash in a string protects the next character, also between double quotes; `#` begins a
-    /// comment, two dashes only before a blank; names may stand between backticks.
+    /// A backslash in a string protects the next character, also between double quotes; `#` begins
+    /// a comment, two dashes only before a blank; names may stand between backticks.
     Backslashes,
 }
 

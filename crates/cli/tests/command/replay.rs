@@ -126,20 +126,20 @@ fn a_log_of_another_system_or_one_that_changes_is_refused() {
     let place = Place::new();
     let general = "2026-11-28T20:09:59.988839Z\t    2 Query\tSELECT 1\n";
     let log = place.file("general.log", general);
-    let refused = place.steelyard(&["run", "replay", &log, "-v", "postgres@14.3"]);
+    let refused = place.run(&["replay", &log, "-v", "postgres@14.3"]);
     refused.expect(2, &[]);
     let said = "the log is mysql-general, but its statements would go to postgres";
     assert!(refused.stderr.contains(said), "{}", refused.stderr);
-    let written = place.steelyard(&["run", "replay", &log, "-v", "mysql@8.0.31", "--write-plan"]);
+    let written = place.run(&["replay", &log, "-v", "mysql@8.0.31", "--write-plan"]);
     written.expect(0, &[]);
     let plan = place.plan(&written.stdout);
     fs::write(&log, general.repeat(2)).unwrap();
-    let changed = place.steelyard(&["run", &plan]);
+    let changed = place.run(&[&plan]);
     assert!(changed.stderr.contains("has changed since the plan was read"), "{}", changed.stderr);
     assert_ne!(changed.code, Some(0));
     for (text, message) in [("", "no format"), ("x\ny\n", "no format that is known")] {
         fs::write(&log, text).unwrap();
-        let refused = place.steelyard(&["run", "replay", &log, "-v", "mysql@8.0.31"]);
+        let refused = place.run(&["replay", &log, "-v", "mysql@8.0.31"]);
         refused.expect(2, &[]);
         assert!(refused.stderr.contains(message), "{text}: {}", refused.stderr);
     }

@@ -34,8 +34,8 @@ const LISTS: [List; 8] = [
         title: "an output format",
         members: &[["markdown", "markdown"], ["csv", "csv"]],
         within: "crates/",
-        // Exports have formats of their own, queries have values in files, servers write logs, and a
-        // gate's comment is Markdown.
+        // Exports have formats of their own, queries have values in files, servers write logs, and
+        // a gate's comment is Markdown.
         elsewhere: &[
             "crates/plan/src/workloads/queries/",
             "crates/cli/src/export.rs",

@@ -43,7 +43,8 @@ impl Record<'_> {
                 _ => Event::Other,
             };
         }
-        if message.starts_with("disconnection: ") {
+        // A process that begins may have the number of one that ended.
+        if ["disconnection: ", "connection received: "].iter().any(|it| message.starts_with(it)) {
             return Event::Ended;
         }
         match self.statement(message) {

@@ -23,6 +23,8 @@ const STATEMENT: Class = Class::new("statement", "statements", "statements", Eff
 
 /// As many normal forms, those that took the log's server the longest, are counted separately.
 const FORMS: usize = 40;
+/// Nothing is due later than this after a step's start, in seconds: ten years.
+const LONGEST: f64 = 10.0 * 365.0 * 86_400.0;
 /// Longest normal form in results, in characters.
 const SHOWN: usize = 200;
 
@@ -99,8 +101,9 @@ fn streams(plan: &ReplayPlan, log: &Log, syntax: trace::Syntax) -> Vec<Stream> {
                 order.push(request);
                 let connects = place == 0 && !stream.turns.is_empty();
                 stream.turns.push(Turn { alternative: places[*form], connects });
-                let after = statement.at_us.saturating_sub(start).max(0) as f64 / 1e6;
-                times.push(Duration::from_secs_f64(after / plan.speed.unwrap_or(1.0)));
+                let after = statement.at_us.saturating_sub(start) as f64 / 1e6;
+                let after = (after / plan.speed.unwrap_or(1.0)).clamp(0.0, LONGEST);
+                times.push(Duration::from_secs_f64(after));
             }
         }
         stream.end = End::Rounds(order.len() as u64);

@@ -17,7 +17,7 @@ pub use plan::{Log, ReplayPlan};
 const OPTIONS: [CommandOption; 6] = [
     CommandOption { key: "log", name: "log", value: "FILE", form: Form::Name,
         help: "The log; also as a word of its own: run replay LOG" },
-    CommandOption { key: "format", name: "format", value: "FORMAT", form: Form::Name,
+    CommandOption { key: "format", name: "log-format", value: "FORMAT", form: Form::Name,
         help: "Its format, such as postgres-csv or mysql-general [default: found by looking]" },
     CommandOption { key: "line_prefix", name: "line-prefix", value: "PREFIX", form: Form::Name,
         help: "log_line_prefix of the server that wrote it [default: %m [%p] ]" },

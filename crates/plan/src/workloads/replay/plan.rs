@@ -160,7 +160,7 @@ impl Log {
         let mut sessions: Vec<(u32, i64, i64)> = Vec::new();
         let mut places = std::collections::HashMap::new();
         for statement in &self.statements {
-            let end = statement.at_us + statement.took_us.unwrap_or(0) as i64;
+            let end = statement.at_us.saturating_add_unsigned(statement.took_us.unwrap_or(0));
             let place = *places.entry(statement.session).or_insert(sessions.len());
             match sessions.get_mut(place) {
                 Some((_, first, last)) => {
