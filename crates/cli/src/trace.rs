@@ -1,5 +1,6 @@
 //! `steelyard trace`: what a log of statements has in it, a part of it, and without its values.
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::ops::ControlFlow;
@@ -9,8 +10,10 @@ use std::time::Duration;
 use anyhow::Context;
 use clap::Args;
 use serde::Serialize;
+use tempfile::NamedTempFile;
 use trace::{Anonymizer, Format, Options, Ranking, Statement, Summary, Syntax};
 
+use crate::changes::named;
 use crate::dash::is_stdout;
 use crate::exit::{WrongRequest, refuse};
 
@@ -20,7 +23,8 @@ use crate::exit::{WrongRequest, refuse};
 /// Reads PostgreSQL's logs (csvlog, jsonlog, or text with a log_line_prefix) and the general log of
 /// MySQL and MariaDB, of any size. Statements that differ only in their values are one form; forms
 /// come in the order of the time they took together, under the names that `steelyard run replay`
-/// gives them. With -o, the statements are written in the plain format, which `run replay` reads.
+/// gives them. With -o, the statements are written in the plain format, which `run replay` reads. A
+/// cut loses what a session did before it: BEGIN, SET, temporary tables.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   steelyard trace server.csv
@@ -37,6 +41,10 @@ pub struct TraceArgs {
     /// log_line_prefix of the server that wrote it, if it is text [default: %m [%p] ]
     #[arg(long, value_name = "PREFIX")]
     line_prefix: Option<String>,
+    /// How its statements are divided into tokens, if it is plain: dollars (as PostgreSQL does) or
+    /// backslashes (as MySQL and MariaDB do)
+    #[arg(long, value_name = "HOW", value_parser = named(&SYNTAXES))]
+    syntax: Option<Syntax>,
     /// Leave out so much time after the first statement, such as 1h
     #[arg(long, value_name = "TIME", value_parser = plan::parse_duration)]
     skip: Option<Duration>,
@@ -58,6 +66,9 @@ pub struct TraceArgs {
     json: bool,
 }
 
+/// The ways to divide statements into tokens.
+const SYNTAXES: [(&str, Syntax); 2] =
+    [("dollars", Syntax::Dollars), ("backslashes", Syntax::Backslashes)];
 /// Shortest key that can't be guessed, in bytes.
 const KEY: usize = 16;
 /// Bytes of a log that are looked at to find its format.
@@ -68,7 +79,7 @@ const START: usize = 1 << 16;
 struct Found {
     format: Format,
     statements: u64,
-    sessions: u32,
+    sessions: usize,
     failed: u64,
     records: u64,
     damaged: u64,
@@ -99,12 +110,18 @@ pub fn run(args: &TraceArgs) -> anyhow::Result<()> {
         let log = args.log.display();
         return refuse(format!("{log}: no known format; give --log-format, one of {known}"));
     };
-    let syntax = format.syntax().unwrap_or(Syntax::Dollars);
+    let known = format.syntax().or(args.syntax);
+    if known.is_none() && key.is_some() {
+        // Read by the wrong rules, a value may look like a name, which stays.
+        return refuse("a plain log does not say how its statements are written; give --syntax");
+    }
+    let syntax = known.unwrap_or(Syntax::Dollars);
     let anonymizer = key.map(|key| Anonymizer::new(&key));
     let to_stdout = args.output.as_deref().is_some_and(is_stdout);
-    let mut output = args.output.as_deref().map(create).transpose()?;
+    let mut output = args.output.as_deref().map(Output::create).transpose()?;
     let mut ranking = Ranking::new(syntax);
-    let (mut first, mut last, mut begin, mut bulk, mut failed) = (None, 0, None, 0, None);
+    let mut part = Part::default();
+    let (mut first, mut failed) = (None, None);
     let options = Options { line_prefix: args.line_prefix.clone() };
     let summary = trace::read(format, &options, &mut log, &mut |mut statement| {
         let start = *first.get_or_insert(statement.at_us);
@@ -112,14 +129,12 @@ pub fn run(args: &TraceArgs) -> anyhow::Result<()> {
             return ControlFlow::Continue(());
         }
         ranking.add(&statement);
-        begin.get_or_insert(statement.at_us);
-        last = last.max(statement.at_us);
-        bulk += u64::from(trace::moves_data(&statement.text));
+        part.add(&statement, syntax);
         let Some(output) = &mut output else { return ControlFlow::Continue(()) };
         if let Some(anonymizer) = &anonymizer {
             statement.text = anonymizer.statement(&statement.text, syntax);
         }
-        match trace::write(&statement, output) {
+        match trace::write(&statement, output.to()) {
             Ok(()) => ControlFlow::Continue(()),
             Err(error) => {
                 failed = Some(error);
@@ -128,11 +143,13 @@ pub fn run(args: &TraceArgs) -> anyhow::Result<()> {
         }
     });
     let summary = summary.map_err(|it| WrongRequest(format!("{}: {it}", args.log.display())))?;
-    if let Some(error) = failed.or_else(|| output.as_mut().and_then(|it| it.flush().err())) {
+    if let Some(error) = failed {
         return Err(error).context("could not write the statements");
     }
-    let seconds = begin.map_or(0.0, |begin: i64| last.saturating_sub(begin) as f64 / 1e6);
-    let found = found(format, &summary, &ranking, (seconds, bulk));
+    if let Some(output) = output {
+        output.finish()?;
+    }
+    let found = found(format, &summary, &ranking, &part);
     let text = match args.json {
         true => serde_json::to_string_pretty(&found)? + "\n",
         false => table(&found, args.forms),
@@ -173,20 +190,63 @@ fn key(path: &Path) -> anyhow::Result<Vec<u8>> {
     }
 }
 
-fn create(path: &Path) -> anyhow::Result<Box<dyn Write>> {
-    if is_stdout(path) {
-        return Ok(Box::new(std::io::stdout().lock()));
-    }
-    let failed = |error| WrongRequest(format!("cannot write {}: {error}", path.display()));
-    Ok(Box::new(BufWriter::new(File::create(path).map_err(failed)?)))
+/// Where statements go: standard output, or a file that gets its name when it is whole.
+enum Output {
+    Stdout(std::io::StdoutLock<'static>),
+    File(BufWriter<NamedTempFile>, PathBuf),
 }
 
-fn found(
-    format: Format,
-    summary: &Summary,
-    ranking: &Ranking,
-    (seconds, bulk): (f64, u64),
-) -> Found {
+impl Output {
+    fn create(path: &Path) -> anyhow::Result<Output> {
+        if is_stdout(path) {
+            return Ok(Output::Stdout(std::io::stdout().lock()));
+        }
+        let failed = |error| WrongRequest(format!("cannot write {}: {error}", path.display()));
+        let directory = path.parent().filter(|it| *it != Path::new("")).unwrap_or(Path::new("."));
+        let file = NamedTempFile::new_in(directory).map_err(failed)?;
+        Ok(Output::File(BufWriter::new(file), path.to_owned()))
+    }
+
+    fn to(&mut self) -> &mut dyn Write {
+        match self {
+            Output::Stdout(stdout) => stdout,
+            Output::File(file, _) => file,
+        }
+    }
+
+    fn finish(self) -> anyhow::Result<()> {
+        match self {
+            Output::Stdout(mut stdout) => Ok(stdout.flush()?),
+            Output::File(file, path) => {
+                let whole = || format!("could not write {}", path.display());
+                let file = file.into_inner().map_err(|it| it.into_error()).with_context(whole)?;
+                file.persist(&path).map(drop).with_context(whole)
+            }
+        }
+    }
+}
+
+/// The chosen part of a log.
+#[derive(Debug, Default)]
+struct Part {
+    sessions: HashSet<u32>,
+    /// Times of the first statement and the last, in microseconds.
+    times: Option<(i64, i64)>,
+    bulk: u64,
+}
+
+impl Part {
+    fn add(&mut self, statement: &Statement, syntax: Syntax) {
+        let at = statement.at_us;
+        let (first, last) = self.times.unwrap_or((at, at));
+        self.times = Some((first.min(at), last.max(at)));
+        self.sessions.insert(statement.session);
+        self.bulk += u64::from(trace::moves_data(&statement.text, syntax));
+    }
+}
+
+fn found(format: Format, summary: &Summary, ranking: &Ranking, part: &Part) -> Found {
+    let (first, last) = part.times.unwrap_or_default();
     let form = |(number, place): (usize, &usize)| {
         let form = &ranking.forms()[*place];
         FoundForm {
@@ -200,19 +260,19 @@ fn found(
     Found {
         format,
         statements: ranking.forms().iter().map(|form| form.statements).sum(),
-        sessions: summary.sessions,
+        sessions: part.sessions.len(),
         failed: ranking.forms().iter().map(|form| form.failed).sum(),
         records: summary.records,
         damaged: summary.damaged,
-        seconds,
-        bulk,
+        seconds: last.saturating_sub(first) as f64 / 1e6,
+        bulk: part.bulk,
         forms: (1..).zip(&ranking.order()).map(form).collect(),
     }
 }
 
 fn table(found: &Found, forms: usize) -> String {
     let mut text = format!(
-        "{}: {} statements of {} sessions in {:.1} s, {} failed; {} of {} records damaged\n",
+        "{}: {} statements of {} sessions in {:.1} s, {} failed; {} of the log's {} records damaged\n",
         found.format,
         found.statements,
         found.sessions,

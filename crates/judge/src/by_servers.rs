@@ -12,8 +12,9 @@ const LEAST: usize = 3;
 pub(crate) type Groups = [Vec<RestartRatio>; 2];
 
 /// If the restarts with the fewest servers certainly (95%) have another ratio than the others, by
-/// more than [`SLICE_TOLERANCE`]: a warning, the others, and those restarts. `None` also if there
-/// are fewer than three of either.
+/// more than [`SLICE_TOLERANCE`]: a warning, the others, and those restarts. If fewer than three
+/// have the fewest, those with the next number belong to them. `None` also with fewer than three
+/// others.
 ///
 /// In a run of many variants, those that are decided drop out. The slices of the others then follow
 /// each other more closely, and the caches of the CPU have fewer servers to hold.
@@ -21,9 +22,12 @@ pub(crate) type Groups = [Vec<RestartRatio>; 2];
 /// # Errors
 /// Never with at least one restart; see [`crate::compare_slices`].
 pub(crate) fn crowding(restarts: &[RestartRatio]) -> Result<Option<(Warning, Groups)>, JudgeError> {
-    let fewest = restarts.iter().map(|restart| restart.servers).min().unwrap_or_default();
+    let mut counts: Vec<usize> = restarts.iter().map(|restart| restart.servers).collect();
+    counts.sort_unstable();
+    // As many servers as it takes for enough restarts.
+    let fewest = counts.get(LEAST - 1).copied().unwrap_or_default();
     let (few, many): (Vec<RestartRatio>, Vec<RestartRatio>) =
-        restarts.iter().partition(|restart| restart.servers == fewest);
+        restarts.iter().partition(|restart| restart.servers <= fewest);
     if few.len() < LEAST || many.len() < LEAST {
         return Ok(None);
     }
@@ -84,12 +88,20 @@ mod tests {
     }
 
     #[test]
+    fn the_fewest_are_at_least_three() {
+        let found = judged(&restarts(&[(12, 0.0, 12), (5, -0.06, 12), (2, -0.06, 2)]));
+        let [Warning::ServersDisagree { servers: 5, .. }] = found.warnings[..] else {
+            panic!("{found:?}")
+        };
+    }
+
+    #[test]
     fn what_agrees_or_is_not_known_moves_nothing() {
         let groups = [
-            // Alike; certain but small; two restarts that are far off; all with as many servers.
+            // Alike; certain but small; two others that are far off; all with as many servers.
             vec![(12, -0.05, 12), (2, -0.05, 12)],
             vec![(12, -0.05, 12), (2, -0.0495, 12)],
-            vec![(12, -0.05, 12), (2, -0.2, 2)],
+            vec![(12, -0.05, 2), (2, -0.2, 12)],
             vec![(3, -0.05, 12), (3, -0.12, 12)],
         ];
         for groups in groups {

@@ -99,7 +99,7 @@ pub enum Warning {
     },
     /// Restarts with the fewest servers give a different ratio than the others.
     ServersDisagree {
-        /// How many servers had a slice in each of their rounds.
+        /// At most as many servers had a slice in each of their rounds.
         servers: usize,
         /// The ratio by these restarts.
         fewest: f64,
@@ -235,7 +235,7 @@ impl fmt::Display for Warning {
                  endless ones: set slice_ms to a larger value"
             ),
             Self::ServersDisagree { servers, fewest, more } => format!(
-                "blocks with {servers} servers give another ratio ({fewest:.3}) than those with more ({more:.3}), so the interval takes in both: compare fewer variants in one run"
+                "blocks with up to {servers} servers give another ratio ({fewest:.3}) than those with more ({more:.3}), so the interval takes in both: compare fewer variants in one run"
             ),
             Self::RareSlices { middle, all } => format!(
                 "all slices together give {all:.3}, their middle half {middle:.3}: the ratio is that of all slices, and the verdict is equivalent only if both are; look for stalls"

@@ -22,7 +22,7 @@ impl Anonymizer {
         let mut all = String::with_capacity(text.len());
         for (kind, token) in tokens(text, syntax) {
             match kind {
-                Kind::Constant => all.push_str(&self.constant(token)),
+                Kind::Constant => all.push_str(&self.constant(token, syntax)),
                 Kind::Gap if !token.trim().is_empty() => all.push(' '),
                 // Not the beginning of a comment, now that one is gone.
                 _ if token.starts_with('-') && all.ends_with('-') => {
@@ -36,8 +36,8 @@ impl Anonymizer {
     }
 
     /// Another constant: letters become letters, digits digits, the first one of a number is not 0,
-    /// and dates stay dates.
-    fn constant(&self, constant: &str) -> String {
+    /// and dates stay dates. Words that are no names of anything stay.
+    fn constant(&self, constant: &str, syntax: Syntax) -> String {
         let mut bytes = Bytes::new(&self.key, constant);
         let quote = constant.find(['\'', '"', '$']);
         let Some(quote) = quote else { return number(constant, &mut bytes) };
@@ -48,49 +48,83 @@ impl Anonymizer {
             _ => 10,
         };
         if base != 10 {
-            let digit = |c: char| match c.is_ascii_hexdigit() {
-                true => char::from(b"0123456789abcdef"[usize::from(bytes.below(base))]),
+            let digits = quoted.chars().map(|c| match c.is_alphanumeric() {
+                true => hexadecimal(base, &mut bytes),
                 false => c,
-            };
-            return prefix.chars().chain(quoted.chars().map(digit)).collect();
+            });
+            return prefix.chars().chain(digits).collect();
         }
-        // The tag of `$tag$…$tag$` stays.
+        // The tag of `$tag$…$tag$` stays. An open string goes on to its end.
         let tag = match quoted.starts_with('$') {
             true => quoted[1..].find('$').map_or(1, |end| end + 2),
             false => 1,
         };
-        let inner = tag..quoted.len().saturating_sub(tag).max(tag);
-        let Some(text) = quoted.get(inner.clone()) else { return constant.to_owned() };
-        let mut all = format!("{prefix}{}", &quoted[..tag]);
-        let mut escaped = false;
-        for (place, c) in text.chars().enumerate() {
-            let other = match c {
-                // `\n` stays what it is.
-                _ if escaped => c,
-                '0'..='9' => digit(text, place, c, &mut bytes),
-                'a'..='z' => char::from(b'a' + bytes.below(26)),
-                'A'..='Z' => char::from(b'A' + bytes.below(26)),
-                _ if c.is_alphabetic() => char::from(b'a' + bytes.below(26)),
-                _ => c,
-            };
-            escaped = c == '\\' && !escaped;
-            all.push(other);
-        }
-        all.push_str(&quoted[inner.end..]);
-        all
+        let (open, inner) = quoted.split_at(tag);
+        let (text, close) = match inner.strip_suffix(open) {
+            Some(text) => (text, open),
+            None => (inner, ""),
+        };
+        let escapes = prefix.eq_ignore_ascii_case("e") || syntax == Syntax::Backslashes;
+        format!("{prefix}{open}{}{close}", other_text(text, escapes, &mut bytes))
     }
 }
 
-/// Another digit at this place of a text. In `2026-11-24` and in times, it leaves a date or a time.
-fn digit(text: &str, place: usize, own: char, bytes: &mut Bytes) -> char {
-    let is_date = text.len() >= 10
+/// Texts that stay: they are values of types with few values.
+const WORDS: [&str; 5] = ["t", "f", "true", "false", "null"];
+
+/// Another text for one between quotes.
+fn other_text(text: &str, escapes: bool, bytes: &mut Bytes) -> String {
+    if WORDS.iter().any(|word| text.eq_ignore_ascii_case(word)) {
+        return text.to_owned();
+    }
+    // UUIDs, addresses and the like.
+    let is_hexadecimal = text.chars().all(|c| c.is_ascii_hexdigit() || "-:\\x".contains(c))
+        && text.contains(|c: char| c.is_ascii_digit());
+    let date = is_date(text);
+    let mut all = String::with_capacity(text.len());
+    let mut escaped = false;
+    for (place, c) in text.chars().enumerate() {
+        let other = match c {
+            // `\n` stays what it is, and `T` and `Z` in times.
+            _ if escaped && !c.is_ascii_digit() => c,
+            'T' | 'Z' if date => c,
+            'x' if is_hexadecimal => c,
+            '0'..='9' if date => digit(text, place, c, bytes),
+            _ if is_hexadecimal && c.is_ascii_hexdigit() => hexadecimal(16, bytes),
+            'A'..='Z' => char::from(b'A' + bytes.below(26)),
+            _ if c.is_numeric() => char::from(b'0' + bytes.below(10)),
+            _ if c.is_alphabetic() => char::from(b'a' + bytes.below(26)),
+            c => c,
+        };
+        escaped = escapes && c == '\\' && !escaped;
+        all.push(other);
+    }
+    all
+}
+
+/// A digit in this base.
+fn hexadecimal(base: u8, bytes: &mut Bytes) -> char {
+    char::from(b"0123456789abcdef"[usize::from(bytes.below(base))])
+}
+
+/// True for `2026-11-24`, with more behind it or not.
+fn is_date(text: &str) -> bool {
+    text.len() >= 10
         && text.bytes().zip("dddd-dd-dd".bytes()).all(|(byte, form)| match form {
             b'd' => byte.is_ascii_digit(),
             other => byte == other,
-        });
-    if !is_date {
-        return char::from(b'0' + bytes.below(10));
-    }
+        })
+}
+
+/// True for the zone at the end of a time: `+01`, `-03:30`.
+fn is_zone(text: &str) -> bool {
+    let digits = text.strip_prefix(['+', '-']).unwrap_or_default().replacen(':', "", 1);
+    matches!(digits.len(), 2 | 4) && digits.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Another digit at this place of a text that begins with a date: it leaves a date or a time.
+fn digit(text: &str, place: usize, own: char, bytes: &mut Bytes) -> char {
+    let zone = text.get(19..).and_then(|rest| Some(19 + rest.find(['+', '-'])?));
     match place {
         // The century stays; months are 01 to 09, days 01 to 09 or 11 to 19.
         0 | 1 => own,
@@ -100,23 +134,27 @@ fn digit(text: &str, place: usize, own: char, bytes: &mut Bytes) -> char {
         // Hours 00 to 19, minutes and seconds 00 to 59.
         11 => char::from(b'0' + bytes.below(2)),
         14 | 17 => char::from(b'0' + bytes.below(6)),
-        // Zones stay.
-        _ if place > 19 && text.get(19..place).is_some_and(|it| it.contains(['+', '-'])) => own,
+        _ if zone.is_some_and(|zone| place > zone && is_zone(&text[zone..])) => own,
         _ => char::from(b'0' + bytes.below(10)),
     }
 }
 
 /// Another number with as many digits.
 fn number(constant: &str, bytes: &mut Bytes) -> String {
-    if constant.starts_with("0x") || constant.starts_with("0X") {
-        let digits = constant.len() - 2;
-        let digit = |_| char::from(b"0123456789abcdef"[usize::from(bytes.below(16))]);
-        return constant.chars().take(2).chain((0..digits).map(digit)).collect();
+    let base = match constant.get(..2) {
+        Some("0x" | "0X") => 16,
+        Some("0o" | "0O") => 8,
+        Some("0b" | "0B") => 2,
+        _ => 10,
+    };
+    if base != 10 {
+        let digits = (2..constant.len()).map(|_| hexadecimal(base, bytes));
+        return constant.chars().take(2).chain(digits).collect();
     }
     let mut exponent = false;
     let mut first = true;
     let other = |c: char| {
-        exponent |= c.is_ascii_alphabetic();
+        exponent |= matches!(c, 'e' | 'E');
         let is_first = std::mem::take(&mut first);
         match c {
             _ if exponent => c,
@@ -125,6 +163,7 @@ fn number(constant: &str, bytes: &mut Bytes) -> String {
             '0' if is_first => c,
             '1'..='9' if is_first => char::from(b'1' + bytes.below(9)),
             '0'..='9' => char::from(b'0' + bytes.below(10)),
+            c if c.is_alphabetic() => char::from(b'a' + bytes.below(26)),
             c => c,
         }
     };
@@ -180,5 +219,31 @@ mod tests {
         assert_eq!(other, anonymizer.statement(text, Syntax::Dollars));
         assert_ne!(other, Anonymizer::new(b"another").statement(text, Syntax::Dollars));
         assert_eq!(anonymizer.statement("LIMIT 1", Syntax::Backslashes), "LIMIT 1");
+    }
+
+    #[test]
+    fn nothing_of_a_value_is_left() {
+        let anonymizer = Anonymizer::new(b"a key");
+        for (text, secrets) in [
+            ("SELECT 'secret käseä", &["secret", "käse"][..]),
+            ("SELECT '2026-11-24 10:00:00 call +49-170-5551234'", &["49", "170", "5551234"]),
+            ("SELECT 0b10110101110", &["10110101110"]),
+            ("SELECT 'C:\\Ann'", &["Ann"]),
+            ("SELECT $q$Ann's$q$, $$Bob$$, '١٢٣'", &["Ann", "Bob", "١٢٣"]),
+            ("SELECT '\\x4a6f686e', 'a1b2c3d4-e5f6-7890-abcd-ef1234567890'", &["4a6f686e", "e5f6"]),
+        ] {
+            let other = anonymizer.statement(text, Syntax::Dollars);
+            assert!(!secrets.iter().any(|secret| other.contains(secret)), "{text}: {other}");
+        }
+        let other = anonymizer.statement("/*/ Ann */ SELECT \"Ann\" # Ann", Syntax::Backslashes);
+        assert!(!other.contains("Ann"), "{other}");
+    }
+
+    #[test]
+    fn values_of_small_types_stay_valid() {
+        let anonymizer = Anonymizer::new(b"a key");
+        let text = "SELECT 't', 'FALSE', '2026-11-24T10:00:00Z'";
+        let other = anonymizer.statement(text, Syntax::Dollars);
+        assert!(other.starts_with("SELECT 't', 'FALSE', '20") && other.ends_with("Z'"), "{other}");
     }
 }

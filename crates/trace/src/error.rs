@@ -45,7 +45,8 @@ pub enum TraceError {
     },
     /// A line prefix that can't be read back.
     #[error(
-        "the line prefix `{prefix}` names neither a session nor a process; log with `%p` or `%c`"
+        "expected a line prefix with a session or process (`%c`, `%p`) and a time (`%m`, `%t`, `%n`), \
+         found `{prefix}`"
     )]
     Prefix {
         /// The prefix.

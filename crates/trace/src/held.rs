@@ -23,6 +23,8 @@ pub(crate) enum Event {
     Failed { at_us: i64, named: String },
     /// The session is over.
     Ended,
+    /// A statement that is not known as a whole.
+    Damaged(String),
     /// Something else.
     Other,
 }
@@ -76,10 +78,17 @@ impl<'e> Held<'e> {
             }
             Event::Failed { at_us, named } => {
                 let latest = self.open.get_mut(session).and_then(|open| open.latest.as_mut());
-                match latest.filter(|(known, it)| *known == named && !it.failed) {
+                // One that took its time has ended, so this is another with the same text.
+                let open = |it: &Statement| !it.failed && it.took_us.is_none();
+                match latest.filter(|(known, it)| *known == named && open(it)) {
                     Some((_, latest)) => {
                         latest.failed = true;
                         self.summary.other += 1;
+                    }
+                    // PostgreSQL doesn't log its values.
+                    None if named.contains("$1") => {
+                        self.summary.records -= 1;
+                        self.damaged(&named);
                     }
                     None => {
                         let text = named.clone();
@@ -95,9 +104,22 @@ impl<'e> Held<'e> {
                     self.emit(latest);
                 }
             }
+            Event::Damaged(text) => {
+                self.summary.records -= 1;
+                self.damaged(&text);
+            }
             Event::Other => self.summary.other += 1,
         }
         !self.stopped
+    }
+
+    /// The server starts anew, and numbers its sessions from the beginning.
+    pub(crate) fn end_all(&mut self) {
+        let open = std::mem::take(&mut self.open);
+        let latest = open.into_values().filter_map(|open| open.latest);
+        let mut latest: Vec<Statement> = latest.map(|(_, statement)| statement).collect();
+        latest.sort_by_key(|statement| (statement.at_us, statement.session));
+        latest.into_iter().for_each(|statement| self.emit(statement));
     }
 
     /// Counts a record that can't be read.
@@ -142,11 +164,7 @@ impl<'e> Held<'e> {
 
     /// The log is at its end.
     pub(crate) fn finish(mut self, format: Format) -> Result<Summary, TraceError> {
-        let open = std::mem::take(&mut self.open);
-        let latest = open.into_values().filter_map(|open| open.latest);
-        let mut latest: Vec<Statement> = latest.map(|(_, statement)| statement).collect();
-        latest.sort_by_key(|statement| (statement.at_us, statement.session));
-        latest.into_iter().for_each(|statement| self.emit(statement));
+        self.end_all();
         let Summary { records, damaged, .. } = self.summary;
         match &self.summary.first_damaged {
             _ if records == 0 => Err(TraceError::NoRecords { format }),

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::normal::normal_form;
 use crate::statement::Statement;
-use crate::tokens::Syntax;
+use crate::tokens::{Kind, Syntax, tokens};
 
 /// A normal form with the statements that have it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,7 +43,7 @@ impl Ranking {
         let form = &mut self.forms[place];
         form.statements += 1;
         form.failed += u64::from(statement.failed);
-        form.took_us += statement.took_us.unwrap_or(0);
+        form.took_us = form.took_us.saturating_add(statement.took_us.unwrap_or(0));
         place
     }
 
@@ -67,19 +67,28 @@ impl Ranking {
 /// True for statements that send rows to the client or from it in bulk, which a log does not have:
 /// `COPY … FROM STDIN` and `COPY … TO STDOUT`, `LOAD DATA LOCAL`, also as one of several in a
 /// message.
-pub fn moves_data(message: &str) -> bool {
-    let is =
-        |word: Option<&str>, wanted: &str| word.is_some_and(|it| it.eq_ignore_ascii_case(wanted));
-    message.split(';').any(|statement| {
-        let mut words = statement.split_whitespace();
-        match words.next() {
-            first if is(first, "copy") => {
-                words.any(|word| is(Some(word), "stdin") || is(Some(word), "stdout"))
+pub fn moves_data(message: &str, syntax: Syntax) -> bool {
+    let mut words: Vec<&str> = Vec::new();
+    let moves = |words: &[&str]| {
+        let is = |at: usize, wanted: &str| {
+            words.get(at).is_some_and(|word| word.eq_ignore_ascii_case(wanted))
+        };
+        let stream = || (1..words.len()).any(|at| is(at, "stdin") || is(at, "stdout"));
+        is(0, "copy") && stream() || is(0, "load") && is(1, "data") && is(2, "local")
+    };
+    for (kind, token) in tokens(message, syntax) {
+        match kind {
+            Kind::Word => words.push(token),
+            Kind::Symbol if token == ";" => {
+                if moves(&words) {
+                    return true;
+                }
+                words.clear();
             }
-            first if is(first, "load") => is(words.next(), "data") && is(words.next(), "local"),
-            _ => false,
+            _ => {}
         }
-    })
+    }
+    moves(&words)
 }
 
 #[cfg(test)]
@@ -102,16 +111,23 @@ mod tests {
 
     #[test]
     fn bulk_data_is_recognized() {
+        let moves = |text: &str| moves_data(text, Syntax::Dollars);
         for text in [
             "COPY t FROM STDIN",
             "copy t (a) to stdout;",
-            "BEGIN; COPY t FROM STDIN",
+            "BEGIN; COPY t FROM STDIN(FORMAT csv)",
+            "/* app */ COPY (SELECT ';') TO STDOUT",
             "LOAD DATA LOCAL INFILE 'x'",
         ] {
-            assert!(moves_data(text), "{text}");
+            assert!(moves(text), "{text}");
         }
-        for text in ["SELECT 'copy t from stdin'", "COPY t FROM '/x'", "LOAD DATA INFILE 'x'"] {
-            assert!(!moves_data(text), "{text}");
+        for text in [
+            "SELECT 'copy t from stdin'",
+            "INSERT INTO log VALUES ('x; copy t from stdin')",
+            "COPY t FROM '/x'",
+            "LOAD DATA INFILE 'x'",
+        ] {
+            assert!(!moves(text), "{text}");
         }
     }
 }

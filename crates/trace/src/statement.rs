@@ -37,6 +37,7 @@ pub struct Summary {
 /// What is known of the server that wrote a log.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Options {
-    /// PostgreSQL's `log_line_prefix`; `None`: its default, `%m [%p] `.
+    /// PostgreSQL's `log_line_prefix`; `None`: its default, `%m [%p] `, or
+    /// Debian's, `%m [%p] %q%u@%d `.
     pub line_prefix: Option<String>,
 }

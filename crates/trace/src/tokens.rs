@@ -122,7 +122,7 @@ fn comment(text: &str, backslashes: bool) -> (Kind, usize) {
         if let Some(version) = text.strip_prefix("/*!") {
             return (Kind::Symbol, 3 + run(version, |c| c.is_ascii_digit()));
         }
-        return (Kind::Gap, text.find("*/").map_or(text.len(), |end| end + 2));
+        return (Kind::Gap, text[2..].find("*/").map_or(text.len(), |end| end + 4));
     }
     let (mut depth, mut at) = (0, 0);
     while at < text.len() {

@@ -117,6 +117,48 @@ fn other_prefixes() {
     assert!(error.contains("%p"), "{error}");
 }
 
+/// Debian's prefix, of processes with a session and without.
+#[test]
+fn lines_without_a_session_have_no_user() {
+    let log = "2026-11-28 20:08:46.294 UTC [7] LOG:  checkpoint starting: time\n\
+               2026-11-28 20:08:46.294 UTC [8] shop@shop LOG:  duration: 0.5 ms  statement: SELECT\n\
+               \t1\n\
+               2026-11-28 20:08:46.295 UTC [9] shop@shop ERROR:  division by zero\n\
+               2026-11-28 20:08:46.295 UTC [9] shop@shop STATEMENT:  SELECT 1/0\n\
+               2026-11-28 20:08:46.296 UTC [7] shop@shop ANWEISUNG:  SELECT 1/0\n";
+    let (found, summary) = read(trace::detect(log).unwrap(), log.as_bytes()).unwrap();
+    let texts: Vec<(&str, bool)> = found.iter().map(|it| (it.text.as_str(), it.failed)).collect();
+    assert_eq!(texts, [("SELECT\n1", false), ("SELECT 1/0", true)]);
+    assert_eq!(summary.damaged, 1, "{summary:?}");
+}
+
+/// The second of two equal statements fails.
+#[test]
+fn a_repeated_statement_that_fails_is_another() {
+    let log = "2026-11-28 20:08:46.294 UTC [8] LOG:  duration: 0.5 ms  statement: INSERT INTO t\n\
+               2026-11-28 20:08:46.295 UTC [8] ERROR:  duplicate key\n\
+               2026-11-28 20:08:46.295 UTC [8] STATEMENT:  INSERT INTO t\n\
+               2026-11-28 20:08:46.296 UTC [8] ERROR:  duplicate key\n\
+               2026-11-28 20:08:46.296 UTC [8] STATEMENT:  INSERT INTO u VALUES ($1)\n";
+    let (found, summary) = read(Format::PostgresStderr, log.as_bytes()).unwrap();
+    assert_eq!(found.iter().map(|it| it.failed).collect::<Vec<_>>(), [false, true]);
+    assert_eq!(summary.damaged, 1, "values of failed statements are not logged: {summary:?}");
+}
+
+#[test]
+fn a_restart_begins_new_sessions() {
+    let log = fixture("mysql-5.7.log");
+    let (_, summary) = read(Format::MysqlGeneral, log.repeat(2).as_bytes()).unwrap();
+    assert_eq!(summary.sessions, 4);
+    let crash = "2026-11-28T20:10:00.0Z\t    2 Query\tSELECT 1\n".to_owned()
+        + log.lines().take(3).map(|line| format!("{line}\n")).collect::<String>().as_str()
+        + "2026-11-28T20:11:00.0Z\t    2 Query\tSELECT 2\n\
+           2026-11-28T20:11:01.0Z\t    2 Clone\t\n";
+    let (found, summary) = read(Format::MysqlGeneral, crash.as_bytes()).unwrap();
+    assert_eq!((found.len(), summary.sessions, summary.damaged), (2, 2, 0), "{summary:?}");
+    assert_eq!(found[1].text, "SELECT 2");
+}
+
 /// A cut takes nothing from what comes before it, but for what became of the latest statements.
 #[test]
 fn a_cut_log_has_the_statements_before() {

@@ -56,7 +56,7 @@ pub use rng::{Rng, stream_seed};
 pub use scripts::Scripts;
 pub use sent::Sent;
 pub use step::{
-    Action, Alternative, Asks, End, Finds, MayFail, Pace, Refresh, Role, Step, Stream, Turn,
+    Action, Alternative, Asks, End, Finds, Pace, Refresh, Role, SentLog, Step, Stream, Turn,
 };
 pub use terms::{Counters, Idle, Terms};
 

@@ -45,19 +45,22 @@ pub struct Step {
     /// What is asked before the load, if the answers are to be compared between systems. If the
     /// step then fails, that is a result: the trial goes on with its other steps.
     pub asks: Option<Asks>,
-    /// How many of its rounds may fail, if it sends a log again.
-    pub may_fail: Option<MayFail>,
+    /// About the log that it sends again, if it does.
+    pub log: Option<SentLog>,
 }
 
-/// How many rounds of a step that sends a log again may fail.
+/// A log that a step sends again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct MayFail {
-    /// All its rounds.
-    pub rounds: u64,
-    /// As many failed when the log was written.
-    pub known: u64,
-    /// If more fail, the step has failed.
-    pub most: u64,
+pub struct SentLog {
+    /// Statements that are sent.
+    pub statements: u64,
+    /// Statements that move data in bulk, which the log does not have, and are not sent.
+    pub bulk: u64,
+    /// Records of the log that could not be read.
+    pub damaged: u64,
+    /// If more statements fail that did not when the log was written, or the other way round, the
+    /// step has failed.
+    pub may_differ: u64,
 }
 
 /// Queries whose answers are compared between systems.
@@ -87,7 +90,7 @@ impl Step {
             terms: Terms::default(),
             bytes: None,
             asks: None,
-            may_fail: None,
+            log: None,
         }
     }
 
@@ -273,6 +276,8 @@ pub struct Turn {
     pub alternative: u32,
     /// It begins on a new connection.
     pub connects: bool,
+    /// It failed when it was first sent.
+    pub failed: bool,
 }
 
 /// The rows that queries must find over a whole step.

@@ -106,9 +106,13 @@ fn statements_that_fail_are_no_result() {
     same.expect(0, &[]);
     assert!(!same.stderr.contains("in the log"), "{}", same.stderr);
     let few = run("few.jsonl", &log(3, 0), &[]);
-    few.expect(0, &["warning: replay: 3 of 400 statements failed, 0 in the log"]);
+    few.expect(0, &["warning: replay: 3 of 400 statements failed that had not in the log"]);
     let many = run("many.jsonl", &log(40, 2), &[]);
-    many.expect(3, &["40 of 400 statements failed, 2 in the log", "may_fail"]);
+    many.expect(3, &["38 of 400 statements failed that had not in the log", "may_fail"]);
+    // As many fail, but others.
+    let others = log(40, 0).replace("SELECT 1\"", "SELECT 1\",\"failed\":true");
+    let others: String = others.lines().take(80).map(|line| format!("{line}\n")).collect();
+    run("others.jsonl", &others, &[]).expect(3, &["80 of 80 statements failed that had not"]);
     // At the times of the log, which lasts 40 ms: at a twentieth of its speed, 0.8 s.
     let slow = run("slow.jsonl", &log(0, 0), &["--speed", "0.05"]);
     slow.expect(0, &["replay"]);
@@ -156,7 +160,17 @@ fn a_log_is_shown_cut_and_made_anonymous() {
     assert!(shown.stdout.contains("and 5 more forms"), "{}", shown.stdout);
     let key = place.file("key", "0123456789abcdef");
     let anonymous = place.path().join("anonymous.jsonl").display().to_string();
-    let made = place.steelyard(&["trace", &log, "--key-file", &key, "-o", &anonymous, "--json"]);
+    let made = place.steelyard(&[
+        "trace",
+        &log,
+        "--syntax",
+        "dollars",
+        "--key-file",
+        &key,
+        "-o",
+        &anonymous,
+        "--json",
+    ]);
     made.expect(0, &[]);
     let document: Value = serde_json::from_str(&made.stdout).unwrap();
     assert_eq!(document["forms"].as_array().unwrap().len(), 7);
@@ -172,6 +186,14 @@ fn a_log_is_shown_cut_and_made_anonymous() {
     let refused = place.steelyard(&["trace", &log, "--key-file", &short, "-o", &anonymous]);
     refused.expect(2, &[]);
     assert!(refused.stderr.contains("at least 16 bytes"), "{}", refused.stderr);
+    let unsaid = place.steelyard(&["trace", &log, "--key-file", &key, "-o", &anonymous]);
+    unsaid.expect(2, &[]);
+    assert!(unsaid.stderr.contains("give --syntax"), "{}", unsaid.stderr);
+    // A log may be written over itself.
+    fs::copy(&log, place.path().join("own.jsonl")).unwrap();
+    let own = place.path().join("own.jsonl").display().to_string();
+    place.steelyard(&["trace", &own, "-o", &own]).expect(0, &[]);
+    assert_eq!(sessions(read(Path::new(&own))), sessions(read(Path::new(&log))));
     let skipped = place.steelyard(&["trace", &log, "--skip", "1h"]);
     assert!(skipped.stdout.contains("0 statements"), "{}", skipped.stdout);
 }

@@ -109,7 +109,10 @@ impl Context<'_> {
             lane.rounds += 1;
             let rows = match round {
                 Round::Done(rows) => rows,
-                Round::Failed => continue,
+                Round::Failed => {
+                    ended = if self.stream.turns.is_empty() || over { ended } else { now };
+                    continue;
+                }
                 Round::Ended => {
                     lane.rounds -= 1;
                     break;
@@ -121,10 +124,7 @@ impl Context<'_> {
             if left_out {
                 lane.tally.left_out(self.stream.operations_per_round);
             } else {
-                self.found(lane, 0, rows);
-                let latency = now.nanos_since(begin + lane.thought());
-                lane.took(now - begin);
-                lane.count(at, latency, self.stream.operations_per_round, now <= deadline);
+                self.done(lane, rows, (begin, now), at, now <= deadline);
             }
             if !over {
                 ended = now;
@@ -139,6 +139,22 @@ impl Context<'_> {
             lane.cost.count(&mut since, false);
         }
         Ok(ended - start)
+    }
+
+    /// Counts a round that began and ended at these moments.
+    #[inline(always)]
+    fn done(
+        &self,
+        lane: &mut Lane,
+        rows: u64,
+        (begin, end): (Moment, Moment),
+        at: u64,
+        in_time: bool,
+    ) {
+        self.found(lane, 0, rows);
+        let latency = end.nanos_since(begin + lane.thought());
+        lane.took(end - begin);
+        lane.count(at, latency, self.stream.operations_per_round, in_time);
     }
 
     /// The measured time is over. Rounds that were scheduled in it but never began are counted as
@@ -218,14 +234,16 @@ impl Context<'_> {
             let (which, session) = (lane.alternative, lane.session.as_mut());
             return player.transaction(which, session, &mut lane.rng, self.gate, &mut lane.tally);
         }
-        if !self.stream.turns.is_empty() {
-            return self.attempt(lane, target).or_else(|error| match error {
-                Error::Server { .. } => {
+        if let Some(turn) = self.turn(lane).copied() {
+            let round = match self.attempt(lane, target) {
+                Err(error @ Error::Server { .. }) => {
                     lane.failed(&error);
-                    Ok(Round::Failed)
+                    Round::Failed
                 }
-                broken => Err(broken),
-            });
+                other => other?,
+            };
+            lane.tally.differ += u64::from((round == Round::Failed) != turn.failed);
+            return Ok(round);
         }
         let before = lane.rng.clone();
         self.attempt(lane, target).or_else(|error| self.again(lane, target, &before, error))

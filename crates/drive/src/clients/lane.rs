@@ -144,6 +144,18 @@ impl Lane {
     /// Replaces its connection.
     #[cold]
     pub fn renew(&mut self, stream: &Stream, gate: &Gate) -> Result<(), Error> {
+        // Logs are sent as text.
+        if !stream.turns.is_empty()
+            && let Some(requests) = self.session.leave()
+        {
+            let mut session = self.connect.connect()?;
+            open(session.as_mut(), &stream.opening)?;
+            if session.inherit(requests) {
+                self.session = session;
+                gate.also_breaks(self.session.breaker()?);
+                return Ok(());
+            }
+        }
         let new = Prepared::connect(self.connect.as_ref(), stream)?;
         (self.session, self.requests, self.refresh) = (new.session, new.requests, new.refresh);
         if let Some(player) = &mut self.player {

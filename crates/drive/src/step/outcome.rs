@@ -77,8 +77,11 @@ pub struct ClassOutcome {
     pub scatter: f64,
     /// Scheduled statements that did not begin in the step's time.
     pub missed: u64,
-    /// Transactions of scripts that failed and don't count.
+    /// Transactions of scripts, and statements of a log, that failed and don't count.
     pub failed: u64,
+    /// Statements of a log that failed though they had not when it was written, or the other way
+    /// round.
+    pub differ: u64,
     /// Those that were skipped because they were late.
     pub skipped: u64,
     /// Those that took longer than they may, and count.
@@ -226,6 +229,7 @@ pub fn sum<'a>(
         scatter: 0.0,
         missed: 0,
         failed: 0,
+        differ: 0,
         skipped: 0,
         late: 0,
         per_second: vec![0; length],
@@ -240,6 +244,7 @@ pub fn sum<'a>(
         sum.scatter = sum.scatter.hypot(tally.found.variance.sqrt());
         sum.missed += tally.missed;
         sum.failed += tally.failed.iter().map(|(.., count)| count).sum::<u64>();
+        sum.differ += tally.differ;
         sum.skipped += tally.skipped;
         sum.late += tally.late;
         for (place, second) in tally.seconds.iter().enumerate().take(length) {

@@ -52,6 +52,8 @@ pub struct Tally {
     pub retried: Vec<(String, String, u64)>,
     /// Errors by which rounds failed that do not count, by SQLSTATE.
     pub failed: Vec<(String, String, u64)>,
+    /// Rounds known beforehand that failed though they had not, or the other way round.
+    pub differ: u64,
     /// Rounds that were skipped because they were late.
     pub skipped: u64,
     /// Rounds that took longer than they may.
@@ -74,6 +76,7 @@ impl Tally {
             slices: Vec::new(),
             retried: Vec::new(),
             failed: Vec::new(),
+            differ: 0,
             skipped: 0,
             late: 0,
         }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
-use workload::{Class, MayFail, Role, Step, Stream};
+use workload::{Class, Role, Step, Stream};
 
 use super::thread::{self, Failed, Finished, counted};
 use crate::clients::bundle;
@@ -282,7 +282,7 @@ impl Clients {
         }
         if outcome.fatal.is_none() {
             outcome.fatal = Self::all_failed(&outcome, &step.counted)
-                .or_else(|| Self::too_many_failed(&outcome, step));
+                .or_else(|| Self::too_different(&outcome, step));
         }
         outcome
     }
@@ -323,15 +323,16 @@ impl Clients {
         })
     }
 
-    /// An error if more rounds failed than may.
-    fn too_many_failed(outcome: &Outcome, step: &Step) -> Option<String> {
-        let MayFail { rounds, known, most } = step.may_fail?;
-        let failed = outcome.class(&step.counted)?.failed;
-        let failure = outcome.failures.iter().rev().find(|failure| !failure.retried)?;
-        (failed > most).then(|| {
-            let (plural, message) = (&step.counted.plural, &failure.message);
+    /// An error if too many statements of a log failed that had not, or the other way round.
+    fn too_different(outcome: &Outcome, step: &Step) -> Option<String> {
+        let log = step.log?;
+        let class = outcome.class(&step.counted)?;
+        let last = outcome.failures.iter().rev().find(|failure| !failure.retried);
+        let last = last.map_or(String::new(), |last| format!(", the last with: {}", last.message));
+        (class.differ > log.may_differ).then(|| {
             format!(
-                "{failed} of {rounds} {plural} failed, {known} in the log, the last with: {message}; are the data those that the log was written with? `may_fail` in the plan allows more"
+                "{} of {} statements failed that had not in the log, or the other way round; {} failed{last}; are the data those that the log was written with? `may_fail` in the plan allows more",
+                class.differ, log.statements, class.failed
             )
         })
     }

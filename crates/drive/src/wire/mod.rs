@@ -1,5 +1,6 @@
 //! Protocols and engines: what a client needs from any system under test. Each has a folder here.
 
+use std::any::Any;
 use std::fmt;
 use std::os::fd::RawFd;
 
@@ -57,6 +58,17 @@ pub trait Session: Send {
     ///
     /// The system's error; [`Error::Unsupported`] for a request it does not support.
     fn prepare(&mut self, request: &Request) -> Result<Handle, Error>;
+
+    /// Gives away the requests that it has prepared, if they are all statements sent as text, so
+    /// that another session of the same system need not prepare them.
+    fn leave(&mut self) -> Option<Box<dyn Any + Send>> {
+        None
+    }
+
+    /// Takes over what [`Session::leave`] gave away; false if that is of another system.
+    fn inherit(&mut self, _requests: Box<dyn Any + Send>) -> bool {
+        false
+    }
 
     /// Draws new values, sends the request and reads the whole answer. `row` gets the integers of
     /// its last row: `None` for a NULL.

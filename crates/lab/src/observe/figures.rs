@@ -3,7 +3,7 @@
 use drive::{ClassOutcome, Outcome};
 use probe::Recording;
 use store::{Better, Histogram, Measure, Series, StepRecord};
-use workload::{Class, Effect, MayFail, Pace, Role, Step, Stream};
+use workload::{Class, Effect, Pace, Role, SentLog, Step, Stream};
 
 use crate::observe::disturbances;
 use crate::printed::stored;
@@ -110,11 +110,11 @@ pub fn warn_if_short(
 
 /// Records the script executions that don't count or took too long.
 fn failures(record: &mut StepRecord, step: &Step, outcome: &Outcome) {
-    if let Some(may_fail) = step.may_fail {
+    if let Some(log) = step.log {
         for class in &outcome.classes {
             record.add(metrics::FAILED.of(&class.class.name), class.failed as f64);
         }
-        warn_of_failures(record, step, outcome, may_fail);
+        warn_of_log(record, step, outcome, log);
     }
     if step.streams.iter().all(|stream| stream.scripts.is_none()) {
         return;
@@ -131,21 +131,29 @@ fn failures(record: &mut StepRecord, step: &Step, outcome: &Outcome) {
     }
 }
 
-/// Warns if more or fewer rounds failed than when a log was written.
-fn warn_of_failures(
-    record: &mut StepRecord,
-    step: &Step,
-    outcome: &Outcome,
-    MayFail { rounds, known, .. }: MayFail,
-) {
-    let failed = outcome.class(&step.counted).map_or(0, |class| class.failed);
-    if failed != known {
-        let (name, plural) = (&step.key.name, &step.counted.plural);
+/// Warns if a log was not sent as it was written.
+fn warn_of_log(record: &mut StepRecord, step: &Step, outcome: &Outcome, log: SentLog) {
+    let (name, SentLog { statements, bulk, damaged, .. }) = (&step.key.name, log);
+    let class = outcome.class(&step.counted);
+    if let Some(class) = class.filter(|class| class.differ > 0) {
         let last = outcome.failures.iter().rev().find(|failure| !failure.retried);
         let last = last.map_or(String::new(), |last| format!(", the last with: {}", last.message));
+        let (differ, failed) = (class.differ, class.failed);
         record.warn(
             "statements-failed",
-            format!("{name}: {failed} of {rounds} {plural} failed, {known} in the log{last}"),
+            format!(
+                "{name}: {differ} of {statements} statements failed that had not in the log, or the \
+                 other way round; {failed} failed{last}"
+            ),
+        );
+    }
+    if bulk + damaged > 0 {
+        record.warn(
+            "log-incomplete",
+            format!(
+                "{name}: {damaged} records of the log can't be read, and {bulk} of its statements \
+                 move data that it doesn't have; they are not sent"
+            ),
         );
     }
 }

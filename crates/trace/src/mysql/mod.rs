@@ -37,8 +37,8 @@ const OTHERS: [&str; 26] = [
     "Reset Connection",
     "Statistics",
 ];
-/// Records that end a session.
-const QUIT: &str = "Quit";
+/// Records that end a session, or make it as good as new.
+const ENDS: [&str; 3] = ["Quit", "Change user", "Reset Connection"];
 
 /// The beginning of a record.
 struct Begin<'l> {
@@ -69,6 +69,7 @@ pub(crate) fn read(log: &mut dyn BufRead, held: &mut Held<'_>) -> Result<(), Tra
             if !take(open.take(), at_us, held) {
                 return Ok(());
             }
+            held.end_all();
             continue;
         }
         if is_head(&text) {
@@ -104,7 +105,7 @@ pub(crate) fn read(log: &mut dyn BufRead, held: &mut Held<'_>) -> Result<(), Tra
 fn take(record: Option<(String, String, String)>, at_us: i64, held: &mut Held<'_>) -> bool {
     let Some((session, command, argument)) = record else { return true };
     let event = match command.as_str() {
-        QUIT => Event::Ended,
+        command if ENDS.contains(&command) => Event::Ended,
         command if STATEMENTS.contains(&command) && is_sent(&argument) => {
             let named = String::new();
             Event::Statement { at_us, named, text: argument, took_us: None, failed: false }
@@ -135,7 +136,8 @@ fn begin(line: &str) -> Option<Begin<'_>> {
     let (command, argument) = rest.split_once('\t').unwrap_or((rest, ""));
     let command = command.trim_end();
     let number = !session.is_empty() && session.bytes().all(|byte| byte.is_ascii_digit());
-    let known = STATEMENTS.contains(&command) || OTHERS.contains(&command);
+    // In a line with a time, any command begins a record.
+    let known = STATEMENTS.contains(&command) || OTHERS.contains(&command) || at_us.is_some();
     (number && known).then_some(Begin { at_us, session, command, argument })
 }
 

@@ -53,6 +53,12 @@ pub(crate) fn filled(text: &str, values: &[Option<String>]) -> String {
     filled
 }
 
+/// True if a text has parameters without values.
+pub(crate) fn are_missing(text: &str) -> bool {
+    let parameter = |(kind, token): (Kind, &str)| kind == Kind::Parameter && token.starts_with('$');
+    text.contains('$') && tokens(text, Syntax::Dollars).any(parameter)
+}
+
 /// A literal without a type, which means the same whatever `standard_conforming_strings` is.
 fn literal(value: &str) -> String {
     let quoted = value.replace('\'', "''");

@@ -35,6 +35,7 @@ impl Record<'_> {
             let Some(us) = stamps::millis(time) else { return Event::Other };
             return match (rest.trim_start(), self.statement(rest.trim_start())) {
                 ("", _) => Event::Took(us),
+                (_, Some((_, text))) if parameters::are_missing(&text) => Event::Damaged(text),
                 // It was logged at its end.
                 (_, Some((named, text))) => {
                     let at_us = self.at_us.saturating_sub_unsigned(us);
@@ -48,6 +49,7 @@ impl Record<'_> {
             return Event::Ended;
         }
         match self.statement(message) {
+            Some((_, text)) if parameters::are_missing(&text) => Event::Damaged(text),
             Some((named, text)) => {
                 Event::Statement { at_us: self.at_us, named, text, took_us: None, failed: false }
             }
@@ -137,5 +139,6 @@ mod tests {
         ] {
             assert_eq!(of(other), Event::Other, "{other}");
         }
+        assert_eq!(of("execute P: SELECT $3"), Event::Damaged("SELECT $3".to_owned()));
     }
 }

@@ -7,8 +7,8 @@ use crate::error::TraceError;
 use crate::held::{Event, Held};
 use crate::{lines, stamps};
 
-/// The default of `log_line_prefix`.
-pub(crate) const PREFIX: &str = "%m [%p] ";
+/// The default of `log_line_prefix`, and what Debian adds to it: lines of either are read.
+pub(crate) const PREFIX: &str = "%m [%p] %q%u@%d ";
 
 /// Severities that begin a record.
 const SEVERITIES: [&str; 12] = [
@@ -16,12 +16,18 @@ const SEVERITIES: [&str; 12] = [
     "DEBUG4", "DEBUG5",
 ];
 
+/// Labels of the other lines of a record.
+const LABELS: [&str; 7] =
+    ["DETAIL", "HINT", "QUERY", "CONTEXT", "STATEMENT", "LOCATION", "BACKTRACE"];
+
 /// A part of a prefix.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Part {
     Text(String),
     /// An escape, by its letter.
     Field(char),
+    /// What follows is missing in lines of processes without a session.
+    Optional,
 }
 
 /// A `log_line_prefix`.
@@ -48,8 +54,11 @@ impl Prefix {
                     let field = chars.find(|c| !(c.is_ascii_digit() || *c == '-'));
                     match field {
                         Some('%') => '%',
-                        // What follows is missing in lines of processes without a session.
-                        Some('q') | None => continue,
+                        Some('q') => {
+                            parts.push(Part::Optional);
+                            continue;
+                        }
+                        None => continue,
                         Some(field) => {
                             parts.push(Part::Field(field));
                             continue;
@@ -63,8 +72,10 @@ impl Prefix {
                 _ => parts.push(Part::Text(text.to_string())),
             }
         }
-        let known = parts.iter().any(|part| matches!(part, Part::Field('p' | 'c')));
-        match known {
+        let has = |wanted: &[char]| {
+            parts.iter().any(|part| matches!(part, Part::Field(it) if wanted.contains(it)))
+        };
+        match has(&['p', 'c']) && has(&['m', 't', 'n']) {
             true => Ok(Prefix { parts }),
             false => Err(TraceError::Prefix { prefix: prefix.to_owned() }),
         }
@@ -79,6 +90,8 @@ impl Prefix {
                     rest = rest.strip_prefix(text.as_str())?;
                     continue;
                 }
+                Part::Optional if labeled(rest) => break,
+                Part::Optional => continue,
                 Part::Field(field) => field,
             };
             let length = match (field, self.parts.get(place + 1)) {
@@ -109,6 +122,12 @@ impl Prefix {
         let found = self.line(line).and_then(severity);
         found.is_some_and(|found| SEVERITIES.contains(&found.as_str()))
     }
+}
+
+/// True for the rest of a line that begins with a label.
+fn labeled(rest: &str) -> bool {
+    let label = rest.split_once(":  ").map(|(label, _)| label);
+    label.is_some_and(|label| SEVERITIES.contains(&label) || LABELS.contains(&label))
 }
 
 /// The length of `2026-11-24 10:00:00.123 UTC`.
@@ -174,7 +193,9 @@ pub(crate) fn read(
                     ..Open::default()
                 });
             }
-            (Some(((name, text), _)), Some(open)) => {
+            (Some(((name, text), line)), Some(open))
+                if LABELS.contains(&name) && line.session == open.session =>
+            {
                 part = match name {
                     "DETAIL" => "detail",
                     "STATEMENT" => "query",
@@ -201,7 +222,10 @@ pub(crate) fn read(
                 }
             }
             (None, _) if text.trim().is_empty() => {}
-            _ => held.damaged(&text),
+            _ => {
+                part = "other";
+                held.damaged(&text);
+            }
         }
     }
     if let Some(whole) = open {

@@ -14,7 +14,7 @@ use trace::Statement as Logged;
 use crate::class::{Class, Effect};
 use crate::phase::{Benchmark, Phase};
 use crate::request::{Expect, Request, Statement};
-use crate::step::{Action, Alternative, End, MayFail, Pace, Step, Stream, Turn};
+use crate::step::{Action, Alternative, End, Pace, SentLog, Step, Stream, Turn};
 use crate::terms::Terms;
 use crate::{Dialect, Error, pgbench, program};
 
@@ -63,17 +63,21 @@ pub fn benchmark(plan: &ReplayPlan, dialect: Dialect) -> Result<Benchmark, Error
     let clients = u32::try_from(streams.len()).unwrap_or(u32::MAX);
     let mut step = Step::new(ReplayPlan::REPLAY, clients, STATEMENT, streams);
     step.terms = ours();
-    let rounds: u64 = step.streams.iter().map(|stream| stream.turns.len() as u64).sum();
-    let known = log.summary.failed;
-    let most = known + (plan.may_fail * rounds as f64) as u64;
-    step.may_fail = Some(MayFail { rounds, known, most });
+    let statements: u64 = step.streams.iter().map(|stream| stream.turns.len() as u64).sum();
+    step.log = Some(SentLog {
+        statements,
+        bulk: log.bulk,
+        damaged: log.summary.damaged,
+        may_differ: (plan.may_fail * statements as f64) as u64,
+    });
     phases.push(Phase::Step(step));
     Ok(Benchmark {
         setup: Vec::new(),
         teardown: Vec::new(),
         tables: Vec::new(),
         phases,
-        config: pgbench::room_for(clients).into_iter().collect(),
+        // A connection that takes the place of another may come before that one is gone.
+        config: pgbench::room_for(clients.saturating_mul(2)).into_iter().collect(),
     })
 }
 
@@ -81,7 +85,7 @@ pub fn benchmark(plan: &ReplayPlan, dialect: Dialect) -> Result<Benchmark, Error
 fn streams(plan: &ReplayPlan, log: &Log, syntax: trace::Syntax) -> Vec<Stream> {
     let mut ranking = trace::Ranking::new(syntax);
     let mut sessions: HashMap<u32, Vec<(&Logged, usize)>> = HashMap::new();
-    for statement in log.statements.iter().filter(|it| !trace::moves_data(&it.text)) {
+    for statement in &log.statements {
         let form = ranking.add(statement);
         sessions.entry(statement.session).or_default().push((statement, form));
     }
@@ -100,7 +104,8 @@ fn streams(plan: &ReplayPlan, log: &Log, syntax: trace::Syntax) -> Vec<Stream> {
                 });
                 order.push(request);
                 let connects = place == 0 && !stream.turns.is_empty();
-                stream.turns.push(Turn { alternative: places[*form], connects });
+                let failed = statement.failed;
+                stream.turns.push(Turn { alternative: places[*form], connects, failed });
                 let after = statement.at_us.saturating_sub(start) as f64 / 1e6;
                 let after = (after / plan.speed.unwrap_or(1.0)).clamp(0.0, LONGEST);
                 times.push(Duration::from_secs_f64(after));
@@ -114,7 +119,7 @@ fn streams(plan: &ReplayPlan, log: &Log, syntax: trace::Syntax) -> Vec<Stream> {
         }
         stream
     });
-    connections.filter(|stream| !stream.turns.is_empty()).collect()
+    connections.collect()
 }
 
 fn plain(text: &str) -> Request {
@@ -160,7 +165,8 @@ mod tests {
 
     fn streams_of(statements: Vec<Logged>, speed: Option<f64>) -> Vec<Stream> {
         let plan = ReplayPlan { speed, ..ReplayPlan::default() };
-        let log = Log { format: trace::Format::Plain, statements, summary: Default::default() };
+        let (format, summary) = (trace::Format::Plain, Default::default());
+        let log = Log { format, statements, bulk: 0, summary };
         streams(&plan, &log, trace::Syntax::Dollars)
     }
 
@@ -170,7 +176,6 @@ mod tests {
             vec![
                 logged(1_000, 0, "SELECT 1", 10),
                 logged(1_500, 1, "UPDATE t SET a = 5", 900),
-                logged(2_000, 0, "COPY t FROM STDIN", 10),
                 logged(3_000, 0, "SELECT 2", 10),
                 logged(9_000, 2, "SELECT 1", 10),
             ],

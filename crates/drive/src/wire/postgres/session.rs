@@ -1,5 +1,6 @@
 //! One client's connection.
 
+use std::any::Any;
 use std::collections::VecDeque;
 use std::os::fd::RawFd;
 
@@ -116,6 +117,17 @@ impl PostgresSession {
 }
 
 impl Session for PostgresSession {
+    fn leave(&mut self) -> Option<Box<dyn Any + Send>> {
+        Some(Box::new(std::mem::take(&mut self.statements)))
+    }
+
+    fn inherit(&mut self, requests: Box<dyn Any + Send>) -> bool {
+        requests.downcast().is_ok_and(|statements: Box<Vec<Ready>>| {
+            self.statements = *statements;
+            true
+        })
+    }
+
     fn prepare(&mut self, request: &Request) -> Result<Handle, Error> {
         let shown: String = request.to_string().chars().take(SHOWN).collect();
         let message = match request {

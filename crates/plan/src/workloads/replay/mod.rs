@@ -2,6 +2,8 @@
 
 mod plan;
 
+use std::path::Path;
+
 use serde_json::Value;
 
 use crate::family::{Family, NamedFile, PlannedStep, Sequence, SequenceKey};
@@ -29,6 +31,9 @@ const OPTIONS: [CommandOption; 6] = [
         help: "SQL that makes the data" },
 ];
 
+/// Most connections.
+const MOST: u32 = 10_000;
+
 /// A format of logs.
 fn format() -> Kind<trace::Format> {
     string().and_then(|text| text.parse::<trace::Format>().map_err(|error| error.to_string()))
@@ -43,10 +48,10 @@ impl Keyed for ReplayPlan {
                 .means("a log of statements, relative to the plan"),
             Key::optional("digest", &mut self.digest, string()).usual("of the log when the plan is read")
                 .note("SHA-256 of the log").means("SHA-256 of the log, which must not change"),
-            Key::optional("clients", &mut self.clients, whole(1..10_001)).usual("from the log")
+            Key::optional("clients", &mut self.clients, whole(1..u64::from(MOST) + 1)).usual("from the log")
                 .note("connections").means("most sessions that were open at the same time; so many connections send the log"),
             Key::optional("format", &mut self.format, format()).shown(format_shown).usual("found by looking")
-                .means("`postgres-csv`, `postgres-json`, `postgres-stderr`, `mysql-general`, `mysql-slow` or `plain`"),
+                .means("`postgres-csv`, `postgres-json`, `postgres-stderr`, `mysql-general` or `plain`"),
             Key::optional("line_prefix", &mut self.line_prefix, string()).usual("`\"%m [%p] \"`")
                 .means("`log_line_prefix` of the server that wrote it; for `postgres-stderr`"),
             Key::optional("speed", &mut self.speed, number(1e-3..=1e6, "a number above 0"))
@@ -89,12 +94,19 @@ impl Family for ReplayPlan {
 
     fn large_file(&mut self) -> Option<(&'static str, &mut String)> {
         let unread = self.digest.is_none();
-        Some(("log", self.log.as_mut().filter(|_| unread)?))
+        let log = self.log.as_mut()?;
+        (unread || Path::new(log).is_relative()).then_some(("log", log))
     }
 
     fn look(&mut self) -> Result<Vec<(&'static str, Value)>, String> {
         let (log, digest) = self.open()?;
-        let clients = u32::try_from(log.connections().len()).unwrap_or(u32::MAX);
+        if self.digest.as_ref().is_some_and(|known| *known != digest) {
+            return Err(format!("expected a log with the SHA-256 of `digest`, found {digest}"));
+        }
+        let clients = log.connections().len();
+        let clients = u32::try_from(clients).ok().filter(|it| *it <= MOST).ok_or_else(|| {
+            format!("{clients} sessions are open at the same time, expected {MOST} at most; cut it")
+        })?;
         let found = vec![
             ("digest", Value::from(&*digest)),
             ("clients", Value::from(clients)),
@@ -144,7 +156,6 @@ impl Family for ReplayPlan {
 #[cfg(test)]
 mod tests {
     use std::fs;
-    use std::path::Path;
 
     use super::*;
     use crate::{Plan, PlanError, WorkloadPlan};

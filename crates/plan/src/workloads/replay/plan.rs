@@ -1,5 +1,6 @@
 //! The contents of `[workload.replay]`.
 
+use std::collections::{BTreeSet, HashMap};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::ops::ControlFlow;
@@ -10,6 +11,8 @@ use trace::{Format, Options, Statement, Summary};
 
 /// Bytes of a log that are looked at to find its format.
 const START: usize = 1 << 16;
+/// If a larger share of a log's records can't be read, it is not sent.
+const MAY_BE_DAMAGED: f64 = 0.01;
 /// Largest number of statements that are kept in memory and sent again.
 const MOST_STATEMENTS: usize = 20_000_000;
 
@@ -64,8 +67,10 @@ impl Default for ReplayPlan {
 pub struct Log {
     /// Its format.
     pub format: Format,
-    /// Its statements, as the server logged them.
+    /// Its statements, as the server logged them, without those that move data in bulk.
     pub statements: Vec<Statement>,
+    /// How many of these there were.
+    pub bulk: u64,
     /// What else it had in it.
     pub summary: Summary,
 }
@@ -116,10 +121,14 @@ impl ReplayPlan {
             let known = Format::ALL.map(|format| format.to_string()).join(", ");
             format!("{path} has no format that is known by looking; give `format`, one of {known}")
         })?;
-        let mut statements = Vec::new();
+        let (mut statements, mut bulk) = (Vec::new(), 0);
+        let syntax = format.syntax().unwrap_or(trace::Syntax::Dollars);
         let options = Options { line_prefix: self.line_prefix.clone() };
         let summary = trace::read(format, &options, &mut log, &mut |statement| {
-            statements.push(statement);
+            match trace::moves_data(&statement.text, syntax) {
+                true => bulk += 1,
+                false => statements.push(statement),
+            }
             match statements.len() <= MOST_STATEMENTS {
                 true => ControlFlow::Continue(()),
                 false => ControlFlow::Break(()),
@@ -127,7 +136,17 @@ impl ReplayPlan {
         });
         let summary = summary.map_err(|error| format!("{path}: {error}"))?;
         if statements.is_empty() {
-            return Err(format!("{path} has no statements; was `log_statement` set to `all`?"));
+            return Err(format!(
+                "{path} has no statements to send; see docs/replay.md for settings"
+            ));
+        }
+        if summary.damaged as f64 > MAY_BE_DAMAGED * summary.records as f64 {
+            let (number, text) = summary.first_damaged.unwrap_or_default();
+            return Err(format!(
+                "{path}: {} of {} records can't be read, the first of them record {number} (`{text}`); \
+                 was it written with `log_line_prefix`, or in another language?",
+                summary.damaged, summary.records
+            ));
         }
         if statements.len() > MOST_STATEMENTS {
             return Err(format!("{path} has more than {MOST_STATEMENTS} statements; cut it"));
@@ -135,7 +154,7 @@ impl ReplayPlan {
         io::copy(&mut log, &mut io::sink()).map_err(failed)?;
         let digest = log.into_inner().hash.finalize();
         let digest = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-        Ok((Log { format, statements, summary }, digest))
+        Ok((Log { format, statements, bulk, summary }, digest))
     }
 }
 
@@ -158,7 +177,7 @@ impl Log {
     /// session goes to the connection that has been free for the shortest time.
     pub fn connections(&self) -> Vec<Vec<u32>> {
         let mut sessions: Vec<(u32, i64, i64)> = Vec::new();
-        let mut places = std::collections::HashMap::new();
+        let mut places = HashMap::new();
         for statement in &self.statements {
             let end = statement.at_us.saturating_add_unsigned(statement.took_us.unwrap_or(0));
             let place = *places.entry(statement.session).or_insert(sessions.len());
@@ -170,17 +189,24 @@ impl Log {
             }
         }
         sessions.sort_by_key(|(session, first, _)| (*first, *session));
-        let mut connections: Vec<(i64, Vec<u32>)> = Vec::new();
+        let mut connections: Vec<Vec<u32>> = Vec::new();
+        // Until when each connection is in use.
+        let mut used: BTreeSet<(i64, usize)> = BTreeSet::new();
         for (session, first, last) in sessions {
-            let free = connections.iter_mut().filter(|(until, _)| *until < first);
-            match free.max_by_key(|(until, _)| *until) {
-                Some(connection) => {
-                    connection.0 = last;
-                    connection.1.push(session);
+            let free = used.range(..(first, 0)).next_back().copied();
+            let place = match free {
+                Some(free) => {
+                    used.remove(&free);
+                    free.1
                 }
-                None => connections.push((last, vec![session])),
-            }
+                None => {
+                    connections.push(Vec::new());
+                    connections.len() - 1
+                }
+            };
+            connections[place].push(session);
+            used.insert((last, place));
         }
-        connections.into_iter().map(|(_, sessions)| sessions).collect()
+        connections
     }
 }
