@@ -15,7 +15,7 @@ pub(crate) fn read(
     event: fn(&str) -> Option<(String, Event)>,
 ) -> Result<(), TraceError> {
     let mut line = Vec::new();
-    while next(log, &mut line)? {
+    while next(log, &mut line)?.is_some() {
         let text = String::from_utf8_lossy(&line);
         if text.trim().is_empty() {
             continue;
@@ -32,26 +32,28 @@ pub(crate) fn read(
     Ok(())
 }
 
-/// Reads the next line, without its end; false at the end of the log.
-pub(crate) fn next(log: &mut dyn BufRead, line: &mut Vec<u8>) -> Result<bool, TraceError> {
+/// Reads the next line, without its end; `None` at the end of the log. False for a line that the
+/// log ends in, and for one that is too long: it is not whole.
+pub(crate) fn next(log: &mut dyn BufRead, line: &mut Vec<u8>) -> Result<Option<bool>, TraceError> {
     line.clear();
-    let mut any = false;
+    let (mut any, mut whole) = (false, true);
     loop {
         let part = log.fill_buf()?;
         if part.is_empty() {
-            return Ok(any);
+            return Ok(any.then_some(false));
         }
         any = true;
         let end = part.iter().position(|byte| *byte == b'\n');
         let length = end.map_or(part.len(), |end| end + 1);
         let room = LONGEST.saturating_sub(line.len());
         line.extend_from_slice(&part[..length.min(room)]);
+        whole &= length <= room;
         log.consume(length);
         if end.is_some() {
             while line.last().is_some_and(|byte| matches!(byte, b'\n' | b'\r')) {
                 line.pop();
             }
-            return Ok(true);
+            return Ok(Some(whole));
         }
     }
 }

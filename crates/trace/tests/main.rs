@@ -76,6 +76,16 @@ fn general_logs_of_three_servers() {
     assert_eq!(found[1].at_us - found[0].at_us, 143);
 }
 
+/// The old form has no time in lines of the same second. The servers were restarted in between.
+#[test]
+fn general_logs_of_old_servers() {
+    // MariaDB also logs statements with mistakes in their syntax.
+    for (name, statements) in [("mysql-5.6.log", 30), ("mariadb-10.1.log", 31)] {
+        let (found, summary) = detected(name);
+        assert_eq!((found.len(), summary.sessions, summary.damaged), (statements, 3, 0), "{name}");
+    }
+}
+
 #[test]
 fn another_server_in_the_same_file_is_refused() {
     let both = fixture("mysql-5.7.log") + &fixture("mariadb-11.4.log");
@@ -207,6 +217,35 @@ fn statements_are_ranked_by_their_forms() {
     let order = ranking.order();
     let cost = |place: usize| ranking.forms()[place].took_us;
     assert!(order.windows(2).all(|two| cost(two[0]) >= cost(two[1])));
+}
+
+/// A general log that ends in a line has no part of a statement, which may be another one.
+#[test]
+fn a_part_of_a_line_is_no_statement() {
+    let log = "2026-11-28T21:15:59.1Z\t    0 Execute\tCREATE TABLE own (a int)\n\
+               2026-11-28T21:15:59.2Z\t    7 Query\tSELECT 1\n\
+               2026-11-28T21:15:59.3Z\t    7 Query\tDELETE FROM t";
+    let (found, summary) = read(Format::MysqlGeneral, log.as_bytes()).unwrap();
+    assert_eq!(found.iter().map(|it| it.text.as_str()).collect::<Vec<_>>(), ["SELECT 1"]);
+    assert_eq!((summary.records, summary.damaged), (3, 1), "{summary:?}");
+    let log = "2026-11-28 20:08:46.294 UTC [7] LOG:  statement: SELECT 1\n\
+               2026-11-28 20:08:46.295 UTC [7] LOG:  statement: DELETE FROM t";
+    let (found, summary) = read(Format::PostgresStderr, log.as_bytes()).unwrap();
+    assert_eq!((found.len(), summary.damaged), (1, 1), "{summary:?}");
+}
+
+/// As PostgreSQL 15 logs a division by zero in a parallel query.
+#[test]
+fn a_helper_of_a_query_sends_nothing() {
+    let log = "2026-11-28 20:46:56.523 UTC,,,31307,,6b0b3dc0.7a4b,1,,2026-11-28 20:46:56 UTC,4/3,0,\
+               ERROR,22012,\"division by zero\",,,,,,\"SELECT count(1/(g-100000)) FROM big;\",,,\
+               \"psql\",\"parallel worker\",31305,3018565191328448719\n\
+               2026-11-28 20:46:56.526 UTC,\"shop\",\"postgres\",31305,\"[local]\",6b0b3dc0.7a49,26,\
+               \"SELECT\",2026-11-28 20:46:56 UTC,3/25,0,ERROR,22012,\"division by zero\",,,,,\
+               \"parallel worker\",\"SELECT count(1/(g-100000)) FROM big;\",,,\
+               \"psql\",\"client backend\",,3018565191328448719\n";
+    let (found, summary) = read(Format::PostgresCsv, log.as_bytes()).unwrap();
+    assert_eq!((found.len(), summary.sessions, summary.failed), (1, 1, 1), "{found:?}");
 }
 
 fn any_format() -> impl Strategy<Value = Format> {

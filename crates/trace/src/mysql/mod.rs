@@ -54,7 +54,7 @@ pub(crate) fn read(log: &mut dyn BufRead, held: &mut Held<'_>) -> Result<(), Tra
     let mut line = Vec::new();
     let (mut at_us, mut server) = (0, None);
     let mut open: Option<(String, String, String)> = None;
-    while lines::next(log, &mut line)? {
+    while let Some(whole) = lines::next(log, &mut line)? {
         let text = String::from_utf8_lossy(&line);
         if let Some(found) = version(&text) {
             let known = server.get_or_insert_with(|| found.to_owned());
@@ -96,6 +96,10 @@ pub(crate) fn read(log: &mut dyn BufRead, held: &mut Held<'_>) -> Result<(), Tra
                 None => held.damaged(&text),
             },
         }
+        // A part of a statement may be another one: `DELETE FROM t`.
+        if !whole && open.take().is_some() {
+            held.damaged(&text);
+        }
     }
     take(open, at_us, held);
     Ok(())
@@ -106,6 +110,8 @@ fn take(record: Option<(String, String, String)>, at_us: i64, held: &mut Held<'_
     let Some((session, command, argument)) = record else { return true };
     let event = match command.as_str() {
         command if ENDS.contains(&command) => Event::Ended,
+        // The server itself, when it starts.
+        _ if session == "0" => Event::Other,
         command if STATEMENTS.contains(&command) && is_sent(&argument) => {
             let named = String::new();
             Event::Statement { at_us, named, text: argument, took_us: None, failed: false }

@@ -15,12 +15,20 @@ pub(crate) struct Record<'r> {
     pub(crate) detail: &'r str,
     /// The statement that it is about.
     pub(crate) query: &'r str,
+    /// True for a process without a client, which sends no statements.
+    pub(crate) own: bool,
 }
+
+/// The kind of process that helps another with its statement, and logs that one's errors again.
+pub(crate) const HELPER: &str = "parallel worker";
 
 impl Record<'_> {
     /// What it says of its session.
     pub(crate) fn event(&self) -> Event {
         match self.severity {
+            _ if self.own => Event::Other,
+            // What a helper says when its leader's statement fails.
+            "FATAL" if self.message.starts_with("terminating background worker") => Event::Other,
             "ERROR" | "FATAL" | "PANIC" if !self.query.is_empty() => {
                 Event::Failed { at_us: self.at_us, named: self.query.to_owned() }
             }
@@ -35,7 +43,7 @@ impl Record<'_> {
             let Some(us) = stamps::millis(time) else { return Event::Other };
             return match (rest.trim_start(), self.statement(rest.trim_start())) {
                 ("", _) => Event::Took(us),
-                (_, Some((_, text))) if parameters::are_missing(&text) => Event::Damaged(text),
+                (rest, Some((_, text))) if is_incomplete(rest, &text) => Event::Damaged(text),
                 // It was logged at its end.
                 (_, Some((named, text))) => {
                     let at_us = self.at_us.saturating_sub_unsigned(us);
@@ -49,7 +57,7 @@ impl Record<'_> {
             return Event::Ended;
         }
         match self.statement(message) {
-            Some((_, text)) if parameters::are_missing(&text) => Event::Damaged(text),
+            Some((_, text)) if is_incomplete(message, &text) => Event::Damaged(text),
             Some((named, text)) => {
                 Event::Statement { at_us: self.at_us, named, text, took_us: None, failed: false }
             }
@@ -72,6 +80,11 @@ impl Record<'_> {
     }
 }
 
+/// True if values of parameters are missing. `statement: PREPARE …` has none, and is whole.
+fn is_incomplete(message: &str, text: &str) -> bool {
+    message.starts_with("execute ") && parameters::are_missing(text)
+}
+
 /// The keys of a record of `jsonlog` that matter.
 #[derive(Debug, Deserialize)]
 struct Json {
@@ -84,6 +97,8 @@ struct Json {
     detail: String,
     #[serde(default)]
     statement: String,
+    #[serde(default)]
+    backend_type: String,
 }
 
 /// The session and the event of a line of `jsonlog`.
@@ -95,6 +110,7 @@ pub(crate) fn json(line: &str) -> Option<(String, Event)> {
         message: &json.message,
         detail: &json.detail,
         query: &json.statement,
+        own: json.backend_type == HELPER,
     };
     let event = record.event();
     Some((json.session_id, event))
@@ -111,7 +127,7 @@ mod tests {
 
     fn of(message: &str) -> Event {
         let detail = "parameters: $1 = '5', $2 = NULL";
-        Record { at_us: 9_000_000, severity: "LOG", message, detail, query: "" }.event()
+        Record { at_us: 9_000_000, severity: "LOG", message, detail, ..Record::default() }.event()
     }
 
     #[test]
@@ -139,6 +155,14 @@ mod tests {
         ] {
             assert_eq!(of(other), Event::Other, "{other}");
         }
+        let prepare = "PREPARE p AS SELECT $1";
+        let message = format!("statement: {prepare}");
+        assert_eq!(of(&message), statement(9_000_000, prepare, prepare, None));
+        let message = format!("duration: 1.000 ms  {message}");
+        assert_eq!(of(&message), statement(8_999_000, prepare, prepare, Some(1_000)));
+        let helper =
+            Record { severity: "ERROR", query: "SELECT 1", own: true, ..Record::default() };
+        assert_eq!(helper.event(), Event::Other);
         assert_eq!(of("execute P: SELECT $3"), Event::Damaged("SELECT $3".to_owned()));
     }
 }

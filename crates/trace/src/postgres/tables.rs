@@ -4,7 +4,7 @@ use std::io::BufRead;
 
 use csv::{ByteRecord, ReaderBuilder};
 
-use super::record::Record;
+use super::record::{HELPER, Record};
 use crate::error::TraceError;
 use crate::held::Held;
 use crate::stamps;
@@ -16,6 +16,8 @@ const SEVERITY: usize = 11;
 const MESSAGE: usize = 13;
 const DETAIL: usize = 14;
 const QUERY: usize = 19;
+/// From PostgreSQL 13 on.
+const BACKEND: usize = 23;
 /// Their number up to PostgreSQL 8.4; later versions add some.
 const FEWEST: usize = 22;
 
@@ -61,6 +63,7 @@ fn take(record: &ByteRecord, held: &mut Held<'_>) -> bool {
                 message: &message,
                 detail: &detail,
                 query: &query,
+                own: record.get(BACKEND) == Some(HELPER.as_bytes()),
             };
             held.take(&session, record.event())
         }

@@ -159,7 +159,8 @@ struct Open {
 impl Open {
     fn event(&self) -> Event {
         let Open { at_us, severity, message, detail, query, .. } = self;
-        Record { at_us: *at_us, severity, message, detail, query }.event()
+        // A line does not say what kind of process wrote it.
+        Record { at_us: *at_us, severity, message, detail, query, own: false }.event()
     }
 }
 
@@ -173,7 +174,7 @@ pub(crate) fn read(
     let mut open: Option<Open> = None;
     // The part of the record that the next line goes on with.
     let mut part = "";
-    while lines::next(log, &mut line)? {
+    while let Some(whole) = lines::next(log, &mut line)? {
         let text = String::from_utf8_lossy(&line);
         let found = prefix.line(&text);
         let found = found.and_then(|line| Some((line.rest.split_once(":  ")?, line)));
@@ -226,6 +227,9 @@ pub(crate) fn read(
                 part = "other";
                 held.damaged(&text);
             }
+        }
+        if !whole && open.take().is_some() {
+            held.damaged(&text);
         }
     }
     if let Some(whole) = open {
