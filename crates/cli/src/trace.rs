@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::fs::File;
-use std::io::{BufRead, BufReader, BufWriter, Write};
+use std::io::{BufReader, BufWriter, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -38,7 +38,8 @@ pub struct TraceArgs {
     /// found by looking]
     #[arg(long = "log-format", value_name = "FORMAT")]
     format: Option<Format>,
-    /// log_line_prefix of the server that wrote it, if it is text [default: %m [%p] ]
+    /// log_line_prefix of the server that wrote it, if it is text [default:
+    /// PostgreSQL's, %m [%p] , or Debian's]
     #[arg(long, value_name = "PREFIX")]
     line_prefix: Option<String>,
     /// How its statements are divided into tokens, if it is plain: dollars (as PostgreSQL does) or
@@ -51,8 +52,8 @@ pub struct TraceArgs {
     /// Only so much time from there on, such as 10m
     #[arg(long, value_name = "TIME", value_parser = plan::parse_duration)]
     take: Option<Duration>,
-    /// Replace every value by another of the same type and length. The same value becomes the same
-    /// one, as the content of this file decides; keep it secret
+    /// Replace values by others of the same length, letters by letters and digits by digits. The
+    /// content of this file decides by which; keep it secret
     #[arg(long, value_name = "FILE", requires = "output")]
     key_file: Option<PathBuf>,
     /// Write the statements to this file in the plain format; - for standard output
@@ -104,12 +105,8 @@ struct FoundForm {
 pub fn run(args: &TraceArgs) -> anyhow::Result<()> {
     let key = args.key_file.as_deref().map(key).transpose()?;
     let mut log = open(&args.log)?;
-    let start = String::from_utf8_lossy(log.fill_buf()?).into_owned();
-    let Some(format) = args.format.or_else(|| trace::detect(&start)) else {
-        let known = Format::ALL.map(|format| format.to_string()).join(", ");
-        let log = args.log.display();
-        return refuse(format!("{log}: no known format; give --log-format, one of {known}"));
-    };
+    let unread = |it| WrongRequest(format!("{}: {it}", args.log.display()));
+    let format = trace::format_of(args.format, &mut log).map_err(unread)?;
     let known = format.syntax().or(args.syntax);
     if known.is_none() && key.is_some() {
         // Read by the wrong rules, a value may look like a name, which stays.
@@ -128,8 +125,12 @@ pub fn run(args: &TraceArgs) -> anyhow::Result<()> {
         if !within(args, start, &statement) {
             return ControlFlow::Continue(());
         }
-        ranking.add(&statement);
-        part.add(&statement, syntax);
+        part.add(&statement);
+        // A replay leaves them out, and names the forms of the others.
+        match trace::moves_data(&statement.text, syntax) {
+            true => part.bulk += 1,
+            false => drop(ranking.add(&statement)),
+        }
         let Some(output) = &mut output else { return ControlFlow::Continue(()) };
         if let Some(anonymizer) = &anonymizer {
             statement.text = anonymizer.statement(&statement.text, syntax);
@@ -142,7 +143,7 @@ pub fn run(args: &TraceArgs) -> anyhow::Result<()> {
             }
         }
     });
-    let summary = summary.map_err(|it| WrongRequest(format!("{}: {it}", args.log.display())))?;
+    let summary = summary.map_err(unread)?;
     if let Some(error) = failed {
         return Err(error).context("could not write the statements");
     }
@@ -232,16 +233,19 @@ struct Part {
     sessions: HashSet<u32>,
     /// Times of the first statement and the last, in microseconds.
     times: Option<(i64, i64)>,
+    statements: u64,
+    failed: u64,
     bulk: u64,
 }
 
 impl Part {
-    fn add(&mut self, statement: &Statement, syntax: Syntax) {
+    fn add(&mut self, statement: &Statement) {
         let at = statement.at_us;
         let (first, last) = self.times.unwrap_or((at, at));
         self.times = Some((first.min(at), last.max(at)));
         self.sessions.insert(statement.session);
-        self.bulk += u64::from(trace::moves_data(&statement.text, syntax));
+        self.statements += 1;
+        self.failed += u64::from(statement.failed);
     }
 }
 
@@ -259,9 +263,9 @@ fn found(format: Format, summary: &Summary, ranking: &Ranking, part: &Part) -> F
     };
     Found {
         format,
-        statements: ranking.forms().iter().map(|form| form.statements).sum(),
+        statements: part.statements,
         sessions: part.sessions.len(),
-        failed: ranking.forms().iter().map(|form| form.failed).sum(),
+        failed: part.failed,
         records: summary.records,
         damaged: summary.damaged,
         seconds: last.saturating_sub(first) as f64 / 1e6,

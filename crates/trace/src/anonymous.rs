@@ -4,8 +4,9 @@ use sha2::{Digest, Sha256};
 
 use crate::tokens::{Kind, Syntax, tokens};
 
-/// Replaces constants by others of the same type and length, which depend on a key. Equal ones stay
-/// equal, so how often each occurs is kept; without the key, nobody can check a guess.
+/// Replaces constants by others of the same length, which depend on a key: letters by letters,
+/// digits by digits. The same text becomes the same other text; without the key, nobody can check a
+/// guess.
 #[derive(Debug, Clone)]
 pub struct Anonymizer {
     key: Vec<u8>,

@@ -1,5 +1,8 @@
 //! Which format a log has.
 
+use std::io::BufRead;
+
+use crate::error::TraceError;
 use crate::format::Format;
 use crate::postgres::{record, tables, text};
 use crate::{mysql, plain};
@@ -21,4 +24,15 @@ pub fn detect(start: &str) -> Option<Format> {
     }
     let prefix = text::Prefix::new(text::PREFIX).ok()?;
     start.lines().any(|line| prefix.is_one(line)).then_some(Format::PostgresStderr)
+}
+
+/// The given format, or the one that a log has, from what its reader holds at the beginning: give
+/// it room for several records.
+///
+/// # Errors
+/// The log can't be read, or no format is given or found.
+pub fn format_of(given: Option<Format>, log: &mut dyn BufRead) -> Result<Format, TraceError> {
+    let start = String::from_utf8_lossy(log.fill_buf()?);
+    let known = || Format::ALL.map(|format| format.to_string()).join(", ");
+    given.or_else(|| detect(&start)).ok_or_else(|| TraceError::Undetected { known: known() })
 }

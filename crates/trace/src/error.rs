@@ -10,6 +10,12 @@ pub enum TraceError {
     /// Reading failed.
     #[error("cannot read the log: {0}")]
     Io(#[from] io::Error),
+    /// It looks like no format.
+    #[error("the log has no format that is known by looking; name one of {known}")]
+    Undetected {
+        /// The formats there are.
+        known: String,
+    },
     /// Nothing in it looks like this format.
     #[error("expected records of a log in the format {format}, found none; give another format")]
     NoRecords {

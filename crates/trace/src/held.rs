@@ -19,8 +19,9 @@ pub(crate) enum Event {
     Statement { at_us: i64, named: String, text: String, took_us: Option<u64>, failed: bool },
     /// How long the session's latest statement took.
     Took(u64),
-    /// A statement that failed: the latest, or one that was not logged before.
-    Failed { at_us: i64, named: String },
+    /// A statement that failed: the latest, or one that was not logged before. `whole`: its name
+    /// has all that a client would send.
+    Failed { at_us: i64, named: String, whole: bool },
     /// The session is over.
     Ended,
     /// A statement that is not known as a whole.
@@ -76,7 +77,7 @@ impl<'e> Held<'e> {
                     latest.took_us.get_or_insert(us);
                 }
             }
-            Event::Failed { at_us, named } => {
+            Event::Failed { at_us, named, whole } => {
                 let latest = self.open.get_mut(session).and_then(|open| open.latest.as_mut());
                 // One that took its time has ended, so this is another with the same text.
                 let open = |it: &Statement| !it.failed && it.took_us.is_none();
@@ -85,11 +86,7 @@ impl<'e> Held<'e> {
                         latest.failed = true;
                         self.summary.other += 1;
                     }
-                    // PostgreSQL doesn't log its values.
-                    None if named.contains("$1") => {
-                        self.summary.records -= 1;
-                        self.damaged(&named);
-                    }
+                    None if !whole => self.damage(&named),
                     None => {
                         let text = named.clone();
                         let failed =
@@ -104,10 +101,7 @@ impl<'e> Held<'e> {
                     self.emit(latest);
                 }
             }
-            Event::Damaged(text) => {
-                self.summary.records -= 1;
-                self.damaged(&text);
-            }
+            Event::Damaged(text) => self.damage(&text),
             Event::Other => self.summary.other += 1,
         }
         !self.stopped
@@ -125,6 +119,11 @@ impl<'e> Held<'e> {
     /// Counts a record that can't be read.
     pub(crate) fn damaged(&mut self, record: &str) {
         self.summary.records += 1;
+        self.damage(record);
+    }
+
+    /// The same, once the record is counted.
+    fn damage(&mut self, record: &str) {
         self.summary.damaged += 1;
         let number = self.summary.records;
         let shown = || record.chars().take(SHOWN).filter(|it| !it.is_control()).collect();

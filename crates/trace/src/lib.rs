@@ -37,7 +37,7 @@ use std::io::BufRead;
 use std::ops::ControlFlow;
 
 pub use anonymous::Anonymizer;
-pub use detect::detect;
+pub use detect::{detect, format_of};
 pub use error::TraceError;
 pub use format::{Format, UnknownFormat};
 pub use normal::normal_form;

@@ -22,6 +22,7 @@ mod error;
 pub mod insert;
 pub mod kinds;
 pub mod kv;
+mod own_data;
 pub mod pgbench;
 mod phase;
 pub mod program;

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
-use workload::Class;
+use workload::{Class, Step};
 
 use super::histogram::{empty, encoded};
 use super::tally::Tally;
@@ -133,6 +133,24 @@ pub struct Failure {
 }
 
 impl Outcome {
+    /// The last error that no retry cured.
+    pub(crate) fn last_failure(&self) -> Option<&Failure> {
+        self.failures.iter().rev().find(|failure| !failure.retried)
+    }
+
+    /// What went otherwise than when the log that the step sends again was written, if anything.
+    pub fn unlike_log(&self, step: &Step) -> Option<String> {
+        let statements = step.log?.statements;
+        let ClassOutcome { differ, failed, .. } = self.class(&step.counted)?;
+        let last = |last: &Failure| format!(", the last with: {}", last.message);
+        let last = self.last_failure().map_or(String::new(), last);
+        (*differ > 0).then(|| {
+            format!(
+                "{differ} of {statements} statements failed that had not in the log, or the other way round; {failed} failed{last}"
+            )
+        })
+    }
+
     /// An outcome without any figure.
     pub(crate) fn empty(target: &str) -> Outcome {
         Outcome {

@@ -317,22 +317,19 @@ impl Clients {
     /// An error if every transaction failed: their rate is then not a result.
     fn all_failed(outcome: &Outcome, counted: &Class) -> Option<String> {
         let class = outcome.class(counted)?;
-        let failure = outcome.failures.iter().rev().find(|failure| !failure.retried)?;
+        let failure = outcome.last_failure()?;
         (class.operations == 0).then(|| {
             format!("all {} transactions failed, the last with: {}", class.failed, failure.message)
         })
     }
 
-    /// An error if too many statements of a log failed that had not, or the other way round.
+    /// An error if too much of a log went otherwise than when it was written.
     fn too_different(outcome: &Outcome, step: &Step) -> Option<String> {
-        let log = step.log?;
-        let class = outcome.class(&step.counted)?;
-        let last = outcome.failures.iter().rev().find(|failure| !failure.retried);
-        let last = last.map_or(String::new(), |last| format!(", the last with: {}", last.message));
-        (class.differ > log.may_differ).then(|| {
+        let differ = outcome.class(&step.counted)?.differ;
+        let said = outcome.unlike_log(step)?;
+        (differ > step.log?.may_differ).then(|| {
             format!(
-                "{} of {} statements failed that had not in the log, or the other way round; {} failed{last}; are the data those that the log was written with? `may_fail` in the plan allows more",
-                class.differ, log.statements, class.failed
+                "{said}; are the data those that the log was written with? `may_fail` in the plan allows more"
             )
         })
     }

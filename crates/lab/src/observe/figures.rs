@@ -133,19 +133,9 @@ fn failures(record: &mut StepRecord, step: &Step, outcome: &Outcome) {
 
 /// Warns if a log was not sent as it was written.
 fn warn_of_log(record: &mut StepRecord, step: &Step, outcome: &Outcome, log: SentLog) {
-    let (name, SentLog { statements, bulk, damaged, .. }) = (&step.key.name, log);
-    let class = outcome.class(&step.counted);
-    if let Some(class) = class.filter(|class| class.differ > 0) {
-        let last = outcome.failures.iter().rev().find(|failure| !failure.retried);
-        let last = last.map_or(String::new(), |last| format!(", the last with: {}", last.message));
-        let (differ, failed) = (class.differ, class.failed);
-        record.warn(
-            "statements-failed",
-            format!(
-                "{name}: {differ} of {statements} statements failed that had not in the log, or the \
-                 other way round; {failed} failed{last}"
-            ),
-        );
+    let (name, SentLog { bulk, damaged, .. }) = (&step.key.name, log);
+    if let Some(said) = outcome.unlike_log(step) {
+        record.warn("statements-failed", format!("{name}: {said}"));
     }
     if bulk + damaged > 0 {
         record.warn(

@@ -30,7 +30,9 @@ impl Record<'_> {
             // What a helper says when its leader's statement fails.
             "FATAL" if self.message.starts_with("terminating background worker") => Event::Other,
             "ERROR" | "FATAL" | "PANIC" if !self.query.is_empty() => {
-                Event::Failed { at_us: self.at_us, named: self.query.to_owned() }
+                // The values of a statement that fails are not logged with it.
+                let whole = !parameters::are_missing(self.query);
+                Event::Failed { at_us: self.at_us, named: self.query.to_owned(), whole }
             }
             "LOG" => self.logged(self.message),
             _ => Event::Other,

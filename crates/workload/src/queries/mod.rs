@@ -7,8 +7,7 @@ use crate::kinds::{Catalogue, Kind, State};
 use crate::phase::{Benchmark, Phase};
 use crate::request::{Expect, Request, Statement};
 use crate::step::{Action, Asks, Step, Stream};
-use crate::terms::Terms;
-use crate::{Dialect, Error, Sql, pgbench, program};
+use crate::{Dialect, Error, Sql, own_data, pgbench};
 
 /// With so many values, at most, the answers of a query are compared.
 const ASKED: usize = 20;
@@ -22,18 +21,9 @@ pub fn benchmark(plan: &QueriesPlan, dialect: Dialect) -> Result<Benchmark, Erro
     let sql = dialect.sql("queries")?;
     let queries = plan.queries(sql.system(), sql.syntax()).map_err(Error::Script)?;
     let setup = setup(plan, sql)?;
-    let mut phases = Vec::new();
-    let ours = || Terms { ours: true, ..Terms::default() };
-    if let Some(command) = &plan.init {
-        let mut init = program::init(command);
-        init.step.terms = ours();
-        phases.push(Phase::Program(init));
-    }
-    if plan.loads().contains(&QueriesPlan::SETUP) {
-        let mut step = Step::define(QueriesPlan::SETUP, 1, vec![setup], 1);
-        (step.operations, step.unit, step.terms) = (None, Class::DEFINE.unit, ours());
-        phases.extend([Phase::Step(step), Phase::Settle { rows: None }]);
-    }
+    let has_setup = plan.loads().contains(&QueriesPlan::SETUP);
+    let setup = has_setup.then_some((QueriesPlan::SETUP, setup));
+    let mut phases = own_data::phases(plan.init.as_deref(), setup);
     phases.extend(queries.iter().map(|query| Phase::Step(step(plan, query, sql))));
     Ok(Benchmark {
         setup: Vec::new(),

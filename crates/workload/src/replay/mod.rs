@@ -15,8 +15,7 @@ use crate::class::{Class, Effect};
 use crate::phase::{Benchmark, Phase};
 use crate::request::{Expect, Request, Statement};
 use crate::step::{Action, Alternative, End, Pace, SentLog, Step, Stream, Turn};
-use crate::terms::Terms;
-use crate::{Dialect, Error, pgbench, program};
+use crate::{Dialect, Error, own_data, pgbench};
 
 /// All statements together.
 const STATEMENT: Class = Class::new("statement", "statements", "statements", Effect::Changes);
@@ -42,27 +41,19 @@ pub fn benchmark(plan: &ReplayPlan, dialect: Dialect) -> Result<Benchmark, Error
         let text = format!("the log is {format}, but its statements would go to {system}");
         return Err(Error::Script(format!("{text}; remove the variant")));
     }
-    let ours = || Terms { ours: true, ..Terms::default() };
-    let mut phases = Vec::new();
-    if let Some(command) = &plan.init {
-        let mut init = program::init(command);
-        init.step.terms = ours();
-        phases.push(Phase::Program(init));
-    }
-    if let Some(text) = plan.setup_text.clone() {
-        let mut all = sql.messages(text).map_err(Error::Script)?;
-        all.extend(sql.analyze(&[]));
-        let mut step = Step::define(ReplayPlan::SETUP, 1, vec![all], 1);
-        (step.operations, step.unit, step.terms) = (None, Class::DEFINE.unit, ours());
-        phases.push(Phase::Step(step));
-    }
-    if !phases.is_empty() {
-        phases.push(Phase::Settle { rows: None });
-    }
+    let setup = match plan.setup_text.clone() {
+        Some(text) => {
+            let mut all = sql.messages(text).map_err(Error::Script)?;
+            all.extend(sql.analyze(&[]));
+            Some((ReplayPlan::SETUP, all))
+        }
+        None => None,
+    };
+    let mut phases = own_data::phases(plan.init.as_deref(), setup);
     let streams = streams(plan, &log, own);
     let clients = u32::try_from(streams.len()).unwrap_or(u32::MAX);
     let mut step = Step::new(ReplayPlan::REPLAY, clients, STATEMENT, streams);
-    step.terms = ours();
+    step.terms.ours = true;
     let statements: u64 = step.streams.iter().map(|stream| stream.turns.len() as u64).sum();
     step.log = Some(SentLog {
         statements,

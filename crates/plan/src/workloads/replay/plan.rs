@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufReader, Read};
 use std::ops::ControlFlow;
-use std::path::Path;
 
 use sha2::{Digest, Sha256};
 use trace::{Format, Options, Statement, Summary};
+
+use crate::workloads::program::INIT;
 
 /// Bytes of a log that are looked at to find its format.
 const START: usize = 1 << 16;
@@ -78,14 +79,12 @@ pub struct Log {
 impl ReplayPlan {
     /// The step that sends the log.
     pub const REPLAY: &'static str = "replay";
-    /// The step that runs the command `init`.
-    pub const INIT: &'static str = "init";
     /// The step that runs the statements of `setup_file`.
     pub const SETUP: &'static str = "setup";
 
     /// The steps that make the data, in their order.
     pub fn loads(&self) -> Vec<&'static str> {
-        let init = self.init.iter().map(|_| Self::INIT);
+        let init = self.init.iter().map(|_| INIT);
         init.chain(self.setup_text.iter().map(|_| Self::SETUP)).collect()
     }
 
@@ -110,17 +109,14 @@ impl ReplayPlan {
     pub(super) fn open(&self) -> Result<(Log, String), String> {
         let path = self.log.as_deref().ok_or("no log")?;
         let failed = |error: io::Error| format!("cannot read {path}: {error}");
-        let file = File::open(Path::new(path)).map_err(failed)?;
+        let file = File::open(path).map_err(failed)?;
         if !file.metadata().map_err(failed)?.is_file() {
             return Err(format!("{path} is not a file"));
         }
         let hashing = Hashing { file, hash: Sha256::new() };
         let mut log = BufReader::with_capacity(START, hashing);
-        let start = String::from_utf8_lossy(log.fill_buf().map_err(failed)?).into_owned();
-        let format = self.format.or_else(|| trace::detect(&start)).ok_or_else(|| {
-            let known = Format::ALL.map(|format| format.to_string()).join(", ");
-            format!("{path} has no format that is known by looking; give `format`, one of {known}")
-        })?;
+        let unread = |error: trace::TraceError| format!("{path}: {error}");
+        let format = trace::format_of(self.format, &mut log).map_err(unread)?;
         let (mut statements, mut bulk) = (Vec::new(), 0);
         let syntax = format.syntax().unwrap_or(trace::Syntax::Dollars);
         let options = Options { line_prefix: self.line_prefix.clone() };
@@ -134,7 +130,7 @@ impl ReplayPlan {
                 false => ControlFlow::Break(()),
             }
         });
-        let summary = summary.map_err(|error| format!("{path}: {error}"))?;
+        let summary = summary.map_err(unread)?;
         if statements.is_empty() {
             return Err(format!(
                 "{path} has no statements to send; see docs/replay.md for settings"
