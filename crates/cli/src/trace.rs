@@ -34,8 +34,8 @@ pub struct TraceArgs {
     /// The log
     #[arg(value_name = "LOG")]
     log: PathBuf,
-    /// Its format: postgres-csv, postgres-json, postgres-stderr, mysql-general or plain [default:
-    /// found by looking]
+    /// Its format: postgres-csv, postgres-json, postgres-stderr, mysql-general, mysql-slow or plain
+    /// [default: found by looking]
     #[arg(long = "log-format", value_name = "FORMAT")]
     format: Option<Format>,
     /// log_line_prefix of the server that wrote it, if it is text [default:

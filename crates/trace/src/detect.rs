@@ -19,6 +19,9 @@ pub fn detect(start: &str) -> Option<Format> {
     if tables::is_one(line) {
         return Some(Format::PostgresCsv);
     }
+    if start.lines().take(5).any(mysql::slow::is_one) {
+        return Some(Format::MysqlSlow);
+    }
     if start.lines().take(4).any(mysql::is_one) {
         return Some(Format::MysqlGeneral);
     }

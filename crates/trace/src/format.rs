@@ -16,6 +16,8 @@ pub enum Format {
     PostgresStderr,
     /// The general query log of MySQL or MariaDB.
     MysqlGeneral,
+    /// The slow query log of MySQL or MariaDB.
+    MysqlSlow,
     /// A JSON object per line, as [`crate::write`] writes it.
     Plain,
 }
@@ -32,11 +34,12 @@ pub struct UnknownFormat {
 
 impl Format {
     /// All formats.
-    pub const ALL: [Format; 5] = [
+    pub const ALL: [Format; 6] = [
         Format::PostgresCsv,
         Format::PostgresJson,
         Format::PostgresStderr,
         Format::MysqlGeneral,
+        Format::MysqlSlow,
         Format::Plain,
     ];
 
@@ -46,7 +49,7 @@ impl Format {
             Format::PostgresCsv | Format::PostgresJson | Format::PostgresStderr => {
                 Some(Syntax::Dollars)
             }
-            Format::MysqlGeneral => Some(Syntax::Backslashes),
+            Format::MysqlGeneral | Format::MysqlSlow => Some(Syntax::Backslashes),
             Format::Plain => None,
         }
     }
@@ -57,6 +60,7 @@ impl Format {
             Format::PostgresJson => "postgres-json",
             Format::PostgresStderr => "postgres-stderr",
             Format::MysqlGeneral => "mysql-general",
+            Format::MysqlSlow => "mysql-slow",
             Format::Plain => "plain",
         }
     }

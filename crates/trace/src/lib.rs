@@ -58,7 +58,7 @@ pub fn read(
     log: &mut dyn BufRead,
     each: &mut dyn FnMut(Statement) -> ControlFlow<()>,
 ) -> Result<Summary, TraceError> {
-    let mut held = held::Held::new(each, format == Format::Plain);
+    let mut held = held::Held::new(each, matches!(format, Format::MysqlSlow | Format::Plain));
     match format {
         Format::PostgresCsv => postgres::tables::read(log, &mut held)?,
         Format::PostgresJson => lines::read(log, &mut held, postgres::record::json)?,
@@ -67,6 +67,7 @@ pub fn read(
             postgres::text::read(log, &mut held, &postgres::text::Prefix::new(prefix)?)?;
         }
         Format::MysqlGeneral => mysql::read(log, &mut held)?,
+        Format::MysqlSlow => mysql::slow::read(log, &mut held)?,
         Format::Plain => lines::read(log, &mut held, plain::statement)?,
     }
     held.finish(format)

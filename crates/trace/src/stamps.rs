@@ -21,7 +21,9 @@ pub(crate) fn micros(text: &str) -> Option<i64> {
 pub(crate) fn short_micros(text: &str) -> Option<i64> {
     let (date, time) = text.trim().split_once(' ')?;
     let (date, time) = (date.trim(), time.trim());
-    let stamp = format!("20{date} {time:0>8}");
+    // The beginning of time, to which a session may set its clock, is `700101`.
+    let century = if date < "70" { 20 } else { 19 };
+    let stamp = format!("{century}{date} {time:0>8}");
     let parsed = NaiveDateTime::parse_from_str(&stamp, "%Y%m%d %H:%M:%S").ok()?;
     Some(parsed.and_utc().timestamp_micros())
 }
@@ -54,6 +56,7 @@ mod tests {
         assert_eq!(micros("2025-11-24 16:00:00 CET"), Some(second));
         assert_eq!(short_micros("251124 16:00:00"), Some(second));
         assert_eq!(short_micros("251124  6:00:00"), Some(second - 36_000_000_000));
+        assert_eq!(short_micros("700101  0:16:40"), Some(1_000_000_000));
         assert_eq!(epoch_micros("1764000000.5"), Some(second + 500_000));
         for wrong in ["", "2025-11-24", "2025-13-24 10:00:00", "ä".repeat(20).as_str()] {
             assert_eq!(

@@ -1,5 +1,5 @@
-//! The readers, on logs that servers wrote: PostgreSQL 15 in three formats at once, MySQL 5.7 and
-//! 8.0, MariaDB 11.4. The statements are those of psql, pgbench and PyMySQL.
+//! The readers, on logs that servers wrote: PostgreSQL 15 in three formats at once, MySQL 5.6 to
+//! 8.0, MariaDB 10.1 and 11.4. The statements are those of psql, pgbench and PyMySQL.
 
 #![allow(clippy::unwrap_used)] // a test fails by it
 
@@ -86,10 +86,77 @@ fn general_logs_of_old_servers() {
     }
 }
 
+/// The same statements on five servers. A literal looks like the beginning of a record, a session
+/// sets its clock to 1970, and a second one comes in between.
+#[test]
+fn slow_logs_of_five_servers() {
+    let texts = |found: &[Statement], session: u32| -> Vec<String> {
+        let own = found.iter().filter(|it| it.session == session);
+        // Not every server logs what it can't parse.
+        own.map(|it| it.text.clone()).filter(|text| text != "SELEC 1").collect()
+    };
+    let (first, _) = detected("mysql-8.0-slow.log");
+    let sent = texts(&first, 0);
+    assert_eq!(sent.len(), 25, "{sent:#?}");
+    for text in [
+        "SELECT name\nFROM items -- the cheapest\nWHERE price < 2.0",
+        "SELECT 'a; b\n# Time: 1\n', 'x'",
+        "SELECT ';\n# User@Host: a[a] @ b []  Id: 9\n'",
+        "SELECT name FROM items WHERE id = 2",
+        "CREATE PROCEDURE p() BEGIN SELECT 1; SELECT 2; END",
+    ] {
+        assert!(sent.iter().any(|it| it == text), "{text}: {sent:#?}");
+    }
+    for name in [
+        "mysql-5.6-slow.log",
+        "mysql-5.7-slow.log",
+        "mysql-8.0-slow.log",
+        "mariadb-10.1-slow.log",
+        "mariadb-11.4-slow.log",
+    ] {
+        let (found, summary) = detected(name);
+        assert_eq!((summary.sessions, summary.damaged), (2, 0), "{name}: {summary:?}");
+        assert_eq!(texts(&found, 0), sent, "{name}");
+        let second = ["SET NAMES utf8mb4", "SELECT COUNT(*) FROM items", "SELECT 4", "SELECT 6"];
+        assert_eq!(texts(&found, 1), second, "{name}");
+        let slept = found.iter().find(|it| it.text.starts_with("SELECT SLEEP")).unwrap();
+        assert!(slept.took_us.is_some_and(|us| us >= 10_000), "{name}: {slept:?}");
+        let times: Vec<i64> = found.iter().map(|it| it.at_us).collect();
+        let span = times.iter().max().unwrap() - times.iter().min().unwrap();
+        assert!(span < 10_000_000, "{name}: {span}");
+    }
+}
+
+/// As Percona Server writes it, and MySQL with `log_slow_extra`.
+#[test]
+fn a_slow_log_may_say_what_failed() {
+    let log = "# Time: 2026-11-28T22:41:53.357021Z\n\
+               # User@Host: shop[shop] @ localhost []  Id:     7\n\
+               # Query_time: 0.000147  Lock_time: 0.000000 Rows_sent: 0  Rows_examined: 0 \
+               Thread_id: 7 Errno: 1146 Killed: 0 Bytes_received: 0\n\
+               SET timestamp=1795905713;\nSELECT * FROM nothing;\n\
+               # User@Host: shop[shop] @ localhost []  Id:     7\n\
+               # Schema: shop  Last_errno: 0  Killed: 0\n\
+               # Query_time: 0.000147  Lock_time: 0.000000 Rows_sent: 0  Rows_examined: 0\n\
+               # Bytes_sent: 11  Tmp_tables: 0\n\
+               SET insert_id=3,timestamp=1795905713;\n# a remark\nSELECT 1;\n\
+               # Time: 2026-11-28T22:41:54.357021Z\nno record\n";
+    let (found, summary) = read(Format::MysqlSlow, log.as_bytes()).unwrap();
+    let said: Vec<_> = found.iter().map(|it| (it.text.as_str(), it.failed)).collect();
+    assert_eq!(said, [("SELECT * FROM nothing", true)], "{summary:?}");
+    let whole = log.rsplit_once("# Time").unwrap().0;
+    let (found, summary) = read(Format::MysqlSlow, whole.as_bytes()).unwrap();
+    assert_eq!((found[1].text.as_str(), found[1].failed), ("# a remark\nSELECT 1", false));
+    assert_eq!((summary.statements, summary.damaged, summary.sessions), (2, 0, 1));
+}
+
 #[test]
 fn another_server_in_the_same_file_is_refused() {
     let both = fixture("mysql-5.7.log") + &fixture("mariadb-11.4.log");
     let error = read(Format::MysqlGeneral, both.as_bytes()).unwrap_err().to_string();
+    assert!(error.contains("11.4.5-MariaDB-log (MariaDB Server), not 5.7.22-log"), "{error}");
+    let both = fixture("mysql-5.7-slow.log") + &fixture("mariadb-11.4-slow.log");
+    let error = read(Format::MysqlSlow, both.as_bytes()).unwrap_err().to_string();
     assert!(error.contains("11.4.5-MariaDB-log (MariaDB Server), not 5.7.22-log"), "{error}");
 }
 
@@ -172,8 +239,15 @@ fn a_restart_begins_new_sessions() {
 /// A cut takes nothing from what comes before it, but for what became of the latest statements.
 #[test]
 fn a_cut_log_has_the_statements_before() {
-    let names =
-        ["postgres.csv", "postgres.json", "postgres.log", "mysql-8.0.log", "mariadb-11.4.log"];
+    let names = [
+        "postgres.csv",
+        "postgres.json",
+        "postgres.log",
+        "mysql-8.0.log",
+        "mariadb-11.4.log",
+        "mysql-8.0-slow.log",
+        "mariadb-11.4-slow.log",
+    ];
     for name in names {
         let text = fixture(name);
         let format = trace::detect(&text).unwrap();
@@ -271,7 +345,7 @@ proptest! {
 
     #[test]
     fn no_damage_panics(at in 0_usize..20_000, byte in any::<u8>()) {
-        for name in ["postgres.csv", "postgres.log", "mysql-8.0.log"] {
+        for name in ["postgres.csv", "postgres.log", "mysql-8.0.log", "mariadb-11.4-slow.log"] {
             let mut bytes = fixture(name).into_bytes();
             let format = trace::detect(&String::from_utf8_lossy(&bytes)).unwrap();
             let at = at % bytes.len();

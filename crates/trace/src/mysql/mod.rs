@@ -1,4 +1,6 @@
-//! The general query log of MySQL and MariaDB.
+//! The logs of MySQL and MariaDB: the general query log, and in [`slow`] the other one.
+
+pub(crate) mod slow;
 
 use std::io::BufRead;
 
@@ -52,20 +54,12 @@ struct Begin<'l> {
 /// Reads a log.
 pub(crate) fn read(log: &mut dyn BufRead, held: &mut Held<'_>) -> Result<(), TraceError> {
     let mut line = Vec::new();
-    let (mut at_us, mut server) = (0, None);
+    let (mut at_us, mut server) = (0, Server::default());
     let mut open: Option<(String, String, String)> = None;
     while let Some(whole) = lines::next(log, &mut line)? {
         let text = String::from_utf8_lossy(&line);
         if let Some(found) = version(&text) {
-            let known = server.get_or_insert_with(|| found.to_owned());
-            if known != found {
-                let (record, expected) = (held.next(), known.clone());
-                return Err(TraceError::AnotherServer {
-                    record,
-                    expected,
-                    found: found.to_owned(),
-                });
-            }
+            server.starts(found, held)?;
             if !take(open.take(), at_us, held) {
                 return Ok(());
             }
@@ -103,6 +97,22 @@ pub(crate) fn read(log: &mut dyn BufRead, held: &mut Held<'_>) -> Result<(), Tra
     }
     take(open, at_us, held);
     Ok(())
+}
+
+/// The server that writes a log.
+#[derive(Default)]
+struct Server(Option<String>);
+
+impl Server {
+    /// A server of this version starts the log, or goes on with it.
+    fn starts(&mut self, found: &str, held: &Held<'_>) -> Result<(), TraceError> {
+        let known = self.0.get_or_insert_with(|| found.to_owned());
+        if known == found {
+            return Ok(());
+        }
+        let (record, expected) = (held.next(), known.clone());
+        Err(TraceError::AnotherServer { record, expected, found: found.to_owned() })
+    }
 }
 
 /// Takes a whole record; false if nothing more is wanted.

@@ -51,7 +51,7 @@ impl Keyed for ReplayPlan {
             Key::optional("clients", &mut self.clients, whole(1..u64::from(MOST) + 1)).usual("from the log")
                 .note("connections").means("most sessions that were open at the same time; so many connections send the log"),
             Key::optional("format", &mut self.format, format()).shown(format_shown).usual("found by looking")
-                .means("`postgres-csv`, `postgres-json`, `postgres-stderr`, `mysql-general` or `plain`"),
+                .means("`postgres-csv`, `postgres-json`, `postgres-stderr`, `mysql-general`, `mysql-slow` or `plain`"),
             Key::optional("line_prefix", &mut self.line_prefix, string()).usual("`\"%m [%p] \"`")
                 .means("`log_line_prefix` of the server that wrote it; for `postgres-stderr`"),
             Key::optional("speed", &mut self.speed, number(1e-3..=1e6, "a number above 0"))
