@@ -83,7 +83,7 @@ export type ChangeDocument = {
 };
 
 /** The outcome of comparing two exact counts. */
-export type CountVerdict = "regression" | "improvement" | "equivalent" | "same";
+export type CountVerdict = "regression" | "improvement" | "equivalent" | "same" | "inconclusive";
 
 /** All experiments, newest first. */
 export type ExperimentsDocument = {
@@ -335,17 +335,25 @@ export type PageCliff = {
   sentence: string,
 };
 
-/** The count of a variant. Instructions and calls are those of all statements. */
+/** The count of a variant. Totals and calls are those of all statements. */
 export type PageCount = {
   variant: number,
   statements: number,
   rows: number,
-  instructions: number,
+  total: number,
   repeatability: number | null,
   relative: number | null,
   verdict: CountVerdict | null,
   phases: Array<[string, number]>,
   functions: PageFunctions,
+};
+
+/** One event of a kind: what each variant has per statement. */
+export type PageCountEvent = {
+  /** Index of the kind. */
+  kind: number,
+  event: string,
+  counts: Array<PageEventOfVariant>,
 };
 
 /** The serialized form of the warnings of counts. */
@@ -366,7 +374,11 @@ export type PageCounts = {
   base: number,
   /** The noun for what is counted: statement or call. */
   noun: string,
+  /** What the kinds count. */
+  event: string,
   kinds: Array<PageKind>,
+  /** The same kinds by other events that were counted. */
+  events: Array<PageCountEvent>,
   /** Functions of all kinds: name and object. The columns of [`PageFunctions`] refer to them by
    * index. */
   functions: Array<[string, string]>,
@@ -396,6 +408,14 @@ export type PageEvent = {
   at: Value,
   kind: string,
   text: string,
+};
+
+export type PageEventOfVariant = {
+  variant: number,
+  per_statement: number,
+  repeatability: number | null,
+  relative: number | null,
+  verdict: CountVerdict | null,
 };
 
 export type PageExperiment = {

@@ -1,4 +1,4 @@
-//! `steelyard count`: exact numbers of instructions per statement.
+//! `steelyard count`: exact numbers of instructions, and of other events, per statement.
 
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -41,6 +41,10 @@ pub struct CountArgs {
     /// Largest difference that counts as small, such as 2% (instead of the plan's margin)
     #[arg(long, value_name = "PERCENT", value_parser = plan::parse_share)]
     margin: Option<f64>,
+    /// What to show phases, functions and verdicts of, such as "L1 misses" or "estimated cycles"
+    /// [default: instructions]
+    #[arg(long, value_name = "EVENT")]
+    event: Option<String>,
     /// How many functions to show in each table [default: 15]
     #[arg(long, value_name = "N")]
     functions: Option<usize>,
@@ -58,8 +62,8 @@ pub struct CountArgs {
     /// tables to standard error
     #[arg(long, value_name = "FILE")]
     chart: Option<PathBuf>,
-    /// Exit with 1 if any kind of statement takes more instructions than in the base, by more than
-    /// the margin, or if the count is unfinished
+    /// Exit with 1 if any kind of statement takes more instructions (or has more of the --event)
+    /// than in the base, by more than the margin, or if the count is unfinished
     #[arg(long)]
     gate: bool,
     /// Count only these kinds of statements (instead of the plan's)
@@ -72,6 +76,10 @@ pub struct CountArgs {
     /// Executions to count of each kind (instead of the plan's)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(6..))]
     statements: Option<u32>,
+    /// Also simulate caches and branch prediction, and count system calls; takes up to twice
+    /// as long
+    #[arg(long)]
+    caches: bool,
     /// Servers to count on at the same time [default: the number of CPUs]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     workers: Option<u32>,
@@ -88,6 +96,7 @@ pub fn run(args: &CountArgs) -> anyhow::Result<()> {
     let options = CountOptions {
         base: args.base.clone(),
         margin: args.margin,
+        event: args.event.clone(),
         functions: args.functions.unwrap_or(FUNCTIONS),
         every_kind: args.every_kind,
         brief: args.is_brief().then(columns),
@@ -186,6 +195,7 @@ impl CountArgs {
         let asked = Protocol::NAMED.iter().filter(|known| self.protocols.contains(&known.1));
         let asked: Vec<Protocol> = asked.map(|(_, protocol)| *protocol).collect();
         layer.set("--protocols", &["count", "protocols"], &(!asked.is_empty()).then_some(asked));
+        layer.set("--caches", &["count", "caches"], &self.caches.then_some(true));
         layer.set("--statements", &["count", "statements"], &self.statements);
         layer
     }

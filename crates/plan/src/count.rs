@@ -7,7 +7,7 @@ use toml::de::DeTable;
 
 use crate::beside::read_beside;
 use crate::key::{Key, Keyed, write_keys};
-use crate::kind::{Kind, choice, one_or_more, string, strings, whole};
+use crate::kind::{Kind, boolean, choice, one_or_more, string, strings, whole};
 use crate::problem::Problems;
 use crate::section::{Section, join, printable};
 
@@ -32,6 +32,8 @@ pub struct CountPlan {
     pub protocols: Vec<Protocol>,
     /// Kinds to count, by name; empty: all.
     pub kinds: Vec<String>,
+    /// Also simulates caches and branch prediction, and counts system calls.
+    pub caches: bool,
     /// Name of the file of statements, as written in the plan.
     pub file: Option<String>,
     /// Its text; its statements replace those of the workload.
@@ -45,6 +47,7 @@ impl Default for CountPlan {
             statements: None,
             protocols: vec![Protocol::Simple, Protocol::Prepared],
             kinds: Vec::new(),
+            caches: false,
             file: None,
             file_text: None,
         }
@@ -71,6 +74,8 @@ impl Keyed for CountPlan {
                 .means("how statements are sent: as text, or parsed once and then bound; not for calls"),
             Key::new("kinds", &mut self.kinds, strings()).unless(&[""; 0]).usual("all")
                 .means("which kinds, by name"),
+            Key::new("caches", &mut self.caches, boolean()).unless(&false)
+                .means("whether caches and branch prediction are simulated and system calls counted, too"),
             Key::optional("file", &mut self.file, string())
                 .note("its text follows; the file is not read again")
                 .means("a file of statements to use instead of the workload's, relative to the plan"),

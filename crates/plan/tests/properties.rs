@@ -151,15 +151,18 @@ fn count() -> impl Strategy<Value = CountPlan> {
         Just(vec![Protocol::Prepared, Protocol::Simple]),
         Just(vec![Protocol::Simple]),
     ];
-    (1u64..1 << 50, of(6u32..1000), protocols, vec("[a-z0-9-]{1,10}", 0..3), any::<bool>())
-        .prop_map(move |(rows, statements, protocols, kinds, with_own)| CountPlan {
+    let (kinds, flags) = (vec("[a-z0-9-]{1,10}", 0..3), any::<[bool; 2]>());
+    (1u64..1 << 50, of(6u32..1000), protocols, kinds, flags).prop_map(
+        move |(rows, statements, protocols, kinds, [with_own, caches])| CountPlan {
             rows,
             statements,
             protocols,
+            caches,
             kinds: if with_own { vec!["one".to_owned()] } else { kinds },
             file: with_own.then(|| "own.sql".to_owned()),
             file_text: with_own.then(|| own.to_owned()),
-        })
+        },
+    )
 }
 
 type Options =

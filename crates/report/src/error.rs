@@ -37,6 +37,17 @@ pub enum ReportError {
         "expected instruction counts in experiment {0}, found none; create them with `steelyard count`"
     )]
     NoCounts(String),
+    /// The event was not counted.
+    #[error(
+        "expected an event that was counted ({}), found `{event}`; count others with `steelyard count --caches`",
+        .known.join(", ")
+    )]
+    NotCounted {
+        /// The requested one.
+        event: String,
+        /// Those that were.
+        known: Vec<String>,
+    },
     /// `base` is not a variant.
     #[error("expected the base to be one of {}, found {asked}; name one of these", listed(.known))]
     UnknownBase {

@@ -44,7 +44,7 @@ pub use compare::{CompareOptions, Comparison, Rows, compare};
 pub use count::{
     ChangeFound, CountDocument, CountOptions, CountReport, CountedChange, CountedVariant,
     FunctionDocument, KindDocument, LEAST_DIFFERENCE, PhaseDocument, SentenceDocument, Spread,
-    WorkDocument, count,
+    WorkDocument, count, least_difference,
 };
 pub use error::ReportError;
 pub use explain::{

@@ -152,10 +152,10 @@ fn half_a_percent_is_told_from_nothing() {
         let counting = Counting::new(&["a", "b"]);
         let mut one = record("point", 0, &BASE);
         one.phases.clear();
-        one.instructions = 50_000_000;
+        one.total = 50_000_000;
         one.counts = vec![50_000_000, 50_000_150];
         counting.record(0, &one);
-        one.instructions = 50_250_000;
+        one.total = 50_250_000;
         one.counts = vec![50_250_000, (50_250_000.0 * (1.0 + repeats)) as u64];
         counting.record(1, &one);
         let report = counting.report();
@@ -170,7 +170,56 @@ fn half_a_percent_is_told_from_nothing() {
     );
     let (_, certain, text) = half(0.006);
     assert!(!certain, "no better than it repeats");
-    assert!(text.contains("  same"), "{text}");
+    // By 3.8%, which is more than the margin: nothing is known.
+    assert!(text.contains("  inconclusive") && !text.contains("  same"), "{text}");
+    assert!(text.contains("too much to say"), "{text}");
+}
+
+/// Misses of caches, which repeat less well, beside instructions.
+#[test]
+fn other_events_stand_beside_instructions() {
+    let counting = Counting::new(&["a", "b"]);
+    let slower = build(|cost| cost.4 += u64::from(cost.0 == "heap_insert") * 48);
+    counting.all(&[("insert", 100)], &[Some(BASE.to_vec()), Some(slower)]);
+    let misses = |each: u64, scatter: u64| CountRecord {
+        event: "L1 misses".to_owned(),
+        total: each * 100,
+        counts: vec![each * 100, each * 100 + scatter],
+        phases: Vec::new(),
+        functions: Vec::new(),
+        ..record("insert", 100, &BASE)
+    };
+    counting.record(0, &misses(400, 1));
+    counting.record(1, &misses(1200, 4_000));
+    let report = counting.report();
+    let json: serde_json::Value =
+        serde_json::from_str(&report.render(Format::Json).unwrap()).unwrap();
+    assert_eq!(
+        (json["event"].as_str(), json["counts"].as_array().unwrap().len()),
+        (Some("instructions"), 1)
+    );
+    assert_eq!(json["events"][0]["event"], "L1 misses");
+    let text = report.render(Format::Text).unwrap();
+    assert!(text.contains("Events per statement: simple protocol, backend"), "{text}");
+    let row = text.lines().find(|line| line.contains("L1 misses") && line.contains("400")).unwrap();
+    assert!(row.contains("1220") && row.contains("3.0500") && row.ends_with("regression"), "{row}");
+    let gated = report.regressions();
+    assert!(gated.len() == 1 && gated[0].contains("more instructions"), "{gated:?}");
+
+    let of_misses = CountOptions { event: Some("l1 MISSES".to_owned()), ..options() };
+    let report = counting.report_with(&of_misses);
+    let gated = report.regressions();
+    assert!(gated.len() == 1 && gated[0].contains("205.0% more L1 misses"), "{gated:?}");
+    let text = report.render(Format::Text).unwrap();
+    assert!(text.contains("has 205.0% more L1 misses per row of insert than a"), "{text}");
+    assert!(text.contains("L1 misses: simple protocol, backend"), "{text}");
+    let brief = CountOptions { brief: Some(100), ..options() };
+    let text = counting.report_with(&brief).render(Format::Text).unwrap();
+    assert!(text.contains("L1 misses") && text.contains("heap_insert"), "{text}");
+    let unknown = CountOptions { event: Some("page faults".to_owned()), ..options() };
+    let error =
+        report::count(&counting.store, counting.experiment, &unknown).map(|_| ()).unwrap_err();
+    assert!(error.to_string().contains("instructions, L1 misses"), "{error}");
 }
 
 #[test]
@@ -178,12 +227,12 @@ fn no_count_is_dropped_for_being_far_off() {
     let counting = Counting::new(&["a", "b"]);
     let mut one = record("point", 0, &BASE);
     one.phases.clear();
-    one.counts = vec![one.instructions; 2];
+    one.counts = vec![one.total; 2];
     counting.record(0, &one);
     // Two that agree, and three others: 0.4% more is not a difference.
-    let of = |part: f64| (one.instructions as f64 * (1.0 + part)) as u64;
+    let of = |part: f64| (one.total as f64 * (1.0 + part)) as u64;
     let counts = vec![of(0.004), of(0.004), of(0.0), of(0.008), of(-0.002)];
-    counting.record(1, &CountRecord { instructions: counts[0], counts, ..one.clone() });
+    counting.record(1, &CountRecord { total: counts[0], counts, ..one.clone() });
     let report = counting.report();
     let found = variant(&report, "point", "b");
     assert_eq!((found.certain, found.counts.len()), (Some(false), 5));
@@ -199,9 +248,9 @@ fn the_same_build_twice_is_the_same() {
     // A path that is longer by a character.
     let mut nearly = record("insert-5", 5, &BASE);
     counting.record(0, &nearly);
-    nearly.instructions += 4;
-    nearly.phases[4].instructions += 4;
-    nearly.counts = vec![nearly.instructions; 2];
+    nearly.total += 4;
+    nearly.phases[4].total += 4;
+    nearly.counts = vec![nearly.total; 2];
     counting.record(1, &nearly);
     let report = counting.report();
     for kind in &report.document.counts {

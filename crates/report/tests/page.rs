@@ -137,8 +137,7 @@ fn counts_are_on_the_page() {
         assert_eq!(kinds[0]["left_out"], 1, "a function of one instruction");
         let [base, changed] = [&kinds[0]["counts"][0], &kinds[0]["counts"][1]];
         assert_eq!((base["relative"].as_f64(), base["verdict"].as_str()), (None, None));
-        let ratio =
-            changed["instructions"].as_f64().unwrap() / base["instructions"].as_f64().unwrap();
+        let ratio = changed["total"].as_f64().unwrap() / base["total"].as_f64().unwrap();
         assert!((changed["relative"].as_f64().unwrap() - ratio).abs() < 1e-7);
         let ids = changed["functions"]["id"].as_array().unwrap();
         let name =
@@ -150,7 +149,7 @@ fn counts_are_on_the_page() {
             assert_eq!(changed["functions"][column].as_array().unwrap().len(), names.len());
         }
         let stored = lab.store.counts(latest).unwrap();
-        assert_eq!(base["phases"][0][1].as_u64(), Some(stored[0].1.phases[0].instructions));
+        assert_eq!(base["phases"][0][1].as_u64(), Some(stored[0].1.phases[0].total));
         page
     };
     // The run has no trial yet; it is a run all the same.

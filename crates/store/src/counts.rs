@@ -1,4 +1,4 @@
-//! Writing and reading exact instruction counts.
+//! Writing and reading exact counts of instructions and other events.
 
 use std::collections::HashMap;
 
@@ -12,8 +12,11 @@ use crate::records::{ExperimentId, VariantId};
 use crate::store::Store;
 use crate::write::{int, twice};
 
-/// How many instructions the statements of one kind took in a variant's server, counted at least
-/// twice.
+/// The event of a count that every kind of statement has.
+pub const INSTRUCTIONS: &str = "instructions";
+
+/// How many instructions the statements of one kind took in a variant's server, or how many of
+/// another event there were, counted at least twice.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CountRecord {
     /// Kind of statement, such as `insert-100` or a name from a file of statements.
@@ -22,40 +25,42 @@ pub struct CountRecord {
     pub protocol: String,
     /// The place that was counted: `backend`, the process that serves a connection.
     pub place: String,
+    /// What was counted in it: [`INSTRUCTIONS`], or another event such as `L1 misses`.
+    pub event: String,
     /// Number of statements counted, at least 1.
     pub statements: u64,
     /// Rows that all of them wrote or asked for; 0 if the kind has no rows.
     pub rows: u64,
-    /// Instructions of all statements in the count that `phases` and `functions` come from; one of
+    /// Events in all statements in the count that `phases` and `functions` come from; one of
     /// `counts`.
-    pub instructions: u64,
-    /// Instructions of all statements in each count, in the order in which they were made.
+    pub total: u64,
+    /// Events in all statements in each count, in the order in which they were made.
     pub counts: Vec<u64>,
-    /// Phases in order (`parse`, `analyze`, …). They add up to `instructions`. Empty if unknown.
+    /// Phases in order (`parse`, `analyze`, …). They add up to `total`. Empty if unknown.
     pub phases: Vec<CountPhase>,
     /// Every function that was executed in that count, in the order given.
     pub functions: Vec<CountFunction>,
 }
 
-/// The instructions of one phase of all statements.
+/// The events in one phase of all statements.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CountPhase {
     /// Such as `parse`; unique in the record.
     pub name: String,
-    /// Instructions of all statements in it.
-    pub instructions: u64,
+    /// Events in it, in all statements.
+    pub total: u64,
 }
 
-/// The instructions of one function in all statements.
+/// The events in one function in all statements.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CountFunction {
     /// Its name.
     pub name: String,
     /// The program or library it is in.
     pub object: String,
-    /// Instructions in the function itself.
+    /// Events in the function itself.
     pub own: u64,
-    /// Instructions in the function and everything it called.
+    /// Events in the function and everything it called.
     pub inclusive: u64,
     /// Number of calls.
     pub calls: u64,
@@ -66,7 +71,8 @@ impl Store {
     ///
     /// # Errors
     /// If it cannot be written, there is no such variant, the variant already has a count of this
-    /// kind, protocol and place, or the record contradicts itself ([`StoreError::UnfitCount`]).
+    /// kind, protocol, place and event, or the record contradicts itself
+    /// ([`StoreError::UnfitCount`]).
     /// Nothing is stored then.
     pub fn record_count(&self, variant: VariantId, record: &CountRecord) -> Result<()> {
         let unfit = |what| StoreError::UnfitCount { kind: record.kind.clone(), what };
@@ -75,8 +81,8 @@ impl Store {
             self.require(connection, "variant", variant.0)?;
             if self.wrap(is_there(connection, variant, record))? {
                 return Err(unfit(format!(
-                    "this variant already has one with protocol {} in {}",
-                    record.protocol, record.place
+                    "this variant already has one of {} with protocol {} in {}",
+                    record.event, record.protocol, record.place
                 )));
             }
             self.wrap(insert(connection, variant, record))
@@ -92,7 +98,7 @@ impl Store {
         // One snapshot for all queries, since a count may be in progress.
         let snapshot = self.wrap(self.connection.unchecked_transaction())?;
         let mut found = self.rows(
-            "SELECT c.id, c.variant_id, n.text, c.protocol, c.place, c.statements, c.row_count, c.instructions \
+            "SELECT c.id, c.variant_id, n.text, c.protocol, c.place, c.event, c.statements, c.row_count, c.total \
              FROM count c JOIN variant v ON v.id = c.variant_id JOIN name n ON n.id = c.kind_id \
              WHERE v.experiment_id = ?1 ORDER BY c.id",
             [experiment.0],
@@ -101,9 +107,10 @@ impl Store {
                     kind: row.get(2)?,
                     protocol: row.get(3)?,
                     place: row.get(4)?,
-                    statements: unsigned(row, 5)?,
-                    rows: unsigned(row, 6)?,
-                    instructions: unsigned(row, 7)?,
+                    event: row.get(5)?,
+                    statements: unsigned(row, 6)?,
+                    rows: unsigned(row, 7)?,
+                    total: unsigned(row, 8)?,
                     counts: Vec::new(),
                     phases: Vec::new(),
                     functions: Vec::new(),
@@ -161,13 +168,13 @@ impl Store {
             }
             Ok(())
         };
-        each("instructions FROM count_total", &|record, row| {
+        each("total FROM count_total", &|record, row| {
             record.counts.push(unsigned(row, 1)?);
             Ok(())
         })?;
-        each("name_id, instructions FROM count_phase", &|record, row| {
-            let instructions = unsigned(row, 2)?;
-            record.phases.push(CountPhase { name: name(row.get(1)?), instructions });
+        each("name_id, total FROM count_phase", &|record, row| {
+            let total = unsigned(row, 2)?;
+            record.phases.push(CountPhase { name: name(row.get(1)?), total });
             Ok(())
         })?;
         each("name_id, object_id, own, inclusive, calls FROM count_function", &|record, row| {
@@ -190,16 +197,16 @@ fn check(record: &CountRecord) -> std::result::Result<(), String> {
     }
     let phases = record.phases.iter().map(|phase| &phase.name);
     twice(phases).map_err(|name| format!("phase `{name}` is given twice"))?;
-    let phases = record.phases.iter().map(|phase| phase.instructions);
+    let phases = record.phases.iter().map(|phase| phase.total);
     let sum = phases.fold(0, u64::saturating_add);
-    if !record.phases.is_empty() && sum != record.instructions {
+    if !record.phases.is_empty() && sum != record.total {
         return Err(format!(
-            "its phases have {sum} instructions, expected the {} of all statements",
-            record.instructions
+            "its phases have {sum} {}, expected the {} of all statements",
+            record.event, record.total
         ));
     }
-    if !record.counts.contains(&record.instructions) {
-        return Err(format!("its {} instructions match none of its counts", record.instructions));
+    if !record.counts.contains(&record.total) {
+        return Err(format!("its {} {} match none of its counts", record.total, record.event));
     }
     let counts = record.counts.iter().copied();
     let figures = [record.statements, record.rows].into_iter().chain(counts);
@@ -218,9 +225,9 @@ fn is_there(
     connection
         .prepare_cached(
             "SELECT 1 FROM count c JOIN name n ON n.id = c.kind_id \
-             WHERE c.variant_id = ?1 AND n.text = ?2 AND c.protocol = ?3 AND c.place = ?4",
+             WHERE c.variant_id = ?1 AND n.text = ?2 AND c.protocol = ?3 AND c.place = ?4 AND c.event = ?5",
         )?
-        .exists(params![variant.0, record.kind, record.protocol, record.place])
+        .exists(params![variant.0, record.kind, record.protocol, record.place, record.event])
 }
 
 fn insert(
@@ -233,9 +240,10 @@ fn insert(
         kind,
         protocol,
         place,
+        event,
         statements,
         rows,
-        instructions,
+        total,
         counts,
         phases,
         functions,
@@ -244,30 +252,30 @@ fn insert(
     let kind = names.id(kind)?;
     let count = connection
         .prepare_cached(
-            "INSERT INTO count (variant_id, kind_id, protocol, place, statements, row_count, instructions) \
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+            "INSERT INTO count (variant_id, kind_id, protocol, place, event, statements, row_count, total) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
         )?
         .insert(params![
             variant.0,
             kind,
             protocol,
             place,
+            event,
             int(*statements),
             int(*rows),
-            int(*instructions)
+            int(*total)
         ])?;
-    let mut insert = connection.prepare_cached(
-        "INSERT INTO count_total (count_id, ordinal, instructions) VALUES (?1, ?2, ?3)",
-    )?;
+    let mut insert = connection
+        .prepare_cached("INSERT INTO count_total (count_id, ordinal, total) VALUES (?1, ?2, ?3)")?;
     for (total, ordinal) in counts.iter().zip(0i64..) {
         insert.execute(params![count, ordinal, int(*total)])?;
     }
     let mut insert = connection.prepare_cached(
-        "INSERT INTO count_phase (count_id, ordinal, name_id, instructions) VALUES (?1, ?2, ?3, ?4)",
+        "INSERT INTO count_phase (count_id, ordinal, name_id, total) VALUES (?1, ?2, ?3, ?4)",
     )?;
     for (phase, ordinal) in phases.iter().zip(0i64..) {
         let name = names.id(&phase.name)?;
-        insert.execute(params![count, ordinal, name, int(phase.instructions)])?;
+        insert.execute(params![count, ordinal, name, int(phase.total)])?;
     }
     let mut insert = connection.prepare_cached(
         "INSERT INTO count_function (count_id, ordinal, name_id, object_id, own, inclusive, calls) \

@@ -27,7 +27,7 @@ mod store;
 mod transfer;
 mod write;
 
-pub use counts::{CountFunction, CountPhase, CountRecord};
+pub use counts::{CountFunction, CountPhase, CountRecord, INSTRUCTIONS};
 pub use error::{Result, StoreError};
 pub use notes::{NOTED, Note, NoteKind};
 pub use records::{

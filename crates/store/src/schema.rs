@@ -6,7 +6,7 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 pub(crate) const APPLICATION_ID: i64 = 0x5354_4C59;
 
 /// The version of the schema, the only one that is read and written. Raise it with every change.
-pub(crate) const VERSION: u32 = 6;
+pub(crate) const VERSION: u32 = 7;
 
 /// Creates the tables in an empty database, in a single transaction. Others are left alone.
 ///

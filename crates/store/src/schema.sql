@@ -206,24 +206,25 @@ CREATE TABLE failure (
 ) STRICT;
 CREATE INDEX failure_step ON failure (step_id);
 
--- Exact numbers of instructions of statements of one kind.
+-- Exact numbers of instructions, or of another event, of statements of one kind.
 CREATE TABLE count (
     id           INTEGER PRIMARY KEY,
     variant_id   INTEGER NOT NULL REFERENCES variant (id) ON DELETE CASCADE,
     kind_id      INTEGER NOT NULL REFERENCES name (id),
     protocol     TEXT NOT NULL,
     place        TEXT NOT NULL,
+    event        TEXT NOT NULL,
     statements   INTEGER NOT NULL CHECK (statements > 0),
     row_count    INTEGER NOT NULL,
-    instructions INTEGER NOT NULL,
-    UNIQUE (variant_id, kind_id, protocol, place)
+    total        INTEGER NOT NULL,
+    UNIQUE (variant_id, kind_id, protocol, place, event)
 ) STRICT;
 
 -- Everything is counted at least twice.
 CREATE TABLE count_total (
     count_id     INTEGER NOT NULL REFERENCES count (id) ON DELETE CASCADE,
     ordinal      INTEGER NOT NULL,
-    instructions INTEGER NOT NULL,
+    total        INTEGER NOT NULL,
     PRIMARY KEY (count_id, ordinal)
 ) STRICT, WITHOUT ROWID;
 
@@ -231,7 +232,7 @@ CREATE TABLE count_phase (
     count_id     INTEGER NOT NULL REFERENCES count (id) ON DELETE CASCADE,
     ordinal      INTEGER NOT NULL,
     name_id      INTEGER NOT NULL REFERENCES name (id),
-    instructions INTEGER NOT NULL,
+    total        INTEGER NOT NULL,
     PRIMARY KEY (count_id, ordinal)
 ) STRICT, WITHOUT ROWID;
 

@@ -28,17 +28,20 @@ fn counts_are_read_back_complete_and_in_order() {
     let (other, [c, _]) = begin_count(&store, "other");
     let prepared = CountRecord { protocol: "prepared".to_owned(), ..count_of("point", 50, 20) };
     let engine = CountRecord { place: "engine".to_owned(), ..prepared.clone() };
+    let misses = CountRecord { event: "L1 misses".to_owned(), ..prepared.clone() };
     // Counts of two experiments are interleaved.
     let written = [
         (b, count_of("insert-100", 10, 30)),
         (a, count_of("insert-100", 10, 25)),
         (a, prepared),
         (a, engine),
+        (a, misses),
         (b, CountRecord { phases: Vec::new(), ..count_of("point", 1, 0) }),
     ];
     for (variant, record) in &written {
         store.record_count(*variant, record).unwrap();
-        let kind = format!("{variant}{}{}{}", record.kind, record.protocol, record.place);
+        let kind =
+            format!("{variant}{}{}{}{}", record.kind, record.protocol, record.place, record.event);
         store.record_count(c, &count_of(&kind, 3, 9)).unwrap();
     }
     // Durable: another connection sees it.
@@ -85,14 +88,11 @@ fn a_count_that_contradicts_itself_leaves_nothing_behind() {
         assert!(error.to_string().contains(said), "{error}");
     };
     refused(CountRecord { statements: 0, ..good.clone() }, "no statements");
-    let more = good.instructions + 1;
-    refused(CountRecord { instructions: more, counts: vec![more], ..good.clone() }, "expected the");
-    refused(CountRecord { counts: vec![good.instructions, u64::MAX], ..good.clone() }, "larger");
-    refused(
-        CountRecord { counts: vec![good.instructions + 1], ..good.clone() },
-        "none of its counts",
-    );
-    let twice = CountPhase { name: "parse".to_owned(), instructions: 0 };
+    let more = good.total + 1;
+    refused(CountRecord { total: more, counts: vec![more], ..good.clone() }, "expected the");
+    refused(CountRecord { counts: vec![good.total, u64::MAX], ..good.clone() }, "larger");
+    refused(CountRecord { counts: vec![good.total + 1], ..good.clone() }, "none of its counts");
+    let twice = CountPhase { name: "parse".to_owned(), total: 0 };
     let mut phases = good.phases.clone();
     phases.push(twice);
     refused(CountRecord { phases, ..good.clone() }, "`parse` is given twice");
@@ -127,18 +127,18 @@ proptest! {
 
     #[test]
     fn any_record_comes_back(
-        kind in ".{0,12}", protocol in "[a-z]{1,6}", statements in 1u64..1 << 40, rows in 0u64..1 << 40,
+        kind in ".{0,12}", protocol in "[a-z]{1,6}", event in "[a-zA-Z1 ]{1,9}", statements in 1u64..1 << 40, rows in 0u64..1 << 40,
         others in prop::collection::vec(0u64..1 << 62, 0..4), phases in prop::collection::btree_map(".{0,5}", 0u64..1 << 50, 0..5),
         functions in prop::collection::vec((".{0,9}", "[a-z./]{0,9}", 0u64..1 << 62, 0u64..1 << 62, 0u64..1 << 62), 0..9),
     ) {
         let (_folder, store) = fresh();
         let (experiment, [variant, _]) = begin_count(&store, "load");
-        let phases: Vec<CountPhase> = phases.into_iter().map(|(name, instructions)| CountPhase { name, instructions }).collect();
-        let instructions: u64 = phases.iter().map(|phase| phase.instructions).sum();
-        let counts = std::iter::once(instructions).chain(others).collect();
+        let phases: Vec<CountPhase> = phases.into_iter().map(|(name, total)| CountPhase { name, total }).collect();
+        let total: u64 = phases.iter().map(|phase| phase.total).sum();
+        let counts = std::iter::once(total).chain(others).collect();
         let record = CountRecord {
-            kind, protocol, place: "backend".to_owned(), statements, rows,
-            instructions, counts, phases,
+            kind, protocol, place: "backend".to_owned(), event, statements, rows,
+            total, counts, phases,
             functions: functions.into_iter().map(|(name, object, own, inclusive, calls)| store::CountFunction { name, object, own, inclusive, calls }).collect(),
         };
         store.record_count(variant, &record).unwrap();

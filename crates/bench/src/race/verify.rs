@@ -57,8 +57,7 @@ fn counts(results: &Path) -> Result<HashMap<String, f64>> {
     let counts = store.counts(count.id)?;
     let of = |variant: store::Variant| {
         let own = counts.iter().filter(|(owner, _)| *owner == variant.id);
-        let each: Vec<f64> =
-            own.map(|(_, it)| it.instructions as f64 / it.statements as f64).collect();
+        let each: Vec<f64> = own.map(|(_, it)| it.total as f64 / it.statements as f64).collect();
         Some((variant.name, judge::median(&each)?))
     };
     Ok(store.variants(count.id)?.into_iter().filter_map(of).collect())

@@ -56,6 +56,7 @@ pub fn counts(store: &Store, experiment: ExperimentId) -> anyhow::Result<CountRe
     let options = CountOptions {
         base: None,
         margin: None,
+        event: None,
         functions: FUNCTIONS,
         every_kind: true,
         brief: None,

@@ -149,6 +149,41 @@ fn only_a_session_is_counted(dbms: &str) {
     }
 }
 
+/// In each count, the estimated cycles are made of the other events.
+#[test]
+fn caches_are_simulated_beside_instructions() {
+    if !can_count() {
+        return;
+    }
+    let place = Place::new();
+    let count = "statements = 10\nkinds = [\"point\"]\nprotocols = [\"simple\"]\ncaches = true";
+    let document = place.counted(&plan(&[("a", "postgres@14.3")], count));
+    assert_eq!(document["event"], "instructions");
+    let events = document["events"].as_array().unwrap();
+    let counts = |name: &str| -> Vec<u64> {
+        let event = |it: &&Value| it["event"] == name && it["kind"] == "point";
+        let found = events.iter().find(event).unwrap_or_else(|| panic!("{name}: {document:#}"));
+        let counts = found["variants"][0]["counts"].as_array().unwrap();
+        counts.iter().map(|count| count.as_u64().unwrap()).collect()
+    };
+    let instructions = of(&document, "point", "simple", "a")["counts"].as_array().unwrap();
+    let [l1, ll, branches] = ["L1 misses", "LL misses", "mispredicted branches"].map(counts);
+    for (at, cycles) in counts("estimated cycles").into_iter().enumerate() {
+        let own = instructions[at].as_u64().unwrap();
+        assert_eq!(cycles, own + 10 * l1[at] + 100 * ll[at] + 10 * branches[at]);
+        assert!(ll[at] <= l1[at] && l1[at] < own / 10, "{document:#}");
+        assert!(branches[at] > 0 && branches[at] < own / 10, "{document:#}");
+    }
+    // One statement is received and answered, and the session waits for the next one.
+    let calls = counts("system calls");
+    assert!(calls.iter().all(|calls| (20..200).contains(calls)), "{calls:?}");
+    let shown = place.steelyard(&["count", "--event", "L1 misses"]);
+    shown.expect(0, &[]);
+    assert!(shown.stdout.contains("L1 misses per statement"), "{}", shown.stdout);
+    assert!(shown.stdout.contains("Functions of point"), "{}", shown.stdout);
+    place.steelyard(&["count", "--event", "page faults"]).expect(2, &["instructions, "]);
+}
+
 #[test]
 fn phases_add_up_and_a_prepared_statement_is_not_parsed() {
     if !can_count() {

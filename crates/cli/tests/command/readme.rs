@@ -49,7 +49,7 @@ const HERE: [(&str, &str); 15] = [
 
 /// Rules for commands that have these words: what is added to the command, and how it ends. The
 /// first match holds.
-const RULES: [(&str, &str, Ends); 40] = [
+const RULES: [(&str, &str, Ends); 41] = [
     // Checks the plan and the options. fleet.rs runs them on a real Slurm.
     ("steelyard submit load.toml", "--dry-run > /dev/null", Ends::Well),
     ("steelyard submit --resume", "", Ends::Saying("--results <ADDRESS>")),
@@ -73,6 +73,8 @@ const RULES: [(&str, &str, Ends); 40] = [
     ("steelyard count plans/", "--experiment 1", Ends::Saying("--experiment names a stored count")),
     // Its example of a plan builds a repository that is not there.
     (" builds.toml", "", Ends::Saying("builds.toml")),
+    // The count that is here is of instructions.
+    ("steelyard count --event", "", Ends::Saying("expected an event that was counted")),
     ("steelyard count ", "", Ends::Well),
     // It would change this machine; the options before `--help` are checked.
     ("steelyard doctor --fix", "--help > /dev/null", Ends::Well),

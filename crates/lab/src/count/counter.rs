@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use dbms::{CountMethod, Ledger, Loaded, Origin, Pages, ServerSpec, ServerUser, System};
-use probe::callgrind::Valgrind;
+use probe::callgrind::{Event, Valgrind};
 use workload::{Catalogue, Kind, Request};
 
 use super::jobs::Item;
@@ -28,6 +28,8 @@ pub struct Counter<'a> {
     pub interrupted: &'a AtomicBool,
     pub valgrind: &'a Valgrind,
     pub seed: u64,
+    /// What is counted, instructions first.
+    pub events: &'static [Event],
     /// For each variant, how to count on its system.
     pub methods: Vec<CountMethod>,
     /// For each variant, what to count on it.

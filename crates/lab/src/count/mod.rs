@@ -1,4 +1,4 @@
-//! Counts instructions of single requests: `steelyard count`.
+//! Counts instructions, and other events, of single requests: `steelyard count`.
 //!
 //! Each kind of statement runs in a process of its own under Callgrind, in a full server rather
 //! than in single-user mode: that mode reads and prints differently, which costs more than small
@@ -31,7 +31,7 @@ use std::sync::atomic::AtomicBool;
 
 use dbms::{Cache, Ledger, ServerUser};
 use plan::Plan;
-use probe::callgrind::{Profile, Valgrind};
+use probe::callgrind::{Event as Counted, Profile, Valgrind};
 use report::Spread;
 use store::{CountRecord, ExperimentId, Purpose, Store};
 use workload::{Catalogue, Dialect};
@@ -94,6 +94,7 @@ pub fn count(
         interrupted,
         valgrind: &valgrind,
         seed,
+        events: events(&lineup.plan),
         methods,
         catalogues,
     };
@@ -118,6 +119,11 @@ pub fn can_count(plan: &Plan) -> bool {
             workload::catalogue(&plan.workload, &plan.count, dialect(system)).is_ok()
         })
     })
+}
+
+/// What to count, instructions first.
+fn events(plan: &Plan) -> &'static [Counted] {
+    if plan.count.caches { &Counted::ALL } else { &[Counted::Instructions] }
 }
 
 fn of_each<T>(
@@ -176,38 +182,63 @@ impl Counter<'_> {
                     on_event(Event::CountAgain { differ: differ.collect(), counts });
                 }
                 News::Done { item, counted } => {
-                    let record = self.record(item, &counted);
-                    store.record_count(variants[item.variant].id, &record)?;
+                    for record in self.records(item, &counted) {
+                        store.record_count(variants[item.variant].id, &record)?;
+                    }
                 }
             }
             Ok(())
         })
     }
 
-    /// The record of all counts of an item: their sums, with the phases and functions of the count
-    /// nearest to the mean.
-    fn record(&self, item: Item, counted: &[Profile]) -> CountRecord {
-        let kind = self.kind(item);
-        let executions = u64::from(self.executions(item));
-        let counts: Vec<u64> = counted.iter().map(|profile| profile.instructions).collect();
-        let nearest = &counted[Spread::of(&counts).nearest(&counts)];
-        CountRecord {
-            kind: kind.name.clone(),
-            protocol: item.protocol.as_str().to_owned(),
-            place: self.method(item.variant).place.to_owned(),
-            statements: executions,
-            rows: executions * kind.rows,
-            instructions: nearest.instructions,
-            counts,
-            phases: phases::phases(nearest, self.method(item.variant)),
-            functions: phases::functions(nearest, self.method(item.variant)),
-        }
+    /// A record of all counts of an item for each event: their sums, with the phases and functions
+    /// of the count nearest to the mean.
+    fn records(&self, item: Item, counted: &[Vec<Profile>]) -> Vec<CountRecord> {
+        let (kind, method) = (self.kind(item), self.method(item.variant));
+        let statements = u64::from(self.executions(item));
+        let record = |(place, event): (usize, &Counted)| {
+            let profiles: Vec<&Profile> = counted.iter().filter_map(|all| all.get(place)).collect();
+            let counts: Vec<u64> = profiles.iter().map(|profile| profile.total).collect();
+            let nearest = profiles.get(Spread::of(&counts).nearest(&counts))?;
+            Some(CountRecord {
+                kind: kind.name.clone(),
+                protocol: item.protocol.as_str().to_owned(),
+                place: method.place.to_owned(),
+                event: event.name().to_owned(),
+                statements,
+                rows: statements * kind.rows,
+                total: nearest.total,
+                counts,
+                phases: phases::phases(nearest, method),
+                functions: phases::functions(nearest, method),
+            })
+        };
+        self.events.iter().enumerate().filter_map(record).collect()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn instructions_come_first_and_have_the_name_that_the_store_knows() {
+        let of = |caches: &str| {
+            let text = format!(
+                "[variants.a]\ndbms = 'postgres@14.3'\n[workload.insert]\n[count]\n{caches}"
+            );
+            events(&Plan::parse(&text, None, "a test").unwrap())
+        };
+        assert_eq!(of(""), [Counted::Instructions]);
+        assert_eq!(of("caches = true").len(), Counted::ALL.len());
+        assert_eq!(of("caches = true")[0].name(), store::INSTRUCTIONS);
+        // What is simulated needs more of a difference, so its names have to be known.
+        let exact = [Counted::Instructions, Counted::DataAccesses, Counted::SystemCalls];
+        for event in Counted::ALL {
+            let least = report::least_difference(event.name(), 1e6);
+            assert_eq!(least > report::LEAST_DIFFERENCE, !exact.contains(&event), "{event:?}");
+        }
+    }
 
     #[test]
     fn plans_that_can_be_counted_are_known() {

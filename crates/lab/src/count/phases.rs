@@ -14,13 +14,13 @@ pub fn statements(stretch: Profile, mark: Profile, method: &CountMethod) -> Prof
 fn steady(mut profile: Profile, method: &CountMethod) -> Profile {
     for function in method.by_the_clock {
         if let Some(cost) = profile.functions.remove(*function) {
-            profile.instructions = profile.instructions.saturating_sub(cost.inclusive);
+            profile.total = profile.total.saturating_sub(cost.inclusive);
         }
     }
     profile
 }
 
-/// Instructions by phase, in their order, then other; they add up to the whole. Nothing for a
+/// Events by phase, in their order, then other; they add up to the whole. Nothing for a
 /// system without phases.
 pub fn phases(profile: &Profile, method: &CountMethod) -> Vec<CountPhase> {
     if method.phases.is_empty() {
@@ -32,7 +32,7 @@ pub fn phases(profile: &Profile, method: &CountMethod) -> Vec<CountPhase> {
             profile.functions.iter().filter(|(function, _)| without_parameters(function) == *name);
         same.map(|(_, cost)| cost.inclusive).max().unwrap_or(0)
     };
-    let mut left = profile.instructions;
+    let mut left = profile.total;
     let mut phases: Vec<CountPhase> = method
         .phases
         .iter()
@@ -41,12 +41,12 @@ pub fn phases(profile: &Profile, method: &CountMethod) -> Vec<CountPhase> {
             let called: u64 = sums.max().unwrap_or(0);
             // A statement that plans others while it executes is inside both; what is counted once
             // stays so.
-            let instructions = called.min(left);
-            left -= instructions;
-            CountPhase { name: (*name).to_owned(), instructions }
+            let total = called.min(left);
+            left -= total;
+            CountPhase { name: (*name).to_owned(), total }
         })
         .collect();
-    phases.push(CountPhase { name: "other".to_owned(), instructions: left });
+    phases.push(CountPhase { name: "other".to_owned(), total: left });
     phases
 }
 
@@ -93,14 +93,14 @@ mod tests {
     /// clock, or without.
     fn stretch(statement: bool, report: bool) -> Profile {
         let cost = |own, inclusive| Cost { object: "server".to_owned(), own, inclusive, calls: 1 };
-        let mut profile = Profile { instructions: 5, ..Profile::default() };
+        let mut profile = Profile { total: 5, ..Profile::default() };
         profile.functions.insert("mark".to_owned(), cost(5, 5));
         if statement {
-            profile.instructions += 1_000;
+            profile.total += 1_000;
             profile.functions.insert("execute".to_owned(), cost(1_000, 1_000));
         }
         if report {
-            profile.instructions += 70;
+            profile.total += 70;
             profile.functions.insert("report".to_owned(), cost(50, 70));
             profile.functions.insert("flush".to_owned(), cost(20, 20));
         }
@@ -111,9 +111,9 @@ mod tests {
     fn a_report_by_the_clock_is_counted_neither_beside_statements_nor_beside_the_mark() {
         for (first, second) in [(false, false), (true, false), (false, true), (true, true)] {
             let counted = statements(stretch(true, first), stretch(false, second), &METHOD);
-            assert_eq!(counted.instructions, 1_000, "reports: {first}, {second}");
+            assert_eq!(counted.total, 1_000, "reports: {first}, {second}");
             let phases = phases(&counted, &METHOD);
-            assert_eq!(phases.iter().map(|phase| phase.instructions).sum::<u64>(), 1_000);
+            assert_eq!(phases.iter().map(|phase| phase.total).sum::<u64>(), 1_000);
             assert!(functions(&counted, &METHOD).iter().all(|function| function.name != "report"));
         }
     }
@@ -123,8 +123,8 @@ mod tests {
         let cost = |inclusive| Cost { inclusive, calls: 1, ..Cost::default() };
         let of = |functions: &[(&str, u64)]| {
             let functions = functions.iter().map(|(name, own)| ((*name).to_owned(), cost(*own)));
-            let profile = Profile { instructions: 100, functions: functions.collect() };
-            phases(&profile, &METHOD).iter().map(|phase| phase.instructions).collect::<Vec<_>>()
+            let profile = Profile { total: 100, functions: functions.collect() };
+            phases(&profile, &METHOD).iter().map(|phase| phase.total).collect::<Vec<_>>()
         };
         assert_eq!(of(&[("plan_all", 30), ("plan", 29), ("execute", 50)]), [30, 50, 20]);
         assert_eq!(of(&[("plan", 10), ("plan_new", 19), ("execute", 50)]), [29, 50, 21]);

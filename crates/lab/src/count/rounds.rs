@@ -25,19 +25,19 @@ pub enum News {
     Counted { item: Item, instructions: u64 },
     /// Items whose counts differ are counted again, along with those before them on their servers.
     Again { differ: Vec<Item>, counts: usize },
-    /// All counts of an item.
-    Done { item: Item, counted: Vec<Profile> },
+    /// All counts of an item, each with a profile for every event.
+    Done { item: Item, counted: Vec<Vec<Profile>> },
 }
 
 /// Has `workers` threads `load` the data of this many `variants` and do the `jobs` with `count`,
-/// until all counts agree or have been repeated often enough. Each call of `count` gets a number of
-/// its own.
+/// until all counts of instructions agree or have been repeated often enough. Each call of `count`
+/// gets a number of its own.
 pub fn conduct<L: Send + Sync>(
     jobs: &[Job],
     variants: usize,
     workers: usize,
     load: impl Fn(usize, &BTreeSet<Database>) -> Result<L, Error> + Sync,
-    count: impl Fn(usize, &Job, &L, &Sender<(Item, Profile)>) -> Result<(), Error> + Sync,
+    count: impl Fn(usize, &Job, &L, &Sender<(Item, Vec<Profile>)>) -> Result<(), Error> + Sync,
     tell: &mut dyn FnMut(News) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let mut loaded = |variant| tell(News::Loaded { variant });
@@ -46,7 +46,8 @@ pub fn conduct<L: Send + Sync>(
         let _ = done.send(variant);
         Ok(loaded)
     })?;
-    let mut repeats = Repeats::new(|profile: &Profile| profile.instructions);
+    let instructions = |profiles: &Vec<Profile>| profiles.first().map_or(0, |first| first.total);
+    let mut repeats = Repeats::new(instructions);
     let mut round: Vec<Job> = (0..TIMES).flat_map(|_| jobs.to_vec()).collect();
     let mut number = 0;
     for further in (0..=FURTHER).rev() {
@@ -54,9 +55,9 @@ pub fn conduct<L: Send + Sync>(
         round.sort_by_key(Job::expense);
         let numbered: Vec<(usize, Job)> = (number..).zip(round).collect();
         number += numbered.len();
-        let mut counted = |(item, profile): (Item, Profile)| {
-            tell(News::Counted { item, instructions: profile.instructions })?;
-            match repeats.add(item, profile) {
+        let mut counted = |(item, profiles): (Item, Vec<Profile>)| {
+            tell(News::Counted { item, instructions: instructions(&profiles) })?;
+            match repeats.add(item, profiles) {
                 Some(counted) => tell(News::Done { item, counted }),
                 None => Ok(()),
             }
@@ -117,7 +118,8 @@ mod tests {
                     if instructions == 0 {
                         return Err(Error::Interrupted);
                     }
-                    sender.send((*item, Profile { instructions, ..Profile::default() })).unwrap();
+                    let profile = Profile { total: instructions, ..Profile::default() };
+                    sender.send((*item, vec![profile])).unwrap();
                 }
                 Ok(())
             },
@@ -136,7 +138,7 @@ mod tests {
             News::Done { item, counted } if *item == of => Some(counted),
             _ => None,
         });
-        found.unwrap().iter().map(|profile| profile.instructions).collect()
+        found.unwrap().iter().map(|profiles| profiles[0].total).collect()
     }
 
     const FIRST: Item = Item { variant: 0, kind: 0, protocol: Protocol::Simple };

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use dbms::{Loaded, Paused, SqlCount, System, asleep};
 use drive::{Prepared, Single, Target};
 use plan::Protocol;
-use probe::callgrind::{Dump, Profile, dumps};
+use probe::callgrind::{Profile, dumps};
 use workload::{Expect, Request, Sent, Statement, stream_seed};
 
 use super::counter::{Counter, failed};
@@ -36,14 +36,14 @@ impl Counter<'_> {
         number: usize,
         job: &Job,
         loaded: &Loaded,
-        done: &Sender<(Item, Profile)>,
+        done: &Sender<(Item, Vec<Profile>)>,
     ) -> Result<(), Error> {
         let directory = self.place(&number.to_string());
         // In the data directory, where the server may write and which goes with it.
         let out = directory.join("data").join("callgrind");
         let method = self.method(job.variant);
         let mark = Some(method.mark_function);
-        let wrapper = self.valgrind.command_line(&out, mark, method.only_in);
+        let wrapper = self.valgrind.command_line(&out, mark, method.only_in, self.events.len() > 1);
         let mut server = self.start(job.variant, &directory, Some(loaded), wrapper)?;
         self.count_on(server.as_mut(), job, &out, done).map_err(|error| match error {
             Error::Count { variant, kind, reason, .. } if !server.alive() => {
@@ -55,8 +55,9 @@ impl Counter<'_> {
         // this server is needed any more.
     }
 
-    /// Reads the counts of N executions in `process` from the dumps with the prefix `out`.
-    fn counted(&self, item: Item, process: u32, out: &Path) -> Result<Profile, Error> {
+    /// Reads the counts of N executions in `process` from the dumps with the prefix `out`: a
+    /// profile for each event.
+    fn counted(&self, item: Item, process: u32, out: &Path) -> Result<Vec<Profile>, Error> {
         let method = self.method(item.variant);
         let function = method.mark_function;
         let mut written = dumps(out)?;
@@ -73,13 +74,17 @@ impl Counter<'_> {
                 reason,
             ));
         };
-        let read = |dump: &Dump| Profile::read(&dump.path);
-        let profile = phases::statements(read(counted)?, read(mark)?, method);
+        let mut profiles = Vec::new();
+        for &event in self.events {
+            let (stretch, mark) =
+                (Profile::read(&counted.path, event)?, Profile::read(&mark.path, event)?);
+            profiles.push(phases::statements(stretch, mark, method));
+        }
         // The files are large, and the next session of this server lists them again.
         for dump in written {
             let _ = fs::remove_file(dump.path);
         }
-        Ok(profile)
+        Ok(profiles)
     }
 
     fn count_on(
@@ -87,7 +92,7 @@ impl Counter<'_> {
         server: &mut dyn System,
         job: &Job,
         out: &Path,
-        done: &Sender<(Item, Profile)>,
+        done: &Sender<(Item, Vec<Profile>)>,
     ) -> Result<(), Error> {
         let name = &self.subject(job.variant).variant.name;
         let mut held = None;

@@ -6,9 +6,9 @@ pub struct Cost {
     /// The path of the program or library that contains it; `???` for code without a file. If
     /// several contain a function of this name, the one where it cost most.
     pub object: String,
-    /// Instructions of the function itself.
+    /// Events (such as instructions) of the function itself.
     pub own: u64,
-    /// Instructions of the function and everything it called, each counted once however often the
+    /// Events of the function and everything it called, each counted once however often the
     /// function calls itself.
     pub inclusive: u64,
     /// Number of calls, by others and by itself, without those that began in an earlier stretch.

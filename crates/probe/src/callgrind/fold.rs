@@ -113,11 +113,11 @@ fn shown(name: &str, object: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::callgrind::Profile;
+    use crate::callgrind::{Event, Profile};
 
     fn parsed(body: &str) -> Profile {
         let text = format!("positions: line\nevents: Ir\n{body}\n");
-        Profile::parse(text.as_bytes(), "made up".as_ref()).unwrap()
+        Profile::parse(text.as_bytes(), "made up".as_ref(), Event::Instructions).unwrap()
     }
 
     #[test]

@@ -8,11 +8,15 @@ use std::collections::HashMap;
 use std::io::BufRead;
 use std::path::Path;
 
-use super::CallgrindError;
 use super::raw::{Arc, Key, NameId, Overflow, Raw};
+use super::{CallgrindError, Event};
 
-pub(super) fn parse(mut reader: impl BufRead, origin: &Path) -> Result<Raw, CallgrindError> {
-    let mut state = Reader::new(origin);
+pub(super) fn parse(
+    mut reader: impl BufRead,
+    origin: &Path,
+    event: Event,
+) -> Result<Raw, CallgrindError> {
+    let mut state = Reader::new(origin, event);
     let mut line = Vec::new();
     loop {
         line.clear();
@@ -32,14 +36,6 @@ pub(super) fn parse(mut reader: impl BufRead, origin: &Path) -> Result<Raw, Call
 /// Names that were given a number, `(7) main`, for later use.
 type Numbered = HashMap<u64, NameId>;
 
-/// Which numbers follow the positions in cost lines.
-#[derive(Clone, Copy)]
-struct Events {
-    count: usize,
-    /// Which of them is Ir.
-    instructions: usize,
-}
-
 /// The function of the next `calls=`.
 #[derive(Default)]
 struct Callee {
@@ -56,7 +52,10 @@ struct Reader<'a> {
     raw: Raw,
     /// Number of positions before the costs.
     positions: usize,
-    events: Option<Events>,
+    /// What is read.
+    event: Event,
+    /// How much each of the numbers after the positions counts; empty until they are named.
+    weights: Vec<u64>,
     functions: Numbered,
     objects: Numbered,
     object: NameId,
@@ -64,14 +63,14 @@ struct Reader<'a> {
     callee: Callee,
     /// A `calls=` line was read, and its cost line is next: calls and callee.
     call: Option<(u64, Key)>,
-    /// Instructions of the functions since the last `totals:`.
+    /// Events of the functions since the last `totals:`.
     summed: u64,
     /// The last total comes after all costs.
     complete: bool,
 }
 
 impl<'a> Reader<'a> {
-    fn new(origin: &'a Path) -> Self {
+    fn new(origin: &'a Path, event: Event) -> Self {
         let mut raw = Raw::default();
         let object = raw.objects.id("???");
         Self {
@@ -79,7 +78,8 @@ impl<'a> Reader<'a> {
             number: 0,
             raw,
             positions: 1,
-            events: None,
+            event,
+            weights: Vec::new(),
             functions: Numbered::new(),
             objects: Numbered::new(),
             object,
@@ -120,15 +120,19 @@ impl<'a> Reader<'a> {
                 Ok(())
             }
             "events" => {
-                let names = || value.split_ascii_whitespace();
-                let instructions = names()
-                    .position(|name| name == "Ir")
-                    .ok_or_else(|| self.wrong("the event Ir (instructions)", line))?;
-                self.events = Some(Events { count: names().count(), instructions });
+                let names: Vec<&str> = value.split_ascii_whitespace().collect();
+                let wanted = self.event.columns();
+                if let Some((missing, _)) = wanted.iter().find(|(name, _)| !names.contains(name)) {
+                    let what = format!("the event {missing} ({})", self.event.name());
+                    return Err(self.wrong(what, line));
+                }
+                let weight = |name: &&str| wanted.iter().find(|(known, _)| known == name);
+                let weights = names.iter().map(|name| weight(name).map_or(0, |(_, by)| *by));
+                self.weights = weights.collect();
                 Ok(())
             }
             "totals" => {
-                let listed = self.instructions(value.split_ascii_whitespace(), line)?;
+                let listed = self.weighed(value.split_ascii_whitespace(), line)?;
                 self.check(listed)
             }
             // Irrelevant to costs: pid, cmd, part, thread, desc, event, creator; the format may add
@@ -194,7 +198,7 @@ impl<'a> Reader<'a> {
                 );
             }
         }
-        let cost = self.instructions(fields, line)?;
+        let cost = self.weighed(fields, line)?;
         let Some(name) = self.function else {
             return Err(self.wrong("fn= before the first costs", line));
         };
@@ -209,28 +213,26 @@ impl<'a> Reader<'a> {
         added.map_err(|Overflow| self.wrong("sums below 2^64", line))
     }
 
-    /// The instructions in a list of costs; costs at the end that are 0 may be missing.
-    fn instructions<'t>(
+    /// The events in a list of costs; costs at the end that are 0 may be missing.
+    fn weighed<'t>(
         &self,
         fields: impl Iterator<Item = &'t str>,
         line: &str,
     ) -> Result<u64, CallgrindError> {
-        let Some(events) = self.events else {
+        if self.weights.is_empty() {
             return Err(self.wrong("events: before the first costs", line));
-        };
-        let mut found = 0;
-        let mut count = 0;
+        }
+        let mut weights = self.weights.iter();
+        let mut sum: u64 = 0;
         for field in fields {
             let cost = number(field).ok_or_else(|| self.wrong("costs as numbers", line))?;
-            if count == events.instructions {
-                found = cost;
-            }
-            count += 1;
+            let Some(weight) = weights.next() else {
+                return Err(self.wrong(format!("at most {} cost(s)", self.weights.len()), line));
+            };
+            let weighed = cost.checked_mul(*weight).and_then(|cost| sum.checked_add(cost));
+            sum = weighed.ok_or_else(|| self.wrong("sums below 2^64", line))?;
         }
-        if count > events.count {
-            return Err(self.wrong(format!("at most {} cost(s)", events.count), line));
-        }
-        Ok(found)
+        Ok(sum)
     }
 
     /// A name, `(number) name`, or the `(number)` of an earlier name.

@@ -1,4 +1,5 @@
-//! Exact counts of instructions, per function, by Callgrind (a tool of valgrind).
+//! Exact counts of instructions and other [events](Event), per function, by Callgrind (a tool of
+//! valgrind).
 //!
 //! A program under Callgrind runs about 50 times slower, on a simulated CPU, and each of its
 //! instructions is counted. Counts do not depend on what else the machine does. They show
@@ -32,8 +33,10 @@
 //! 20 800
 //! totals: 820
 //! ";
-//! let profile = probe::callgrind::Profile::parse(dump.as_bytes(), "callgrind.out.1".as_ref())?;
-//! assert_eq!(profile.instructions, 820);
+//! use probe::callgrind::{Event, Profile};
+//! let path = "callgrind.out.1".as_ref();
+//! let profile = Profile::parse(dump.as_bytes(), path, Event::Instructions)?;
+//! assert_eq!(profile.total, 820);
 //! assert_eq!(profile.functions["main"].inclusive, 820);
 //! assert_eq!(profile.functions["scan"].calls, 3);
 //! # Ok::<(), probe::callgrind::CallgrindError>(())
@@ -76,6 +79,7 @@
 mod cost;
 mod dumps;
 mod error;
+mod event;
 mod fold;
 mod format;
 mod profile;
@@ -85,5 +89,6 @@ mod valgrind;
 pub use cost::Cost;
 pub use dumps::{Dump, dumps};
 pub use error::CallgrindError;
+pub use event::Event;
 pub use profile::Profile;
 pub use valgrind::Valgrind;

@@ -1,4 +1,4 @@
-//! Instructions per function.
+//! Events per function.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -6,9 +6,9 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 
 use super::cost::Cost;
-use super::{CallgrindError, fold, format};
+use super::{CallgrindError, Event, fold, format};
 
-/// The instructions of a stretch, by function.
+/// The events of one sort in a stretch, by function.
 ///
 /// Functions are identified by name. Those without a symbol are named by their address in the
 /// containing file, such as `0x12ab in postgres`, which is the same in every run of a binary.
@@ -16,24 +16,25 @@ use super::{CallgrindError, fold, format};
 /// of these calls another through a third, their inclusive cost counts that twice.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Profile {
-    /// All instructions (the event Ir).
-    pub instructions: u64,
+    /// All of them.
+    pub total: u64,
     /// By function.
     pub functions: BTreeMap<String, Cost>,
 }
 
 impl Profile {
-    /// Reads one dump.
+    /// Reads the events of one sort from a dump.
     ///
     /// # Errors
-    /// If the file cannot be read, is not in Callgrind's format, or is truncated.
-    pub fn read(path: &Path) -> Result<Self, CallgrindError> {
+    /// If the file cannot be read, is not in Callgrind's format, has no such events, or is
+    /// truncated.
+    pub fn read(path: &Path, event: Event) -> Result<Self, CallgrindError> {
         let file = File::open(path).map_err(|source| CallgrindError::File {
             action: "read",
             path: path.to_owned(),
             source,
         })?;
-        Self::parse(BufReader::new(file), path)
+        Self::parse(BufReader::new(file), path, event)
     }
 
     /// Reads Callgrind's format (version 1), line by line; `origin` is named in errors. Several
@@ -41,9 +42,13 @@ impl Profile {
     ///
     /// # Errors
     /// As for [`Profile::read`].
-    pub fn parse(reader: impl BufRead, origin: &Path) -> Result<Self, CallgrindError> {
-        let raw = format::parse(reader, origin)?;
-        Ok(Self { instructions: raw.instructions, functions: fold::fold(&raw) })
+    pub fn parse(
+        reader: impl BufRead,
+        origin: &Path,
+        event: Event,
+    ) -> Result<Self, CallgrindError> {
+        let raw = format::parse(reader, origin, event)?;
+        Ok(Self { total: raw.total, functions: fold::fold(&raw) })
     }
 
     /// Subtracts `mark`, function by function. A count smaller than the mark's becomes 0; this
@@ -65,8 +70,7 @@ impl Profile {
                 functions.insert(name.clone(), rest);
             }
         }
-        let instructions = self.instructions.saturating_sub(mark.instructions);
-        Self { instructions, functions }
+        Self { total: self.total.saturating_sub(mark.total), functions }
     }
 }
 
@@ -80,7 +84,7 @@ mod tests {
 
     fn profile(functions: &[(&str, Cost)]) -> Profile {
         Profile {
-            instructions: functions.iter().map(|(_, cost)| cost.own).sum(),
+            total: functions.iter().map(|(_, cost)| cost.own).sum(),
             functions: functions.iter().map(|(n, c)| ((*n).to_owned(), c.clone())).collect(),
         }
     }
@@ -102,9 +106,9 @@ mod tests {
         let stretch = profile(&[("a", cost(100, 100, 1)), ("b", cost(10, 10, 1))]);
         let mark = profile(&[("a", cost(20, 20, 1)), ("b", cost(13, 13, 2)), ("c", cost(4, 4, 1))]);
         let rest = stretch.minus(&mark);
-        assert_eq!(rest.instructions, 73);
+        assert_eq!(rest.total, 73);
         assert_eq!(rest.functions.len(), 1);
         assert_eq!(rest.functions["a"], cost(80, 80, 0));
-        assert_eq!(mark.minus(&stretch).instructions, 0);
+        assert_eq!(mark.minus(&stretch).total, 0);
     }
 }

@@ -38,7 +38,7 @@ pub(super) type Key = (NameId, NameId);
 pub(super) struct Arc {
     /// How many, without those that began in an earlier stretch.
     pub(super) calls: u64,
-    /// Instructions from beginning to end of these calls.
+    /// Events from beginning to end of these calls.
     pub(super) inclusive: u64,
 }
 
@@ -47,12 +47,12 @@ pub(super) struct Arc {
 pub(super) struct Raw {
     pub(super) names: Names,
     pub(super) objects: Names,
-    /// Instructions of each function itself.
+    /// Events of each function itself.
     pub(super) own: HashMap<Key, u64>,
     /// Calls from the first to the second.
     pub(super) arcs: HashMap<(Key, Key), Arc>,
-    /// Instructions of all functions together.
-    pub(super) instructions: u64,
+    /// Events of all functions together.
+    pub(super) total: u64,
 }
 
 /// A sum that does not fit 64 bits.
@@ -60,10 +60,10 @@ pub(super) struct Raw {
 pub(super) struct Overflow;
 
 impl Raw {
-    pub(super) fn add_own(&mut self, function: Key, instructions: u64) -> Result<(), Overflow> {
+    pub(super) fn add_own(&mut self, function: Key, events: u64) -> Result<(), Overflow> {
         // This sum bounds all others.
-        self.instructions = self.instructions.checked_add(instructions).ok_or(Overflow)?;
-        *self.own.entry(function).or_default() += instructions;
+        self.total = self.total.checked_add(events).ok_or(Overflow)?;
+        *self.own.entry(function).or_default() += events;
         Ok(())
     }
 

@@ -70,24 +70,31 @@ impl Valgrind {
     /// With `only_in`, names of functions or patterns such as `api_*`, only what happens within
     /// them is counted, in every thread for itself. None of them may call another, and
     /// `dump_before` must not be one of them: Callgrind then counts nothing.
+    ///
+    /// With `caches`, all [events](super::Event) are counted, on caches of the same size on every
+    /// machine: 32 KiB for instructions and 32 KiB for data, each with 8 ways, and 1 MiB with 16
+    /// ways as the last level, which is about what one core of a current server has to itself.
+    /// Otherwise, only instructions are counted.
     #[must_use]
     pub fn command_line(
         &self,
         out: &Path,
         dump_before: Option<&str>,
         only_in: &[&str],
+        caches: bool,
     ) -> Vec<OsString> {
         let mut line = vec![self.path.clone().into_os_string(), "--tool=callgrind".into()];
         line.push(files_named(out));
         line.extend(dump_before.map(|function| format!("--dump-before={function}").into()));
         line.extend(only_in.iter().map(|name| format!("--toggle-collect={name}").into()));
-        line.extend(ALWAYS.iter().map(OsString::from));
+        let simulated: &[&str] = if caches { &CACHES } else { &["--cache-sim=no"] };
+        line.extend(ALWAYS.iter().chain(simulated).map(OsString::from));
         line
     }
 }
 
 /// Most are Callgrind's defaults, given explicitly because the reader or the figures rely on them.
-const ALWAYS: [&str; 14] = [
+const ALWAYS: [&str; 13] = [
     "--quiet",
     "--trace-children=no",
     // Folding needs two levels: the outermost activation, and all others together.
@@ -106,10 +113,19 @@ const ALWAYS: [&str; 14] = [
     "--dump-line=yes",
     "--compress-strings=yes",
     "--compress-pos=yes",
-    // Instructions only. Cache simulation takes time and says nothing about the host's caches.
-    "--cache-sim=no",
     // No pipes for a debugger in the temporary directory, where they would remain after a kill.
     "--vgdb=no",
+];
+
+/// A fixed size, so that counts of two machines can be compared.
+const CACHES: [&str; 6] = [
+    "--cache-sim=yes",
+    "--I1=32768,8,64",
+    "--D1=32768,8,64",
+    "--LL=1048576,16,64",
+    "--branch-sim=yes",
+    // Their number; their times are not read.
+    "--collect-systime=yes",
 ];
 
 /// Valgrind replaces `%p` by the pid, so other percent signs are doubled. A relative path would be
@@ -159,13 +175,17 @@ mod tests {
     fn the_command_line_has_the_requested_options() {
         let valgrind = Valgrind { path: "/usr/bin/valgrind".into(), version: "3.19.0".into() };
         let out = Path::new("/tmp/50%/out");
-        let line = valgrind.command_line(out, None, &[]);
+        let line = valgrind.command_line(out, None, &[], false);
         assert_eq!(line[0], "/usr/bin/valgrind");
         assert_eq!(line[1], "--tool=callgrind");
         assert!(line.contains(&"--callgrind-out-file=/tmp/50%%/out.%p".into()));
         assert!(!line.iter().any(|part| part.to_string_lossy().contains("dump-before")));
         assert!(!line.iter().any(|part| part.to_string_lossy().contains("toggle-collect")));
-        let line = valgrind.command_line(out, Some("pg_sleep"), &["api_*"]);
+        assert!(line.contains(&"--cache-sim=no".into()));
+        let line = valgrind.command_line(out, Some("pg_sleep"), &["api_*"], true);
+        assert!(
+            line.contains(&"--cache-sim=yes".into()) && !line.contains(&"--cache-sim=no".into())
+        );
         assert!(line.contains(&"--dump-before=pg_sleep".into()));
         assert!(line.contains(&"--toggle-collect=api_*".into()));
     }

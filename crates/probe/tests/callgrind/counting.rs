@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use probe::callgrind::Profile;
+use probe::callgrind::{Event, Profile};
 
 use super::run::Program;
 
@@ -22,14 +22,14 @@ fn between_two_marks_every_instruction_is_counted() {
     assert_eq!(dumps[4].trigger, "Program termination");
     assert!(dumps.iter().all(|dump| dump.pid == dumps[0].pid));
     let stretches: Vec<Profile> =
-        dumps.iter().map(|dump| Profile::read(&dump.path).unwrap()).collect();
+        dumps.iter().map(|dump| Profile::read(&dump.path, Event::Instructions).unwrap()).collect();
 
     // Between the first two marks: the return from one and the call of the other.
     let mark = &stretches[1];
-    assert_eq!(mark.instructions, 2);
+    assert_eq!(mark.total, 2);
 
     let one = stretches[2].minus(mark);
-    assert_eq!(one.instructions, STATEMENT + CALL);
+    assert_eq!(one.total, STATEMENT + CALL);
     let statement = &one.functions["statement"];
     assert_eq!((statement.own, statement.inclusive, statement.calls), (3, STATEMENT, 1));
     let spin = &one.functions["spin"];
@@ -45,7 +45,7 @@ fn between_two_marks_every_instruction_is_counted() {
     assert_eq!(one.functions["main"].own, 0);
 
     let two = stretches[3].minus(mark);
-    assert_eq!(two.instructions, 2 * (STATEMENT + CALL));
+    assert_eq!(two.total, 2 * (STATEMENT + CALL));
     let own = |profile: &Profile, name: &str| profile.functions[name].own;
     for (name, more) in [("session", CALL), ("spin", SPIN), ("statement", 3)] {
         assert_eq!(own(&two, name) - own(&one, name), more, "{name}");
@@ -63,7 +63,7 @@ fn recursive_functions_cost_the_same_as_counting_inside_them() {
     let profile = program.profile("all", &[]);
     for function in ["direct", "even", "odd", "walk", "visitor", "leaf", "once", "main"] {
         let inside = program.profile(function, &[&format!("--toggle-collect={function}")]);
-        assert_eq!(profile.functions[function].inclusive, inside.instructions, "{function}");
+        assert_eq!(profile.functions[function].inclusive, inside.total, "{function}");
         let own = inside.functions[function].own;
         assert_eq!(profile.functions[function].own, own, "{function}");
     }
@@ -81,7 +81,7 @@ fn each_process_has_dumps_of_its_own() {
     let mut of: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     for dump in &traced {
         of.entry(dump.pid).or_default().push(dump.part);
-        Profile::read(&dump.path).unwrap();
+        Profile::read(&dump.path, Event::Instructions).unwrap();
     }
     // The parent and the other program: one mark and the end. The child that only forked: two marks
     // and the end.
@@ -117,8 +117,47 @@ fn options_that_add_detail_change_no_cost() {
     // With cache simulation, the last instructions of the process, omitted otherwise, are in the
     // cost of what is on the stack at its end.
     let caches = program.profile("caches", &["--cache-sim=yes", "--branch-sim=yes"]);
-    assert_eq!(caches.instructions, plain.instructions);
+    assert_eq!(caches.total, plain.total);
     for function in ["main", "once", "direct", "even", "walk", "visitor", "leaf"] {
         assert_eq!(caches.functions[function], plain.functions[function]);
     }
+}
+
+#[test]
+fn misses_mispredictions_and_system_calls_are_where_they_happen() {
+    let Some(program) = Program::compile("caches", &["-O1"]) else { return };
+    let dumps = program.run_on_caches("events", Some("mark"));
+    let of = |event| Profile::read(&dumps[1].path, event).unwrap();
+    let own = |event, name: &str| of(event).functions.get(name).map_or(0, |cost| cost.inclusive);
+    const TIMES: u64 = 1000;
+    // Of the functions, whose work each event is, and how much more than the loop's own it may be.
+    for (event, whose) in
+        [(Event::L1Misses, "cold"), (Event::LlMisses, "cold"), (Event::SystemCalls, "calls")]
+    {
+        let found = own(event, whose);
+        assert!((TIMES..TIMES + 50).contains(&found), "{}: {found}", event.name());
+        for other in ["cold", "warm", "branches", "calls"].into_iter().filter(|it| *it != whose) {
+            let found = own(event, other);
+            // The first call of another library is looked up.
+            assert!(found < 200, "{} of {other}: {found}", event.name());
+        }
+    }
+    // A random bit is guessed half the time, the end of a loop nearly always.
+    let guessed = own(Event::Mispredictions, "branches");
+    assert!((TIMES * 2 / 5..TIMES * 3 / 5).contains(&guessed), "{guessed}");
+    assert!(own(Event::Mispredictions, "warm") < 50);
+    let accesses = own(Event::DataAccesses, "warm");
+    assert!((2 * TIMES..2 * TIMES + 50).contains(&accesses), "{accesses}");
+    let sum = |events: &[(Event, u64)]| events.iter().map(|(e, by)| of(*e).total * by).sum::<u64>();
+    let weights = [
+        (Event::Instructions, 1),
+        (Event::L1Misses, 10),
+        (Event::LlMisses, 100),
+        (Event::Mispredictions, 10),
+    ];
+    assert_eq!(of(Event::Cycles).total, sum(&weights));
+
+    let without = program.run("plain", &[], Some("mark"));
+    let plain = Profile::read(&without[1].path, Event::Instructions).unwrap();
+    assert_eq!(of(Event::Instructions).total, plain.total);
 }

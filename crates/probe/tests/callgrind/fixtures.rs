@@ -4,14 +4,14 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use probe::callgrind::{Profile, dumps};
+use probe::callgrind::{Event, Profile, dumps};
 
 fn path(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/callgrind/fixtures").join(name)
 }
 
 fn read(name: &str) -> Profile {
-    Profile::read(&path(name)).unwrap()
+    Profile::read(&path(name), Event::Instructions).unwrap()
 }
 
 /// Own, inclusive, calls.
@@ -23,7 +23,7 @@ fn figures(profile: &Profile, function: &str) -> (u64, u64, u64) {
 #[test]
 fn the_figures_are_those_counted_by_hand() {
     let tiny = read("tiny.out");
-    assert_eq!(tiny.instructions, 806);
+    assert_eq!(tiny.total, 806);
     assert_eq!(tiny.functions.len(), 6);
     // Called with 3: 7 activations that go on, of 14 instructions, 8 that do not, of 8; each spins
     // for 22.
@@ -53,9 +53,30 @@ fn other_ways_to_write_it_say_the_same() {
 }
 
 #[test]
+fn caches_are_read_where_they_were_simulated() {
+    let of = |name: &str, event| Profile::read(&path(name), event);
+    // Reads and writes; misses of instructions, reads and writes.
+    for (event, total) in
+        [(Event::DataAccesses, 63 + 64), (Event::L1Misses, 3 + 2), (Event::LlMisses, 3 + 2)]
+    {
+        let found = of("detail.out", event).unwrap();
+        let own: u64 = found.functions.values().map(|cost| cost.own).sum();
+        assert_eq!((found.total, own), (total, total), "{}", event.name());
+    }
+    for (name, event, column) in [
+        ("detail.out", Event::Cycles, "Bcm"),
+        ("detail.out", Event::SystemCalls, "sysCount"),
+        ("tiny.out", Event::L1Misses, "I1mr"),
+    ] {
+        let error = of(name, event).unwrap_err().to_string();
+        assert!(error.contains(column) && error.contains(event.name()), "{error}");
+    }
+}
+
+#[test]
 fn without_symbols_functions_are_addresses_in_their_file() {
     let (tiny, stripped) = (read("tiny.out"), read("stripped.out"));
-    assert_eq!(stripped.instructions, tiny.instructions);
+    assert_eq!(stripped.total, tiny.total);
     for (function, address) in
         [("tree", "0x401014"), ("ping", "0x40103a"), ("pong", "0x401057"), ("spin", "0x401000")]
     {
@@ -70,7 +91,7 @@ fn the_stretches_between_marks_add_up() {
     // The names differ from those of a run, whose files have the pid: out.PID.PART.
     assert!(found.is_empty());
     let stretches = ["marks.out.1", "marks.out.2", "marks.out"].map(read);
-    let instructions: Vec<_> = stretches.iter().map(|stretch| stretch.instructions).collect();
+    let instructions: Vec<_> = stretches.iter().map(|stretch| stretch.total).collect();
     assert_eq!(instructions, [3 + 492 + 1, 1 + 2 + 100 + 1, 1 + 2 + 202 + 1]);
     let tiny = read("tiny.out");
     for (name, whole) in &tiny.functions {
@@ -89,7 +110,10 @@ fn damaged_files_do_no_harm() {
     for name in ["tiny.out", "detail.out", "long.out", "combined.out"] {
         let text = fs::read_to_string(path(name)).unwrap();
         let lines: Vec<&str> = text.lines().collect();
-        let parse = |lines: &[&str]| Profile::parse(lines.join("\n").as_bytes(), Path::new(name));
+        let parse = |lines: &[&str]| {
+            let text = lines.join("\n");
+            Profile::parse(text.as_bytes(), Path::new(name), Event::Instructions)
+        };
         let ends: Vec<usize> =
             (0..lines.len()).filter(|line| lines[*line].starts_with("totals")).collect();
         let (mut read, mut refused) = (0, 0);
@@ -113,7 +137,7 @@ fn damaged_files_do_no_harm() {
                 let instructions = totals.map(|costs| costs.split(' ').next().unwrap());
                 let listed: u64 = instructions.map(|costs| costs.parse::<u64>().unwrap()).sum();
                 let own: u64 = profile.functions.values().map(|cost| cost.own).sum();
-                let found = (profile.instructions, own);
+                let found = (profile.total, own);
                 assert_eq!(found, (listed, listed), "{name}, line {}: {other}", line + 1);
             }
         }
@@ -125,8 +149,10 @@ fn damaged_files_do_no_harm() {
 #[test]
 fn errors_name_the_file_the_line_and_what_to_do() {
     let text = fs::read_to_string(path("tiny.out")).unwrap();
-    let of =
-        |text: &str| Profile::parse(text.as_bytes(), Path::new("dump")).unwrap_err().to_string();
+    let of = |text: &str| {
+        let parsed = Profile::parse(text.as_bytes(), Path::new("dump"), Event::Instructions);
+        parsed.unwrap_err().to_string()
+    };
     let error = of(&text.replace("totals: 806", "totals: 807"));
     assert!(
         error.contains("dump, line 1") && error.contains("807") && error.contains("806"),
@@ -137,6 +163,7 @@ fn errors_name_the_file_the_line_and_what_to_do() {
     assert!(error.contains("dump, line 17") && error.contains("Ir"), "{error}");
     let error = of(&text.replace("version: 1", "version: 2"));
     assert!(error.contains("dump, line 2"), "{error}");
-    let error = Profile::read(Path::new("/nonexistent/dump")).unwrap_err().to_string();
+    let error =
+        Profile::read(Path::new("/nonexistent/dump"), Event::Cycles).unwrap_err().to_string();
     assert!(error.contains("/nonexistent/dump"), "{error}");
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use probe::callgrind::{Cost, Profile};
+use probe::callgrind::{Cost, Event, Profile};
 use proptest::prelude::*;
 
 // ---- what is written is read
@@ -179,12 +179,12 @@ fn expected(made: &Made) -> Profile {
         functions.get_mut(&name(*from)).unwrap().inclusive += inclusive;
         functions.get_mut(&name(*to)).unwrap().calls += calls;
     }
-    let instructions = functions.values().map(|cost| cost.own).sum();
-    Profile { instructions, functions }
+    let total = functions.values().map(|cost| cost.own).sum();
+    Profile { total, functions }
 }
 
 fn parse(bytes: &[u8]) -> Result<Profile, probe::callgrind::CallgrindError> {
-    Profile::parse(bytes, "made up".as_ref())
+    Profile::parse(bytes, "made up".as_ref(), Event::Instructions)
 }
 
 // ---- recursion
@@ -337,7 +337,7 @@ proptest! {
         let mut counted = Counted::default();
         counted.visit(&root, &mut Vec::new(), levels);
         let profile = parse(counted.written().as_bytes()).unwrap();
-        prop_assert_eq!(profile.instructions, root.cost());
+        prop_assert_eq!(profile.total, root.cost());
         prop_assert_eq!(profile.functions.len(), counted.truth.len());
         for (function, truth) in &counted.truth {
             let found = &profile.functions[FUNCTIONS[*function]];
@@ -353,7 +353,7 @@ proptest! {
         let (one, other) = (expected(&one), expected(&other));
         let rest = one.minus(&other);
         let own: u64 = rest.functions.values().map(|cost| cost.own).sum();
-        prop_assert!(own >= rest.instructions);
+        prop_assert!(own >= rest.total);
         prop_assert_eq!(one.minus(&Profile::default()), one.clone());
         prop_assert_eq!(one.minus(&one), Profile::default());
     }
@@ -368,7 +368,7 @@ proptest! {
         for text in [format!("events: Ir\nfn=main\n{text}\n"), text] {
             if let Ok(profile) = parse(text.as_bytes()) {
                 let own = profile.functions.values().map(|cost| u128::from(cost.own));
-                prop_assert_eq!(own.sum::<u128>(), u128::from(profile.instructions), "{}", text);
+                prop_assert_eq!(own.sum::<u128>(), u128::from(profile.total), "{}", text);
             }
         }
     }

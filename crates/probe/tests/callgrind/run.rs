@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use probe::callgrind::{CallgrindError, Dump, Profile, Valgrind, dumps};
+use probe::callgrind::{CallgrindError, Dump, Event, Profile, Valgrind, dumps};
 
 /// A compiled program, in a directory that is removed with it.
 pub struct Program {
@@ -43,8 +43,17 @@ impl Program {
     /// Runs it and returns its dumps, including one before each entry of `mark`. `name` separates
     /// the files of several runs; `more` are further options of Callgrind.
     pub fn run(&self, name: &str, more: &[&str], mark: Option<&str>) -> Vec<Dump> {
+        self.run_with(name, more, mark, false)
+    }
+
+    /// Runs it with simulated caches.
+    pub fn run_on_caches(&self, name: &str, mark: Option<&str>) -> Vec<Dump> {
+        self.run_with(name, &[], mark, true)
+    }
+
+    fn run_with(&self, name: &str, more: &[&str], mark: Option<&str>, caches: bool) -> Vec<Dump> {
         let out = self.directory.path().join(name);
-        let line = self.valgrind.command_line(&out, mark, &[]);
+        let line = self.valgrind.command_line(&out, mark, &[], caches);
         let mut started = Command::new(&line[0]);
         started.args(&line[1..]).args(more).arg(&self.path);
         let output = started.env_clear().stdin(Stdio::null()).output().unwrap();
@@ -56,6 +65,6 @@ impl Program {
     pub fn profile(&self, name: &str, more: &[&str]) -> Profile {
         let found = self.run(name, more, None);
         assert_eq!(found.len(), 1, "{found:?}");
-        Profile::read(&found[0].path).unwrap()
+        Profile::read(&found[0].path, Event::Instructions).unwrap()
     }
 }

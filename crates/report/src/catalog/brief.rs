@@ -208,7 +208,7 @@ impl Brief {
     }
 
     fn of_count(store: &Store, experiment: &Experiment) -> Result<Self, ReportError> {
-        let counted = Counted::read(store, experiment.id, None, None)?;
+        let counted = Counted::read(store, experiment.id, None, None, None)?;
         let (mut verdicts, mut moved) = (VerdictCounts::default(), Vec::new());
         for kind in &counted.kinds {
             for place in counted.counted() {
@@ -217,6 +217,7 @@ impl Brief {
                     CountVerdict::Regression => Verdict::Regression,
                     CountVerdict::Improvement => Verdict::Improvement,
                     CountVerdict::Equivalent | CountVerdict::Same => Verdict::Equivalent,
+                    CountVerdict::Inconclusive => Verdict::Inconclusive,
                 };
                 verdicts.add(Some(verdict));
                 if matches!(verdict, Verdict::Regression | Verdict::Improvement) {

@@ -1,6 +1,7 @@
 //! The short output for a terminal: what each kind takes, and the functions that moved most.
 
 use super::document::{CountDocument, CountedVariant, KindDocument};
+use super::events::{self, moved};
 use super::functions::FunctionDocument;
 use crate::output::fit::{shortened, wrapped};
 use crate::output::number::{UNKNOWN, exact_relative, or_unknown, percent, signed_work, work};
@@ -28,20 +29,15 @@ pub(super) fn sheet(document: &CountDocument, width: usize) -> Sheet {
     let counts: Vec<Count<'_>> =
         all().filter(|(_, one)| alone || one.name != document.base).collect();
     let mut sheet = Sheet::default();
-    let functions = functions(document, &counts);
-    for table in [Some(lines(document, &counts, alone, width)), functions].into_iter().flatten() {
+    let lines = [lines(document, &counts, alone, width)].into_iter();
+    let events = events::tables(document, Some(COUNTS));
+    for table in lines.chain(events).chain(functions(document, &counts)) {
         let titled = |part| Table { title: wrapped(&table.title, width).join("\n"), ..part };
         table.in_columns(width).into_iter().for_each(|part| sheet.table(titled(part)));
     }
     let notes = notes(document, &counts);
     sheet.parts.push(Part::Notes(notes.iter().flat_map(|note| wrapped(note, width - 2)).collect()));
     sheet
-}
-
-/// How far a count is from the base's.
-fn moved((_, one): &Count<'_>) -> f64 {
-    let certain = one.relative.filter(|_| one.certain == Some(true));
-    certain.map_or(0.0, |ratio| ratio.ln().abs())
 }
 
 fn is_regression((_, one): &Count<'_>) -> bool {
@@ -64,9 +60,10 @@ fn lines(document: &CountDocument, counts: &[Count<'_>], alone: bool, width: usi
     let noun = super::counted::noun(protocols);
     let base = document.base.as_str();
     let title = match alone {
-        true => format!("Instructions per {noun}"),
+        true => format!("{} per {noun}", document.titled()),
         false => format!(
-            "Instructions per {noun} relative to {base}: exact counts, margin {}",
+            "{} per {noun} relative to {base}: exact counts, margin {}",
+            document.titled(),
             percent(document.margin)
         ),
     };
@@ -95,7 +92,7 @@ fn lines(document: &CountDocument, counts: &[Count<'_>], alone: bool, width: usi
                 ("kind", &kind),
                 (head, &of_base),
                 (VARIANT, &variant),
-                ("instructions", &of_one),
+                (&document.event, &of_one),
                 ("ratio", &ratio),
                 ("verdict", &verdict),
             ],
@@ -117,8 +114,8 @@ fn functions(document: &CountDocument, counts: &[Count<'_>]) -> Option<Table> {
         function.difference.is_some_and(|it| signed_work(it.own) != "0")
     };
     let title = format!(
-        "Functions of {} that moved most, {} compared with {}: own instructions",
-        kind.kind, one.name, document.base
+        "Functions of {} that moved most, {} compared with {}: own {}",
+        kind.kind, one.name, document.base, document.event
     );
     let id = format!("count.brief.functions.{}.{}", kind.kind, one.name);
     let functions: Vec<_> = one.functions.iter().filter(has_moved).take(FUNCTIONS).collect();

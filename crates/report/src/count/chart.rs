@@ -15,7 +15,7 @@ const STEPS: [f64; 6] = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5];
 const LINES: f64 = 5.0;
 
 impl CountDocument {
-    /// Instructions per statement relative to the base, over the variants in their order, as SVG.
+    /// What is counted per statement, relative to the base, over the variants in their order: SVG.
     pub fn chart(&self) -> String {
         let place = |name: &str| self.variants.iter().position(|variant| variant == name);
         let protocols = distinct(self.counts.iter().map(|kind| kind.protocol.as_str()));
@@ -54,14 +54,14 @@ impl CountDocument {
         };
         let per = format!("per {} relative to {}", noun(protocols.iter().copied()), self.base);
         Panels {
-            title: format!("Instructions {per}"),
+            title: format!("{} {per}", self.titled()),
             lines: series
                 .iter()
                 .map(|(protocol, system)| format!("{system} {protocol}").trim_start().to_owned())
                 .collect(),
             x: self.variants.iter().enumerate().map(number).collect(),
             y: lines(low, high),
-            below: format!("instructions {per}"),
+            below: format!("{} {per}", self.event),
             columns: COLUMNS,
             panels,
         }
@@ -137,6 +137,7 @@ mod tests {
             ..KindDocument::default()
         };
         let document = CountDocument {
+            event: "instructions".to_owned(),
             base: "pg9.6".to_owned(),
             variants: vec!["pg9.6".to_owned(), "pg10".to_owned()],
             counts: vec![

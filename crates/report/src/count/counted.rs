@@ -1,11 +1,11 @@
-//! Counts from the store, by kind of statement, and whether two of them differ.
+//! Counts from the store, by kind of statement and by event, and whether two of them differ.
 
 use std::collections::HashSet;
 
-use store::{CountRecord, Experiment, ExperimentId, Store, Variant, Warning};
+use store::{CountRecord, Experiment, ExperimentId, INSTRUCTIONS, Store, Variant, Warning};
 
 use super::namesakes;
-use super::spread::Spread;
+use super::spread::{LEAST, Spread, least};
 use crate::ReportError;
 use crate::judging::steps::fraction;
 use crate::load::renames::Renames;
@@ -22,8 +22,12 @@ pub(crate) struct Counted {
     /// δ as a fraction.
     pub(crate) margin: f64,
     pub(crate) warnings: Vec<Warning>,
+    /// What the kinds count.
+    pub(crate) event: String,
     /// Kinds of one group follow each other.
     pub(crate) kinds: Vec<CountedKind>,
+    /// The same kinds by other events, in the order in which they were counted.
+    pub(crate) others: Vec<CountedKind>,
 }
 
 /// Statements of one kind, sent and counted in one way.
@@ -35,12 +39,13 @@ pub(crate) struct CountedKind {
     pub(crate) counts: Vec<Option<CountRecord>>,
 }
 
-/// How statements were sent, and in which process they were counted. Figures of different groups
-/// are not compared.
+/// How statements were sent, in which process they were counted, and what of it. Figures of
+/// different groups are not compared.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Group {
     pub(crate) protocol: String,
     pub(crate) place: String,
+    pub(crate) event: String,
 }
 
 impl Group {
@@ -58,7 +63,7 @@ impl Group {
 /// A variant compared with the base.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Difference {
-    /// Instructions per statement, divided by the base's.
+    /// The variant's count per statement, divided by the base's.
     pub(crate) ratio: f64,
     /// How large a difference must be to count, as a fraction.
     pub(crate) threshold: f64,
@@ -69,14 +74,16 @@ pub(crate) struct Difference {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(rename_all = "lowercase"))]
 pub(crate) enum CountVerdict {
-    /// Certainly more instructions, by more than the margin.
+    /// Certainly more, by more than the margin.
     Regression,
     /// Certainly fewer, by more than the margin.
     Improvement,
     /// Certainly a difference, but within the margin.
     Equivalent,
-    /// Indistinguishable.
+    /// Indistinguishable, and no difference beyond the margin is possible.
     Same,
+    /// The counts scatter too much to say whether there is a difference beyond the margin.
+    Inconclusive,
 }
 
 impl CountVerdict {
@@ -86,6 +93,7 @@ impl CountVerdict {
             Self::Improvement => "improvement",
             Self::Equivalent => "equivalent",
             Self::Same => "same",
+            Self::Inconclusive => "inconclusive",
         }
     }
 }
@@ -97,13 +105,18 @@ impl Difference {
         if !ratio.is_finite() {
             return None;
         }
-        let threshold = Spread::of(&base.counts).threshold(&Spread::of(&variant.counts));
-        let verdict = if (ratio - 1.0).abs() <= threshold {
-            CountVerdict::Same
-        } else if ratio > 1.0 + margin {
+        let least = least(&base.event, per_statement(base));
+        let scatter = Spread::of(&base.counts).threshold(&Spread::of(&variant.counts));
+        let threshold = scatter.max(least);
+        let (low, high) = (ratio - threshold, ratio + threshold);
+        let verdict = if low > 1.0 + margin {
             CountVerdict::Regression
-        } else if ratio < 1.0 - margin {
+        } else if high < 1.0 - margin {
             CountVerdict::Improvement
+        } else if threshold > LEAST && (low < 1.0 - margin || high > 1.0 + margin) {
+            CountVerdict::Inconclusive
+        } else if (ratio - 1.0).abs() <= threshold {
+            CountVerdict::Same
         } else {
             CountVerdict::Equivalent
         };
@@ -112,16 +125,16 @@ impl Difference {
 
     /// True if there is a difference.
     pub(crate) fn certain(self) -> bool {
-        self.verdict != CountVerdict::Same
+        (self.ratio - 1.0).abs() > self.threshold
     }
 }
 
-/// Instructions per statement, in the mean of all counts.
+/// Events per statement, in the mean of all counts.
 pub(crate) fn per_statement(record: &CountRecord) -> f64 {
     Spread::of(&record.counts).mean / record.statements as f64
 }
 
-/// Instructions per row, where the kind has rows.
+/// Events per row, where the kind has rows.
 pub(crate) fn per_row(record: &CountRecord) -> Option<f64> {
     (record.rows > 0).then(|| Spread::of(&record.counts).mean / record.rows as f64)
 }
@@ -136,6 +149,7 @@ impl Counted {
         id: ExperimentId,
         base: Option<&str>,
         margin: Option<f64>,
+        event: Option<&str>,
     ) -> Result<Self, ReportError> {
         let experiment = store.experiment(id)?;
         let margin = margin.unwrap_or(experiment.margin);
@@ -168,7 +182,11 @@ impl Counted {
             let Some(place) = variants.iter().position(|known| known.id == variant) else {
                 continue;
             };
-            let group = Group { protocol: record.protocol.clone(), place: record.place.clone() };
+            let group = Group {
+                protocol: record.protocol.clone(),
+                place: record.place.clone(),
+                event: record.event.clone(),
+            };
             let counts = vec![None; variants.len()];
             let kind = CountedKind { kind: record.kind.clone(), group, counts };
             let at = place_of(&mut kinds, kind, |known, new| {
@@ -182,9 +200,20 @@ impl Counted {
         for kind in &mut kinds {
             namesakes::align(kind.counts.iter_mut().flatten());
         }
-        kinds.sort_by_cached_key(|kind| (kind.group.order(), order(&kind.kind)));
+        // In the order of counting; instructions are first.
+        let known = distinct(kinds.iter().map(|kind| kind.group.event.clone()));
+        let wanted = event.unwrap_or(INSTRUCTIONS);
+        let Some(event) = known.iter().find(|known| known.eq_ignore_ascii_case(wanted)).cloned()
+        else {
+            return Err(ReportError::NotCounted { event: wanted.to_owned(), known });
+        };
+        kinds.sort_by_cached_key(|kind| {
+            let place = known.iter().position(|known| *known == kind.group.event);
+            (kind.group.order(), order(&kind.kind), place)
+        });
+        let (kinds, others) = kinds.into_iter().partition(|kind| kind.group.event == event);
         let warnings = store.warnings(id)?.into_iter().map(|stored| stored.warning).collect();
-        Ok(Self { experiment, variants, base, margin, warnings, kinds })
+        Ok(Self { experiment, variants, base, margin, warnings, event, kinds, others })
     }
 
     /// The groups with their kinds.
@@ -213,7 +242,7 @@ impl Counted {
         (0..self.variants.len()).filter(has)
     }
 
-    /// Place of the kind whose instructions certainly differ most from the base's: in one variant,
+    /// Place of the kind whose count certainly differs most from the base's: in one variant,
     /// or in any.
     pub(crate) fn moved_most(&self, variant: Option<usize>) -> Option<(usize, Difference)> {
         let wanted = |place: &usize| variant.is_none_or(|variant| *place == variant);
@@ -290,6 +319,12 @@ impl Group {
 }
 
 impl CountedKind {
+    /// True if this is another event of the same statements, sent and counted in the same way.
+    pub(crate) fn is_also(&self, other: &Self) -> bool {
+        let of = |it: &Self| (it.kind.clone(), it.group.protocol.clone(), it.group.place.clone());
+        of(self) == of(other)
+    }
+
     pub(crate) fn count(&self, variant: usize) -> Option<&CountRecord> {
         self.counts.get(variant)?.as_ref()
     }
@@ -301,14 +336,14 @@ impl CountedKind {
     }
 }
 
-/// Instructions per statement in a phase; `None` where the phases are not known, 0 where only this
+/// Events per statement in a phase; `None` where the phases are not known, 0 where only this
 /// phase is missing.
 pub(crate) fn in_phase(record: &CountRecord, phase: &str) -> Option<f64> {
     if record.phases.is_empty() {
         return None;
     }
     let found = record.phases.iter().find(|known| known.name == phase);
-    Some(found.map_or(0.0, |found| found.instructions as f64) / record.statements as f64)
+    Some(found.map_or(0.0, |found| found.total as f64) / record.statements as f64)
 }
 
 #[cfg(test)]

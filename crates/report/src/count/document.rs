@@ -10,12 +10,12 @@ use super::words::{self, SentenceDocument};
 use crate::output::time::rfc3339;
 
 /// Version of the shape; it grows when a key is removed or changes its meaning.
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
 
-/// Exact instruction counts.
+/// Exact counts of instructions and other events.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct CountDocument {
-    /// Version of this shape: 2.
+    /// Version of this shape: 3.
     pub format: u32,
     /// Name of the experiment.
     pub experiment: String,
@@ -23,6 +23,8 @@ pub struct CountDocument {
     pub base: String,
     /// δ: certain differences up to this fraction are `equivalent`.
     pub margin: f64,
+    /// What `counts` count: `instructions`, unless another event was asked for.
+    pub event: String,
     /// When it began, RFC 3339, UTC.
     pub started: String,
     /// True if everything was counted.
@@ -31,13 +33,15 @@ pub struct CountDocument {
     pub variants: Vec<String>,
     /// Kinds of statements; those of one protocol and place follow each other.
     pub counts: Vec<KindDocument>,
+    /// The same kinds by all other events that were counted; empty without simulated caches.
+    pub events: Vec<KindDocument>,
     /// A sentence about the changes in each variant except the base.
     pub sentences: Vec<SentenceDocument>,
     /// Notes on the figures.
     pub warnings: Vec<Warning>,
 }
 
-/// Statements of one kind, sent and counted in one way.
+/// One event of statements of one kind, sent and counted in one way.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct KindDocument {
     /// Such as `insert-100`.
@@ -46,6 +50,8 @@ pub struct KindDocument {
     pub protocol: String,
     /// The place that was counted: `backend` or `thread`, which serves a session, or `library`.
     pub place: String,
+    /// The event: `instructions`, `L1 misses` and others.
+    pub event: String,
     /// Those that have a count, in the order of the plan.
     pub variants: Vec<CountedVariant>,
 }
@@ -66,28 +72,30 @@ pub struct CountedVariant {
     pub statements: u64,
     /// Rows that all of them wrote or asked for; `null` if the kind has no rows.
     pub rows: Option<u64>,
-    /// Instructions of all statements in every count, in the order of the counts.
+    /// Events in all statements in every count, in the order of the counts.
     pub counts: Vec<u64>,
     /// (largest - smallest) / mean of the counts.
     pub spread: f64,
     /// Half the width of the 95% interval of the mean, as a fraction of the mean; `null` for a
     /// single count.
     pub repeatability: Option<f64>,
-    /// Instructions per statement, in the mean of the counts.
+    /// Events per statement, in the mean of the counts.
     pub per_statement: f64,
-    /// Instructions per row; `null` if the kind has no rows.
+    /// Events per row; `null` if the kind has no rows.
     pub per_row: Option<f64>,
-    /// Instructions per statement, divided by the base's; `null` for the base and if the base has
+    /// Events per statement, divided by the base's; `null` for the base and if the base has
     /// no count.
     pub relative: Option<f64>,
+    /// How far `relative` has to be from 1 to be certain; `null` as above.
+    pub threshold: Option<f64>,
     /// True if there is certainly a difference; `null` as above.
     pub certain: Option<bool>,
-    /// `regression`, `improvement`, `equivalent` or `same`; `null` as above.
+    /// `regression`, `improvement`, `equivalent`, `same` or `inconclusive`; `null` as above.
     pub verdict: Option<String>,
     /// In order; empty if they are not known.
     pub phases: Vec<PhaseDocument>,
-    /// Sorted by how much their own instructions differ from the base's, largest first; for the
-    /// base, by their own instructions.
+    /// Sorted by how much their own events differ from the base's, largest first; for the base, by
+    /// their own events.
     pub functions: Vec<FunctionDocument>,
 }
 
@@ -96,16 +104,22 @@ pub struct CountedVariant {
 pub struct PhaseDocument {
     /// The system's own name for it, such as `parse` or `execute`; the last is `other`.
     pub name: String,
-    /// Instructions per statement in it.
+    /// Events per statement in it.
     pub per_statement: f64,
     /// Share of the statement, 0 to 1.
     pub share: f64,
-    /// Instructions per statement minus the base's; `null` for the base and if the base's are not
+    /// Events per statement minus the base's; `null` for the base and if the base's are not
     /// known.
     pub difference: Option<f64>,
 }
 
 impl CountDocument {
+    /// What is counted, as the beginning of a title.
+    pub(super) fn titled(&self) -> String {
+        let (first, rest) = self.event.split_at_checked(1).unwrap_or(("", &self.event));
+        first.to_uppercase() + rest
+    }
+
     /// Sentences about what was not counted.
     pub(super) fn missing(&self) -> Vec<String> {
         let unfinished = "the count is not finished: run it again";
@@ -123,23 +137,38 @@ impl KindDocument {
         self.variants.iter().find(|variant| variant.name == name)
     }
 
-    /// Its protocol and place.
+    /// True if this is another event of the same statements, sent and counted in the same way.
+    pub(super) fn is_also(&self, other: &Self) -> bool {
+        let of = |it: &Self| (it.kind.clone(), it.protocol.clone(), it.place.clone());
+        of(self) == of(other)
+    }
+
+    /// Its protocol, place and event.
     pub(super) fn group(&self) -> Group {
-        Group { protocol: self.protocol.clone(), place: self.place.clone() }
+        Group {
+            protocol: self.protocol.clone(),
+            place: self.place.clone(),
+            event: self.event.clone(),
+        }
     }
 }
 
 /// Computes all figures, with up to this many functions for each count.
 pub(super) fn document(counted: &Counted, limit: usize) -> CountDocument {
+    let documents = |kinds: &[CountedKind]| {
+        kinds.iter().map(|kind| kind_document(counted, kind, limit)).collect()
+    };
     CountDocument {
         format: FORMAT,
         experiment: counted.experiment.name.clone(),
         base: counted.name(counted.base).to_owned(),
         margin: counted.margin,
+        event: counted.event.clone(),
         started: rfc3339(counted.experiment.created_ms),
         finished: counted.experiment.state == ExperimentState::Finished,
         variants: counted.variants.iter().map(|variant| variant.name.clone()).collect(),
-        counts: counted.kinds.iter().map(|kind| kind_document(counted, kind, limit)).collect(),
+        counts: documents(&counted.kinds),
+        events: documents(&counted.others),
         sentences: words::sentences(counted),
         warnings: counted.warnings.clone(),
     }
@@ -166,6 +195,7 @@ fn kind_document(counted: &Counted, kind: &CountedKind, limit: usize) -> KindDoc
             per_statement: per_statement(record),
             per_row: per_row(record),
             relative: difference.map(|difference| difference.ratio),
+            threshold: difference.map(|difference| difference.threshold),
             certain: difference.map(|difference| difference.certain()),
             verdict: difference.map(|difference| difference.verdict.as_str().to_owned()),
             phases: phases(kind, base, record),
@@ -176,6 +206,7 @@ fn kind_document(counted: &Counted, kind: &CountedKind, limit: usize) -> KindDoc
         kind: kind.kind.clone(),
         protocol: kind.group.protocol.clone(),
         place: kind.group.place.clone(),
+        event: kind.group.event.clone(),
         variants: variants.collect(),
     }
 }

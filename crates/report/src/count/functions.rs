@@ -8,9 +8,9 @@ use store::CountRecord;
 /// The work of a function per statement.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct WorkDocument {
-    /// Instructions in the function itself.
+    /// Events in the function itself.
     pub own: f64,
-    /// Instructions in it and in everything it called.
+    /// Events in it and in everything it called.
     pub inclusive: f64,
     /// How often it was called.
     pub calls: f64,
@@ -56,7 +56,7 @@ fn by_name(record: &CountRecord) -> BTreeMap<&str, Found<'_>> {
         .collect()
 }
 
-/// The functions of one count, those with the most own instructions first.
+/// The functions of one count, those with the most own events first.
 pub(crate) fn functions(record: &CountRecord) -> Vec<FunctionDocument> {
     let found = by_name(record).into_iter().map(|(name, (object, work))| FunctionDocument {
         name: name.to_owned(),
@@ -68,7 +68,7 @@ pub(crate) fn functions(record: &CountRecord) -> Vec<FunctionDocument> {
     sorted(found.collect())
 }
 
-/// The functions of both, those whose own instructions differ most first.
+/// The functions of both, those whose own events differ most first.
 pub(crate) fn matched(base: &CountRecord, variant: &CountRecord) -> Vec<FunctionDocument> {
     let (mut before, mut after) = (by_name(base), by_name(variant));
     let mut found: Vec<FunctionDocument> = Vec::with_capacity(before.len().max(after.len()));
@@ -123,9 +123,10 @@ mod tests {
             kind: "point".to_owned(),
             protocol: "simple".to_owned(),
             place: "backend".to_owned(),
+            event: store::INSTRUCTIONS.to_owned(),
             statements,
             rows: 0,
-            instructions: functions.iter().map(|(_, own)| own).sum(),
+            total: functions.iter().map(|(_, own)| own).sum(),
             counts: Vec::new(),
             phases: Vec::new(),
             functions: functions.iter().map(function).collect(),

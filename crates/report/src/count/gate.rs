@@ -3,7 +3,7 @@
 
 use quick_xml::escape::escape;
 
-use super::document::{CountedVariant, KindDocument};
+use super::document::KindDocument;
 use super::words::{NAMED, by_function, more};
 use super::{CountDocument, CountReport, FunctionDocument};
 use crate::ReportError;
@@ -64,22 +64,16 @@ impl Said {
         (Said::Fine, "fine"),
     ];
 
-    fn of(kind: &KindDocument, document: &CountDocument) -> Said {
-        let [base, head] = &kind.variants[..] else { return Said::Missing };
-        let Some(ratio) = head.relative else { return Said::Missing };
+    fn of(kind: &KindDocument) -> Said {
+        let [_, head] = &kind.variants[..] else { return Said::Missing };
         match head.verdict.as_deref() {
             Some("regression") => Said::Regression,
             Some("improvement") => Said::Improvement,
-            _ if scatter(base).hypot(scatter(head)) > document.margin => Said::Inconclusive,
-            _ if (ratio - 1.0).abs() > document.margin => Said::Inconclusive,
-            _ => Said::Fine,
+            Some("inconclusive") => Said::Inconclusive,
+            Some(_) => Said::Fine,
+            None => Said::Missing,
         }
     }
-}
-
-/// How well the count of a variant is known, as a fraction. One that was not repeated is not.
-fn scatter(variant: &CountedVariant) -> f64 {
-    variant.repeatability.unwrap_or(f64::INFINITY)
 }
 
 impl CountedChange {
@@ -161,7 +155,7 @@ impl CountedChange {
             ChangeFound::Counted(report) => {
                 let document = &report.document;
                 let of_kind = |kind: &KindDocument| {
-                    let inner = match Said::of(kind, document) {
+                    let inner = match Said::of(kind) {
                         Said::Regression => element("failure", &moved(kind)),
                         Said::Missing => element("error", "not counted in both"),
                         Said::Inconclusive => {
@@ -197,7 +191,7 @@ fn mark(name: &str) -> String {
 
 /// The kinds of which this is said.
 fn those(document: &CountDocument, said: Said) -> impl Iterator<Item = &KindDocument> {
-    document.counts.iter().filter(move |kind| Said::of(kind, document) == said)
+    document.counts.iter().filter(move |kind| Said::of(kind) == said)
 }
 
 /// `1 regression, 2 inconclusive, 3 fine`.
@@ -237,7 +231,7 @@ fn moved(kind: &KindDocument) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::count::WorkDocument;
+    use crate::count::{CountedVariant, WorkDocument};
     use crate::output::sheet::Sheet;
 
     fn variant(name: &str, level: f64, repeatability: Option<f64>) -> CountedVariant {
@@ -259,10 +253,10 @@ mod tests {
             variant: None,
             difference: Some(work),
         };
-        let certain = (ratio - 1.0).abs() > repeatability.unwrap_or(1.0);
         let verdict = match ratio - 1.0 {
-            moved if certain && moved > 0.005 => "regression",
-            moved if certain && moved < -0.005 => "improvement",
+            _ if repeatability.is_none_or(|it| it > 0.005) => "inconclusive",
+            moved if moved > 0.005 => "regression",
+            moved if moved < -0.005 => "improvement",
             _ => "same",
         };
         let head = CountedVariant {
@@ -275,6 +269,7 @@ mod tests {
             kind: name.to_owned(),
             protocol: "simple".to_owned(),
             place: "backend".to_owned(),
+            event: "instructions".to_owned(),
             variants: vec![variant("base", 1000.0, repeatability), head],
         }
     }

@@ -1,10 +1,11 @@
-//! Exact instruction counts: the cost of a statement in each variant, by phase, and the functions
-//! that moved.
+//! Exact counts of instructions and other events: the cost of a statement in each variant, by
+//! phase, and the functions that moved.
 
 mod brief;
 mod chart;
 pub(crate) mod counted;
 mod document;
+mod events;
 mod functions;
 mod gate;
 mod namesakes;
@@ -23,7 +24,7 @@ pub use document::{CountDocument, CountedVariant, KindDocument, PhaseDocument};
 pub use functions::{FunctionDocument, WorkDocument};
 pub use gate::{ChangeFound, CountedChange};
 pub use options::CountOptions;
-pub use spread::{LEAST as LEAST_DIFFERENCE, Spread};
+pub use spread::{LEAST as LEAST_DIFFERENCE, Spread, least as least_difference};
 pub use words::SentenceDocument;
 
 /// Counts, ready to be printed.
@@ -38,8 +39,8 @@ impl CountReport {
         reasons
     }
 
-    /// A sentence for every kind of statement that certainly takes more instructions than in the
-    /// base, by more than the margin.
+    /// A sentence for every kind of statement that certainly takes more than in the base, by more
+    /// than the margin.
     pub fn regressions(&self) -> Vec<String> {
         let mut found = Vec::new();
         for kind in &self.document.counts {
@@ -48,10 +49,12 @@ impl CountReport {
                     (variant.verdict.as_deref(), variant.relative)
                 {
                     found.push(format!(
-                        "{}: {} executes {} instructions than {}",
+                        "{}: {} {} {} {} than {}",
                         kind.measure(),
                         variant.name,
+                        words::verb(&kind.event),
                         words::more(ratio),
+                        kind.event,
                         self.document.base
                     ));
                 }
@@ -64,14 +67,15 @@ impl CountReport {
 /// Reads the counts of an experiment and lays them out.
 ///
 /// # Errors
-/// When the store cannot be read or has no counts of this experiment, the base has none, or the
-/// margin is not between 0 and 1.
+/// When the store cannot be read or has no counts of this experiment or this event, the base has
+/// none, or the margin is not between 0 and 1.
 pub fn count(
     store: &Store,
     id: ExperimentId,
     options: &CountOptions,
 ) -> Result<CountReport, ReportError> {
-    let counted = Counted::read(store, id, options.base.as_deref(), options.margin)?;
+    let (base, event) = (options.base.as_deref(), options.event.as_deref());
+    let counted = Counted::read(store, id, base, options.margin, event)?;
     let document = document::document(&counted, options.functions);
     let sheet = match options.brief {
         Some(width) => brief::sheet(&document, width),

@@ -89,9 +89,10 @@ mod tests {
             kind: "point".to_owned(),
             protocol: "simple".to_owned(),
             place: "backend".to_owned(),
+            event: store::INSTRUCTIONS.to_owned(),
             statements: 1,
             rows: 0,
-            instructions: 1,
+            total: 1,
             counts: Vec::new(),
             phases: Vec::new(),
             functions: names

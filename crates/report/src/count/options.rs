@@ -7,6 +7,9 @@ pub struct CountOptions {
     pub base: Option<String>,
     /// δ as a fraction: certain differences up to it are `equivalent`. The plan's when `None`.
     pub margin: Option<f64>,
+    /// What to show phases, functions and verdicts of: an event that was counted; instructions when
+    /// `None`.
+    pub event: Option<String>,
     /// Maximum number of rows in a table of functions.
     pub functions: usize,
     /// Shows a table of functions for every kind of statement, not only for the one that moved

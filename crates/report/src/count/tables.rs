@@ -2,9 +2,10 @@
 
 use super::counted::Group;
 use super::document::{CountDocument, CountedVariant, KindDocument};
+use super::events;
 use super::functions::{FunctionDocument, WorkDocument};
 use super::options::CountOptions;
-use super::spread::{LEAST, Spread};
+use super::spread::LEAST;
 use crate::output::number::{
     UNKNOWN, exact_change, exact_relative, or_unknown, percent, repeated, signed_work, tenths, work,
 };
@@ -31,13 +32,14 @@ pub(super) fn sheet(
     }
     for kinds in document.counts.chunk_by(|one, next| one.group() == next.group()) {
         let counts = Counts { document, kinds, group: kinds[0].group() };
-        let mut tables = counts.instructions();
+        let mut tables = counts.counts();
         tables.push(counts.verdicts());
         tables.extend(counts.phases());
         for table in tables.into_iter().filter(Table::says_something) {
             sheet.table(table);
         }
     }
+    events::tables(document, None).into_iter().for_each(|table| sheet.table(table));
     functions(document, most, options, &mut sheet);
     sheet
 }
@@ -46,7 +48,7 @@ fn sentences(document: &CountDocument) -> List {
     List {
         id: "count.words".to_owned(),
         title: "What changed".to_owned(),
-        lead: "the kind that moved most, exact instruction counts:".to_owned(),
+        lead: format!("the kind that moved most, exact counts of {}:", document.event),
         items: document
             .sentences
             .iter()
@@ -73,7 +75,7 @@ type Figure<'a> = (&'static str, &'a str, fn(&CountedVariant) -> String);
 impl Counts<'_> {
     /// Title of the part with absolute figures.
     fn absolute(&self) -> String {
-        format!("instructions per {}", self.group.noun())
+        format!("{} per {}", self.document.event, self.group.noun())
     }
 
     /// Their counts, each with its kind.
@@ -87,14 +89,19 @@ impl Counts<'_> {
         Row::new(label, cells).of_kind(is_base.then_some(RowKind::Base))
     }
 
-    /// Instructions per statement and per row, relative to the base, and how well they repeat.
-    fn instructions(&self) -> Vec<Table> {
+    /// Counts per statement and per row, relative to the base, and how well they repeat.
+    fn counts(&self) -> Vec<Table> {
         let (place, base) = (&self.group.place, &self.document.base);
+        let event = &self.document.event;
         let scattered = self.all().any(|(_, one)| one.counts.len() > 2);
         let mut legend = vec![
             match self.group.noun() {
-                "call" => "instructions: everything the library executed in these calls, counted under Callgrind".to_owned(),
-                _ => format!("instructions: everything the session's {place} executed, counted under Callgrind"),
+                "call" => format!(
+                    "{event}: everything the library executed in these calls, counted under Callgrind"
+                ),
+                _ => format!(
+                    "{event}: everything the session's {place} executed, counted under Callgrind"
+                ),
             },
             format!("relative: value of the variant / value of {base}"),
             format!(
@@ -109,12 +116,12 @@ impl Counts<'_> {
         if scattered {
             legend.push("spread: (largest - smallest) / mean, of so many counts".to_owned());
         }
-        let absolute = self.absolute();
+        let (absolute, per_row) = (self.absolute(), format!("{event} per row"));
         let figures: [Figure<'_>; 5] = [
             ("statement", &absolute, |one| or_unknown(Some(one.per_statement), work)),
-            ("row", "instructions per row", |one| or_unknown(one.per_row, work)),
+            ("row", &per_row, |one| or_unknown(one.per_row, work)),
             ("relative", RELATIVE, |one| match one.relative {
-                Some(_) if one.certain == Some(false) => "same".to_owned(),
+                Some(_) if one.verdict.as_deref() == Some("same") => "same".to_owned(),
                 relative => or_unknown(relative, exact_relative),
             }),
             ("repeatability", "repeatability", |one| or_unknown(one.repeatability, repeated)),
@@ -123,7 +130,7 @@ impl Counts<'_> {
             }),
         ];
         let table = |(id, name, cell): Figure<'_>| {
-            let mut table = part(&self.group, id, "Instructions", name);
+            let mut table = part(&self.group, id, &self.document.titled(), name);
             table.legend.clone_from(&legend);
             let kinds = self.kinds.iter().map(|kind| kind.kind.as_str());
             table.columns = texts([VARIANT].into_iter().chain(kinds));
@@ -166,11 +173,8 @@ impl Counts<'_> {
 
     /// Every kind and version compared with the base, with the smallest difference that counts.
     fn verdicts(&self) -> Table {
-        let compared = self.all().filter_map(|(kind, one)| {
-            let of_base = Spread::of(&kind.of(&self.document.base)?.counts);
-            let threshold = of_base.threshold(&Spread::of(&one.counts));
-            Some((kind, one, one.relative?, threshold))
-        });
+        let compared =
+            self.all().filter_map(|(kind, one)| Some((kind, one, one.relative?, one.threshold?)));
         let verdict = |one: &CountedVariant| one.verdict.clone().unwrap_or_default();
         let row = |(_, one, ..): &(&KindDocument, &CountedVariant, f64, f64)| {
             RowKind::of(verdict(one) == "regression", verdict(one) == "improvement")
@@ -184,7 +188,7 @@ impl Counts<'_> {
                     repeated(LEAST)
                 ),
                 &format!(
-                    "verdict: same if not certain; regression or improvement if it also exceeds {}, otherwise equivalent",
+                    "verdict: regression or improvement if it certainly exceeds {}; inconclusive if it may; otherwise equivalent, or same if not certain",
                     percent(self.document.margin)
                 ),
             ])
@@ -198,7 +202,7 @@ impl Counts<'_> {
             ])
     }
 
-    /// Instructions of each phase, their shares, and how much they increased.
+    /// Counts of each phase, their shares, and how much they increased.
     fn phases(&self) -> Vec<Table> {
         let phases = self.all().flat_map(|(_, one)| &one.phases);
         let names: Vec<&str> = distinct(phases.map(|phase| phase.name.as_str()));
@@ -208,7 +212,8 @@ impl Counts<'_> {
         let known: Vec<&str> = names.iter().copied().filter(|name| *name != "other").collect();
         let (known, noun) = (known.join(", "), self.group.noun());
         let legend = format!(
-            "{known}: instructions in these phases of a {noun} and in everything they call"
+            "{known}: {} in these phases of a {noun} and in everything they call",
+            self.document.event
         );
         let (absolute, base) = (self.absolute(), &self.document.base);
         let table = |id: &str, name: &str, cell: PhaseCell| {
@@ -244,7 +249,7 @@ impl Counts<'_> {
 /// A cell for a phase of a count, or for all of them, with the base's count.
 type PhaseCell = fn(Option<&CountedVariant>, &CountedVariant, Option<&str>) -> String;
 
-/// Instructions per statement in a phase, or in all of them; `None` where phases are not known.
+/// Events per statement in a phase, or in all of them; `None` where phases are not known.
 fn in_phase(one: &CountedVariant, phase: Option<&str>) -> Option<f64> {
     let Some(name) = phase else { return Some(one.per_statement) };
     let found = one.phases.iter().find(|known| known.name == name);
@@ -296,12 +301,13 @@ fn function_table(kind: &KindDocument, variant: &CountedVariant, base: &str) -> 
         "",
     );
     let own = format!(
-        "per {}; own: instructions in the function itself; incl: including everything it called; \
+        "per {}; own: {} in the function itself; incl: including everything it called; \
          calls: how often it was called",
-        group.noun()
+        group.noun(),
+        kind.event
     );
-    let rose = "+/-: increase; sorted by how far own instructions moved";
-    table.legend = std::iter::once(own).chain(compared.then(|| rose.to_owned())).collect();
+    let rose = format!("+/-: increase; sorted by how far own {} moved", kind.event);
+    table.legend = std::iter::once(own).chain(compared.then_some(rose)).collect();
     table.step = Some(kind.kind.clone());
     table.columns.push("function".to_owned());
     for figure in ["own", "incl", "calls"] {

@@ -1,8 +1,11 @@
 //! Counts in plain words.
 
 use serde::{Deserialize, Serialize};
+use store::INSTRUCTIONS;
 
-use super::counted::{Counted, CountedKind, Difference, Group, in_phase, per_statement};
+use super::counted::{
+    CountVerdict, Counted, CountedKind, Difference, Group, in_phase, per_statement,
+};
 use super::functions::matched;
 use super::spread::LEAST;
 use crate::output::number::{digits, repeated};
@@ -45,15 +48,28 @@ fn predicate(counted: &Counted, variant: usize) -> String {
             return format!("has no kind in common with {base}");
         }
         let most = compared.iter().map(|difference| difference.threshold).fold(LEAST, f64::max);
+        let open = |it: &&Difference| it.verdict == CountVerdict::Inconclusive;
+        let open = compared.iter().filter(open).count();
+        if open > 0 {
+            return format!(
+                "can't be told from {base}: {open} of {} counts scatter too much to say (up to {})",
+                compared.len(),
+                repeated(most)
+            );
+        }
         return format!(
-            "executes as many instructions as {base}: no kind differs by more than the repeatability of counts ({})",
+            "{} as many {} as {base}: no kind differs by more than the repeatability of counts ({})",
+            verb(&counted.event),
+            counted.event,
             repeated(most)
         );
     };
     let kind = &counted.kinds[place];
     let mut said = format!(
-        "executes {} instructions per {} of {} than {base}",
+        "{} {} {} per {} of {} than {base}",
+        verb(&counted.event),
         more(difference.ratio),
+        counted.event,
         if has_rows(kind, counted.base, variant) { "row" } else { kind.group.noun() },
         named(counted, kind)
     );
@@ -90,6 +106,11 @@ fn has_rows(kind: &CountedKind, base: usize, variant: usize) -> bool {
 fn named(counted: &Counted, kind: &CountedKind) -> String {
     let groups: Vec<&Group> = counted.groups().map(|(group, _)| group).collect();
     kind.group.named(&kind.kind, &groups)
+}
+
+/// What a build does with events: it executes instructions, and has others.
+pub(super) fn verb(event: &str) -> &'static str {
+    if event == INSTRUCTIONS { "executes" } else { "has" }
 }
 
 /// `7.3% more`, `6.6% fewer`, `2.4 times as many`.

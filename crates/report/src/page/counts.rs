@@ -6,7 +6,7 @@ use serde::Serialize;
 use store::{CountRecord, Experiment, ExperimentState, Purpose, Store, Warning};
 
 use crate::ReportError;
-use crate::count::counted::{Counted, CountedKind, noun};
+use crate::count::counted::{Counted, CountedKind, noun, per_statement};
 use crate::count::{SentenceDocument, Spread, words};
 use crate::output::number::rounded;
 use crate::output::time::rfc3339;
@@ -29,7 +29,11 @@ pub(crate) struct PageCounts {
     base: usize,
     /// The noun for what is counted: statement or call.
     noun: &'static str,
+    /// What the kinds count.
+    event: String,
     kinds: Vec<PageKind>,
+    /// The same kinds by other events that were counted.
+    events: Vec<PageCountEvent>,
     /// Functions of all kinds: name and object. The columns of [`PageFunctions`] refer to them by
     /// index.
     functions: Vec<(String, String)>,
@@ -49,14 +53,35 @@ struct PageKind {
     left_out: usize,
 }
 
-/// The count of a variant. Instructions and calls are those of all statements.
+/// One event of a kind: what each variant has per statement.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+struct PageCountEvent {
+    /// Index of the kind.
+    kind: usize,
+    event: String,
+    counts: Vec<PageEventOfVariant>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+struct PageEventOfVariant {
+    variant: usize,
+    per_statement: f64,
+    repeatability: Option<f64>,
+    relative: Option<f64>,
+    #[cfg_attr(test, ts(as = "Option<crate::count::counted::CountVerdict>"))]
+    verdict: Option<&'static str>,
+}
+
+/// The count of a variant. Totals and calls are those of all statements.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 struct PageCount {
     variant: usize,
     statements: u64,
     rows: u64,
-    instructions: u64,
+    total: u64,
     repeatability: Option<f64>,
     relative: Option<f64>,
     #[cfg_attr(test, ts(as = "Option<crate::count::counted::CountVerdict>"))]
@@ -82,7 +107,9 @@ pub(crate) fn of(
 ) -> Result<Option<PageCounts>, ReportError> {
     Ok(match experiment.purpose {
         Purpose::Run => None,
-        Purpose::Count => Some(page_counts(&Counted::read(store, experiment.id, None, None)?)),
+        Purpose::Count => {
+            Some(page_counts(&Counted::read(store, experiment.id, None, None, None)?))
+        }
     })
 }
 
@@ -92,7 +119,7 @@ pub(crate) fn latest(store: &Store) -> Result<Option<PageCounts>, ReportError> {
         if experiment.purpose != Purpose::Count {
             continue;
         }
-        match Counted::read(store, experiment.id, None, None) {
+        match Counted::read(store, experiment.id, None, None, None) {
             Ok(counted) => return Ok(Some(page_counts(&counted))),
             // Started, but nothing counted yet.
             Err(ReportError::NoCounts(_)) => {}
@@ -115,11 +142,48 @@ fn page_counts(counted: &Counted) -> PageCounts {
         variants: counted.variants.iter().map(|variant| variant.name.clone()).collect(),
         base: counted.base,
         noun: noun(counted.groups().map(|(group, _)| group.protocol.as_str())),
+        event: counted.event.clone(),
         kinds,
+        events: page_events(counted),
         functions: names.into_iter().map(|(function, _)| function).collect(),
         sentences: words::sentences(counted),
         warnings: counted.warnings.clone(),
     }
+}
+
+/// The other events, in the order of the kinds.
+fn page_events(counted: &Counted) -> Vec<PageCountEvent> {
+    let of = |place: usize, other: &CountedKind| PageCountEvent {
+        kind: place,
+        event: other.group.event.clone(),
+        counts: counts_of(other, |variant, record| {
+            let found = counted.difference(other, variant);
+            PageEventOfVariant {
+                variant,
+                per_statement: rounded(per_statement(record), 4),
+                repeatability: repeatability(record),
+                relative: found.map(|found| rounded(found.ratio, 8)),
+                verdict: found.map(|found| found.verdict.as_str()),
+            }
+        }),
+    };
+    let kinds = counted.kinds.iter().enumerate();
+    let events = kinds.flat_map(|(place, kind)| {
+        let same = counted.others.iter().filter(move |other| other.is_also(kind));
+        same.map(move |other| of(place, other))
+    });
+    events.collect()
+}
+
+/// What each variant with a count has.
+fn counts_of<T>(kind: &CountedKind, mut of: impl FnMut(usize, &CountRecord) -> T) -> Vec<T> {
+    let counts = kind.counts.iter().enumerate();
+    counts.filter_map(|(variant, record)| Some(of(variant, record.as_ref()?))).collect()
+}
+
+/// How well the counts repeat; `None` for a single one.
+fn repeatability(record: &CountRecord) -> Option<f64> {
+    Some(Spread::of(&record.counts).interval).filter(|interval| interval.is_finite())
 }
 
 /// Name and object of functions, numbered in order of first appearance.
@@ -129,14 +193,14 @@ fn page_kind(counted: &Counted, kind: &CountedKind, names: &mut Names) -> PageKi
     // A function that is large in one variant is shown for all.
     let mut large: HashMap<&str, bool> = HashMap::new();
     for record in kind.counts.iter().flatten() {
-        let least = (record.instructions as f64 * LEAST_SHARE) as u64;
+        let least = (record.total as f64 * LEAST_SHARE) as u64;
         for function in &record.functions {
             *large.entry(&function.name).or_default() |=
                 function.inclusive.max(function.own) > least;
         }
     }
     let left_out = large.values().filter(|large| !**large).count();
-    let mut count = |variant: usize, record: &CountRecord| {
+    let count = |variant: usize, record: &CountRecord| {
         let difference = counted.difference(kind, variant);
         let mut functions = PageFunctions::default();
         for function in &record.functions {
@@ -152,22 +216,19 @@ fn page_kind(counted: &Counted, kind: &CountedKind, names: &mut Names) -> PageKi
             variant,
             statements: record.statements,
             rows: record.rows,
-            instructions: record.instructions,
-            repeatability: Some(Spread::of(&record.counts).interval).filter(|i| i.is_finite()),
+            total: record.total,
+            repeatability: repeatability(record),
             relative: difference.map(|difference| rounded(difference.ratio, 8)),
             verdict: difference.map(|difference| difference.verdict.as_str()),
-            phases: record.phases.iter().map(|p| (p.name.clone(), p.instructions)).collect(),
+            phases: record.phases.iter().map(|p| (p.name.clone(), p.total)).collect(),
             functions,
         }
     };
-    let counts = kind.counts.iter().enumerate();
     PageKind {
         kind: kind.kind.clone(),
         protocol: kind.group.protocol.clone(),
         place: kind.group.place.clone(),
-        counts: counts
-            .filter_map(|(variant, record)| Some(count(variant, record.as_ref()?)))
-            .collect(),
+        counts: counts_of(kind, count),
         left_out,
     }
 }

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use store::{
-    CountFunction, CountPhase, CountRecord, ExperimentId, NewExperiment, NewVariant, Purpose,
-    Store, VariantId, Warning,
+    CountFunction, CountPhase, CountRecord, ExperimentId, INSTRUCTIONS, NewExperiment, NewVariant,
+    Purpose, Store, VariantId, Warning,
 };
 
 use super::START;
@@ -34,7 +34,7 @@ pub fn record(kind: &str, rows: u64, costs: &[Cost]) -> CountRecord {
     let own = |(_, _, _, fixed, each): &Cost| STATEMENTS * (fixed + rows.max(1) * each);
     let in_phase =
         |phase: &str| -> u64 { costs.iter().filter(|cost| cost.2 == phase).map(own).sum() };
-    let instructions: u64 = costs.iter().map(own).sum();
+    let total: u64 = costs.iter().map(own).sum();
     let function = |cost: &Cost| CountFunction {
         name: cost.0.to_owned(),
         object: cost.1.to_owned(),
@@ -42,7 +42,7 @@ pub fn record(kind: &str, rows: u64, costs: &[Cost]) -> CountRecord {
         // The first function of a phase calls the others.
         inclusive: match costs.iter().find(|first| first.2 == cost.2) {
             Some(first) if first.0 == cost.0 && cost.2 != "other" => in_phase(cost.2),
-            _ if cost.2 == "other" => instructions,
+            _ if cost.2 == "other" => total,
             _ => own(cost),
         },
         calls: if cost.4 == 0 { 1 } else { STATEMENTS * rows.max(1) },
@@ -51,12 +51,13 @@ pub fn record(kind: &str, rows: u64, costs: &[Cost]) -> CountRecord {
         kind: kind.to_owned(),
         protocol: "simple".to_owned(),
         place: "backend".to_owned(),
+        event: INSTRUCTIONS.to_owned(),
         statements: STATEMENTS,
         rows: STATEMENTS * rows,
-        instructions,
-        counts: vec![instructions, instructions + 1],
+        total,
+        counts: vec![total, total + 1],
         phases: ["parse", "analyze", "plan", "execute", "other"]
-            .map(|name| CountPhase { name: name.to_owned(), instructions: in_phase(name) })
+            .map(|name| CountPhase { name: name.to_owned(), total: in_phase(name) })
             .to_vec(),
         functions: costs.iter().map(function).collect(),
     }
@@ -116,7 +117,14 @@ impl Counting {
 }
 
 pub fn options() -> report::CountOptions {
-    report::CountOptions { base: None, margin: None, functions: 15, every_kind: false, brief: None }
+    report::CountOptions {
+        base: None,
+        margin: None,
+        event: None,
+        functions: 15,
+        every_kind: false,
+        brief: None,
+    }
 }
 
 pub fn begin(store: &Store, base: &str) -> ExperimentId {

@@ -135,14 +135,15 @@ pub fn count_of(kind: &str, statements: u64, functions: u64) -> CountRecord {
         })
         .collect();
     let own: u64 = functions.iter().map(|function| function.own).sum();
-    let phase = |name: &str, instructions| CountPhase { name: name.to_owned(), instructions };
+    let phase = |name: &str, total| CountPhase { name: name.to_owned(), total };
     CountRecord {
         kind: kind.to_owned(),
         protocol: "simple".to_owned(),
         place: "backend".to_owned(),
+        event: store::INSTRUCTIONS.to_owned(),
         statements,
         rows: 100 * statements,
-        instructions: own,
+        total: own,
         counts: vec![own + 3, own],
         phases: vec![phase("parse", own / 4), phase("other", own - own / 4)],
         functions,

@@ -11,11 +11,12 @@ import { NOTHING } from "../../text/format";
 /** Names of kinds that are longer than this may break. */
 const LONG = 24;
 
-const SIGNS: Record<CountVerdict, string> = {
+export const SIGNS: Record<CountVerdict, string> = {
   regression: "▼",
   improvement: "▲",
   equivalent: "=",
   same: "",
+  inconclusive: "?",
 };
 
 /** Names of the phases of some kinds, in order. */
@@ -47,11 +48,11 @@ interface BarProps {
 
 /** The bar of a count: its phases one after the other, on the scale of its kind. */
 function Bar({ kind, count, base, names, noun }: BarProps) {
-  const most = Math.max(...kind.counts.map((one) => one.instructions / one.statements));
-  const all = count.instructions / count.statements;
+  const most = Math.max(...kind.counts.map((one) => one.total / one.statements));
+  const all = count.total / count.statements;
   const phases: [string, number][] =
-    count.phases.length > 0 ? count.phases : [["other", count.instructions]];
-  const share = (value: number): number => (value / Math.max(1, count.instructions)) * 100;
+    count.phases.length > 0 ? count.phases : [["other", count.total]];
+  const share = (value: number): number => (value / Math.max(1, count.total)) * 100;
   const said = phases.map(([name, value]) => `${name} ${share(value).toFixed(0)}%`).join(", ");
   const moved = (name: string, each: number): string | null => {
     if (!base || base === count) return null;
@@ -102,7 +103,7 @@ export function Bars({ counts, kinds }: { counts: PageCounts; kinds: PageKind[] 
   const several = counts.variants.length > 1;
   const { noun } = counts;
   return (
-    <Scroll name={`Instructions per ${noun}`}>
+    <Scroll name={`Counts per ${noun}`}>
       <table class="counts">
         <thead>
           <tr>
@@ -113,7 +114,7 @@ export function Bars({ counts, kinds }: { counts: PageCounts; kinds: PageKind[] 
               ]}
             />
             <th class="bar-cell" scope="col">
-              {names.length === 0 && `instructions per ${noun}`}
+              {names.length === 0 && `${counts.event} per ${noun}`}
               <span class="phase-legend">
                 {names.map((name) => (
                   <span>
@@ -153,11 +154,9 @@ export function Bars({ counts, kinds }: { counts: PageCounts; kinds: PageKind[] 
                     noun={noun}
                   />
                 </td>
-                <td>{work(count.instructions / count.statements)}</td>
+                <td>{work(count.total / count.statements)}</td>
                 {rows && (
-                  <td class="roomy">
-                    {count.rows > 0 ? work(count.instructions / count.rows) : NOTHING}
-                  </td>
+                  <td class="roomy">{count.rows > 0 ? work(count.total / count.rows) : NOTHING}</td>
                 )}
                 {several && <td>{ratioWords(count, counts.base)}</td>}
                 {several && (

@@ -37,7 +37,7 @@ function movedMost(counts: PageCounts): { kind: number; variant: number } {
   let best = { kind: 0, variant: firstVariant(counts, counts.kinds[0]), size: 0 };
   counts.kinds.forEach((kind, index) => {
     for (const { relative, verdict, variant } of kind.counts) {
-      const certain = relative !== null && verdict !== "same";
+      const certain = relative !== null && verdict !== "same" && verdict !== "inconclusive";
       const size = certain ? Math.abs(Math.log(relative)) : 0;
       if (size > best.size) best = { kind: index, variant, size };
     }

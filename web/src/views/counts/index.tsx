@@ -11,6 +11,7 @@ import { usePage, type View } from "../../shared/page";
 import { plain, repeatability } from "../../text/exact";
 import { count as counted, moment, NOTHING } from "../../text/format";
 import { Bars, CountedName, phaseNames } from "./bars";
+import { Events } from "./events";
 import { FunctionTable } from "./functiontable";
 
 /** What the bars show, as a table to copy. */
@@ -30,8 +31,8 @@ function asTable(counts: PageCounts, kinds: PageKind[], title: string): Table {
         label: kind,
         cells: [
           counts.variants[count.variant] ?? "",
-          plain(count.instructions / count.statements),
-          count.rows > 0 ? plain(count.instructions / count.rows) : NOTHING,
+          plain(count.total / count.statements),
+          count.rows > 0 ? plain(count.total / count.rows) : NOTHING,
           count.relative === null ? NOTHING : count.relative.toFixed(4),
           repeatability(count),
           ...names.map((name) => {
@@ -127,6 +128,7 @@ function Counts({ counts }: { counts: PageCounts }) {
       <div class="counts-box">
         <Bars counts={counts} kinds={kinds} />
       </div>
+      <Events counts={counts} kinds={kinds} />
       <FunctionTable counts={counts} />
     </>
   );
