@@ -28,6 +28,7 @@ NAVIGATION = {
     ],
     "Reference": [
         "docs/plans",
+        "docs/commands",
         "docs/versions",
         "docs/warnings",
         "Glossary and metrics <docs/glossary>",
@@ -37,7 +38,7 @@ NAVIGATION = {
         "JSON: variance, history, advise <docs/trials-json>",
         "The results database <crates/store/SCHEMA>",
     ],
-    "How it judges": ["VALIDATION", "BENCHMARKS"],
+    "How it judges": ["docs/judging", "VALIDATION", "BENCHMARKS"],
     "Findings": [
         "PostgreSQL 9.6 to 18 <docs/findings/postgres-releases>",
         "PostgreSQL: TPC-C <docs/findings/tpcc-releases>",

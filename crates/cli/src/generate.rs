@@ -7,6 +7,8 @@ use anyhow::Context;
 use clap::{Args, Subcommand};
 use clap_complete::Shell;
 
+use crate::{dash, manual};
+
 /// Write man pages, or what makes a shell complete commands and options
 #[derive(Debug, Args)]
 pub struct GenerateArgs {
@@ -28,6 +30,8 @@ Where they belong:
   zsh   _steelyard in a directory of $fpath
   fish  ~/.config/fish/completions/steelyard.fish")]
     Completions { shell: Shell },
+    /// Print all commands and their options as a page of the documentation
+    Reference,
 }
 
 /// Runs it for `command`, that of the whole program.
@@ -41,6 +45,7 @@ pub fn run(args: &GenerateArgs, mut command: clap::Command) -> anyhow::Result<()
             clap_complete::generate(*shell, &mut command, name, &mut stdout());
             Ok(())
         }
+        What::Reference => dash::print(manual::page(command).as_bytes()),
     }
 }
 

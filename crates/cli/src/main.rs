@@ -23,6 +23,7 @@ mod import;
 mod intervals;
 mod list;
 mod machine;
+mod manual;
 mod note;
 mod pasted;
 mod planned;

@@ -8,7 +8,7 @@ use crate::problem::Problems;
 /// then half as wide.
 const LIMIT_FACTOR: u32 = 4;
 
-/// When a run that designs itself without a budget gives up: ten looks after the first.
+/// When a run that designs itself without a budget gives up: after ten looks.
 const MOST_RESTARTS: u32 = 64;
 /// Number of restarts before its first look.
 const FIRST_LOOK: u32 = 4;

@@ -1,6 +1,7 @@
 //! Man pages, completions and versions.
 
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 
 use crate::place::Place;
@@ -24,6 +25,23 @@ fn each_command_has_a_man_page() {
     let run = fs::read_to_string(pages.join("steelyard-run.1")).unwrap();
     assert!(run.contains("\\-\\-budget"), "{run}");
     assert!(!pages.join("steelyard-engine.1").exists());
+}
+
+/// docs/commands.md is what the program says: `GOLDEN=update` writes it.
+#[test]
+fn the_reference_of_commands_is_that_of_the_program() {
+    let printed = Place::new().steelyard(&["generate", "reference"]);
+    printed.expect(0, &[]);
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/commands.md");
+    if std::env::var_os("GOLDEN").is_some_and(|value| value == "update") {
+        fs::write(&file, &printed.stdout).unwrap();
+    }
+    let page = fs::read_to_string(&file).unwrap();
+    assert!(page == printed.stdout, "docs/commands.md is stale: write it with GOLDEN=update");
+    for text in ["## run\n", "## generate man\n", "`--budget ", "## compare\n"] {
+        assert!(page.contains(text), "{text}");
+    }
+    assert!(!page.contains("## engine"), "a hidden command");
 }
 
 #[test]
