@@ -20,15 +20,15 @@ use crate::exit::{WrongRequest, refuse};
 /// Show what a log of statements has in it; cut it, or take the values out, before it leaves the
 /// house
 ///
-/// Reads PostgreSQL's logs (csvlog, jsonlog, or text with a log_line_prefix) and the general log of
-/// MySQL and MariaDB, of any size. Statements that differ only in their values are one form; forms
-/// come in the order of the time they took together, under the names that `steelyard run replay`
-/// gives them. With -o, the statements are written in the plain format, which `run replay` reads. A
-/// cut loses what a session did before it: BEGIN, SET, temporary tables.
+/// Reads PostgreSQL's logs (csvlog, jsonlog, or text with a log_line_prefix) and the general and
+/// slow logs of MySQL and MariaDB, of any size. Statements that differ only in their values are one
+/// form; forms come in the order of the time they took together, under the names that `steelyard
+/// run replay` gives them. With -o, the statements are written in the plain format, which `run
+/// replay` reads. A cut loses what a session did before it: BEGIN, SET, temporary tables.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   steelyard trace server.csv
-  steelyard trace general.log --skip 1h --take 10m -o ten-minutes.jsonl
+  steelyard trace slow.log --skip 1h --take 10m -o ten-minutes.jsonl
   steelyard trace server.csv --key-file secret -o nobody.jsonl")]
 pub struct TraceArgs {
     /// The log
@@ -59,8 +59,8 @@ pub struct TraceArgs {
     /// Write the statements to this file in the plain format; - for standard output
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// So many forms [default: 20]
-    #[arg(long, value_name = "N", default_value_t = 20, hide_default_value = true)]
+    /// So many forms
+    #[arg(long, value_name = "N", default_value_t = 20)]
     forms: usize,
     /// One JSON document with all forms
     #[arg(long)]

@@ -37,6 +37,17 @@ pub enum TraceError {
         /// Its beginning.
         text: String,
     },
+    /// The server left out statements.
+    #[error(
+        "record {record} says that the server logged one of {limit} statements or sessions; \
+         set log_slow_rate_limit = 1 and log anew"
+    )]
+    Sampled {
+        /// The number of the record, from 1.
+        record: u64,
+        /// The server's setting.
+        limit: String,
+    },
     /// A log goes on with that of another server.
     #[error(
         "record {record} begins the log of another server: {found}, not {expected}; split the file"

@@ -3,10 +3,13 @@
 use chrono::{DateTime, NaiveDateTime};
 
 /// Microseconds since 1970 of `2026-11-24 10:00:00.123 UTC`, with a `T` or a blank between date and
-/// time, with a fraction or without. The name of the zone is ignored: only differences matter, and
-/// a server logs in one zone.
+/// time, with a fraction or without. An offset (`+02:00`) counts; the name of a zone is ignored:
+/// only differences matter, and a server logs in one zone.
 pub(crate) fn micros(text: &str) -> Option<i64> {
     let text = text.trim();
+    if let Ok(zoned) = DateTime::parse_from_rfc3339(text) {
+        return Some(zoned.timestamp_micros());
+    }
     let time = text.get(11..)?;
     let end = time.find(|c: char| !(c.is_ascii_digit() || ".:".contains(c)));
     let end = 11 + end.unwrap_or(time.len());
@@ -54,6 +57,7 @@ mod tests {
         assert_eq!(micros("2025-11-24 16:00:00.5 UTC"), Some(second + 500_000));
         assert_eq!(micros("2025-11-24T16:00:00.000007Z"), Some(second + 7));
         assert_eq!(micros("2025-11-24 16:00:00 CET"), Some(second));
+        assert_eq!(micros("2025-11-24T17:00:00.5+01:00"), Some(second + 500_000));
         assert_eq!(short_micros("251124 16:00:00"), Some(second));
         assert_eq!(short_micros("251124  6:00:00"), Some(second - 36_000_000_000));
         assert_eq!(short_micros("700101  0:16:40"), Some(1_000_000_000));

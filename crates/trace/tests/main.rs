@@ -127,6 +127,85 @@ fn slow_logs_of_five_servers() {
     }
 }
 
+/// What a server writes around a statement, such as its plan and ids; and what a client sends.
+#[test]
+fn only_the_clients_own_lines_are_sent() {
+    let log = "# Time: 2026-11-28T22:41:53.357021Z\n\
+               # User@Host: shop[shop] @ localhost []\n\
+               # Thread_id: 3  Schema: shop  QC_hit: No\n\
+               # Query_time: 0.000147  Lock_time: 0.000000  Rows_sent: 0  Rows_examined: 0\n\
+               #\n# explain: id\tselect_type\ttable\n# explain: 1\tSIMPLE\titems\n#\n\
+               use `shop`;\nSET last_insert_id=7,insert_id=8,timestamp=1795905713;\n\
+               SET timestamp=1000;\n\
+               # User@Host: shop[shop] @ localhost []  Id:     4\n\
+               # Query_time: 0.000001  Lock_time: 0.000000 Rows_sent: 0 Errno: 0 Start: \
+               2026-11-28T22:41:53.357021Z End: 2026-11-28T22:41:53.357022Z\n\
+               SET timestamp=1795905713;\nuse_it();\n";
+    let (found, summary) = read(Format::MysqlSlow, log.as_bytes()).unwrap();
+    let said: Vec<_> = found.iter().map(|it| (it.text.as_str(), it.took_us)).collect();
+    let expected = [("SET timestamp=1000", Some(147)), ("use_it()", Some(1))];
+    assert_eq!((said, summary.damaged), (expected.to_vec(), 0), "{summary:?}");
+    assert_eq!(found[0].at_us % 1_000_000, 357_021 - 147);
+
+    // A clock that was set back; a sampled log.
+    let wrong = log.replace("Query_time: 0.000147", "Query_time: 18446744073709.550781");
+    assert_eq!(read(Format::MysqlSlow, wrong.as_bytes()).unwrap().1.damaged, 1);
+    let sampled = log.replace("#\n# explain: id", "# Log_slow_rate_limit: 10\n# explain: id");
+    let error = read(Format::MysqlSlow, sampled.as_bytes()).unwrap_err().to_string();
+    assert!(error.contains("one of 10"), "{error}");
+    // Without a time before it: a log cut at its beginning.
+    let cut = log.split_once('\n').unwrap().1;
+    let (found, _) = read(Format::MysqlSlow, cut.as_bytes()).unwrap();
+    assert_eq!(found[0].at_us, 1_795_905_713_000_000 - 147);
+}
+
+/// A server that dies while it writes, and starts again: at most the statement before is lost.
+#[test]
+fn a_restart_ends_a_slow_log_anywhere() {
+    let log = fixture("mysql-5.7-slow.log");
+    let (whole, _) = read(Format::MysqlSlow, log.as_bytes()).unwrap();
+    let texts = |found: &[Statement]| found.iter().map(|it| it.text.clone()).collect::<Vec<_>>();
+    let all = texts(&whole);
+    let lines: Vec<&str> = log.lines().collect();
+    for end in 4..lines.len() {
+        let both = format!("{}\n{log}", lines[..end].join("\n"));
+        let (found, summary) = read(Format::MysqlSlow, both.as_bytes()).unwrap();
+        let found = texts(&found);
+        // After a literal without an end, one statement is not trusted.
+        assert!(found.ends_with(&all[1..]), "cut after line {end}: {summary:?}");
+        let before = &found[..found.len() + 1 - all.len()];
+        let known = before.iter().all(|text| all.contains(text));
+        assert!(known, "cut after line {end}: {before:?}, {summary:?}");
+    }
+}
+
+/// A literal with all that precedes a statement: what it holds is not sent.
+#[test]
+fn a_record_inside_a_literal_is_no_statement() {
+    let head = "# User@Host: shop[shop] @ localhost []  Id:     7\n\
+                # Query_time: 0.000147  Lock_time: 0.000000 Rows_sent: 0  Rows_examined: 0\n\
+                SET timestamp=1795905713;\n";
+    let of = |statements: &[&str]| {
+        let records = statements.iter().map(|text| format!("{head}{text};\n"));
+        let (found, summary) =
+            read(Format::MysqlSlow, records.collect::<String>().as_bytes()).unwrap();
+        (found.into_iter().map(|it| it.text).collect::<Vec<_>>(), summary.damaged)
+    };
+    let forged = format!("INSERT INTO logs VALUES ('a;\n{head}DROP TABLE t;\n')");
+    let (found, damaged) = of(&["SELECT 1", &forged, "SELECT 2", "SELECT 3 -- it's fine"]);
+    assert_eq!((found[0].as_str(), damaged), ("SELECT 1", 3), "{found:?}");
+    assert!(!found.iter().any(|text| text.contains("DROP")), "{found:?}");
+    // A literal that never ends is a mistake of its statement alone.
+    let (found, damaged) = of(&["SELECT 'x", "SELECT 2", "SELECT 3"]);
+    assert_eq!((found, damaged), (vec!["SELECT 3".to_owned()], 2));
+    let half = "SELECT 'a;\n# User@Host: x[x]' , 1";
+    let (found, damaged) = of(&[half, "SELECT 2", half]);
+    assert_eq!((found, damaged), ([half, "SELECT 2", half].map(str::to_owned).to_vec(), 0));
+    let without = forged.replace("SET timestamp=1795905713;\n", "");
+    let (found, _) = of(&["SELECT 1", &without, "SELECT 2"]);
+    assert!(!found.iter().any(|text| text.contains("DROP")), "{found:?}");
+}
+
 /// As Percona Server writes it, and MySQL with `log_slow_extra`.
 #[test]
 fn a_slow_log_may_say_what_failed() {
@@ -143,11 +222,10 @@ fn a_slow_log_may_say_what_failed() {
                # Time: 2026-11-28T22:41:54.357021Z\nno record\n";
     let (found, summary) = read(Format::MysqlSlow, log.as_bytes()).unwrap();
     let said: Vec<_> = found.iter().map(|it| (it.text.as_str(), it.failed)).collect();
-    assert_eq!(said, [("SELECT * FROM nothing", true)], "{summary:?}");
-    let whole = log.rsplit_once("# Time").unwrap().0;
-    let (found, summary) = read(Format::MysqlSlow, whole.as_bytes()).unwrap();
-    assert_eq!((found[1].text.as_str(), found[1].failed), ("# a remark\nSELECT 1", false));
-    assert_eq!((summary.statements, summary.damaged, summary.sessions), (2, 0, 1));
+    let expected = [("SELECT * FROM nothing", true), ("# a remark\nSELECT 1", false)];
+    assert_eq!(said, expected, "{summary:?}");
+    // The two lines at the end.
+    assert_eq!((summary.statements, summary.damaged, summary.sessions), (2, 2, 1));
 }
 
 #[test]

@@ -5,17 +5,23 @@
 //! # User@Host: shop[shop] @ localhost []  Id:     7             MariaDB: without an Id,
 //! # Thread_id: 3  Schema: shop  QC_hit: No                              but with this line
 //! # Query_time: 0.000147  Lock_time: 0.000000 Rows_sent: 0  Rows_examined: 0
+//! # Rows_affected: 0  Bytes_sent: 11                               and others, all optional
 //! use shop;
 //! SET timestamp=1795905713;
 //! SELECT name
 //! FROM items;
 //! ```
+//!
+//! The log marks no end of a statement, and a literal may hold all of the above. Where a statement
+//! seems to end inside a literal or a comment, it is damaged, and so is the one after it, which may
+//! be a part of that literal.
 
 use std::io::BufRead;
 
 use super::{ENDS, Server, is_head, is_sent, version};
 use crate::error::TraceError;
 use crate::held::{Event, Held};
+use crate::tokens::{Kind, Syntax, tokens};
 use crate::{lines, stamps};
 
 /// So many lines may lie between those with the user and the time that a statement took.
@@ -23,35 +29,41 @@ const BETWEEN: usize = 4;
 /// A record that is no statement.
 const COMMAND: &str = "# administrator command: ";
 
+/// Longest duration that is believed, in seconds. One that is not comes from a clock set back.
+const LONGEST: f64 = 1e9;
+
 /// What precedes a statement.
 #[derive(Default)]
 struct Head {
     /// When the statement ended, if its second is not that of the record before.
     ended_us: Option<i64>,
     session: Option<String>,
-    took_us: u64,
+    took_us: Option<u64>,
     failed: bool,
 }
 
 /// A record whose end is not known yet.
+#[derive(Default)]
 struct Record {
     head: Head,
-    /// The server's own statements before the client's are over.
-    begun: bool,
+    /// Which time functions return in it, in seconds since 1970: the last line that the server
+    /// writes before a statement. `None`: lines are still the server's own.
+    clock: Option<i64>,
     text: String,
+    /// The last line ended with a semicolon.
+    ended: bool,
+    /// The text is not whole, because it is too long.
+    cut: bool,
 }
 
 /// Reads a log.
 pub(crate) fn read(log: &mut dyn BufRead, held: &mut Held<'_>) -> Result<(), TraceError> {
-    let mut reader = Reader { held, now_us: 0, record: None, pending: Vec::new() };
+    let mut reader = Reader { held, now_us: 0, record: None, pending: Vec::new(), suspect: false };
     let (mut line, mut server) = (Vec::new(), Server::default());
     while let Some(whole) = lines::next(log, &mut line)? {
         let text = String::from_utf8_lossy(&line);
-        let starting = version(&text);
-        if starting.is_some() {
+        if let Some(found) = version(&text) {
             reader.give_up();
-        }
-        if let Some(found) = starting.filter(|_| reader.may_end()) {
             server.starts(found, reader.held)?;
             if !reader.end() {
                 return Ok(());
@@ -64,6 +76,14 @@ pub(crate) fn read(log: &mut dyn BufRead, held: &mut Held<'_>) -> Result<(), Tra
         }
         if !reader.line(&text) {
             return Ok(());
+        }
+        if let Some(limit) = field(&text, "Log_slow_rate_limit:").filter(|it| *it != "1")
+            && reader.record.as_ref().is_some_and(|record| record.clock.is_none())
+        {
+            return Err(TraceError::Sampled {
+                record: reader.held.next(),
+                limit: limit.to_owned(),
+            });
         }
         // Without its end, a line may be a part of a statement.
         if !whole && reader.record.take().is_some() {
@@ -82,6 +102,8 @@ struct Reader<'a, 'e> {
     record: Option<Record>,
     /// Lines that begin a record, or are a part of the statement before them.
     pending: Vec<String>,
+    /// The statement before ended inside a literal.
+    suspect: bool,
 }
 
 impl Reader<'_, '_> {
@@ -91,7 +113,8 @@ impl Reader<'_, '_> {
             let user = self.pending.iter().any(|it| it.starts_with("# User@Host: "));
             let goes_on = match user {
                 false => line.starts_with("# User@Host: "),
-                true => line.starts_with("# ") && self.pending.len() < 2 + BETWEEN,
+                // A beginning is no continuation: the lines before it belong to a literal.
+                true => line.starts_with("# ") && !starts(line) && self.pending.len() < 2 + BETWEEN,
             };
             if goes_on {
                 self.pending.push(line.to_owned());
@@ -113,12 +136,16 @@ impl Reader<'_, '_> {
 
     /// True if a record may begin here: the one before has its semicolon.
     fn may_end(&self) -> bool {
-        self.record.as_ref().is_none_or(|record| record.text.ends_with(';'))
+        self.record.as_ref().is_none_or(|record| record.ended || record.clock.is_none())
     }
 
-    /// The pending lines begin no record.
+    /// The pending lines begin no record: they belong to a literal, or the log broke off.
     fn give_up(&mut self) {
-        for line in std::mem::take(&mut self.pending) {
+        let pending = std::mem::take(&mut self.pending);
+        if !pending.is_empty() && self.record.as_ref().is_some_and(|it| !is_open(&it.text)) {
+            self.end();
+        }
+        for line in pending {
             match &mut self.record {
                 Some(record) => record.add(&line),
                 None => self.held.damaged(&line),
@@ -131,29 +158,42 @@ impl Reader<'_, '_> {
     fn begin(&mut self) -> bool {
         let go_on = self.end();
         let head = Head::of(&std::mem::take(&mut self.pending));
-        self.record = Some(Record { head, begun: false, text: String::new() });
+        self.record = Some(Record { head, ..Record::default() });
         go_on
     }
 
     /// Takes the record, if there is one; false if nothing more is wanted.
     fn end(&mut self) -> bool {
-        let Some(Record { head, text, .. }) = self.record.take() else { return true };
-        self.now_us = self.now_us.max(head.ended_us.unwrap_or(0));
+        let Some(Record { head, clock, text, cut, .. }) = self.record.take() else { return true };
+        let ended_us = head.ended_us.or_else(|| {
+            // A log that begins in the middle of a second.
+            clock.filter(|_| self.now_us == 0)?.checked_mul(1_000_000)
+        });
+        self.now_us = self.now_us.max(ended_us.unwrap_or(0));
         let Some(session) = head.session else {
             self.held.damaged("a record without a session");
             return true;
         };
+        let open = is_open(&text);
+        // A server may refuse a statement for a literal without an end.
+        let suspect = std::mem::replace(&mut self.suspect, open && !head.failed);
+        let two = text.contains("\n# User@Host: ") && text.contains("\n# Query_time: ");
+        let fit = !open && !suspect && !two && !cut;
         let event = match (text.strip_suffix(';'), text.strip_prefix(COMMAND)) {
             (None, _) => Event::Damaged(text),
+            _ if !fit => Event::Damaged(text),
             (Some(_), Some(command)) if ENDS.contains(&command.trim_end_matches(';')) => {
                 Event::Ended
             }
-            (Some(text), None) if is_sent(text) => Event::Statement {
-                at_us: self.now_us.saturating_sub_unsigned(head.took_us),
-                named: String::new(),
-                text: text.to_owned(),
-                took_us: Some(head.took_us),
-                failed: head.failed,
+            (Some(sent), None) if is_sent(sent) => match head.took_us {
+                Some(took_us) => Event::Statement {
+                    at_us: self.now_us.saturating_sub_unsigned(took_us),
+                    named: String::new(),
+                    text: sent.to_owned(),
+                    took_us: Some(took_us),
+                    failed: head.failed,
+                },
+                None => Event::Damaged(text),
             },
             _ => Event::Other,
         };
@@ -162,19 +202,16 @@ impl Reader<'_, '_> {
 }
 
 impl Record {
-    /// A line after the head.
+    /// A line after the head. Up to the server's clock, lines have statistics, plans, warnings, and
+    /// the database.
     fn add(&mut self, line: &str) {
-        if !self.begun {
-            // Statistics, the database, and the time that functions such as NOW() return.
-            let own = line.starts_with("# ") && !line.starts_with(COMMAND);
-            let time = line.starts_with("SET ") && line.contains("timestamp=");
-            self.begun = time;
-            if own || time || line.starts_with("use ") {
-                return;
-            }
-            self.begun = true;
+        if self.clock.is_none() {
+            self.clock = clock(line);
+            return;
         }
-        if self.text.len() < lines::LONGEST {
+        self.ended = line.ends_with(';');
+        self.cut |= self.text.len() + line.len() > lines::LONGEST;
+        if !self.cut {
             if !self.text.is_empty() {
                 self.text.push('\n');
             }
@@ -194,13 +231,35 @@ impl Head {
             head.session = head.session.or(session.map(str::to_owned));
             if let Some(seconds) = field(line, "Query_time:").and_then(|it| it.parse().ok()) {
                 let seconds: f64 = seconds;
-                head.took_us = (seconds * 1e6).round() as u64;
+                let known = (0.0..LONGEST).contains(&seconds);
+                head.took_us = known.then(|| (seconds * 1e6).round() as u64);
             }
             let error = field(line, "Last_errno:").or_else(|| field(line, "Errno:"));
             head.failed |= error.is_some_and(|number| number != "0");
         }
         head
     }
+}
+
+/// The seconds of `SET last_insert_id=1,insert_id=2,timestamp=1795905713;`.
+fn clock(line: &str) -> Option<i64> {
+    let settings = line.strip_prefix("SET ")?.strip_suffix(';')?;
+    let mut known = settings.split(',').map(|setting| setting.split_once('='));
+    let last = known.next_back()??;
+    let ids = |it: Option<(&str, &str)>| {
+        it.is_some_and(|(name, _)| ["last_insert_id", "insert_id"].contains(&name))
+    };
+    // MariaDB writes fractions of a second.
+    let (seconds, _) = last.1.split_once('.').unwrap_or((last.1, ""));
+    (last.0 == "timestamp" && known.all(ids)).then(|| seconds.parse().ok())?
+}
+
+/// True if a text with its semicolon ends inside a literal, a quoted name or a comment.
+fn is_open(text: &str) -> bool {
+    let last = tokens(text, Syntax::Backslashes).last();
+    last.is_some_and(|(kind, token)| {
+        matches!(kind, Kind::Constant | Kind::Name) || token.starts_with("/*")
+    })
 }
 
 /// The word after a name in a line of a head.
