@@ -34,6 +34,12 @@ const PORT: u16 = 5432;
 
 /// Bytes of a password, too many to guess.
 const PASSWORD: usize = 24;
+/// Where randomness comes from.
+const RANDOM: &str = "/dev/urandom";
+/// Below Linux's usual `ip_local_port_range`, which begins at 32768.
+const PORTS: std::ops::Range<u16> = 20_000..32_000;
+/// How many of these are tried.
+const TRIES: u32 = 50;
 
 /// How many lines of its log to show if it does not answer.
 const LOG_LINES: usize = 12;
@@ -100,7 +106,7 @@ impl Access {
                 let problem = format!("no port of {address} is free ({error})");
                 Error::transport(Transport::Loopback, problem)
             };
-            let reserved = TcpListener::bind((address, 0)).map_err(no_port)?;
+            let reserved = reserve(address).map_err(no_port)?;
             let port = reserved.local_addr().map_err(no_port)?.port();
             let clients = format!("{address}/32");
             let tcp = tcp(Transport::Loopback, address, clients, Some(reserved))?;
@@ -186,11 +192,26 @@ fn without_it(error: Error) -> Error {
 
 /// A password of letters and digits.
 fn random_password() -> Result<Password, Error> {
-    let source = Path::new("/dev/urandom");
-    let mut bytes = [0; PASSWORD];
-    let read = File::open(source).and_then(|mut file| file.read_exact(&mut bytes));
-    read.map_err(Error::io("read", source))?;
+    let bytes = random::<PASSWORD>().map_err(Error::io("read", Path::new(RANDOM)))?;
     Ok(Password::new(hash::hex(&bytes)))
+}
+
+fn random<const N: usize>() -> std::io::Result<[u8; N]> {
+    let mut bytes = [0; N];
+    File::open(RANDOM)?.read_exact(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Takes a port that the kernel does not give to connections: one of these could be taken as soon
+/// as it is let go for the server. If there is none, any free one will do.
+fn reserve(address: Ipv4Addr) -> std::io::Result<TcpListener> {
+    for _ in 0..TRIES {
+        let port = PORTS.start + u16::from_le_bytes(random()?) % (PORTS.end - PORTS.start);
+        if let Ok(reserved) = TcpListener::bind((address, port)) {
+            return Ok(reserved);
+        }
+    }
+    TcpListener::bind((address, 0))
 }
 
 #[cfg(test)]
