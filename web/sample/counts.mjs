@@ -40,12 +40,27 @@ const FUNCTIONS = [
   ["_int_malloc", "libc.so.6", 4, 260, 1],
 ];
 
+/** An event of a kind: a regression in the second variant, and open in the others. */
+function event(kind, name, names) {
+  return {
+    kind,
+    event: name,
+    counts: names.map((_, variant) => ({
+      variant,
+      per_statement: variant === 1 ? 520.25 : 400.5,
+      repeatability: 0.001,
+      relative: variant === 0 ? null : variant === 1 ? 1.29900125 : 1,
+      verdict: variant === 0 ? null : variant === 1 ? "regression" : "inconclusive",
+    })),
+  };
+}
+
 /** What `steelyard count` says of a variant: the kind that moved most, and the phase that most of it is in. */
 function sentence(kinds, names, variant) {
   const size = (kind) => Math.abs(Math.log(kind.counts[variant].relative));
   const kind = kinds.reduce((most, next) => (size(next) > size(most) ? next : most));
   const [base, count] = [kind.counts[0], kind.counts[variant]];
-  const rise = count.instructions - base.instructions;
+  const rise = count.total - base.total;
   const shares = count.phases.map(([name, value], place) => [
     name,
     (value - base.phases[place][1]) / rise,
@@ -88,13 +103,13 @@ export function sampleCounts(random, names, { small = 300, nasty = false } = {})
           name,
           costs.reduce((sum, cost, place) => sum + (functions[place][2] === phase ? cost : 0), 0),
         ]);
-        const instructions = phases.reduce((sum, [, value]) => sum + value, 0);
+        const total = phases.reduce((sum, [, value]) => sum + value, 0);
         const executed = functions.map((_, place) => place).filter((place) => costs[place] > 0);
         return {
           variant,
           statements: STATEMENTS,
           rows: rows * STATEMENTS,
-          instructions,
+          total,
           repeatability: random() * 4e-6,
           relative: null,
           verdict: null,
@@ -112,7 +127,7 @@ export function sampleCounts(random, names, { small = 300, nasty = false } = {})
         };
       });
       for (const count of counts.slice(1)) {
-        count.relative = Number((count.instructions / counts[0].instructions).toPrecision(8));
+        count.relative = Number((count.total / counts[0].total).toPrecision(8));
         count.verdict =
           Math.abs(count.relative - 1) < 1e-5
             ? "same"
@@ -142,7 +157,11 @@ export function sampleCounts(random, names, { small = 300, nasty = false } = {})
     variants: names,
     base: 0,
     noun: "statement",
+    event: "instructions",
     kinds,
+    events: kinds
+      .slice(0, 2)
+      .flatMap((_, kind) => [event(kind, "L1 misses", names), event(kind, "system calls", names)]),
     functions: functions.map(([name, object]) => [name, object]),
     sentences: names
       .slice(1)

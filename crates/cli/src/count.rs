@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
 use clap::Args;
+use clap::builder::PossibleValuesParser;
 use plan::{Layer, Plan, Protocol};
 use report::CountOptions;
 use store::ExperimentId;
@@ -41,9 +42,9 @@ pub struct CountArgs {
     /// Largest difference that counts as small, such as 2% (instead of the plan's margin)
     #[arg(long, value_name = "PERCENT", value_parser = plan::parse_share)]
     margin: Option<f64>,
-    /// What to show phases, functions and verdicts of, such as "L1 misses" or "estimated cycles"
-    /// [default: instructions]
-    #[arg(long, value_name = "EVENT")]
+    /// What to show phases, functions and verdicts of [default: instructions]
+    #[arg(long, value_name = "EVENT", ignore_case = true)]
+    #[arg(value_parser = PossibleValuesParser::new(lab::count_events()))]
     event: Option<String>,
     /// How many functions to show in each table [default: 15]
     #[arg(long, value_name = "N")]
@@ -63,7 +64,7 @@ pub struct CountArgs {
     #[arg(long, value_name = "FILE")]
     chart: Option<PathBuf>,
     /// Exit with 1 if any kind of statement takes more instructions (or has more of the --event)
-    /// than in the base, by more than the margin, or if the count is unfinished
+    /// than in the base, certainly by more than the margin, or if the count is unfinished
     #[arg(long)]
     gate: bool,
     /// Count only these kinds of statements (instead of the plan's)
@@ -105,7 +106,13 @@ pub fn run(args: &CountArgs) -> anyhow::Result<()> {
         (Some(_), Some(_)) => {
             return exit::refuse("--experiment names a stored count; leave it out to count a plan");
         }
-        (Some(plan), None) => args.count(plan)?,
+        (Some(plan), None) => {
+            let event = args.event.as_deref().unwrap_or(store::INSTRUCTIONS);
+            if !plan.count.caches && !event.eq_ignore_ascii_case(store::INSTRUCTIONS) {
+                return exit::refuse(format!("{event} are counted with --caches; add it"));
+            }
+            args.count(plan)?
+        }
         (None, _) if !args.changes().is_empty() => {
             return exit::refuse("name the plan to count: steelyard count PLAN.toml");
         }

@@ -9,7 +9,7 @@ use clap_complete::Shell;
 
 use crate::{dash, manual};
 
-/// Write man pages, or what makes a shell complete commands and options
+/// Write man pages, completions for a shell, or the reference of all commands
 #[derive(Debug, Args)]
 pub struct GenerateArgs {
     #[command(subcommand)]
@@ -29,7 +29,10 @@ Where they belong:
   bash  ~/.local/share/bash-completion/completions/steelyard
   zsh   _steelyard in a directory of $fpath
   fish  ~/.config/fish/completions/steelyard.fish")]
-    Completions { shell: Shell },
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
     /// Print all commands and their options as a page of the documentation
     Reference,
 }

@@ -38,7 +38,7 @@ fn written(title: &str, command: &Command) -> String {
     let about = command.get_long_about().or(command.get_about()).map(ToString::to_string);
     let paragraphs = about.unwrap_or_default();
     let usage = command.clone().render_usage().to_string();
-    let usage = usage.strip_prefix("Usage: ").unwrap_or(&usage).to_owned();
+    let usage = usage.strip_prefix("Usage: ").unwrap_or(&usage).replace("\n       ", "\n");
     let mut text =
         format!("\n## {title}\n\n{}\n\n```text\n{usage}\n```\n", wrapped(&escaped(&paragraphs)));
     let arguments: Vec<&Arg> = command.get_arguments().filter(|it| !is_hidden(it)).collect();
@@ -88,7 +88,7 @@ fn meaning(argument: &Arg) -> String {
     }
     let defaults = argument.get_default_values().iter();
     let defaults: Vec<String> = defaults.map(|it| it.to_string_lossy().into_owned()).collect();
-    if takes && !defaults.is_empty() {
+    if takes && !defaults.is_empty() && !argument.is_hide_default_value_set() {
         text.push_str(&format!(" [default: {}]", cell(&defaults.join(" "))));
     }
     text
@@ -116,7 +116,12 @@ fn wrapped(text: &str) -> String {
     lines.join("\n")
 }
 
-/// Plain text as Markdown.
+/// Plain text as Markdown; what is between backquotes stays.
 fn escaped(text: &str) -> String {
-    text.replace('*', "\\*").replace('<', "\\<")
+    let parts = text.split('`').enumerate();
+    let parts = parts.map(|(place, part)| match place % 2 {
+        0 => part.replace('*', "\\*").replace('<', "\\<"),
+        _ => part.to_owned(),
+    });
+    parts.collect::<Vec<_>>().join("`")
 }

@@ -42,9 +42,9 @@ pub use compare::document::{
 };
 pub use compare::{CompareOptions, Comparison, Rows, compare};
 pub use count::{
-    ChangeFound, CountDocument, CountOptions, CountReport, CountedChange, CountedVariant,
-    FunctionDocument, KindDocument, LEAST_DIFFERENCE, PhaseDocument, SentenceDocument, Spread,
-    WorkDocument, count, least_difference,
+    ChangeFound, CountDocument, CountOptions, CountReport, CountVerdict, CountedChange,
+    CountedVariant, FunctionDocument, KindDocument, LEAST_DIFFERENCE, PhaseDocument,
+    SentenceDocument, Spread, WorkDocument, count, least_difference,
 };
 pub use error::ReportError;
 pub use explain::{

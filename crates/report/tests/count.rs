@@ -172,7 +172,7 @@ fn half_a_percent_is_told_from_nothing() {
     assert!(!certain, "no better than it repeats");
     // By 3.8%, which is more than the margin: nothing is known.
     assert!(text.contains("  inconclusive") && !text.contains("  same"), "{text}");
-    assert!(text.contains("too much to say"), "{text}");
+    assert!(text.contains("not known well enough"), "{text}");
 }
 
 /// Misses of caches, which repeat less well, beside instructions.

@@ -56,7 +56,9 @@ fn counts(results: &Path) -> Result<HashMap<String, f64>> {
     let count = store.latest_count()?.context("nothing was counted")?;
     let counts = store.counts(count.id)?;
     let of = |variant: store::Variant| {
-        let own = counts.iter().filter(|(owner, _)| *owner == variant.id);
+        let own = counts
+            .iter()
+            .filter(|(owner, it)| *owner == variant.id && it.event == store::INSTRUCTIONS);
         let each: Vec<f64> = own.map(|(_, it)| it.total as f64 / it.statements as f64).collect();
         Some((variant.name, judge::median(&each)?))
     };

@@ -56,6 +56,8 @@ impl<'a> Plans<'a> {
         mut layer: Layer,
     ) -> anyhow::Result<Self> {
         layer.set("", &["name"], &NAME);
+        // Only instructions are judged.
+        layer.set("", &["count", "caches"], &false);
         let what = what.unwrap_or(Path::new("insert"));
         let workload =
             match (what.to_str().and_then(WorkloadPlan::named), WorkloadPlan::of_file(what)) {

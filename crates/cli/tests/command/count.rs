@@ -182,6 +182,8 @@ fn caches_are_simulated_beside_instructions() {
     assert!(shown.stdout.contains("L1 misses per statement"), "{}", shown.stdout);
     assert!(shown.stdout.contains("Functions of point"), "{}", shown.stdout);
     place.steelyard(&["count", "--event", "page faults"]).expect(2, &["instructions, "]);
+    let file = place.plan(&plan(&[("a", "postgres@14.3")], ""));
+    place.count(&[&file, "--event", "L1 misses"]).expect(2, &["counted with --caches"]);
 }
 
 #[test]

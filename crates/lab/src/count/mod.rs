@@ -121,6 +121,11 @@ pub fn can_count(plan: &Plan) -> bool {
     })
 }
 
+/// Names of all that can be counted, instructions first.
+pub fn count_events() -> impl Iterator<Item = &'static str> {
+    Counted::ALL.into_iter().map(Counted::name)
+}
+
 /// What to count, instructions first.
 fn events(plan: &Plan) -> &'static [Counted] {
     if plan.count.caches { &Counted::ALL } else { &[Counted::Instructions] }

@@ -73,7 +73,7 @@ pub(crate) struct Difference {
 /// The outcome of comparing two exact counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(rename_all = "lowercase"))]
-pub(crate) enum CountVerdict {
+pub enum CountVerdict {
     /// Certainly more, by more than the margin.
     Regression,
     /// Certainly fewer, by more than the margin.
@@ -82,11 +82,33 @@ pub(crate) enum CountVerdict {
     Equivalent,
     /// Indistinguishable, and no difference beyond the margin is possible.
     Same,
-    /// The counts scatter too much to say whether there is a difference beyond the margin.
+    /// The counts are not known well enough to say whether there is a difference beyond the margin.
     Inconclusive,
 }
 
 impl CountVerdict {
+    /// The verdict on a count of `ratio` times the base's, if differences up to `threshold` are not
+    /// certain, and those up to `margin` don't matter; all are fractions.
+    pub fn of(ratio: f64, threshold: f64, margin: f64) -> Self {
+        let (low, high) = (ratio - threshold, ratio + threshold);
+        let moved = (ratio - 1.0).abs();
+        if !low.is_finite() {
+            Self::Inconclusive
+        } else if low > 1.0 + margin {
+            Self::Regression
+        } else if high < 1.0 - margin {
+            Self::Improvement
+        } else if (threshold > LEAST || moved > LEAST.max(margin))
+            && (low < 1.0 - margin || high > 1.0 + margin)
+        {
+            Self::Inconclusive
+        } else if moved <= threshold {
+            Self::Same
+        } else {
+            Self::Equivalent
+        }
+    }
+
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Regression => "regression",
@@ -99,27 +121,26 @@ impl CountVerdict {
 }
 
 impl Difference {
-    /// Compares two counts of one kind; `None` where the base executed nothing.
+    /// Compares two counts of one kind. If the base has none of the event, the ratio is infinite,
+    /// and a regression where one per statement is enough to be certain. `None` without statements.
     pub(crate) fn of(base: &CountRecord, variant: &CountRecord, margin: f64) -> Option<Self> {
-        let ratio = per_statement(variant) / per_statement(base);
-        if !ratio.is_finite() {
+        let (before, after) = (per_statement(base), per_statement(variant));
+        if !before.is_finite() || !after.is_finite() {
             return None;
         }
-        let least = least(&base.event, per_statement(base));
-        let scatter = Spread::of(&base.counts).threshold(&Spread::of(&variant.counts));
-        let threshold = scatter.max(least);
-        let (low, high) = (ratio - threshold, ratio + threshold);
-        let verdict = if low > 1.0 + margin {
-            CountVerdict::Regression
-        } else if high < 1.0 - margin {
-            CountVerdict::Improvement
-        } else if threshold > LEAST && (low < 1.0 - margin || high > 1.0 + margin) {
-            CountVerdict::Inconclusive
-        } else if (ratio - 1.0).abs() <= threshold {
-            CountVerdict::Same
-        } else {
-            CountVerdict::Equivalent
-        };
+        if before == 0.0 {
+            let least = least(&base.event, 1.0);
+            let (ratio, verdict) = match after {
+                0.0 => (1.0, CountVerdict::Same),
+                _ if least > LEAST && after <= 1.0 => (f64::INFINITY, CountVerdict::Inconclusive),
+                _ => (f64::INFINITY, CountVerdict::Regression),
+            };
+            return Some(Self { ratio, threshold: least, verdict });
+        }
+        let ratio = after / before;
+        let scatter = Spread::of(&base.counts).threshold(&Spread::of(&variant.counts), ratio);
+        let threshold = scatter.max(least(&base.event, before));
+        let verdict = CountVerdict::of(ratio, threshold, margin);
         Some(Self { ratio, threshold, verdict })
     }
 
@@ -253,7 +274,7 @@ impl Counted {
                 let variants = (0..self.variants.len()).filter(wanted);
                 variants.filter_map(move |variant| Some((place, self.difference(kind, variant)?)))
             })
-            .filter(|(_, difference)| difference.certain())
+            .filter(|(_, difference)| difference.certain() && difference.ratio.is_finite())
             // The first of equal ones.
             .reduce(|most, next| if size(&next.1) > size(&most.1) { next } else { most })
     }
@@ -348,7 +369,55 @@ pub(crate) fn in_phase(record: &CountRecord, phase: &str) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::order;
+    use super::*;
+    use store::INSTRUCTIONS;
+
+    #[test]
+    fn a_verdict_is_about_the_whole_interval() {
+        use CountVerdict::{Equivalent, Improvement, Inconclusive, Regression, Same};
+        for (ratio, threshold, margin, verdict) in [
+            (1.03, 0.0001, 0.02, Regression),
+            (0.97, 0.0001, 0.02, Improvement),
+            (1.03, 0.02, 0.02, Inconclusive),
+            (1.000_05, 0.0001, 0.02, Same),
+            (1.01, 0.0001, 0.02, Equivalent),
+            (1.0, 0.03, 0.02, Inconclusive),
+            (1.0, f64::INFINITY, 0.02, Inconclusive),
+            (1.0, f64::NAN, 0.02, Inconclusive),
+            // At the edge of the margin, and with a margin that counts can't be held to.
+            (1.020_05, 0.0001, 0.02, Inconclusive),
+            (1.0, 0.0001, 0.0, Same),
+            (1.000_15, 0.0001, 0.0, Regression),
+            (1.000_12, 0.0001, 0.000_05, Inconclusive),
+        ] {
+            let found = CountVerdict::of(ratio, threshold, margin);
+            assert_eq!(found, verdict, "{ratio} ± {threshold}, margin {margin}");
+        }
+    }
+
+    #[test]
+    fn a_base_without_events_is_compared() {
+        let record = |event: &str, total: u64| CountRecord {
+            kind: "point".to_owned(),
+            protocol: "simple".to_owned(),
+            place: "backend".to_owned(),
+            event: event.to_owned(),
+            statements: 10,
+            rows: 0,
+            total,
+            counts: vec![total; 2],
+            phases: Vec::new(),
+            functions: Vec::new(),
+        };
+        let of = |event: &str, base, variant| {
+            Difference::of(&record(event, base), &record(event, variant), 0.02).unwrap().verdict
+        };
+        assert_eq!(of(INSTRUCTIONS, 0, 0), CountVerdict::Same);
+        assert_eq!(of("system calls", 0, 500), CountVerdict::Regression);
+        assert_eq!(of("LL misses", 0, 5), CountVerdict::Inconclusive);
+        assert_eq!(of("LL misses", 0, 500), CountVerdict::Regression);
+        assert_eq!(of("LL misses", 500, 0), CountVerdict::Improvement);
+    }
 
     #[test]
     fn kinds_stand_in_order_whatever_came_first() {

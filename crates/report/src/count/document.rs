@@ -84,7 +84,7 @@ pub struct CountedVariant {
     /// Events per row; `null` if the kind has no rows.
     pub per_row: Option<f64>,
     /// Events per statement, divided by the base's; `null` for the base and if the base has
-    /// no count.
+    /// no count or none of these events.
     pub relative: Option<f64>,
     /// How far `relative` has to be from 1 to be certain; `null` as above.
     pub threshold: Option<f64>,
@@ -194,7 +194,7 @@ fn kind_document(counted: &Counted, kind: &CountedKind, limit: usize) -> KindDoc
             repeatability: spread.interval.is_finite().then_some(spread.interval),
             per_statement: per_statement(record),
             per_row: per_row(record),
-            relative: difference.map(|difference| difference.ratio),
+            relative: difference.map(|found| found.ratio).filter(|ratio| ratio.is_finite()),
             threshold: difference.map(|difference| difference.threshold),
             certain: difference.map(|difference| difference.certain()),
             verdict: difference.map(|difference| difference.verdict.as_str().to_owned()),

@@ -12,9 +12,11 @@ type Count<'a> = (&'a KindDocument, &'a CountedVariant);
 type Cell<'a, 'd> = &'a dyn Fn(&Count<'d>) -> String;
 
 /// What the events mean, for the table's legend.
-const MEANING: [&str; 2] = [
+const MEANING: [&str; 3] = [
     "L1 misses, LL misses: of simulated caches (32 KiB each, 1 MiB), without prefetching, other \
      processes and the kernel",
+    "certain from: the scatter of both sides, at least what other code elsewhere in a program moves \
+     (0.5% to 7%) or one per statement",
     "estimated cycles: instructions + 10 L1 misses + 100 LL misses + 10 mispredicted branches",
 ];
 

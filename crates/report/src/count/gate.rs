@@ -49,7 +49,7 @@ enum Said {
     Improvement,
     /// It differs by less than the margin.
     Fine,
-    /// The counts scatter too much to say.
+    /// The counts are not known well enough to say.
     Inconclusive,
     /// One of the two has no count.
     Missing,
@@ -159,7 +159,7 @@ impl CountedChange {
                         Said::Regression => element("failure", &moved(kind)),
                         Said::Missing => element("error", "not counted in both"),
                         Said::Inconclusive => {
-                            element("skipped", "inconclusive: the counts scatter too much")
+                            element("skipped", "inconclusive: the counts are not known well enough")
                         }
                         Said::Improvement | Said::Fine => String::new(),
                     };
@@ -231,7 +231,7 @@ fn moved(kind: &KindDocument) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::count::{CountedVariant, WorkDocument};
+    use crate::count::{CountVerdict, CountedVariant, WorkDocument};
     use crate::output::sheet::Sheet;
 
     fn variant(name: &str, level: f64, repeatability: Option<f64>) -> CountedVariant {
@@ -253,12 +253,8 @@ mod tests {
             variant: None,
             difference: Some(work),
         };
-        let verdict = match ratio - 1.0 {
-            _ if repeatability.is_none_or(|it| it > 0.005) => "inconclusive",
-            moved if moved > 0.005 => "regression",
-            moved if moved < -0.005 => "improvement",
-            _ => "same",
-        };
+        let threshold = repeatability.map_or(f64::INFINITY, |it| 2.0 * it);
+        let verdict = CountVerdict::of(ratio, threshold, 0.005).as_str();
         let head = CountedVariant {
             relative: Some(ratio),
             verdict: Some(verdict.to_owned()),

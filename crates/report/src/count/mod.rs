@@ -19,6 +19,7 @@ use store::{ExperimentId, Store};
 use crate::ReportError;
 use crate::output::sheet::Printable;
 
+pub use counted::CountVerdict;
 use counted::Counted;
 pub use document::{CountDocument, CountedVariant, KindDocument, PhaseDocument};
 pub use functions::{FunctionDocument, WorkDocument};
@@ -45,15 +46,14 @@ impl CountReport {
         let mut found = Vec::new();
         for kind in &self.document.counts {
             for variant in &kind.variants {
-                if let (Some("regression"), Some(ratio)) =
-                    (variant.verdict.as_deref(), variant.relative)
-                {
+                if variant.verdict.as_deref() == Some("regression") {
+                    // Without a ratio, the base has none of them.
                     found.push(format!(
                         "{}: {} {} {} {} than {}",
                         kind.measure(),
                         variant.name,
                         words::verb(&kind.event),
-                        words::more(ratio),
+                        variant.relative.map_or("more".to_owned(), words::more),
                         kind.event,
                         self.document.base
                     ));

@@ -69,9 +69,10 @@ impl Spread {
         self.interval <= ENOUGH
     }
 
-    /// The fraction by which a count of another variant has to differ to be certain.
-    pub fn threshold(&self, other: &Spread) -> f64 {
-        (self.interval + other.interval).max(LEAST)
+    /// How far `ratio`, that of another variant's mean to this one, has to be from 1 to be certain:
+    /// the sum of both intervals, as a fraction of this mean.
+    pub fn threshold(&self, other: &Spread, ratio: f64) -> f64 {
+        (self.interval + ratio * other.interval).max(LEAST)
     }
 
     /// Index of the count nearest to the mean; the first of equally near ones.
@@ -91,7 +92,7 @@ mod tests {
         let found = Spread::of(&[1_000_000, 1_000_000]);
         assert_eq!(found, Spread { mean: 1_000_000.0, range: 0.0, interval: 0.0 });
         assert!(found.enough());
-        assert!((found.threshold(&found) - LEAST).abs() < 1e-15);
+        assert!((found.threshold(&found, 1.0) - LEAST).abs() < 1e-15);
         assert!(!Spread::of(&[1_000_000]).enough());
         assert!(Spread::of(&[0, 0]).enough());
     }

@@ -5,7 +5,7 @@ use super::document::{CountDocument, CountedVariant, KindDocument};
 use super::events;
 use super::functions::{FunctionDocument, WorkDocument};
 use super::options::CountOptions;
-use super::spread::LEAST;
+use super::spread::{LEAST, least};
 use crate::output::number::{
     UNKNOWN, exact_change, exact_relative, or_unknown, percent, repeated, signed_work, tenths, work,
 };
@@ -104,10 +104,7 @@ impl Counts<'_> {
                 ),
             },
             format!("relative: value of the variant / value of {base}"),
-            format!(
-                "same: within the repeatability of both sides together, at least {}",
-                repeated(LEAST)
-            ),
+            format!("same: within {}, and within the margin", self.certain()),
             format!(
                 "repeatability: +/- of the mean of all counts, 95%, by how far they scatter; {}",
                 self.worst()
@@ -160,6 +157,13 @@ impl Counts<'_> {
         }
     }
 
+    /// From which difference on there certainly is one.
+    fn certain(&self) -> String {
+        let least = least(&self.document.event, f64::INFINITY);
+        let one = if least > LEAST { " or one per statement" } else { "" };
+        format!("the repeatability of both sides together, at least {}{one}", repeated(least))
+    }
+
     /// The count of the group that repeats worst.
     fn worst(&self) -> String {
         let all = self.all().filter_map(|(kind, one)| Some((one.repeatability?, kind, one)));
@@ -183,10 +187,7 @@ impl Counts<'_> {
         part(&self.group, "verdicts", "Verdicts", "")
             .explained([
                 &format!("relative, difference: {absolute} compared with {base}"),
-                &format!(
-                    "repeatability: of both sides together, at least {}; a larger difference is certain",
-                    repeated(LEAST)
-                ),
+                &format!("certain from: {}", self.certain()),
                 &format!(
                     "verdict: regression or improvement if it certainly exceeds {}; inconclusive if it may; otherwise equivalent, or same if not certain",
                     percent(self.document.margin)
@@ -197,7 +198,7 @@ impl Counts<'_> {
                 (VARIANT, &|(_, one, ..)| one.name.clone()),
                 ("relative", &|(_, _, ratio, _)| exact_relative(*ratio)),
                 ("difference", &|(_, _, ratio, _)| exact_change(*ratio)),
-                ("repeatability", &|(.., threshold)| repeated(*threshold)),
+                ("certain from", &|(.., threshold)| repeated(*threshold)),
                 ("verdict", &|(_, one, ..)| verdict(one)),
             ])
     }

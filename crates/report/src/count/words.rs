@@ -52,13 +52,13 @@ fn predicate(counted: &Counted, variant: usize) -> String {
         let open = compared.iter().filter(open).count();
         if open > 0 {
             return format!(
-                "can't be told from {base}: {open} of {} counts scatter too much to say (up to {})",
+                "can't be told from {base}: {open} of {} counts are not known well enough (to {})",
                 compared.len(),
                 repeated(most)
             );
         }
         return format!(
-            "{} as many {} as {base}: no kind differs by more than the repeatability of counts ({})",
+            "{} as many {} as {base}: no kind differs by more than counts are certain to ({})",
             verb(&counted.event),
             counted.event,
             repeated(most)

@@ -162,7 +162,7 @@ fn page_events(counted: &Counted) -> Vec<PageCountEvent> {
                 variant,
                 per_statement: rounded(per_statement(record), 4),
                 repeatability: repeatability(record),
-                relative: found.map(|found| rounded(found.ratio, 8)),
+                relative: found.filter(|it| it.ratio.is_finite()).map(|it| rounded(it.ratio, 8)),
                 verdict: found.map(|found| found.verdict.as_str()),
             }
         }),
@@ -218,7 +218,7 @@ fn page_kind(counted: &Counted, kind: &CountedKind, names: &mut Names) -> PageKi
             rows: record.rows,
             total: record.total,
             repeatability: repeatability(record),
-            relative: difference.map(|difference| rounded(difference.ratio, 8)),
+            relative: difference.filter(|it| it.ratio.is_finite()).map(|it| rounded(it.ratio, 8)),
             verdict: difference.map(|difference| difference.verdict.as_str()),
             phases: record.phases.iter().map(|p| (p.name.clone(), p.total)).collect(),
             functions,

@@ -1,7 +1,7 @@
 //! Instruction counts: are identical builds called the same, and is half a percent found, however
-//! much the counts scatter?
+//! much the counts scatter? And what does a gate say of a change?
 
-use report::Spread;
+use report::{CountVerdict, Spread};
 
 use crate::{Findings, Outcomes as _, Random, Size, figures, simulate};
 
@@ -70,6 +70,50 @@ pub fn run(size: Size, findings: &mut Findings) {
         let closest = found.rate(|one| one.closest);
         findings.row(scatter.name, figures![identical, half, shown, closest]);
     }
+    gates(size, findings);
+}
+
+/// Kinds of statements that a gate counts.
+const KINDS: usize = 8;
+/// Its margin.
+const MARGIN: f64 = 0.005;
+
+/// Changes that leave all kinds as they were, and changes that make one of them slower.
+fn gates(size: Size, findings: &mut Findings) {
+    let tries = size.pick(1_000, 20_000);
+    findings.table(
+        format!(
+            "**Gates**: {tries} changes each, {KINDS} kinds of statements, margin 0.5%. Of a change that moves nothing, how often the \
+             gate fails, and how often a kind is inconclusive. Of one that makes a kind take more: how often that kind is a \
+             regression, and fine (equivalent or the same)."
+        ),
+        "scatter of counts | nothing: fails | inconclusive | 0.5%: regression | 1%: regression | 1%: fine | 2%: regression | 2%: fine",
+    );
+    for (seed, scatter) in (720..).zip(&SCATTERS) {
+        let found = simulate(seed, tries, |random| {
+            let unmoved: Vec<_> = (0..KINDS).map(|_| scatter.verdict(1.0, random)).collect();
+            (unmoved, [1.005, 1.01, 1.02].map(|level| scatter.verdict(level, random)))
+        });
+        let any = |wanted: CountVerdict| found.rate(|(unmoved, _)| unmoved.contains(&wanted));
+        let moved = |place: usize, wanted: &[CountVerdict]| {
+            found.rate(|(_, moved)| wanted.contains(&moved[place]))
+        };
+        let fine = [CountVerdict::Equivalent, CountVerdict::Same];
+        let worse = [CountVerdict::Regression];
+        let (fails, open) = (any(CountVerdict::Regression), any(CountVerdict::Inconclusive));
+        let edge = moved(0, &worse);
+        let [(one, one_fine), (two, two_fine)] =
+            [1, 2].map(|place| (moved(place, &worse), moved(place, &fine)));
+        let what = |what: &str| format!("{what}, {}", scatter.name);
+        findings.rate(what("a gate fails for nothing"), fails, ..=0.001);
+        findings.rate(what("0.5% is called more than that"), edge, ..=0.05);
+        findings.rate(what("1% is called fine"), one_fine, ..=0.025);
+        findings.rate(what("2% is called fine"), two_fine, ..=0.001);
+        if scatter.noise <= 1e-4 && scatter.reached == 0.0 {
+            findings.rate(what("1% is a regression"), one, 0.99..);
+        }
+        findings.row(scatter.name, figures![fails, open, edge, one, one_fine, two, two_fine]);
+    }
 }
 
 /// The result of one experiment.
@@ -98,9 +142,19 @@ impl Scatter {
     }
 }
 
+impl Scatter {
+    /// What is said of a build of this level.
+    fn verdict(&self, level: f64, random: &mut Random) -> CountVerdict {
+        let [base, build] = [1.0, level].map(|level| Spread::of(&self.counts(level, random)));
+        let ratio = build.mean / base.mean;
+        CountVerdict::of(ratio, base.threshold(&build, ratio), MARGIN)
+    }
+}
+
 fn apart(base: &[u64], variant: &[u64]) -> bool {
     let (base, variant) = (Spread::of(base), Spread::of(variant));
-    (variant.mean / base.mean - 1.0).abs() > base.threshold(&variant)
+    let ratio = variant.mean / base.mean;
+    (ratio - 1.0).abs() > base.threshold(&variant, ratio)
 }
 
 /// The first of the two counts that differ least, and by which part they do.

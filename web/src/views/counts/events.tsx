@@ -48,7 +48,12 @@ function Rows({ counts, events }: { counts: PageCounts; events: PageCountEvent[]
       <table class="data">
         <thead>
           <tr>
-            <Heads of={[["kind"], ["event"]]} />
+            <Heads
+              of={[
+                ["kind", "label"],
+                ["event", "label"],
+              ]}
+            />
             {shown.map((variant) => (
               <th scope="col" colSpan={compared && variant !== counts.base ? 2 : 1}>
                 <CountedName counts={counts} variant={variant} />
