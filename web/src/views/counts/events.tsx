@@ -63,11 +63,15 @@ function Rows({ counts, events }: { counts: PageCounts; events: PageCountEvent[]
         </thead>
         <tbody>
           {events.map((one, index) => {
-            const kind = counts.kinds[one.kind]?.kind ?? "";
-            const again = index > 0 && events[index - 1]?.kind === one.kind;
+            const first = events[index - 1]?.kind !== one.kind;
+            const rows = events.filter(({ kind }) => kind === one.kind).length;
             return (
               <tr data-event={one.event}>
-                <th scope="row">{again ? "" : <Breakable name={kind} />}</th>
+                {first && (
+                  <th scope="row" rowSpan={rows}>
+                    <Breakable name={counts.kinds[one.kind]?.kind ?? ""} />
+                  </th>
+                )}
                 <th scope="row">{one.event}</th>
                 {shown.map((variant) => {
                   const count = one.counts.find((it) => it.variant === variant);
