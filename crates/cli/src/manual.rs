@@ -1,6 +1,7 @@
 //! All commands as a page of the documentation, from their definitions.
 
 use clap::{Arg, Command};
+use textwrap::{Options, WordSeparator, WordSplitter};
 
 /// A section for each command, with tables of its arguments and options by their headings.
 pub fn page(mut command: Command) -> String {
@@ -61,12 +62,15 @@ fn is_hidden(argument: &Arg) -> bool {
     argument.is_hide_set() || ["help", "version"].contains(&argument.get_id().as_str())
 }
 
+fn takes_values(argument: &Arg) -> bool {
+    argument.get_num_args().is_none_or(|range| range.takes_values())
+}
+
 /// `-v`, `--variant VARIANT`.
 fn named(argument: &Arg) -> String {
-    let takes = argument.get_num_args().is_none_or(|range| range.takes_values());
     let value = match argument.get_value_names() {
-        Some([name, ..]) if takes => name.to_string(),
-        _ if takes => argument.get_id().as_str().to_uppercase(),
+        Some([name, ..]) if takes_values(argument) => name.to_string(),
+        _ if takes_values(argument) => argument.get_id().as_str().to_uppercase(),
         _ => String::new(),
     };
     let value = value.replace('|', "\\|");
@@ -82,7 +86,7 @@ fn meaning(argument: &Arg) -> String {
     let mut text = cell(&help.unwrap_or_default());
     let values = argument.get_possible_values();
     let values: Vec<String> = values.iter().map(|it| format!("`{}`", it.get_name())).collect();
-    let takes = argument.get_num_args().is_none_or(|range| range.takes_values());
+    let takes = takes_values(argument);
     if takes && !values.is_empty() {
         text.push_str(&format!(" ({})", values.join(", ")));
     }
@@ -99,21 +103,13 @@ fn cell(text: &str) -> String {
     escaped(&text.split_whitespace().collect::<Vec<_>>().join(" ")).replace('|', "\\|")
 }
 
-/// Paragraphs in lines of at most 100 characters, as far as words allow.
+/// Paragraphs in lines of at most 100 characters, broken only between words.
 fn wrapped(text: &str) -> String {
-    let mut lines: Vec<String> = Vec::new();
-    for paragraph in text.lines() {
-        let mut line = String::new();
-        for word in paragraph.split_whitespace() {
-            if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > 100 {
-                lines.push(std::mem::take(&mut line));
-            }
-            line.push_str(if line.is_empty() { "" } else { " " });
-            line.push_str(word);
-        }
-        lines.push(line);
-    }
-    lines.join("\n")
+    let options = Options::new(100)
+        .break_words(false)
+        .word_separator(WordSeparator::AsciiSpace)
+        .word_splitter(WordSplitter::NoHyphenation);
+    textwrap::fill(text, options)
 }
 
 /// Plain text as Markdown; what is between backquotes stays.

@@ -72,8 +72,7 @@ impl Store {
     /// # Errors
     /// If it cannot be written, there is no such variant, the variant already has a count of this
     /// kind, protocol, place and event, or the record contradicts itself
-    /// ([`StoreError::UnfitCount`]).
-    /// Nothing is stored then.
+    /// ([`StoreError::UnfitCount`]). Nothing is stored then.
     pub fn record_count(&self, variant: VariantId, record: &CountRecord) -> Result<()> {
         let unfit = |what| StoreError::UnfitCount { kind: record.kind.clone(), what };
         check(record).map_err(unfit)?;

@@ -20,8 +20,8 @@ fn steady(mut profile: Profile, method: &CountMethod) -> Profile {
     profile
 }
 
-/// Events by phase, in their order, then other; they add up to the whole. Nothing for a
-/// system without phases.
+/// Events by phase, in their order, then other; they add up to the whole. Nothing for a system
+/// without phases.
 pub fn phases(profile: &Profile, method: &CountMethod) -> Vec<CountPhase> {
     if method.phases.is_empty() {
         return Vec::new();

@@ -1,7 +1,7 @@
 //! The short output for a terminal: what each kind takes, and the functions that moved most.
 
-use super::document::{CountDocument, CountedVariant, KindDocument};
-use super::events::{self, moved};
+use super::document::{CountDocument, KindDocument};
+use super::events::{self, Count, foremost, is_regression, moved};
 use super::functions::FunctionDocument;
 use crate::output::fit::{shortened, wrapped};
 use crate::output::number::{UNKNOWN, exact_relative, or_unknown, percent, signed_work, work};
@@ -15,9 +15,6 @@ const FUNCTIONS: usize = 5;
 /// Longest name of a function, in characters.
 const LONGEST: usize = 48;
 
-/// A kind and one of its counts.
-type Count<'a> = (&'a KindDocument, &'a CountedVariant);
-
 /// A line for each count that is compared with the base's, and the functions that moved most; of a
 /// single variant, its counts. Nothing is wider than `width` characters, as far as names allow.
 pub(super) fn sheet(document: &CountDocument, width: usize) -> Sheet {
@@ -29,7 +26,7 @@ pub(super) fn sheet(document: &CountDocument, width: usize) -> Sheet {
     let counts: Vec<Count<'_>> =
         all().filter(|(_, one)| alone || one.name != document.base).collect();
     let mut sheet = Sheet::default();
-    let lines = [lines(document, &counts, alone, width)].into_iter();
+    let lines = std::iter::once(lines(document, &counts, alone, width));
     let events = events::tables(document, Some(COUNTS));
     for table in lines.chain(events).chain(functions(document, &counts)) {
         let titled = |part| Table { title: wrapped(&table.title, width).join("\n"), ..part };
@@ -40,20 +37,9 @@ pub(super) fn sheet(document: &CountDocument, width: usize) -> Sheet {
     sheet
 }
 
-fn is_regression((_, one): &Count<'_>) -> bool {
-    one.verdict.as_deref() == Some("regression")
-}
-
 /// The counts that moved most, regressions before others, in their order.
 fn lines(document: &CountDocument, counts: &[Count<'_>], alone: bool, width: usize) -> Table {
-    let mut shown: Vec<usize> = (0..counts.len()).collect();
-    let rank = |place: &usize| (is_regression(&counts[*place]), moved(&counts[*place]));
-    shown.sort_by(|a, b| {
-        let ((a_worse, a), (b_worse, b)) = (rank(a), rank(b));
-        b_worse.cmp(&a_worse).then(b.total_cmp(&a))
-    });
-    shown.truncate(COUNTS);
-    shown.sort_unstable();
+    let shown = foremost(counts, COUNTS);
     let groups = distinct(document.counts.iter().map(KindDocument::group));
     let all: Vec<_> = groups.iter().collect();
     let protocols = groups.iter().map(|group| group.protocol.as_str());
@@ -78,7 +64,7 @@ fn lines(document: &CountDocument, counts: &[Count<'_>], alone: bool, width: usi
     let kind = |(kind, _): &Count<'_>| kind.group().named(&kind.kind, &all);
     let variant = |(_, one): &Count<'_>| one.name.clone();
     let ratio = |(_, one): &Count<'_>| or_unknown(one.relative, exact_relative);
-    let shown = || shown.iter().map(|place| counts[*place]);
+    let shown = || shown.iter().copied();
     let table = |head: &str| {
         let table = Table::new(Section::Other, "count.brief", title.clone());
         if alone {

@@ -342,8 +342,8 @@ impl Group {
 impl CountedKind {
     /// True if this is another event of the same statements, sent and counted in the same way.
     pub(crate) fn is_also(&self, other: &Self) -> bool {
-        let of = |it: &Self| (it.kind.clone(), it.group.protocol.clone(), it.group.place.clone());
-        of(self) == of(other)
+        let (own, theirs) = (&self.group, &other.group);
+        self.kind == other.kind && own.protocol == theirs.protocol && own.place == theirs.place
     }
 
     pub(crate) fn count(&self, variant: usize) -> Option<&CountRecord> {

@@ -139,8 +139,7 @@ impl KindDocument {
 
     /// True if this is another event of the same statements, sent and counted in the same way.
     pub(super) fn is_also(&self, other: &Self) -> bool {
-        let of = |it: &Self| (it.kind.clone(), it.protocol.clone(), it.place.clone());
-        of(self) == of(other)
+        self.kind == other.kind && self.protocol == other.protocol && self.place == other.place
     }
 
     /// Its protocol, place and event.

@@ -6,7 +6,7 @@ use crate::output::number::{exact_relative, or_unknown, repeated, work};
 use crate::output::table::{Column, RowKind, Section, Table, VARIANT, distinct};
 
 /// A kind by one event, and the count of one variant.
-type Count<'a> = (&'a KindDocument, &'a CountedVariant);
+pub(super) type Count<'a> = (&'a KindDocument, &'a CountedVariant);
 
 /// The text of a column's cell.
 type Cell<'a, 'd> = &'a dyn Fn(&Count<'d>) -> String;
@@ -54,11 +54,7 @@ fn table<'d>(
         rows = all.collect();
     }
     if let Some(most) = most {
-        let mut order: Vec<usize> = (0..rows.len()).collect();
-        order.sort_by(|a, b| moved(&rows[*b]).total_cmp(&moved(&rows[*a])));
-        order.truncate(most);
-        order.sort_unstable();
-        rows = order.into_iter().map(|place| rows[place]).collect();
+        rows = foremost(&rows, most);
     }
     let title = format!("Events per {}: {}", noun([group.protocol.as_str()]), group.words());
     let id = format!("count.{}.{}.events", group.protocol, group.place);
@@ -92,6 +88,23 @@ fn table<'d>(
         |it: &Count<'d>| RowKind::of(verdict(it) == "regression", verdict(it) == "improvement");
     let table = Table::new(Section::Other, id, title).explained(MEANING);
     table.listing_kinds(rows.iter().copied(), highlight, &columns).filled()
+}
+
+/// The counts that moved most, regressions before others, in their order; as many as given at most.
+pub(super) fn foremost<'a>(counts: &[Count<'a>], most: usize) -> Vec<Count<'a>> {
+    let mut shown: Vec<usize> = (0..counts.len()).collect();
+    let rank = |place: &usize| (is_regression(&counts[*place]), moved(&counts[*place]));
+    shown.sort_by(|a, b| {
+        let ((a_worse, a), (b_worse, b)) = (rank(a), rank(b));
+        b_worse.cmp(&a_worse).then(b.total_cmp(&a))
+    });
+    shown.truncate(most);
+    shown.sort_unstable();
+    shown.into_iter().map(|place| counts[place]).collect()
+}
+
+pub(super) fn is_regression((_, one): &Count<'_>) -> bool {
+    one.verdict.as_deref() == Some("regression")
 }
 
 /// How far a count is from the base's, if that is certain.

@@ -28,7 +28,6 @@ use crate::{lines, stamps};
 const BETWEEN: usize = 4;
 /// A record that is no statement.
 const COMMAND: &str = "# administrator command: ";
-
 /// Longest duration that is believed, in seconds. One that is not comes from a clock set back.
 const LONGEST: f64 = 1e9;
 
@@ -77,8 +76,8 @@ pub(crate) fn read(log: &mut dyn BufRead, held: &mut Held<'_>) -> Result<(), Tra
         if !reader.line(&text) {
             return Ok(());
         }
-        if let Some(limit) = field(&text, "Log_slow_rate_limit:").filter(|it| *it != "1")
-            && reader.record.as_ref().is_some_and(|record| record.clock.is_none())
+        if reader.record.as_ref().is_some_and(|record| record.clock.is_none())
+            && let Some(limit) = field(&text, "Log_slow_rate_limit:").filter(|it| *it != "1")
         {
             return Err(TraceError::Sampled {
                 record: reader.held.next(),
