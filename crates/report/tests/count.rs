@@ -216,6 +216,22 @@ fn other_events_stand_beside_instructions() {
     let brief = CountOptions { brief: Some(100), ..options() };
     let text = counting.report_with(&brief).render(Format::Text).unwrap();
     assert!(text.contains("L1 misses") && text.contains("heap_insert"), "{text}");
+    // The base has none of an event: there is no ratio, but a regression.
+    let calls = |each: u64| CountRecord {
+        event: "system calls".to_owned(),
+        total: each * 100,
+        counts: vec![each * 100; 2],
+        ..misses(0, 0)
+    };
+    counting.record(0, &calls(0));
+    counting.record(1, &calls(40));
+    let of_calls = CountOptions { event: Some("system calls".to_owned()), ..options() };
+    let report = counting.report_with(&of_calls);
+    let gated = report.regressions();
+    assert!(gated.len() == 1 && gated[0].contains("has more system calls than a"), "{gated:?}");
+    let text = report.render(Format::Text).unwrap();
+    let verdicts = text.split("Verdicts: ").nth(1).unwrap();
+    assert!(verdicts.lines().any(|line| line.ends_with("  regression")), "{text}");
     let unknown = CountOptions { event: Some("page faults".to_owned()), ..options() };
     let error =
         report::count(&counting.store, counting.experiment, &unknown).map(|_| ()).unwrap_err();

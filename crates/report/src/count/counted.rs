@@ -121,21 +121,24 @@ impl CountVerdict {
 }
 
 impl Difference {
-    /// Compares two counts of one kind. If the base has none of the event, the ratio is infinite,
-    /// and a regression where one per statement is enough to be certain. `None` without statements.
+    /// Compares two counts of one kind. If the base has none of the event, the ratio is infinite;
+    /// it is a regression if the variant certainly has some, and of a simulated event more than one
+    /// per statement. `None` without statements.
     pub(crate) fn of(base: &CountRecord, variant: &CountRecord, margin: f64) -> Option<Self> {
         let (before, after) = (per_statement(base), per_statement(variant));
         if !before.is_finite() || !after.is_finite() {
             return None;
         }
         if before == 0.0 {
-            let least = least(&base.event, 1.0);
+            let threshold = least(&base.event, 1.0);
+            let by_chance = if threshold > LEAST { 1.0 } else { 0.0 };
+            let low = after * (1.0 - Spread::of(&variant.counts).interval);
             let (ratio, verdict) = match after {
                 0.0 => (1.0, CountVerdict::Same),
-                _ if least > LEAST && after <= 1.0 => (f64::INFINITY, CountVerdict::Inconclusive),
-                _ => (f64::INFINITY, CountVerdict::Regression),
+                _ if low > by_chance => (f64::INFINITY, CountVerdict::Regression),
+                _ => (f64::INFINITY, CountVerdict::Inconclusive),
             };
-            return Some(Self { ratio, threshold: least, verdict });
+            return Some(Self { ratio, threshold, verdict });
         }
         let ratio = after / before;
         let scatter = Spread::of(&base.counts).threshold(&Spread::of(&variant.counts), ratio);
@@ -417,6 +420,10 @@ mod tests {
         assert_eq!(of("LL misses", 0, 5), CountVerdict::Inconclusive);
         assert_eq!(of("LL misses", 0, 500), CountVerdict::Regression);
         assert_eq!(of("LL misses", 500, 0), CountVerdict::Improvement);
+        // Seen in one of two counts, it may be none.
+        let once = CountRecord { counts: vec![0, 500], ..record("system calls", 500) };
+        let found = Difference::of(&record("system calls", 0), &once, 0.02).unwrap();
+        assert_eq!(found.verdict, CountVerdict::Inconclusive);
     }
 
     #[test]

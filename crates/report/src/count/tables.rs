@@ -177,10 +177,9 @@ impl Counts<'_> {
 
     /// Every kind and version compared with the base, with the smallest difference that counts.
     fn verdicts(&self) -> Table {
-        let compared =
-            self.all().filter_map(|(kind, one)| Some((kind, one, one.relative?, one.threshold?)));
+        let compared = self.all().filter_map(|(kind, one)| Some((kind, one, one.threshold?)));
         let verdict = |one: &CountedVariant| one.verdict.clone().unwrap_or_default();
-        let row = |(_, one, ..): &(&KindDocument, &CountedVariant, f64, f64)| {
+        let row = |(_, one, ..): &(&KindDocument, &CountedVariant, f64)| {
             RowKind::of(verdict(one) == "regression", verdict(one) == "improvement")
         };
         let (absolute, base) = (self.absolute(), &self.document.base);
@@ -196,8 +195,8 @@ impl Counts<'_> {
             .listing_kinds(compared, row, &[
                 ("kind", &|(kind, ..)| kind.kind.clone()),
                 (VARIANT, &|(_, one, ..)| one.name.clone()),
-                ("relative", &|(_, _, ratio, _)| exact_relative(*ratio)),
-                ("difference", &|(_, _, ratio, _)| exact_change(*ratio)),
+                ("relative", &|(_, one, _)| or_unknown(one.relative, exact_relative)),
+                ("difference", &|(_, one, _)| or_unknown(one.relative, exact_change)),
                 ("certain from", &|(.., threshold)| repeated(*threshold)),
                 ("verdict", &|(_, one, ..)| verdict(one)),
             ])
