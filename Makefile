@@ -7,7 +7,7 @@ SHELL := /bin/bash
 # rustup installs cargo here, and a shell opened earlier does not have it in its PATH yet.
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
 
-PAGE := web/dist/report.html
+PAGE := crates/report/page/report.html
 MODULES := web/node_modules/.package-lock.json
 PAGE_SOURCES := $(shell find web/src web/report.html web/site.html web/vite.config.ts web/tsconfig.json -type f)
 STEELYARD := target/release/steelyard
@@ -50,7 +50,8 @@ bench: setup-bench $(PAGE) ## measure steelyard's own cost, next to pgbench, sys
 	cargo run --release --locked -p bench -- scripts
 	cargo run --release --locked -p bench -- mysql
 	cargo run --release --locked -p bench -- kv
-	cargo test --release --locked -p drive -p probe -p report -p serve -p store --lib --test room -- --ignored --nocapture --test-threads 1
+	cargo test --release --locked -p steelyard-drive -p steelyard-probe -p steelyard-report \
+		-p steelyard-serve -p steelyard-store --lib --test room -- --ignored --nocapture --test-threads 1
 	cd web && npm run --silent test:browser -- --bounds
 	@echo "How soon planted differences are found is measured by make race, in up to 18 hours."
 
@@ -80,7 +81,7 @@ race: build setup-test setup-validate ## how soon planted differences are found:
 validate: setup-test setup-validate $(PAGE) ## simulate experiments with known truth: VALIDATION.md; long tests
 	PROPTEST_RNG_SEED=$$(od -An -N4 -tu4 /dev/urandom | tr -d ' ') scripts/test.sh check
 	cargo run --release --locked -p validate -- --document VALIDATION.md
-	cargo test --locked -p dbms -p steelyard --test room --test command -- --ignored --nocapture --test-threads 1
+	cargo test --locked -p steelyard-dbms -p steelyard --test room --test command -- --ignored --nocapture --test-threads 1
 
 .PHONY: docs
 docs: setup-docs ## make a site of this documentation: target/docs-site/index.html
@@ -89,7 +90,7 @@ docs: setup-docs ## make a site of this documentation: target/docs-site/index.ht
 	@echo "The documentation: file://$(CURDIR)/target/docs-site/index.html"
 
 .PHONY: web
-web: setup-build $(PAGE) ## build only the pages of a report and a site: web/dist/
+web: setup-build $(PAGE) ## build only the pages of a report and a site
 
 .PHONY: dist
 dist: setup-dist $(PAGE) ## make what people install, for x86-64 and aarch64: dist/
@@ -99,6 +100,10 @@ dist: setup-dist $(PAGE) ## make what people install, for x86-64 and aarch64: di
 dist-check: setup-dist-check ## install what is in dist/ into empty systems, run it, remove it
 	scripts/dist-check.sh
 
+.PHONY: crates
+crates: setup-build $(PAGE) ## make what would be published as crates, and compile the command from it
+	scripts/crates.sh
+
 .PHONY: audit
 audit: setup-audit ## licenses and sources of all crates; known vulnerabilities, if they can be fetched
 	scripts/audit.sh
@@ -106,7 +111,7 @@ audit: setup-audit ## licenses and sources of all crates; known vulnerabilities,
 .PHONY: clean
 clean: ## remove build output, packages and the demo's results (not the cache of servers)
 	cargo clean
-	rm -rf dist web/dist web/node_modules $(DEMO)
+	rm -rf dist crates/report/page crates/site/app web/node_modules $(DEMO)
 
 .PHONY: setup-build setup-demo setup-test setup-bench setup-validate setup-docs setup-dist setup-dist-check setup-audit
 setup-build setup-demo setup-test setup-bench setup-validate setup-docs setup-dist setup-dist-check setup-audit: setup-%:

@@ -48,14 +48,18 @@ function inlineEverything(): Plugin {
 /** The report: one file. */
 const report = {
   plugins: [inlineEverything()],
-  build: { outDir: "dist", emptyOutDir: false, rollupOptions: { input: "report.html" } },
+  build: {
+    outDir: "../crates/report/page",
+    emptyOutDir: true,
+    rollupOptions: { input: "report.html" },
+  },
 };
 
 /** The site: a page, a script and a style sheet of fixed names, which the command takes in. */
 const site = {
   plugins: [],
   build: {
-    outDir: "dist/site",
+    outDir: "../crates/site/app",
     emptyOutDir: true,
     rollupOptions: {
       input: "site.html",

@@ -1,4 +1,4 @@
-//! Takes the app that `web/` builds into this crate; without it, empty files.
+//! Takes in the app that `web/` builds here; without it, empty files.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -7,7 +7,7 @@ use std::{env, fs};
 const FILES: [&str; 3] = ["site.html", "site.js", "site.css"];
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let built = Path::new(&env::var("CARGO_MANIFEST_DIR")?).join("../../web/dist/site");
+    let built = Path::new(&env::var("CARGO_MANIFEST_DIR")?).join("app");
     let out = PathBuf::from(env::var("OUT_DIR")?);
     println!("cargo::rerun-if-changed=build.rs");
     for name in FILES {

@@ -1,4 +1,4 @@
-// Written by `GOLDEN=update cargo test -p report page_types` from the Rust structs.
+// Written by `GOLDEN=update cargo test -p steelyard-report page_types` from the Rust structs.
 
 export type Verdict = "regression" | "improvement" | "equivalent" | "inconclusive";
 

@@ -1,5 +1,5 @@
 /**
- * Checks the documents of a site, or of a service, against `generated/openapi.json`:
+ * Checks the documents of a site, or of a service, against `crates/site/src/openapi.json`:
  *   node openapi/conform.mjs DIRECTORY
  * Every document must have a path that the description names, and be as it says; every path of a
  * document that it names must have been seen.
@@ -8,7 +8,9 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import Ajv from "ajv/dist/2020.js";
 
-const api = JSON.parse(readFileSync(new URL("../generated/openapi.json", import.meta.url), "utf8"));
+const api = JSON.parse(
+  readFileSync(new URL("../../crates/site/src/openapi.json", import.meta.url), "utf8"),
+);
 const ajv = new Ajv({ strict: false });
 ajv.addSchema(api, "api");
 

@@ -1,5 +1,5 @@
 /**
- * Writes `generated/openapi.json`, which describes the service's paths and documents:
+ * Writes `crates/site/src/openapi.json`, which describes the service's paths and documents:
  *   npm run openapi
  * With `--check`, fails if the file is stale.
  */
@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { createGenerator } from "ts-json-schema-generator";
 import { paths, schemas } from "./paths.mjs";
 
-const FILE = fileURLToPath(new URL("../generated/openapi.json", import.meta.url));
+const FILE = fileURLToPath(new URL("../../crates/site/src/openapi.json", import.meta.url));
 const TYPES = fileURLToPath(new URL("../generated/page.ts", import.meta.url));
 
 /**

@@ -124,7 +124,7 @@ function histories(briefs) {
 
 /** Writes the site into a directory. Returns the briefs, newest first. */
 export function writeSampleSite(directory) {
-  const app = fileURLToPath(new URL("../dist/site", import.meta.url));
+  const app = fileURLToPath(new URL("../../crates/site/app", import.meta.url));
   cpSync(app, directory, { recursive: true });
   renameSync(join(directory, "site.html"), join(directory, "index.html"));
   const write = (path, value) => {

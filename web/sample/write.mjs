@@ -103,7 +103,10 @@ export function withData(template, page) {
 export function writeSample(out, kind) {
   const request = KINDS[kind];
   if (!request) throw new Error(`expected one of ${Object.keys(KINDS).join(", ")}, found ${kind}`);
-  const template = readFileSync(new URL("../dist/report.html", import.meta.url), "utf8");
+  const template = readFileSync(
+    new URL("../../crates/report/page/report.html", import.meta.url),
+    "utf8",
+  );
   writeFileSync(out, withData(template, samplePage(request)));
 }
 

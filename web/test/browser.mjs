@@ -728,7 +728,10 @@ async function checkAny(browser, file, label) {
 /** A file without results says so instead of staying blank. */
 async function checkProblem(browser, directory, label, change, expected) {
   const file = join(directory, "problem.html");
-  const template = readFileSync(new URL("../dist/report.html", import.meta.url), "utf8");
+  const template = readFileSync(
+    new URL("../../crates/report/page/report.html", import.meta.url),
+    "utf8",
+  );
   writeFileSync(file, change(template));
   const { page, problems, close } = await openPage(browser, pathToFileURL(file).href);
   const text = await page.locator('[role="alert"]').innerText();

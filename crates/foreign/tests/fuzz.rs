@@ -149,7 +149,7 @@ fn no_cut_makes_a_result_of_a_test_that_was_not_complete() {
     }
 }
 
-/// By hand, before a release: `cargo test -p foreign -- --ignored` (`FUZZ_MINUTES`, 10).
+/// By hand, before a release: `cargo test -p steelyard-foreign -- --ignored` (`FUZZ_MINUTES`, 10).
 #[test]
 #[ignore = "takes minutes"]
 fn no_text_is_too_strange_for_minutes() {

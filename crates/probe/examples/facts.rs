@@ -1,4 +1,5 @@
-//! Prints the facts recorded about this machine: `cargo run -p probe --example facts -- [DATA_DIR]`
+//! Prints the facts recorded about this machine:
+//! `cargo run -p steelyard-probe --example facts -- [DATA_DIR]`
 
 fn main() {
     let directory = std::env::args().nth(1).unwrap_or_else(|| ".".to_owned());

@@ -1,6 +1,6 @@
 //! The cost of sampling everything at 1 Hz, with a mostly idle process tree of a given size.
 //!
-//! `cargo run --release -p probe --example sampling_cost -- [PROCESSES] [SECONDS]`
+//! `cargo run --release -p steelyard-probe --example sampling_cost -- [PROCESSES] [SECONDS]`
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};

@@ -1,5 +1,5 @@
 //! How long an evaluation takes. Run it with
-//! `cargo test --release -p script -- --ignored --nocapture speed`.
+//! `cargo test --release -p steelyard-script -- --ignored --nocapture speed`.
 
 use std::hint::black_box;
 use std::time::Instant;

@@ -8,7 +8,7 @@ pub(crate) static FILES: [(&str, &[u8]); 4] = [
     ("index.html", include_bytes!(concat!(env!("OUT_DIR"), "/site.html"))),
     ("site.js", include_bytes!(concat!(env!("OUT_DIR"), "/site.js"))),
     ("site.css", include_bytes!(concat!(env!("OUT_DIR"), "/site.css"))),
-    ("api/v1/openapi.json", include_bytes!("../../../web/generated/openapi.json")),
+    ("api/v1/openapi.json", include_bytes!("openapi.json")),
 ];
 
 /// True if this binary has the app, that is, if `web/` was built before it.

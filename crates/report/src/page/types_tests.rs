@@ -111,7 +111,7 @@ fn page_types_are_those_of_its_data() {
         [Verdict::Regression, Verdict::Improvement, Verdict::Equivalent, Verdict::Inconclusive]
             .map(|verdict| format!("\"{verdict}\""));
     let mut text = format!(
-        "// Written by `GOLDEN=update cargo test -p report page_types` from the Rust structs.\n\n\
+        "// Written by `GOLDEN=update cargo test -p steelyard-report page_types` from the Rust structs.\n\n\
          export type Verdict = {};\n",
         verdicts.join(" | ")
     );
@@ -123,7 +123,7 @@ fn page_types_are_those_of_its_data() {
     assert!(
         std::fs::read_to_string(&path).unwrap_or_default() == text,
         "{} is stale: the page would read what is no longer written. Run \
-         GOLDEN=update cargo test -p report page_types, then npm run openapi and npm run check in web/",
+         GOLDEN=update cargo test -p steelyard-report page_types, then npm run openapi and npm run check in web/",
         path.display()
     );
 }
