@@ -52,3 +52,7 @@ pub use wire::keyvalue::{Batch, Key, KeyValueEngine};
 pub use wire::mysql::Mysql;
 pub use wire::postgres::Postgres;
 pub use wire::{Address, Breaker, Connect, Digest, FloatSum, Handle, Reply, Session};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

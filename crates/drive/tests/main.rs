@@ -6,6 +6,7 @@
 
 mod beside_pgbench;
 mod common;
+mod example;
 mod failures;
 mod frozen;
 mod load;

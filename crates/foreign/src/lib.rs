@@ -154,3 +154,7 @@ impl Metric {
         Self::new(name, ms * 1000.0, "µs")
     }
 }
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

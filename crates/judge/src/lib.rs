@@ -120,3 +120,7 @@ pub use student::{t_cdf, t_quantile};
 pub use twins::{FalseAlarms, NOISE_PERCENTILE, binomial_interval, false_alarm_rate, noise_floor};
 pub use verdict::{DEFAULT_MARGIN, MAX_FURTHER_BLOCKS, Margin, Verdict};
 pub use warning::{ENOUGH_BLOCKS, ENOUGH_FROZEN, ENOUGH_ROUNDS, Warning};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

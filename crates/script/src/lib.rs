@@ -85,3 +85,7 @@ pub use script::{
 pub use slot::Slot;
 pub use symbols::Symbols;
 pub use value::{Scalar, Value};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
