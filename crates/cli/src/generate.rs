@@ -1,13 +1,12 @@
 //! `steelyard generate`: the files that packages hold beside the program.
 
-use std::io::stdout;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::{Args, Subcommand};
 use clap_complete::Shell;
 
-use crate::{dash, manual};
+use crate::{complete, dash, manual};
 
 /// Write man pages, completions for a shell, or the reference of all commands
 #[derive(Debug, Args)]
@@ -23,7 +22,8 @@ enum What {
         /// Where; made if it does not exist
         directory: PathBuf,
     },
-    /// Print the completions for a shell
+    /// Print the completions for a shell, which asks steelyard for versions, plans, steps and
+    /// experiments
     #[command(after_help = "\
 Where they belong:
   bash  ~/.local/share/bash-completion/completions/steelyard
@@ -38,15 +38,15 @@ Where they belong:
 }
 
 /// Runs it for `command`, that of the whole program.
-pub fn run(args: &GenerateArgs, mut command: clap::Command) -> anyhow::Result<()> {
+pub fn run(args: &GenerateArgs, command: clap::Command) -> anyhow::Result<()> {
     match &args.what {
         What::Man { directory } => {
             write_pages(directory, command).with_context(|| format!("{}", directory.display()))
         }
         What::Completions { shell } => {
-            let name = command.get_name().to_owned();
-            clap_complete::generate(*shell, &mut command, name, &mut stdout());
-            Ok(())
+            let mut script = Vec::new();
+            complete::write_script(&shell.to_string(), &mut script)?;
+            dash::print(&script)
         }
         What::Reference => dash::print(manual::page(command).as_bytes()),
     }

@@ -5,6 +5,7 @@ mod bisect;
 mod builds;
 mod changes;
 mod compare;
+mod complete;
 mod count;
 mod dash;
 mod destination;
@@ -102,6 +103,7 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    complete::answer(Cli::command);
     let parsed = Cli::try_parse();
     // An empty variable looks like an option without its value.
     if parsed.as_ref().err().is_none_or(clap::Error::use_stderr)

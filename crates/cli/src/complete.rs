@@ -1,0 +1,238 @@
+//! What a shell completes by asking the command itself: versions, workloads, steps, metrics and
+//! experiments.
+//!
+//! A shell asks at every key, so nothing here connects, writes or waits. What can't be read has no
+//! candidates.
+
+use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
+use std::io::{Result, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::Command;
+use clap_complete::engine::{
+    ArgValueCompleter, CompletionCandidate, PathCompleter, ValueCompleter,
+};
+use clap_complete::env::{Bash, CompleteEnv, Elvish, EnvCompleter, Fish, Powershell, Shells, Zsh};
+use plan::{Plan, WorkloadPlan};
+use store::{Experiment, Store};
+
+use crate::results::RESULTS;
+
+/// The variable by which a shell asks.
+const VARIABLE: &str = "STEELYARD_COMPLETE";
+const SHELLS: Shells<'static> = Shells(&[&WholeWords, &Elvish, &Fish, &Powershell, &Zsh]);
+
+/// Answers if a shell asks, and then ends the process.
+pub fn answer(command: fn() -> Command) {
+    let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
+    let words: Vec<String> = words.collect();
+    CompleteEnv::with_factory(|| prepared(command(), &words))
+        .var(VARIABLE)
+        .shells(SHELLS)
+        .complete();
+}
+
+/// Writes the script that has this shell ask.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_script(shell: &str, out: &mut dyn Write) -> Result<()> {
+    let name = "steelyard";
+    let shell = SHELLS.completer(shell).expect("each of clap's shells is in the list");
+    shell.write_registration(VARIABLE, name, name, name, out)
+}
+
+/// Bash, which also splits words at `@`, `:` and `=`, and replaces only the last piece.
+struct WholeWords;
+
+impl EnvCompleter for WholeWords {
+    fn name(&self) -> &'static str {
+        Bash.name()
+    }
+
+    fn is(&self, name: &str) -> bool {
+        Bash.is(name)
+    }
+
+    fn write_registration(
+        &self,
+        var: &str,
+        name: &str,
+        bin: &str,
+        completer: &str,
+        out: &mut dyn Write,
+    ) -> Result<()> {
+        write!(
+            out,
+            r#"_{name}() {{
+    local rest=${{COMP_LINE:0:COMP_POINT}} words=() piece
+    for piece in "${{COMP_WORDS[@]}}"; do
+        if [[ ${{#words[@]}} == 0 || $rest == [[:blank:]]* ]]; then words+=(""); fi
+        rest=${{rest#"${{rest%%[![:blank:]]*}}"}}
+        if [[ $rest != "$piece"* ]]; then piece=$rest; fi
+        words[${{#words[@]}} - 1]+=$piece
+        rest=${{rest#"$piece"}}
+        if [[ -z $rest ]]; then break; fi
+    done
+    if [[ $rest == [[:blank:]]* ]]; then words+=(""); fi
+    local current=${{words[${{#words[@]}} - 1]}} IFS=$'\013'
+    COMPREPLY=($(_CLAP_IFS=$IFS _CLAP_COMPLETE_INDEX=$((${{#words[@]}} - 1)) {var}=bash \
+        {completer} -- "${{words[@]}}"))
+    # $2 is what bash replaces.
+    COMPREPLY=("${{COMPREPLY[@]#"${{current%"$2"}}"}}")
+    if [[ ${{COMPREPLY-}} == *[@:=,/] ]]; then compopt -o nospace; fi
+}}
+complete -o bashdefault -o nosort -F _{name} {bin}
+"#
+        )
+    }
+
+    fn write_complete(
+        &self,
+        command: &mut Command,
+        words: Vec<OsString>,
+        directory: Option<&Path>,
+        out: &mut dyn Write,
+    ) -> Result<()> {
+        Bash.write_complete(command, words, directory, out)
+    }
+}
+
+/// The command with what completes its values, where these words were typed.
+fn prepared(command: Command, words: &[String]) -> Command {
+    let asked = Arc::new(Asked::from(words));
+    command.mut_subcommands(|command| {
+        command.mut_args(|arg| {
+            let options = asked.workload.iter().flat_map(WorkloadPlan::options);
+            let own = options.into_iter().any(|option| arg.get_id() == option.name);
+            let arg = if own { arg.hide(false) } else { arg };
+            let Some(candidates) = candidates(arg.get_id().as_str()) else { return arg };
+            let asked = Arc::clone(&asked);
+            arg.add(ArgValueCompleter::new(move |typed: &OsStr| candidates(&asked, typed)))
+        })
+    })
+}
+
+type Candidates = fn(&Asked, &OsStr) -> Vec<CompletionCandidate>;
+
+/// What completes the values of the argument of this id, in any subcommand.
+fn candidates(id: &str) -> Option<Candidates> {
+    Some(match id {
+        "variants" | "references" => |_, typed| versions(&typed.to_string_lossy()),
+        "what" => |_, typed| plans(typed),
+        "plan" => |_, typed| plan_files(typed),
+        "experiment" | "experiments" | "plan_of" | "with" => {
+            |asked, typed| listed(typed, asked.experiments())
+        }
+        "metric" => |_, typed| listed(typed, metrics::judgeable(&[])),
+        "steps" => |asked, typed| listed(typed, asked.steps()),
+        "step" => |asked, typed| listed(typed, asked.measured()),
+        _ => return None,
+    })
+}
+
+/// The words before the one to complete, as far as they matter.
+struct Asked {
+    workload: Option<WorkloadPlan>,
+    results: PathBuf,
+    experiment: Option<String>,
+}
+
+impl From<&[String]> for Asked {
+    fn from(words: &[String]) -> Self {
+        let after = |names: &[&str]| {
+            let place = words.iter().position(|word| names.contains(&word.as_str()))?;
+            words.get(place + 1).filter(|value| !value.is_empty()).cloned()
+        };
+        let results = after(&["--results"]).or_else(|| std::env::var("STEELYARD_RESULTS").ok());
+        Asked {
+            workload: words.iter().find_map(|word| WorkloadPlan::named(word)),
+            results: results.unwrap_or_else(|| RESULTS.to_owned()).into(),
+            experiment: after(&["-e", "--experiment"]),
+        }
+    }
+}
+
+impl Asked {
+    /// The experiments in the results directory, newest first.
+    fn stored(&self) -> Vec<Experiment> {
+        let store = Store::open_read_only(&self.results).ok();
+        store.and_then(|store| store.all_experiments().ok()).unwrap_or_default()
+    }
+
+    fn experiments(&self) -> Vec<String> {
+        let name = |experiment: Experiment| [experiment.id.to_string(), experiment.name];
+        self.stored().into_iter().flat_map(name).collect()
+    }
+
+    /// The steps of the workload that is named, otherwise those that were measured.
+    fn steps(&self) -> Vec<String> {
+        let Some(workload) = &self.workload else { return self.measured() };
+        let schema = plan::schema();
+        let place = format!(
+            "/properties/workload/properties/{}/properties/steps/items/enum",
+            workload.name()
+        );
+        let names = schema.pointer(&place).and_then(|names| names.as_array());
+        let names = names.into_iter().flatten().filter_map(|name| name.as_str());
+        names.map(str::to_owned).collect()
+    }
+
+    /// The steps of the chosen experiment.
+    fn measured(&self) -> Vec<String> {
+        let chosen = |experiment: &Experiment| match &self.experiment {
+            Some(named) => experiment.name == *named || experiment.id.to_string() == *named,
+            None => true,
+        };
+        let experiment = self.stored().into_iter().find(chosen);
+        let plan = experiment.and_then(|experiment| Plan::parse(&experiment.plan, None, "").ok());
+        let sequences = plan.iter().flat_map(|plan| plan.workload.sequences());
+        sequences.flat_map(|sequence| sequence.steps).map(|step| step.key.name).collect()
+    }
+}
+
+/// Those that continue the last item of a list with commas, each once.
+fn listed(typed: &OsStr, all: impl IntoIterator<Item = String>) -> Vec<CompletionCandidate> {
+    let typed = typed.to_string_lossy();
+    let (before, last) = typed.split_at(typed.rfind(',').map_or(0, |comma| comma + 1));
+    let mut known = BTreeSet::new();
+    all.into_iter()
+        .filter(|one| one.starts_with(last) && known.insert(one.clone()))
+        .map(|one| CompletionCandidate::new(format!("{before}{one}")))
+        .collect()
+}
+
+/// Systems, and the versions of one that was named. `NAME=` in front stays.
+fn versions(typed: &str) -> Vec<CompletionCandidate> {
+    let (before, dbms) = typed.split_at(typed.rfind('=').map_or(0, |place| place + 1));
+    let listed = || {
+        let cache = dbms::Cache::open_default().ok()?;
+        dbms::versions(dbms.split_once('@').map(|(system, _)| system), &cache, false).ok()
+    };
+    let listed = listed().unwrap_or_default();
+    let releases = listed.iter().filter(|version| version.built_from.is_none());
+    let mut names: Vec<String> = if dbms.contains('@') {
+        releases.map(|it| format!("{}@{}", it.system, it.version)).collect()
+    } else {
+        let sources = ["git:", "src:", "path:", "deb:", "image:"].map(str::to_owned);
+        releases.map(|it| format!("{}@", it.system)).chain(sources).collect()
+    };
+    names.dedup();
+    let fits = names.into_iter().filter(|name| name.starts_with(dbms));
+    fits.map(|name| CompletionCandidate::new(format!("{before}{name}"))).collect()
+}
+
+/// Workloads and files.
+fn plans(typed: &OsStr) -> Vec<CompletionCandidate> {
+    let names = WorkloadPlan::all().into_iter().map(|workload| workload.name().to_owned());
+    let mut all = listed(typed, names);
+    all.extend(PathCompleter::file().complete(typed));
+    all
+}
+
+fn plan_files(typed: &OsStr) -> Vec<CompletionCandidate> {
+    let is_plan = |path: &Path| path.extension().is_some_and(|extension| extension == "toml");
+    PathCompleter::any().filter(is_plan).complete(typed)
+}
