@@ -11,7 +11,7 @@ use report::CountOptions;
 use store::ExperimentId;
 
 use crate::changes::named;
-use crate::dash::{is_stdout, print, read_named};
+use crate::dash::{is_stdout, plan_of, print, read_named};
 use crate::exit::{self, WrongRequest};
 use crate::format::Format;
 use crate::machine::{Machine, Ready};
@@ -25,7 +25,7 @@ use crate::terminal::columns;
 /// the machine is. Without a plan, prints the latest counts.
 #[derive(Debug, Args)]
 pub struct CountArgs {
-    /// A plan file; - for standard input
+    /// A plan file, or a .steelyard file that has one; - for standard input
     #[arg(value_name = "PLAN.toml")]
     plan: Option<PathBuf>,
     /// Count the plan of this stored experiment, by number or name
@@ -186,10 +186,9 @@ impl CountArgs {
         Ok(match (&self.plan, &self.plan_of) {
             (Some(path), _) => Some(read_named(path, &changes)?),
             (None, Some(named)) => {
-                let store = open_directory(&self.chosen.directory.results)?;
-                let experiment = find(&store, Some(named))?;
-                let from = format!("the plan of experiment {}", experiment.id);
-                Some(Plan::parse_with(&experiment.plan, None, &from, &changes)?)
+                let results = &self.chosen.directory.results;
+                let experiment = find(&open_directory(results)?, Some(named))?;
+                Some(plan_of(&experiment, &results.display().to_string(), &changes)?)
             }
             (None, None) => None,
         })

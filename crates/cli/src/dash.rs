@@ -5,9 +5,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use plan::{Layer, Plan, WorkloadPlan};
+use store::{Experiment, Store};
 use tempfile::TempDir;
 
 use crate::exit::{WrongRequest, refuse};
+use crate::results::find;
 
 /// The name of standard input in messages.
 pub const INPUT: &str = "stdin";
@@ -52,13 +54,25 @@ pub fn read() -> anyhow::Result<String> {
     Ok(text)
 }
 
-/// The plan in a file, or from standard input, with a layer over it. Other files of a plan from
-/// standard input are looked up in the current directory.
+/// The plan in a file, of an exported experiment, or from standard input, with a layer over it.
+/// Other files of a plan from standard input are looked up in the current directory.
 pub fn read_plan(path: &Path, layer: &Layer) -> anyhow::Result<Plan> {
     if is_dash(path) {
         return Ok(Plan::parse_with(&read()?, Some(Path::new(".")), INPUT, layer)?);
     }
+    if archive::is_archive(path).unwrap_or(false) {
+        let unpacked = TempDir::new().context("could not create a temporary directory")?;
+        archive::import(path, unpacked.path())?;
+        let store = Store::open_existing(unpacked.path())?;
+        return plan_of(&find(&store, None)?, &path.display().to_string(), layer);
+    }
     Ok(Plan::read_with(path, layer)?)
+}
+
+/// The plan of a stored experiment, from this `place`, with a layer over it.
+pub fn plan_of(experiment: &Experiment, place: &str, layer: &Layer) -> anyhow::Result<Plan> {
+    let from = format!("the plan of experiment {} in {place}", experiment.id);
+    Ok(Plan::parse_with(&experiment.plan, None, &from, layer)?)
 }
 
 /// The same, where the name of a workload could have been meant.

@@ -129,6 +129,28 @@ fn a_run_exported_and_imported_prints_the_same() {
 }
 
 #[test]
+fn an_exported_experiment_is_a_plan() {
+    let place = Place::new();
+    let results = place.results();
+    let id = add(&results, "shared", 1_000, 0);
+    let stored = Store::open(&results).unwrap().all_experiments().unwrap().remove(0).plan;
+    let file = place.path().join("shared.steelyard");
+    let file = file.to_str().unwrap();
+    place.steelyard(&["export", &id.to_string(), "-o", file]).expect(0, &[]);
+    let again = place.steelyard(&["run", file, "--write-plan"]);
+    again.expect(0, &[]);
+    assert_eq!(again.stdout, stored);
+    let other = place.steelyard(&["run", file, "--margin", "3%", "--write-plan"]);
+    other.expect(0, &[]);
+    assert!(other.stdout.contains("margin = 0.03"), "{}", other.stdout);
+    place.steelyard(&["run", file, "-v", "postgres@14.3"]).expect(2, &["change the plan"]);
+    // One that is cut off leaves nothing behind.
+    let whole = fs::read(file).unwrap();
+    fs::write(file, &whole[..whole.len() / 2]).unwrap();
+    place.steelyard(&["run", file]).expect(2, &["shared.steelyard"]);
+}
+
+#[test]
 fn requests_about_files_are_checked() {
     let place = Place::new();
     add(&place.results(), "load", 1, 10);
