@@ -157,6 +157,10 @@ fn done(output: Output) {
 }
 
 fn copy(from: &str, to: &str) {
+    copy_with(&[], from, to);
+}
+
+fn copy_with(options: &[&str], from: &str, to: &str) {
     let mut skopeo = tool("skopeo");
     skopeo.args([
         "--insecure-policy",
@@ -166,7 +170,15 @@ fn copy(from: &str, to: &str) {
         "--dest-tls-verify=false",
         "--dest-no-creds",
     ]);
-    done(skopeo.args([from, to]).output().unwrap());
+    done(skopeo.args(options).args([from, to]).output().unwrap());
+}
+
+/// The manifest of an image in the registry.
+fn manifest(name: &str) -> String {
+    let mut skopeo = tool("skopeo");
+    skopeo.args(["--insecure-policy", "inspect", "--raw", "--tls-verify=false"]);
+    let told = skopeo.arg(format!("docker://{name}")).output().unwrap();
+    String::from_utf8_lossy(&told.stdout).into_owned()
 }
 
 /// What obtaining an image gives, and what is said about it.
@@ -221,9 +233,17 @@ fn images_run_with_their_own_libraries() {
     // By its digest it is the same, and in the cache.
     let (again, said) = obtain(&exact, &cache);
     assert_eq!((again.unwrap(), said), (installation.clone(), String::new()));
-    // So are the files, which have other names.
-    for file in [&oci, &saved] {
-        let found = obtain(&format!("postgres@image:{}", file.display()), &cache).0.unwrap();
+    // So are the files, which have other names, and the same layers compressed by zstd.
+    let zstd = format!("{}-zstd", &name[6..]);
+    let options = ["--format", "oci", "--dest-compress-format", "zstd"];
+    copy_with(
+        &options,
+        &format!("docker-archive:{}", saved.display()),
+        &format!("docker://{zstd}"),
+    );
+    assert!(manifest(&zstd).contains("layer.v1.tar+zstd"), "{}", manifest(&zstd));
+    for other in [oci.display().to_string(), saved.display().to_string(), zstd] {
+        let found = obtain(&format!("postgres@image:{other}"), &cache).0.unwrap();
         let [one, other] = [&installation, &found].map(|it| &it.build[dbms::builds::SERVER_HASH]);
         assert_eq!((one, &found.version), (other, &installation.version));
     }

@@ -10,6 +10,7 @@ mod layout;
 mod manifest;
 mod parts;
 mod registry;
+mod zstd;
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -32,6 +33,7 @@ use layout::Layout;
 use manifest::{Descriptor, Document};
 use parts::{Hashed, Parts, Stoppable, matches, small};
 use registry::Registry;
+use zstd::Frames;
 
 /// The file of digests in the cache.
 const KNOWN: &str = "images.json";
@@ -211,7 +213,7 @@ fn fetch(
     expected.map_or(Ok(()), |expected| matches(expected, &found))
 }
 
-/// Applies a layer, compressed by gzip or not, and checks its digest.
+/// Applies a layer, compressed by gzip, zstd or not at all, and checks its digest.
 fn apply(mut file: File, expected: &str, root: &Path, what: &str) -> Result<(), Error> {
     let refused = |problem: String| Error::Unpack { archive: what.to_owned(), problem };
     let damaged = |error: io::Error| refused(crate::obtain::unpack::damaged(error));
@@ -221,11 +223,7 @@ fn apply(mut file: File, expected: &str, root: &Path, what: &str) -> Result<(), 
     let file = io::BufReader::with_capacity(1 << 16, file);
     let tar: Box<dyn Read> = match magic.get(..length).unwrap_or_default() {
         [0x1f, 0x8b, ..] => Box::new(MultiGzDecoder::new(file)),
-        [0x28, 0xb5, 0x2f, 0xfd] => {
-            let problem = "a layer is compressed by zstd, which steelyard does not read; use a tag \
-                           whose layers are compressed by gzip, or `docker save` the image";
-            return Err(refused(problem.to_owned()));
-        }
+        [0x28, 0xb5, 0x2f, 0xfd] => Box::new(Frames::new(file)),
         _ => Box::new(file),
     };
     let mut hashed = Hashed::new(tar);
