@@ -18,6 +18,9 @@ use crate::sources::Sources;
 /// Uses the variance between and within stored trials of the same workload, and what a trial costs
 /// in addition to its measured seconds. Prints the figures and the plan to run.
 #[derive(Debug, Args)]
+#[command(before_help = "Examples:
+  steelyard advise plan.toml --budget 8h
+  steelyard advise plan.toml --budget 8h --margin 1% -o advised.toml")]
 pub struct AdviseArgs {
     /// The plan (TOML); - for standard input
     #[arg(value_name = "PLAN")]

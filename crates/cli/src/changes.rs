@@ -32,7 +32,7 @@ pub struct Changes {
     /// and --seconds, the run chooses the number of blocks and the length of steps
     #[arg(long, value_name = "TIME", value_parser = plan::parse_duration)]
     budget: Option<Duration>,
-    /// How to pair variants: by whole trials (blocks), by fractions of a second (slices), by slices
+    /// How to pair variants; by whole trials (blocks), by fractions of a second (slices), by slices
     /// with all other servers frozen (frozen), or by the method that suits each step (auto)
     #[arg(long, value_parser = named(&Pairing::NAMED))]
     pairing: Option<Pairing>,

@@ -15,6 +15,12 @@ use crate::terminal::columns;
 
 /// Compare the variants of an experiment: tables, intervals, verdicts
 #[derive(Debug, Args)]
+#[command(before_help = "Examples:
+  steelyard compare
+  steelyard compare -e 3 --brief
+  steelyard compare --metric dbms.cpu/o,p99
+  steelyard compare --format markdown > result.md
+  steelyard compare --gate")]
 pub struct CompareArgs {
     #[command(flatten)]
     chosen: Chosen,

@@ -24,6 +24,11 @@ use crate::terminal::columns;
 /// every variant under Callgrind, on the same data. The counts don't depend on how fast or how busy
 /// the machine is. Without a plan, prints the latest counts.
 #[derive(Debug, Args)]
+#[command(before_help = "Examples:
+  steelyard count plan.toml
+  steelyard count --plan-of 1 --kinds insert-100,range-pdc --protocols simple
+  steelyard count --event 'L1 misses'
+  steelyard count --gate")]
 pub struct CountArgs {
     /// A plan file, or a .steelyard file that has one; - for standard input
     #[arg(value_name = "PLAN.toml")]

@@ -16,6 +16,10 @@ use crate::exit::Unfit;
 /// others do on it for 10 seconds, and how evenly it works, wakes up and writes for 30 seconds.
 /// Each finding is `ok`, `warn`, `fail`, or `?` if it can't be seen. Exits with 1 if one fails.
 #[derive(Debug, Args)]
+#[command(before_help = "Examples:
+  steelyard doctor
+  steelyard doctor --quick
+  steelyard doctor --fix")]
 pub struct DoctorArgs {
     /// Where servers would keep their data: this storage is looked at [default:
     /// /var/tmp/steelyard-UID]

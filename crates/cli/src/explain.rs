@@ -15,6 +15,9 @@ use crate::results::Chosen;
 /// Events and functions need profiles, which `run --profile` takes. Flamegraphs are in the results
 /// directory under artifacts/profiles, and on the page that `steelyard report` writes.
 #[derive(Debug, Args)]
+#[command(before_help = "Examples:
+  steelyard explain
+  steelyard explain qr100 -e 3")]
 pub struct ExplainArgs {
     /// The step, for example l.i0 [default: every profiled step]
     #[arg(value_name = "STEP")]

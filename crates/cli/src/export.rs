@@ -15,6 +15,9 @@ use crate::results::{ResultsDir, find, note_running, open};
 /// `steelyard import` reads a file of the first kind on any machine. It is a compressed tar
 /// archive; unpacked, it is a results directory.
 #[derive(Debug, Args)]
+#[command(before_help = "Examples:
+  steelyard export -o result.steelyard
+  steelyard export 3 --format csv -o result.csv")]
 #[command(after_long_help = COLUMNS)]
 pub struct ExportArgs {
     /// The experiment, by number or name [default: the latest]

@@ -8,6 +8,9 @@ use crate::format::Format;
 
 /// Download or build the binaries of a version and print where they are (run does this too)
 #[derive(Debug, Args)]
+#[command(before_help = "Examples:
+  steelyard fetch postgres@13.7 rocksdb@10
+  steelyard fetch --list postgres")]
 pub struct FetchArgs {
     /// What to fetch, for example postgres@13.7, or postgres@14 for the newest 14.x;
     /// git:REPOSITORY#COMMIT and src:TARBALL are built from source. With --list, a system such as

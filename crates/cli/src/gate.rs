@@ -23,6 +23,9 @@ use crate::short::ShortForm;
 /// plan names in both. Prints a comment for the change in Markdown. Exits with 1 if a kind takes
 /// more instructions by more than the margin, or if the change can't be judged.
 #[derive(Debug, Args)]
+#[command(before_help = "Examples:
+  steelyard gate gate.toml --base origin/main
+  steelyard gate gate.toml --base v1 --head v2 --comment comment.md")]
 pub struct GateArgs {
     /// The plan to count; its base is the pattern for both commits
     #[arg(value_name = "PLAN.toml")]

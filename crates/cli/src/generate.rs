@@ -1,15 +1,18 @@
 //! `steelyard generate`: the files that packages hold beside the program.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::Context;
 use clap::{Args, Subcommand};
 use clap_complete::Shell;
 
-use crate::{complete, dash, manual};
+use crate::{complete, dash, help, manual};
 
 /// Write man pages, completions for a shell, or the reference of all commands
 #[derive(Debug, Args)]
+#[command(before_help = "Examples:
+  steelyard generate man ~/.local/share/man/man1
+  steelyard generate completions bash > steelyard.bash")]
 pub struct GenerateArgs {
     #[command(subcommand)]
     what: What,
@@ -40,9 +43,8 @@ Where they belong:
 /// Runs it for `command`, that of the whole program.
 pub fn run(args: &GenerateArgs, command: clap::Command) -> anyhow::Result<()> {
     match &args.what {
-        What::Man { directory } => {
-            write_pages(directory, command).with_context(|| format!("{}", directory.display()))
-        }
+        What::Man { directory } => help::write_pages(command, directory)
+            .with_context(|| format!("{}", directory.display())),
         What::Completions { shell } => {
             let mut script = Vec::new();
             complete::write_script(&shell.to_string(), &mut script)?;
@@ -50,9 +52,4 @@ pub fn run(args: &GenerateArgs, command: clap::Command) -> anyhow::Result<()> {
         }
         What::Reference => dash::print(manual::page(command).as_bytes()),
     }
-}
-
-fn write_pages(directory: &Path, command: clap::Command) -> std::io::Result<()> {
-    std::fs::create_dir_all(directory)?;
-    clap_mangen::generate_to(command, directory)
 }

@@ -15,6 +15,10 @@ use crate::sources::Sources;
 /// E-divisive finds the change points over trials. Each change lies between two runs and has a
 /// size with a 95% interval.
 #[derive(Debug, Args)]
+#[command(before_help = "Examples:
+  steelyard history
+  steelyard history l.i0 qr100 --metric dbms.cpu/o
+  steelyard history --all --by date --results s3://team/bench")]
 pub struct HistoryArgs {
     /// Only these steps
     #[arg(value_name = "STEP")]

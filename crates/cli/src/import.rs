@@ -28,7 +28,7 @@ use crate::results::ResultsDir;
 /// iostat become costs per operation of the test with the same variant, block and step. If one file
 /// is incomplete or reports a failure, nothing is imported.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:
+#[command(before_help = "Examples:
   steelyard import old.txt new.txt
   steelyard import --pattern '{variant}/sb.{dop}.run{block}.txt' pg13/*.txt pg14/*.txt
   steelyard import --name byrx --pattern '{variant}.dop{dop}/report.tsv' */report.tsv

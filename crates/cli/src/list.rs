@@ -12,6 +12,9 @@ use crate::results::{ResultsDir, address, open_archive, open_directory};
 
 /// List the experiments in a results directory
 #[derive(Debug, Args)]
+#[command(before_help = "Examples:
+  steelyard list
+  steelyard list --results s3://team/bench")]
 pub struct ListArgs {
     #[command(flatten)]
     directory: ResultsDir,

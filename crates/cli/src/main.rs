@@ -19,6 +19,7 @@ mod fetch;
 mod format;
 mod gate;
 mod generate;
+mod help;
 mod history;
 mod import;
 mod intervals;
@@ -117,8 +118,8 @@ fn main() -> ExitCode {
             let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
             let words: Vec<String> = words.collect();
             if error.kind() == ErrorKind::DisplayHelp {
-                let explained = short::explained(Cli::command(), &words);
-                error = explained.try_get_matches_from(words).err().unwrap_or(error);
+                let asked = help::asked(Cli::command(), &words);
+                error = asked.try_get_matches_from(words).err().unwrap_or(error);
             } else {
                 results::hint_experiment(&mut error, &Cli::command(), &words);
             }

@@ -9,7 +9,7 @@ pub fn page(mut command: Command) -> String {
     let name = command.get_name().to_owned();
     let lead = format!(
         "All commands with their arguments and options, from the program itself. \
-         `{name} COMMAND --help` shows the same, with examples."
+         `{name} COMMAND --help` shows a line for each, `{name} help COMMAND` the same as here."
     );
     let mut page = format!("# Commands\n\n{}\n", wrapped(&lead));
     let sections = commands(&command, "");
@@ -25,7 +25,7 @@ pub fn page(mut command: Command) -> String {
 }
 
 /// The commands that are shown, each followed by its own.
-fn commands(parent: &Command, path: &str) -> Vec<(String, Command)> {
+pub fn commands(parent: &Command, path: &str) -> Vec<(String, Command)> {
     let shown = |it: &&Command| !it.is_hide_set() && it.get_name() != "help";
     let of = |it: &Command| {
         let title = format!("{path}{}", it.get_name());
@@ -35,6 +35,12 @@ fn commands(parent: &Command, path: &str) -> Vec<(String, Command)> {
     parent.get_subcommands().filter(shown).flat_map(of).collect()
 }
 
+/// The lines of a command's examples, indented.
+pub fn examples(command: &Command) -> Option<String> {
+    let before = command.get_before_help()?.to_string();
+    before.strip_prefix("Examples:\n").map(str::to_owned)
+}
+
 fn written(title: &str, command: &Command) -> String {
     let about = command.get_long_about().or(command.get_about()).map(ToString::to_string);
     let paragraphs = about.unwrap_or_default();
@@ -42,6 +48,9 @@ fn written(title: &str, command: &Command) -> String {
     let usage = usage.strip_prefix("Usage: ").unwrap_or(&usage).replace("\n       ", "\n");
     let mut text =
         format!("\n## {title}\n\n{}\n\n```text\n{usage}\n```\n", wrapped(&escaped(&paragraphs)));
+    if let Some(examples) = examples(command) {
+        text.push_str(&format!("\n```text\n{}\n```\n", textwrap::dedent(&examples)));
+    }
     let arguments: Vec<&Arg> = command.get_arguments().filter(|it| !is_hidden(it)).collect();
     let mut headings: Vec<Option<&str>> = Vec::new();
     for heading in arguments.iter().map(|it| it.get_help_heading()) {

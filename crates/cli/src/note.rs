@@ -15,7 +15,7 @@ use crate::results::{ResultsDir, find};
 /// --gate-unnoted` fails only on regressions without one. A later note about the same takes its
 /// place; `withdrawn` removes it.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:
+#[command(before_help = "Examples:
   steelyard note expected 'durable by default' -e 2 --step l.i0 --variant pg14.3
   steelyard note bug https://bugs.example.com/17 --step l.x
   steelyard note fixed 14.4 --step l.x

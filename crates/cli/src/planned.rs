@@ -12,8 +12,8 @@ use crate::short::ShortForm;
 /// A plan from a file or from options.
 #[derive(Debug, Args)]
 pub struct Planned {
-    /// A plan file (- for standard input), a .steelyard file whose plan runs again, or for the
-    /// short form the name of a workload (insert) or a pgbench script
+    /// A plan file, a .steelyard file whose plan runs again, or - for standard input; for the
+    /// short form, the name of a workload (insert) or a pgbench script
     #[arg(value_name = "PLAN.toml|WORKLOAD|SCRIPT.sql")]
     what: Option<PathBuf>,
     /// The directory of queries or the log, for the workload that has one (run queries DIR)

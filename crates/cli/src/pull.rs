@@ -14,6 +14,9 @@ use crate::results::{ResultsDir, open_archive};
 /// others are pulled. `list`, `compare` and other commands that read also take an address in
 /// --results, without a pull.
 #[derive(Debug, Args)]
+#[command(before_help = "Examples:
+  steelyard pull s3://team/bench
+  steelyard pull s3://team/bench nightly")]
 #[command(after_help = ADDRESSES)]
 pub struct PullArgs {
     /// Where from, for example s3://bucket/prefix

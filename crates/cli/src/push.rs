@@ -44,6 +44,9 @@ A service (`steelyard serve`) that receives experiments:
 /// compiler, processor, distribution and C library. A machine without a compiler gets a build that
 /// fits otherwise, if there is only one.
 #[derive(Debug, Args)]
+#[command(before_help = "Examples:
+  steelyard push s3://team/bench
+  steelyard push 3 https://bench.example.com")]
 #[command(after_help = format!("{ADDRESSES}\n\n{DESTINATIONS}"))]
 pub struct PushArgs {
     /// The experiments, by number or name [default: all that are not running]; and last where to,

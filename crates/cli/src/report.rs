@@ -13,6 +13,10 @@ use crate::version;
 
 /// Write a self-contained HTML page: tables, plots over time, the recorded environment
 #[derive(Debug, Args)]
+#[command(before_help = "Examples:
+  steelyard report
+  steelyard report -e 3 -o result.html
+  steelyard report --history")]
 pub struct ReportArgs {
     #[command(flatten)]
     chosen: Chosen,

@@ -18,7 +18,7 @@ pub const RESULTS: &str = "steelyard-results";
 /// Where results are.
 #[derive(Debug, Clone, Args)]
 pub struct ResultsDir {
-    /// The results directory; to read from, also an address such as s3://BUCKET/PREFIX
+    /// The results directory. To read from, also an address such as s3://BUCKET/PREFIX
     #[arg(
         long,
         value_name = "DIR",

@@ -12,6 +12,9 @@ use crate::results::{ResultsDir, absent, open_directory};
 
 /// Remove experiments with everything measured in them, and their logs and profiles
 #[derive(Debug, Args)]
+#[command(before_help = "Examples:
+  steelyard rm 3
+  steelyard rm nightly --yes")]
 pub struct RmArgs {
     /// The experiments, by number or name
     #[arg(value_name = "ID|NAME", required = true)]

@@ -22,6 +22,12 @@ use crate::results::{ResultsDir, load_which};
 
 /// Run an experiment from a plan file, or without one: `run insert -v … -v …`
 #[derive(Debug, Args)]
+#[command(before_help = "Examples:
+  steelyard run insert -v postgres@13.7 -v postgres@18.1 --budget 5m
+  steelyard run queries queries/ -v postgres@13.7 -v image:postgres:18 --budget 20m
+  steelyard run tpcc -v mysql@8.0.31 -v mariadb@11.4.3 --warehouses 10 --budget 30m
+  steelyard run plan.toml --margin 3%
+  steelyard run --resume")]
 pub struct RunArgs {
     #[command(flatten)]
     directory: ResultsDir,

@@ -16,6 +16,9 @@ use crate::results::{ResultsDir, address, open_wanted};
 /// (`steelyard push https://HOST`), and it may listen beyond this machine; then readers need one
 /// too. It has no TLS; put a proxy that has it before it. Ctrl-C ends it.
 #[derive(Debug, Args)]
+#[command(before_help = "Examples:
+  steelyard serve
+  steelyard serve --listen 0.0.0.0:7700")]
 #[command(args_conflicts_with_subcommands = true)]
 pub struct ServeArgs {
     #[command(flatten)]

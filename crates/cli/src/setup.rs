@@ -27,7 +27,7 @@ use crate::exit::refuse;
 ///
 /// steelyard knows neither the prices of a cloud nor your quotas.
 #[derive(Debug, Args)]
-#[command(after_long_help = EXAMPLES)]
+#[command(before_help = EXAMPLES)]
 pub struct SetupArgs {
     /// The text to print; or cluster, for files that make a Slurm cluster of several machines
     #[arg(value_enum, required_unless_present = "output")]

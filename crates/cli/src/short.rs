@@ -51,31 +51,27 @@ fn argument(option: &CommandOption) -> Arg {
     }
 }
 
-/// `command` with the options of workloads in its help: of the one that these words name, otherwise
-/// of all, a group for each.
-pub fn explained(command: Command, words: &[String]) -> Command {
+/// The workloads that these words name; none if they name none.
+pub fn workloads_of(words: &[String]) -> Vec<WorkloadPlan> {
     let of_word = |word: &String| {
         let of_file = || WorkloadPlan::of_file(Path::new(word)).map(|(workload, _)| workload);
         WorkloadPlan::named(word).or_else(of_file)
     };
-    let workloads =
-        words.iter().find_map(of_word).map_or_else(WorkloadPlan::all, |workload| vec![workload]);
-    let group = |workload: &WorkloadPlan| {
-        let name = workload.name();
-        let options = workload.options().iter();
-        let mut group = Command::new(name)
-            .disable_help_flag(true)
-            .max_term_width(HELP_WIDTH)
-            .args(options.map(|option| argument(option).help(option.help)))
-            .help_template(format!(
-                "Options of {name}, short form or over a plan file:\n{{options}}"
-            ));
-        group.render_help().ansi().to_string().trim_end().to_owned()
-    };
-    let groups: Vec<String> = workloads.iter().map(group).collect();
-    let groups = groups.join("\n\n");
-    let explain = |named: Command| named.after_help(groups.clone());
-    command.mut_subcommand("run", explain).mut_subcommand("bisect", explain)
+    words.iter().find_map(of_word).into_iter().collect()
+}
+
+/// The options of a workload, which the commands that take them hide.
+pub fn options_of(workload: &WorkloadPlan) -> Command {
+    let options = workload.options().iter();
+    Command::new(workload.name())
+        .disable_help_flag(true)
+        .max_term_width(HELP_WIDTH)
+        .args(options.map(|option| argument(option).help(option.help)))
+}
+
+/// True if a command takes the options of workloads.
+pub fn takes_workload(command: &Command) -> bool {
+    command.get_arguments().any(|argument| argument.get_id() == "variants")
 }
 
 impl Args for Options {

@@ -14,6 +14,9 @@ use crate::results::{ResultsDir, address, open_wanted};
 /// Any web server can serve it, also object storage. Run again, it is renewed in place: only what
 /// changed is written, and what is gone is removed.
 #[derive(Debug, Args)]
+#[command(before_help = "Examples:
+  steelyard site -o public
+  steelyard site --results s3://team/bench -o s3://team/site")]
 pub struct SiteArgs {
     #[command(flatten)]
     directory: ResultsDir,

@@ -26,7 +26,7 @@ use crate::exit::{WrongRequest, refuse};
 /// run replay` gives them. With -o, the statements are written in the plain format, which `run
 /// replay` reads. A cut loses what a session did before it: BEGIN, SET, temporary tables.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:
+#[command(before_help = "Examples:
   steelyard trace server.csv
   steelyard trace slow.log --skip 1h --take 10m -o ten-minutes.jsonl
   steelyard trace server.csv --key-file secret -o nobody.jsonl")]

@@ -11,6 +11,9 @@ use crate::sources::Sources;
 /// A setup is a machine, a variant and a number of clients. Its CV (deviation / mean) per step
 /// comes from all finished trials of the chosen experiments.
 #[derive(Debug, Args)]
+#[command(before_help = "Examples:
+  steelyard variance
+  steelyard variance --all --metric p99")]
 pub struct VarianceArgs {
     #[command(flatten)]
     sources: Sources,

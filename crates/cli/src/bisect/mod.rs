@@ -54,6 +54,10 @@ const LEAST_MARGIN: f64 = 0.000_5;
 /// exactly; otherwise each look is a run of it beside the good end. The same command goes on where
 /// an earlier one ended, however that ended.
 #[derive(Debug, Args)]
+#[command(before_help = "Examples:
+  steelyard bisect git:~/src/postgres --good REL_15_0 --bad HEAD --kind insert-100
+  steelyard bisect git:~/src/postgres insert --good v1 --bad v2 --steps l.i0 --budget 1h
+  steelyard bisect sysbench --kind range-pdc -v postgres@13.7 -v postgres@14.3 -v postgres@15.15")]
 pub struct BisectArgs {
     /// A repository, git:DIRECTORY, whose commits are searched, and what to measure: the name of a
     /// workload, a plan file (whose base is the pattern for all) or a pgbench script [default for

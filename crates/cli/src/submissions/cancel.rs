@@ -9,6 +9,8 @@ use super::Submitted;
 
 /// End what waits or runs of a submission; elements that are done stay
 #[derive(Debug, Args)]
+#[command(before_help = "Examples:
+  steelyard cancel --results s3://team/bench nightly")]
 pub struct CancelArgs {
     #[command(flatten)]
     submitted: Submitted,

@@ -20,6 +20,8 @@ use crate::results::open_archive;
 /// The script of `steelyard submit` does that through Slurm. Any other scheduler can do it too, or
 /// a person. A second run of an element does no harm: the first that is done counts.
 #[derive(Debug, Args)]
+#[command(before_help = "Examples:
+  steelyard element --results s3://team/bench nightly 3")]
 pub struct ElementArgs {
     #[command(flatten)]
     submitted: Submitted,

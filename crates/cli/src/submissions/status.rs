@@ -12,6 +12,9 @@ use crate::submissions::element::conclude;
 
 /// How far submissions are
 #[derive(Debug, Args)]
+#[command(before_help = "Examples:
+  steelyard status --results s3://team/bench
+  steelyard status --results s3://team/bench nightly --exit-code")]
 pub struct StatusArgs {
     /// The name of the submission [default: a line for each]
     #[arg(value_name = "SUBMISSION")]

@@ -19,6 +19,9 @@ use crate::planned::Planned;
 /// become one experiment there: `steelyard compare --results ADDRESS` reads it. A plan runs a fixed
 /// number of blocks on each machine: --blocks and --seconds, not --budget.
 #[derive(Debug, Args)]
+#[command(before_help = "Examples:
+  steelyard submit plan.toml --machines 8 --results s3://team/bench
+  steelyard submit insert -v postgres@13.7 -v postgres@18.1 --machines 4 --results s3://team/bench")]
 #[command(next_help_heading = "On which machines")]
 pub struct SubmitArgs {
     #[command(flatten)]

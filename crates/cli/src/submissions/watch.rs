@@ -17,6 +17,8 @@ use crate::terminal::columns;
 
 /// Follow a submission until it is done: how far it is, and the verdicts so far
 #[derive(Debug, Args)]
+#[command(before_help = "Examples:
+  steelyard watch --results s3://team/bench nightly")]
 pub struct WatchArgs {
     #[command(flatten)]
     submitted: Submitted,

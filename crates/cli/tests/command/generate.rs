@@ -23,7 +23,9 @@ fn each_command_has_a_man_page() {
         assert!(page.contains(".TH steelyard"), "{page}");
     }
     let run = fs::read_to_string(pages.join("steelyard-run.1")).unwrap();
-    assert!(run.contains("\\-\\-budget"), "{run}");
+    for part in ["\\-\\-budget", ".SH EXAMPLES", ".SH \"OPTIONS OF INSERT\"", "\\-\\-indexed"] {
+        assert!(run.contains(part), "{part}: {run}");
+    }
     assert!(!pages.join("steelyard-engine.1").exists());
 }
 

@@ -60,7 +60,7 @@ fn what_can_be_asked_of_an_import_is_told() {
     let compared = place.steelyard(&["compare", "--brief"]);
     assert!(compared.stdout.contains("\n! programs-differ: "), "{}", compared.stdout);
     // Help and errors name the same formats.
-    let help = place.steelyard(&["import", "--help"]).stdout;
+    let help = place.steelyard(&["help", "import"]).stdout;
     let wrong = place.steelyard(&["import", "--format", "tables", &mixed]);
     wrong.expect(2, &["did you mean \"table\"", "table (a published one"]);
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -16,11 +16,14 @@ const QUICK: &str = "rows = 2000\nsteps = [\"l.i0\"]";
 #[test]
 fn help_has_a_group_for_each_workload_and_that_of_one_only_its_own() {
     let place = Place::new();
-    let all = place.steelyard(&["run", "--help"]);
+    let all = place.steelyard(&["help", "run"]);
     all.expect(0, &[]);
-    let places: Vec<usize> = ["--resume", "--budget", "Options of insert,", "Options of script,"]
-        .map(|part| all.stdout.find(part).unwrap_or_else(|| panic!("no {part}: {}", all.stdout)))
-        .to_vec();
+    let places: Vec<usize> =
+        ["--resume  ", "--budget <TIME>  ", "Options of insert,", "Options of script,"]
+            .map(|part| {
+                all.stdout.find(part).unwrap_or_else(|| panic!("no {part}: {}", all.stdout))
+            })
+            .to_vec();
     assert!(places.is_sorted(), "{}", all.stdout);
     assert!(all.stdout.matches("--seconds <").count() > 3, "{}", all.stdout);
     // Above are paths of the environment, which can't be broken.
