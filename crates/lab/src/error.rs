@@ -231,6 +231,15 @@ pub enum Error {
         /// The available kinds.
         known: String,
     },
+    /// Only the inside of some functions is to be counted, and Callgrind can't tell where it ends.
+    #[error(
+        "variant `{variant}`: its requests can't be counted on this processor, because Callgrind \
+         doesn't see there where functions return. Count it on x86-64; PostgreSQL can be counted here"
+    )]
+    NoReturns {
+        /// The variant.
+        variant: String,
+    },
     /// Valgrind is missing, or what it wrote can't be read.
     #[error(transparent)]
     Callgrind(#[from] probe::callgrind::CallgrindError),
@@ -347,6 +356,7 @@ impl Error {
             | Error::Budget { .. }
             | Error::NoCounters { .. }
             | Error::NoSuchKind { .. }
+            | Error::NoReturns { .. }
             | Error::TableExists { .. } => true,
             Error::Callgrind(error) => {
                 matches!(error, probe::callgrind::CallgrindError::NotInstalled)

@@ -31,9 +31,9 @@ use std::sync::atomic::AtomicBool;
 
 use dbms::{Cache, Ledger, ServerUser};
 use plan::Plan;
-use probe::callgrind::{Event as Counted, Profile, Valgrind};
+use probe::callgrind::{Event as Counted, Profile, SEES_RETURNS, Valgrind};
 use report::Spread;
-use store::{CountRecord, ExperimentId, Purpose, Store};
+use store::{CountRecord, ExperimentId, Purpose, Store, Warning};
 use workload::{Catalogue, Dialect};
 
 use self::counter::Counter;
@@ -79,13 +79,23 @@ pub fn count(
     let lineup = line_up(plan, &Installed(cache), name, interrupted, on_event)?;
     let methods = of_each(&lineup, |_, subject| {
         let method = dbms::count_method(&subject.installation);
-        method.map_err(|error| Error::of(&subject.variant.name, error))
+        let method = method.map_err(|error| Error::of(&subject.variant.name, error))?;
+        if !SEES_RETURNS && !method.only_in.is_empty() {
+            return Err(Error::NoReturns { variant: subject.variant.name.clone() });
+        }
+        Ok(method)
     })?;
     let catalogues = of_each(&lineup, catalogue)?;
     let store = Store::open(&options.results)?;
     let seed = lineup.plan.seed.unwrap_or(SEED);
     let experiment = begin(&store, &lineup, options, Purpose::Count, seed)?.id;
     let held = Exclusive::take_experiment(store.database(), experiment.0)?;
+    if !SEES_RETURNS {
+        let text = "Callgrind doesn't see where functions return on this processor, so there are no \
+                    phases, calls or costs of what functions call; totals and what functions do \
+                    themselves are exact";
+        store.warn(experiment, None, &Warning::new("no-calls", text.to_owned()))?;
+    }
     let counter = Counter {
         lineup: &lineup,
         options,

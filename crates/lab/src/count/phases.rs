@@ -1,7 +1,7 @@
 //! Turns a Callgrind profile into the phases and functions that are stored.
 
 use dbms::CountMethod;
-use probe::callgrind::Profile;
+use probe::callgrind::{Cost, Profile};
 use store::{CountFunction, CountPhase};
 
 /// The statements of a stretch that ends with a mark, excluding the mark and periodic work.
@@ -14,16 +14,18 @@ pub fn statements(stretch: Profile, mark: Profile, method: &CountMethod) -> Prof
 fn steady(mut profile: Profile, method: &CountMethod) -> Profile {
     for function in method.by_the_clock {
         if let Some(cost) = profile.functions.remove(*function) {
-            profile.total = profile.total.saturating_sub(cost.inclusive);
+            // Without calls, what it called is counted with the rest.
+            profile.total = profile.total.saturating_sub(cost.inclusive.max(cost.own));
         }
     }
     profile
 }
 
 /// Events by phase, in their order, then other; they add up to the whole. Nothing for a system
-/// without phases.
+/// without phases, or without calls.
 pub fn phases(profile: &Profile, method: &CountMethod) -> Vec<CountPhase> {
-    if method.phases.is_empty() {
+    let known = |cost: &Cost| cost.inclusive > 0 || cost.own == 0;
+    if method.phases.is_empty() || !profile.functions.values().all(known) {
         return Vec::new();
     }
     // Functions of one name with other parameters call each other.
@@ -76,7 +78,6 @@ pub fn functions(profile: &Profile, method: &CountMethod) -> Vec<CountFunction> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use probe::callgrind::Cost;
 
     const METHOD: CountMethod = CountMethod {
         settings: Vec::new(),
@@ -116,6 +117,17 @@ mod tests {
             assert_eq!(phases.iter().map(|phase| phase.total).sum::<u64>(), 1_000);
             assert!(functions(&counted, &METHOD).iter().all(|function| function.name != "report"));
         }
+    }
+
+    #[test]
+    fn without_calls_there_are_no_phases_but_the_whole_is_known() {
+        let [with, mark] =
+            [true, false].map(|statement| stretch(statement, statement).without_calls());
+        let counted = statements(with, mark, &METHOD);
+        assert_eq!(counted.total, 1_020, "with what the report called");
+        assert_eq!(phases(&counted, &METHOD), []);
+        let own: u64 = functions(&counted, &METHOD).iter().map(|function| function.own).sum();
+        assert_eq!(own, 1_020);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use dbms::{Loaded, Paused, SqlCount, System, asleep};
 use drive::{Prepared, Single, Target};
 use plan::Protocol;
-use probe::callgrind::{Profile, dumps};
+use probe::callgrind::{Event, Profile, dumps};
 use workload::{Expect, Request, Sent, Statement, stream_seed};
 
 use super::counter::{Counter, failed};
@@ -68,23 +68,32 @@ impl Counter<'_> {
                 "expected {DUMPS} dumps of Callgrind from process {process}, found {found}: is the \
                  symbol {function} in the program?"
             );
-            return Err(failed(
-                &self.subject(item.variant).variant.name,
-                &self.kind(item).name,
-                reason,
-            ));
+            return Err(self.uncounted(item, reason));
         };
         let mut profiles = Vec::new();
         for &event in self.events {
             let (stretch, mark) =
                 (Profile::read(&counted.path, event)?, Profile::read(&mark.path, event)?);
-            profiles.push(phases::statements(stretch, mark, method));
+            let [with, without] = [stretch.total, mark.total];
+            let statements = phases::statements(stretch, mark, method);
+            if event == Event::Instructions && statements.total == 0 {
+                let reason = format!(
+                    "Callgrind counted {with} instructions with the statements and {without} \
+                     without, so nothing is left for them"
+                );
+                return Err(self.uncounted(item, reason));
+            }
+            profiles.push(statements);
         }
         // The files are large, and the next session of this server lists them again.
         for dump in written {
             let _ = fs::remove_file(dump.path);
         }
         Ok(profiles)
+    }
+
+    fn uncounted(&self, item: Item, reason: String) -> Error {
+        failed(&self.subject(item.variant).variant.name, &self.kind(item).name, reason)
     }
 
     fn count_on(

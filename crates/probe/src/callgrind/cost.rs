@@ -9,7 +9,7 @@ pub struct Cost {
     /// Events (such as instructions) of the function itself.
     pub own: u64,
     /// Events of the function and everything it called, each counted once however often the
-    /// function calls itself.
+    /// function calls itself. 0 where calls are not known.
     pub inclusive: u64,
     /// Number of calls, by others and by itself, without those that began in an earlier stretch.
     /// Callgrind takes a jump to a function's first instruction for a call, so a loop that begins

@@ -90,5 +90,5 @@ pub use cost::Cost;
 pub use dumps::{Dump, dumps};
 pub use error::CallgrindError;
 pub use event::Event;
-pub use profile::Profile;
+pub use profile::{Profile, SEES_RETURNS};
 pub use valgrind::Valgrind;

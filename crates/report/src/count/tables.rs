@@ -290,6 +290,9 @@ fn functions(
     tables.into_iter().for_each(|table| sheet.table(table));
 }
 
+/// A column of a table of functions, and its figure.
+type WorkColumn = (&'static str, fn(WorkDocument) -> f64);
+
 fn function_table(kind: &KindDocument, variant: &CountedVariant, base: &str) -> Table {
     let compared = variant.relative.is_some();
     let with = if compared { format!(" compared with {base}") } else { String::new() };
@@ -300,17 +303,21 @@ fn function_table(kind: &KindDocument, variant: &CountedVariant, base: &str) -> 
         &format!("Functions of {}, {}{with}", kind.kind, variant.name),
         "",
     );
-    let own = format!(
-        "per {}; own: {} in the function itself; incl: including everything it called; \
-         calls: how often it was called",
-        group.noun(),
-        kind.event
-    );
+    // Callgrind does not see calls on all processors.
+    let calls = variant.functions.iter().any(|it| it.variant.is_some_and(|it| it.calls > 0.0));
+    let also = match calls {
+        true => "; incl: including everything it called; calls: how often it was called",
+        false => "",
+    };
+    let own = format!("per {}; own: {} in the function itself{also}", group.noun(), kind.event);
+    let figures: &[WorkColumn] =
+        &[("own", |work| work.own), ("incl", |work| work.inclusive), ("calls", |work| work.calls)];
+    let figures = if calls { figures } else { &figures[..1] };
     let rose = format!("+/-: increase; sorted by how far own {} moved", kind.event);
     table.legend = std::iter::once(own).chain(compared.then_some(rose)).collect();
     table.step = Some(kind.kind.clone());
     table.columns.push("function".to_owned());
-    for figure in ["own", "incl", "calls"] {
+    for (figure, _) in figures {
         if compared {
             table.columns.extend([
                 format!("{figure} {base}"),
@@ -318,7 +325,7 @@ fn function_table(kind: &KindDocument, variant: &CountedVariant, base: &str) -> 
                 format!("{figure} +/-"),
             ]);
         } else {
-            table.columns.push(figure.to_owned());
+            table.columns.push((*figure).to_owned());
         }
     }
     let moved = |function: &&FunctionDocument| {
@@ -327,9 +334,8 @@ fn function_table(kind: &KindDocument, variant: &CountedVariant, base: &str) -> 
         };
         !compared || function.difference.is_none_or(|work| !still(work))
     };
-    let figures: [fn(WorkDocument) -> f64; 3] = [|w| w.own, |w| w.inclusive, |w| w.calls];
     for function in variant.functions.iter().filter(moved) {
-        let cells = figures.iter().flat_map(|figure| {
+        let cells = figures.iter().flat_map(|(_, figure)| {
             let side = |done: Option<WorkDocument>| or_unknown(done.map(figure), work);
             if compared {
                 let moved = or_unknown(function.difference.map(figure), signed_work);
