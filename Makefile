@@ -86,6 +86,7 @@ validate: setup-test setup-validate $(PAGE) ## simulate experiments with known t
 .PHONY: docs
 docs: setup-docs ## make a site of this documentation: target/docs-site/index.html
 	@rm -rf target/docs-site
+	@[ -x target/release/steelyard ] || [ -x target/debug/steelyard ] || $(MAKE) build
 	@target/sphinx/bin/sphinx-build -qEW --keep-going -c scripts/docs -d target/docs-read . target/docs-site
 	@echo "The documentation: file://$(CURDIR)/target/docs-site/index.html"
 

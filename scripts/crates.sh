@@ -42,6 +42,7 @@ printf '{"results":[{"command":"a","mean":1,"times":[1]},{"command":"b","mean":1
 "$program" import --variant-from command "$unpacked/both.json" --results "$unpacked/results" > /dev/null
 "$program" report --results "$unpacked/results" -o "$unpacked/report.html" > /dev/null
 "$program" site --results "$unpacked/results" -o "$unpacked/site" > /dev/null
+! grep -q 'built without the page' "$unpacked/report.html" || wrong "the report of this build has no page"
 [ -s "$unpacked/site/site.js" ] || wrong "the site of this build has no program"
 rm -rf "$unpacked"
 echo "crates: the command compiles from its packages, in $built/package"

@@ -57,9 +57,9 @@ All $# checks passed. To release $version:
 
   git tag --annotate v$version --message "steelyard $version"
   git push origin v$version
-  cargo publish --workspace
+  attach all files in dist/ to the release, with its part of CHANGELOG.md as the text
   twine upload dist/*.whl
-  and attach all files in dist/ to the release, with its part of CHANGELOG.md as the text
+  cargo publish --workspace    (for names that are new, ask the registry for a higher limit first)
 
 Then set the next version in Cargo.toml and begin its part of CHANGELOG.md.
 END

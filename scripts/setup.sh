@@ -423,5 +423,6 @@ if [ "$purpose" = dist-check ]; then
     packages=()
     have debootstrap || [ -x /usr/sbin/debootstrap ] || packages+=(debootstrap)
     have qemu-aarch64-static || packages+=(qemu-user-static)
+    have buildah || packages+=(buildah)
     install_packages "${packages[@]}"
 fi

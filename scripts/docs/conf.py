@@ -1,18 +1,27 @@
 """How Sphinx makes a site of the Markdown files of this repository, which stay as they are.
 
 `make docs` runs it. Every warning is an error: a link or an anchor that leads nowhere, a page that
-the navigation lacks. So is a page that loads anything from another host.
+the navigation lacks. So is a page that loads anything from another host. The gallery's pages are
+reports of the experiments beside it.
 """
 
 import re
 import shutil
+import subprocess
+import tempfile
 from pathlib import Path
 
 from sphinx.util import logging
 
 # Caption: pages, with a name where the page's title is too long.
 NAVIGATION = {
-    "Start": ["What it does <self>", "docs/install", "docs/tasks"],
+    "Start": [
+        "What it does <self>",
+        "docs/start",
+        "docs/install",
+        "docs/tasks",
+        "docs/gallery",
+    ],
     "Guide": [
         "Running, comparing, sharing <docs/guide>",
         "docs/results",
@@ -76,6 +85,28 @@ def add_navigation(app, page, source):
             source[0] += "\n```{toctree}\n" + "\n".join(lines) + "\n```\n"
 
 
+def add_pages(app, page, source):
+    if page == "docs/gallery":
+        link = r'\g<0>, <a href="gallery/\1.html">page</a>'
+        source[0] = re.sub(r"\[[^]]*\]\(gallery/(\w+)\.steelyard\)", link, source[0])
+
+
+def write_reports(into):
+    """A page for each experiment of the gallery, with the counts beside it."""
+    built = [Path(f"target/{profile}/steelyard").absolute() for profile in ("release", "debug")]
+    program = next(path for path in built if path.exists())
+    into.mkdir(parents=True, exist_ok=True)
+    for run in sorted(Path("docs/gallery").glob("*.steelyard")):
+        if run.stem.endswith("-count"):
+            continue
+        files = [run, *run.parent.glob(f"{run.stem}-count.steelyard")]
+        with tempfile.TemporaryDirectory() as results:
+            tell = {"check": True, "stdout": subprocess.DEVNULL}
+            subprocess.run([program, "import", *files, "--results", results], **tell)
+            page = into / run.with_suffix(".html").name
+            subprocess.run([program, "report", "--results", results, "-o", page], **tell)
+
+
 def finish(app, exception):
     if exception is None:
         site = Path(app.outdir)
@@ -83,8 +114,10 @@ def finish(app, exception):
         for file in [*site.rglob("*.html"), *site.rglob("*.css")]:
             if found := LOADED.search(file.read_text()):
                 logger.warning("%s loads from another host: %s", file, found.group())
+        write_reports(site / "docs/gallery")
 
 
 def setup(app):
     app.connect("source-read", add_navigation)
+    app.connect("source-read", add_pages)
     app.connect("build-finished", finish)

@@ -22,7 +22,7 @@ use crate::sources::Sources;
   steelyard advise plan.toml --budget 8h
   steelyard advise plan.toml --budget 8h --margin 1% -o advised.toml")]
 pub struct AdviseArgs {
-    /// The plan (TOML); - for standard input
+    /// The plan, or a .steelyard file that has one; - for standard input
     #[arg(value_name = "PLAN")]
     plan: PathBuf,
     /// How much machine time may be spent, for example 8h, 90m or 1h30m

@@ -1,8 +1,8 @@
 //! What a shell completes by asking the command itself: versions, workloads, steps, metrics and
 //! experiments.
 //!
-//! A shell asks at every key, so nothing here connects, writes or waits. What can't be read has no
-//! candidates.
+//! A shell asks at every key, so nothing here connects, or reads more than the list of experiments.
+//! What can't be read has no candidates.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -41,7 +41,15 @@ pub fn answer(command: fn() -> Command) {
 pub fn write_script(shell: &str, out: &mut dyn Write) -> Result<()> {
     let name = "steelyard";
     let shell = SHELLS.completer(shell).expect("each of clap's shells is in the list");
-    shell.write_registration(VARIABLE, name, name, name, out)
+    shell.write_registration(VARIABLE, name, name, name, out)?;
+    if shell.is("zsh") {
+        // In a file of $fpath, the first key that asks runs all of it as the function.
+        writeln!(
+            out,
+            "if [[ $funcstack[1] == _{name} ]]; then _clap_dynamic_completer_{name} \"$@\"; fi"
+        )?;
+    }
+    Ok(())
 }
 
 /// Bash, which also splits words at `@`, `:` and `=`, and replaces only the last piece.
@@ -77,9 +85,9 @@ impl EnvCompleter for WholeWords {
         if [[ -z $rest ]]; then break; fi
     done
     if [[ $rest == [[:blank:]]* ]]; then words+=(""); fi
-    local current=${{words[${{#words[@]}} - 1]}} IFS=$'\013'
-    COMPREPLY=($(_CLAP_IFS=$IFS _CLAP_COMPLETE_INDEX=$((${{#words[@]}} - 1)) {var}=bash \
-        {completer} -- "${{words[@]}}"))
+    local current=${{words[${{#words[@]}} - 1]}}
+    mapfile -t COMPREPLY < <(_CLAP_IFS=$'\n' _CLAP_COMPLETE_INDEX=$((${{#words[@]}} - 1)) \
+        {var}=bash {completer} -- "${{words[@]}}")
     # $2 is what bash replaces.
     COMPREPLY=("${{COMPREPLY[@]#"${{current%"$2"}}"}}")
     if [[ ${{COMPREPLY-}} == *[@:=,/] ]]; then compopt -o nospace; fi
@@ -142,9 +150,21 @@ struct Asked {
 
 impl From<&[String]> for Asked {
     fn from(words: &[String]) -> Self {
+        // `--results DIR`, `--results=DIR`, `-eX`.
         let after = |names: &[&str]| {
-            let place = words.iter().position(|word| names.contains(&word.as_str()))?;
-            words.get(place + 1).filter(|value| !value.is_empty()).cloned()
+            let place = words.iter().position(|word| names.contains(&word.as_str()));
+            let next = place.and_then(|place| words.get(place + 1)).map(String::as_str);
+            let attached = || {
+                let of = |word: &'_ String| {
+                    let begin = |name: &&str| match name.starts_with("--") {
+                        true => word.strip_prefix(&format!("{name}=")).map(str::to_owned),
+                        false => word.strip_prefix(*name).map(str::to_owned),
+                    };
+                    names.iter().find_map(begin)
+                };
+                words.iter().find_map(of)
+            };
+            next.map(str::to_owned).or_else(attached).filter(|value| !value.is_empty())
         };
         let results = after(&["--results"]).or_else(|| std::env::var("STEELYARD_RESULTS").ok());
         Asked {
@@ -206,18 +226,13 @@ fn listed(typed: &OsStr, all: impl IntoIterator<Item = String>) -> Vec<Completio
 
 /// Systems, and the versions of one that was named. `NAME=` in front stays.
 fn versions(typed: &str) -> Vec<CompletionCandidate> {
-    let (before, dbms) = typed.split_at(typed.rfind('=').map_or(0, |place| place + 1));
-    let listed = || {
-        let cache = dbms::Cache::open_default().ok()?;
-        dbms::versions(dbms.split_once('@').map(|(system, _)| system), &cache, false).ok()
-    };
-    let listed = listed().unwrap_or_default();
-    let releases = listed.iter().filter(|version| version.built_from.is_none());
+    let (before, dbms) = typed.split_at(typed.find('=').map_or(0, |place| place + 1));
+    let releases = dbms::known_versions().into_iter();
     let mut names: Vec<String> = if dbms.contains('@') {
-        releases.map(|it| format!("{}@{}", it.system, it.version)).collect()
+        releases.map(|(system, version)| format!("{system}@{version}")).collect()
     } else {
         let sources = ["git:", "src:", "path:", "deb:", "image:"].map(str::to_owned);
-        releases.map(|it| format!("{}@", it.system)).chain(sources).collect()
+        releases.map(|(system, _)| format!("{system}@")).chain(sources).collect()
     };
     names.dedup();
     let fits = names.into_iter().filter(|name| name.starts_with(dbms));
@@ -233,6 +248,52 @@ fn plans(typed: &OsStr) -> Vec<CompletionCandidate> {
 }
 
 fn plan_files(typed: &OsStr) -> Vec<CompletionCandidate> {
-    let is_plan = |path: &Path| path.extension().is_some_and(|extension| extension == "toml");
+    let is_plan = |path: &Path| {
+        path.extension().is_some_and(|extension| extension == "toml" || extension == "steelyard")
+    };
     PathCompleter::any().filter(is_plan).complete(typed)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn what_has_candidates_is_an_argument() {
+        let ids = [
+            "variants",
+            "references",
+            "what",
+            "plan",
+            "experiment",
+            "experiments",
+            "plan_of",
+            "with",
+            "metric",
+            "steps",
+            "step",
+        ];
+        for id in ids {
+            assert!(candidates(id).is_some(), "{id}");
+            let command = crate::Cli::command();
+            let has = |it: &Command| it.get_arguments().any(|argument| argument.get_id() == id);
+            assert!(command.get_subcommands().any(has), "no command takes `{id}`");
+        }
+    }
+
+    #[test]
+    fn options_before_the_word_are_understood() {
+        let asked = |line: &str| {
+            let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+            let asked = Asked::from(&words[..]);
+            (asked.results.display().to_string(), asked.experiment)
+        };
+        for line in
+            ["list --results a -e 3", "list --results=a -e3", "list --results=a --experiment=3"]
+        {
+            assert_eq!(asked(line), ("a".to_owned(), Some("3".to_owned())), "{line}");
+        }
+    }
 }

@@ -75,7 +75,7 @@ pub fn plan_of(experiment: &Experiment, place: &str, layer: &Layer) -> anyhow::R
     Ok(Plan::parse_with(&experiment.plan, None, &from, layer)?)
 }
 
-/// The same, where the name of a workload could have been meant.
+/// As [`read_plan`], where the name of a workload could have been meant.
 pub fn read_named(path: &Path, layer: &Layer) -> anyhow::Result<Plan> {
     if !is_dash(path) && !path.exists() && path.extension().is_none() {
         return refuse(unknown(&path.display().to_string()));

@@ -27,7 +27,8 @@ use crate::short::ShortForm;
   steelyard gate gate.toml --base origin/main
   steelyard gate gate.toml --base v1 --head v2 --comment comment.md")]
 pub struct GateArgs {
-    /// The plan to count; its base is the pattern for both commits
+    /// The plan to count, or a .steelyard file that has one; its base is the pattern for both
+    /// commits
     #[arg(value_name = "PLAN.toml")]
     plan: PathBuf,
     /// The repository, on this machine

@@ -40,7 +40,7 @@ fn detailed(command: Command, workloads: &[WorkloadPlan]) -> Command {
 fn brief(command: Command, path: &str, workloads: &[WorkloadPlan]) -> Command {
     let path = format!("{path} {}", command.get_name());
     let whole = path.replacen(' ', " help ", 1);
-    let mut after = format!("More: {whole}, man {}", path.replace(' ', "-"));
+    let mut after = format!("More: {whole}, or man {} if installed", path.replace(' ', "-"));
     if takes_workload(&command) {
         let groups = match workloads {
             [] => {
@@ -219,7 +219,7 @@ mod tests {
                 assert!(lines.len() <= 60, "{} lines: {help}", lines.len());
                 assert!(lines.iter().all(|line| line.chars().count() <= HELP_WIDTH), "{help}");
                 let more = format!(
-                    "More: steelyard help {title}, man steelyard-{}",
+                    "More: steelyard help {title}, or man steelyard-{} if installed",
                     title.replace(' ', "-")
                 );
                 assert_eq!(lines.last(), Some(&more.as_str()), "{help}");

@@ -73,7 +73,7 @@ pub use obtain::build::shared::{
 };
 pub use obtain::cache::Cache;
 pub use obtain::code::code_hash;
-pub use obtain::listed::{ListedVersion, versions};
+pub use obtain::listed::{ListedVersion, known_versions, versions};
 pub use obtain::{obtain, obtain_interruptible};
 pub use process::ipc::{IpcObjects, SemaphoreSet};
 pub use process::launch::{PROGRAM_PATH, command};

@@ -46,7 +46,8 @@ fn run() -> Result<(), Box<dyn Error>> {
         None => Ok(default),
     };
     let (clients, seconds, scale) = (number(0, 4)?, number(1, 5)?, number(2, 0)?);
-    if clients == 0 || seconds == 0 {
+    // `aid` is an integer of four bytes.
+    if clients == 0 || seconds == 0 || scale > 21_474 {
         return Err(USAGE.into());
     }
 

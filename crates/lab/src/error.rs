@@ -233,8 +233,8 @@ pub enum Error {
     },
     /// Only the inside of some functions is to be counted, and Callgrind can't tell where it ends.
     #[error(
-        "variant `{variant}`: its requests can't be counted on this processor, because Callgrind \
-         doesn't see there where functions return. Count it on x86-64; PostgreSQL can be counted here"
+        "variant `{variant}`: its requests can't be counted on this processor, on which Callgrind \
+         doesn't see where functions return. Count it on x86-64; PostgreSQL can be counted here"
     )]
     NoReturns {
         /// The variant.

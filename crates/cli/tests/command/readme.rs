@@ -49,7 +49,7 @@ const HERE: [(&str, &str); 15] = [
 
 /// Rules for commands that have these words: what is added to the command, and how it ends. The
 /// first match holds.
-const RULES: [(&str, &str, Ends); 41] = [
+const RULES: [(&str, &str, Ends); 42] = [
     // Checks the plan and the options. fleet.rs runs them on a real Slurm.
     ("steelyard submit load.toml", "--dry-run > /dev/null", Ends::Well),
     ("steelyard submit --resume", "", Ends::Saying("--results <ADDRESS>")),
@@ -70,6 +70,11 @@ const RULES: [(&str, &str, Ends); 41] = [
     // Checks the plan with all options.
     ("steelyard run ", "--write-plan > /dev/null", Ends::Well),
     // Refused after the plan was read and changed by the options.
+    (
+        "steelyard count --plan-of",
+        "--experiment 1",
+        Ends::Saying("--experiment names a stored count"),
+    ),
     ("steelyard count plans/", "--experiment 1", Ends::Saying("--experiment names a stored count")),
     // Its example of a plan builds a repository that is not there.
     (" builds.toml", "", Ends::Saying("builds.toml")),
@@ -184,6 +189,7 @@ fn provide(directory: &Path) {
         fs::write(file, text).unwrap();
     };
     symlink(root().join("plans"), directory.join("plans")).unwrap();
+    symlink(root().join("docs"), directory.join("docs")).unwrap();
     symlink("plans/demo.toml", directory.join("plan.toml")).unwrap();
     let plan = "blocks = 3\n[variants.a]\ndbms = \"postgres@13.7\"\n[variants.b]\n\
                 dbms = \"postgres@14.3\"\n[workload.insert]\n";

@@ -56,13 +56,31 @@ pub fn versions(
     Ok(all)
 }
 
-fn releases(kind: &dyn Kind, cache: &Cache, online: bool) -> Result<Vec<ListedVersion>, Error> {
-    let archives = kind.archives();
-    let mut pinned: Vec<Version> = Vec::new();
-    let mut offered: Vec<Version> = Vec::new();
-    for archive in &archives {
+/// The releases whose digest is known for this processor, by system and version. Reads no file.
+pub fn known_versions() -> Vec<(&'static str, String)> {
+    let of = |kind: &&'static dyn Kind| {
+        let mut versions = pinned(*kind);
+        versions.sort();
+        versions.dedup();
+        let shown = |version: &Version| (kind.name(), shown(*kind, version));
+        versions.iter().map(shown).collect::<Vec<_>>()
+    };
+    systems::SYSTEMS.iter().flat_map(of).collect()
+}
+
+fn pinned(kind: &dyn Kind) -> Vec<Version> {
+    let mut pinned = Vec::new();
+    for archive in kind.archives() {
         let here = archive.known.iter().filter(|(_, cpu, _)| *cpu == std::env::consts::ARCH);
         pinned.extend(here.filter_map(|(version, ..)| parse(version)));
+    }
+    pinned
+}
+
+fn releases(kind: &dyn Kind, cache: &Cache, online: bool) -> Result<Vec<ListedVersion>, Error> {
+    let archives = kind.archives();
+    let mut offered: Vec<Version> = Vec::new();
+    for archive in &archives {
         if online {
             let failed = |detail| {
                 let doing = format!("list the versions of {}", kind.name());
@@ -76,7 +94,7 @@ fn releases(kind: &dyn Kind, cache: &Cache, online: bool) -> Result<Vec<ListedVe
         let directory = cache.finished(&released::cache_name(kind, &version));
         known.entry(version).or_default().cached_bytes = Some(size(&directory)?);
     }
-    for version in pinned {
+    for version in pinned(kind) {
         known.entry(version).or_default().pinned = true;
     }
     for version in &offered {

@@ -92,8 +92,8 @@ pub fn count(
     let held = Exclusive::take_experiment(store.database(), experiment.0)?;
     if !SEES_RETURNS {
         let text = "Callgrind doesn't see where functions return on this processor, so there are no \
-                    phases, calls or costs of what functions call; totals and what functions do \
-                    themselves are exact";
+                    phases, calls or costs of what functions call, and totals may include work \
+                    that the server does by the clock";
         store.warn(experiment, None, &Warning::new("no-calls", text.to_owned()))?;
     }
     let counter = Counter {

@@ -22,10 +22,11 @@ fn steady(mut profile: Profile, method: &CountMethod) -> Profile {
 }
 
 /// Events by phase, in their order, then other; they add up to the whole. Nothing for a system
-/// without phases, or without calls.
+/// without phases, or where no function has a cost with its callees.
 pub fn phases(profile: &Profile, method: &CountMethod) -> Vec<CountPhase> {
-    let known = |cost: &Cost| cost.inclusive > 0 || cost.own == 0;
-    if method.phases.is_empty() || !profile.functions.values().all(known) {
+    let unknown = |cost: &Cost| cost.inclusive == 0;
+    let costs = || profile.functions.values();
+    if method.phases.is_empty() || (costs().next().is_some() && costs().all(unknown)) {
         return Vec::new();
     }
     // Functions of one name with other parameters call each other.
@@ -144,5 +145,7 @@ mod tests {
         let rare = [("plan_all", 1), ("plan_new", 20), ("execute", 50)];
         assert_eq!(of(&rare), [20, 50, 30], "for something else, now and then");
         assert_eq!(of(&[]), [0, 0, 100]);
+        // Below what the mark costs, a function has none left.
+        assert_eq!(of(&[("plan_all", 30), ("mark", 0), ("execute", 50)]), [30, 50, 20]);
     }
 }

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use dbms::{Loaded, Paused, SqlCount, System, asleep};
 use drive::{Prepared, Single, Target};
 use plan::Protocol;
-use probe::callgrind::{Event, Profile, dumps};
+use probe::callgrind::{CallgrindError, Dump, Event, Profile, SEES_RETURNS, dumps};
 use workload::{Expect, Request, Sent, Statement, stream_seed};
 
 use super::counter::{Counter, failed};
@@ -72,8 +72,14 @@ impl Counter<'_> {
         };
         let mut profiles = Vec::new();
         for &event in self.events {
-            let (stretch, mark) =
-                (Profile::read(&counted.path, event)?, Profile::read(&mark.path, event)?);
+            let read = |dump: &Dump| {
+                let profile = Profile::read(&dump.path, event)?;
+                Ok::<_, CallgrindError>(match SEES_RETURNS {
+                    true => profile,
+                    false => profile.without_calls(),
+                })
+            };
+            let (stretch, mark) = (read(counted)?, read(mark)?);
             let [with, without] = [stretch.total, mark.total];
             let statements = phases::statements(stretch, mark, method);
             if event == Event::Instructions && statements.total == 0 {

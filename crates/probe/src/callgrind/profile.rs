@@ -29,8 +29,9 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// Reads the events of one sort from a dump. Where Callgrind can't [see
-    /// returns](SEES_RETURNS), without calls and what they cost.
+    /// Reads the events of one sort from a dump. Where Callgrind does not [see
+    /// returns](SEES_RETURNS), its calls and inclusive costs are wrong: see
+    /// [`Profile::without_calls`].
     ///
     /// # Errors
     /// If the file cannot be read, is not in Callgrind's format, has no such events, or is
@@ -41,8 +42,7 @@ impl Profile {
             path: path.to_owned(),
             source,
         })?;
-        let profile = Self::parse(BufReader::new(file), path, event)?;
-        Ok(if SEES_RETURNS { profile } else { profile.without_calls() })
+        Self::parse(BufReader::new(file), path, event)
     }
 
     /// The same without calls and what they cost: only what each function did itself.

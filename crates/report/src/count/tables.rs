@@ -304,7 +304,8 @@ fn function_table(kind: &KindDocument, variant: &CountedVariant, base: &str) -> 
         "",
     );
     // Callgrind does not see calls on all processors.
-    let calls = variant.functions.iter().any(|it| it.variant.is_some_and(|it| it.calls > 0.0));
+    let seen = |work: WorkDocument| work.calls > 0.0;
+    let calls = variant.functions.iter().any(|it| it.variant.or(it.base).is_some_and(seen));
     let also = match calls {
         true => "; incl: including everything it called; calls: how often it was called",
         false => "",

@@ -223,7 +223,8 @@ fn apply(mut file: File, expected: &str, root: &Path, what: &str) -> Result<(), 
     let file = io::BufReader::with_capacity(1 << 16, file);
     let tar: Box<dyn Read> = match magic.get(..length).unwrap_or_default() {
         [0x1f, 0x8b, ..] => Box::new(MultiGzDecoder::new(file)),
-        [0x28, 0xb5, 0x2f, 0xfd] => Box::new(Frames::new(file)),
+        // A frame of zstd, or one that it skips.
+        [0x28, 0xb5, 0x2f, 0xfd] | [0x50..=0x5f, 0x2a, 0x4d, 0x18] => Box::new(Frames::new(file)),
         _ => Box::new(file),
     };
     let mut hashed = Hashed::new(tar);
