@@ -49,7 +49,7 @@ const HERE: [(&str, &str); 15] = [
 
 /// Rules for commands that have these words: what is added to the command, and how it ends. The
 /// first match holds.
-const RULES: [(&str, &str, Ends); 42] = [
+const RULES: [(&str, &str, Ends); 43] = [
     // Checks the plan and the options. fleet.rs runs them on a real Slurm.
     ("steelyard submit load.toml", "--dry-run > /dev/null", Ends::Well),
     ("steelyard submit --resume", "", Ends::Saying("--results <ADDRESS>")),
@@ -96,6 +96,7 @@ const RULES: [(&str, &str, Ends); 42] = [
     ("steelyard compare", "", Ends::Well),
     ("steelyard variance", "", Ends::Well),
     ("steelyard site ", "", Ends::Shown),
+    ("steelyard report ", "", Ends::Shown),
     ("steelyard serve token", "--help > /dev/null", Ends::Well),
     // It would go on until it is interrupted.
     ("steelyard serve", "--uploads x", Ends::Saying("invalid value 'x' for '--uploads")),
