@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The checklist of a release: what has to hold, then what a person does.
 #
-#   scripts/release.sh            all checks, in about two hours; goes on after one that fails
+#   scripts/release.sh            all checks, which take hours; goes on after one that fails
 #   scripts/release.sh CHECK...   only these: state changelog audit docs test long crates dist again
 #                                 dist-check
 set -uo pipefail
@@ -36,7 +36,8 @@ check_again() {
     return $result
 }
 
-[ $# -gt 0 ] || set -- state changelog audit docs test long crates dist again dist-check
+all=(state changelog audit docs test long crates dist again dist-check)
+[ $# -gt 0 ] || set -- "${all[@]}"
 failed=()
 for check in "$@"; do
     printf '\n==== %s\n' "$check"
@@ -51,9 +52,13 @@ if [ ${#failed[@]} -gt 0 ]; then
     printf '\nrelease: of %d checks, these failed: %s\n' $# "${failed[*]}"
     exit 1
 fi
+if [ "$*" != "${all[*]}" ]; then
+    printf '\nrelease: passed: %s. Before a release, all of these have to: %s\n' "$*" "${all[*]}"
+    exit
+fi
 cat << END
 
-All $# checks passed. To release $version:
+All checks passed. To release $version:
 
   git tag --annotate v$version --message "steelyard $version"
   git push origin v$version

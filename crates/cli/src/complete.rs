@@ -15,10 +15,12 @@ use clap_complete::engine::{
     ArgValueCompleter, CompletionCandidate, PathCompleter, ValueCompleter,
 };
 use clap_complete::env::{Bash, CompleteEnv, Elvish, EnvCompleter, Fish, Powershell, Shells, Zsh};
-use plan::{Plan, WorkloadPlan};
+use plan::{Layer, WorkloadPlan};
 use store::{Experiment, Store};
 
-use crate::results::RESULTS;
+use crate::dash::plan_of;
+use crate::results::called;
+use crate::short::{typed, workload_of};
 
 /// The variable by which a shell asks.
 const VARIABLE: &str = "STEELYARD_COMPLETE";
@@ -26,9 +28,9 @@ const SHELLS: Shells<'static> = Shells(&[&WholeWords, &Elvish, &Fish, &Powershel
 
 /// Answers if a shell asks, and then ends the process.
 pub fn answer(command: fn() -> Command) {
-    let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
-    let words: Vec<String> = words.collect();
-    CompleteEnv::with_factory(|| prepared(command(), &words))
+    // The shell's words follow `--`.
+    let words = || typed().skip_while(|word| word != "--").skip(1).collect::<Vec<_>>();
+    CompleteEnv::with_factory(|| prepared(command(), Asked::of(command(), &words())))
         .var(VARIABLE)
         .shells(SHELLS)
         .complete();
@@ -108,9 +110,9 @@ complete -o bashdefault -o nosort -F _{name} {bin}
     }
 }
 
-/// The command with what completes its values, where these words were typed.
-fn prepared(command: Command, words: &[String]) -> Command {
-    let asked = Arc::new(Asked::from(words));
+/// The command with what completes its values, where this was typed.
+fn prepared(command: Command, asked: Asked) -> Command {
+    let asked = Arc::new(asked);
     command.mut_subcommands(|command| {
         command.mut_args(|arg| {
             let options = asked.workload.iter().flat_map(WorkloadPlan::options);
@@ -148,43 +150,30 @@ struct Asked {
     experiment: Option<String>,
 }
 
-impl From<&[String]> for Asked {
-    fn from(words: &[String]) -> Self {
-        // `--results DIR`, `--results=DIR`, `-eX`.
-        let after = |names: &[&str]| {
-            let place = words.iter().position(|word| names.contains(&word.as_str()));
-            let next = place.and_then(|place| words.get(place + 1)).map(String::as_str);
-            let attached = || {
-                let of = |word: &'_ String| {
-                    let begin = |name: &&str| match name.starts_with("--") {
-                        true => word.strip_prefix(&format!("{name}=")).map(str::to_owned),
-                        false => word.strip_prefix(*name).map(str::to_owned),
-                    };
-                    names.iter().find_map(begin)
-                };
-                words.iter().find_map(of)
-            };
-            next.map(str::to_owned).or_else(attached).filter(|value| !value.is_empty())
-        };
-        let results = after(&["--results"]).or_else(|| std::env::var("STEELYARD_RESULTS").ok());
+impl Asked {
+    /// Of words that begin with the program's name, as `command` reads them.
+    fn of(command: Command, words: &[String]) -> Self {
+        let read = command.ignore_errors(true).try_get_matches_from(words).unwrap_or_default();
+        let read = read.subcommand().map(|(_, read)| read);
+        // A command has one results directory, or several.
+        let results = read.and_then(|read| read.try_get_many::<PathBuf>("results").ok()?);
+        let experiment = read.and_then(|read| read.try_get_one::<String>("experiment").ok()?);
         Asked {
-            workload: words.iter().find_map(|word| WorkloadPlan::named(word)),
-            results: results.unwrap_or_else(|| RESULTS.to_owned()).into(),
-            experiment: after(&["-e", "--experiment"]),
+            workload: workload_of(words),
+            results: results.and_then(|mut all| all.next().cloned()).unwrap_or_default(),
+            experiment: experiment.cloned(),
         }
     }
-}
 
-impl Asked {
-    /// The experiments in the results directory, newest first.
-    fn stored(&self) -> Vec<Experiment> {
-        let store = Store::open_read_only(&self.results).ok();
-        store.and_then(|store| store.all_experiments().ok()).unwrap_or_default()
+    fn store(&self) -> Option<Store> {
+        Store::open_read_only(&self.results).ok()
     }
 
+    /// The experiments in the results directory, newest first.
     fn experiments(&self) -> Vec<String> {
+        let all = self.store().and_then(|store| store.all_experiments().ok()).unwrap_or_default();
         let name = |experiment: Experiment| [experiment.id.to_string(), experiment.name];
-        self.stored().into_iter().flat_map(name).collect()
+        all.into_iter().flat_map(name).collect()
     }
 
     /// The steps of the workload that is named, otherwise those that were measured.
@@ -202,12 +191,12 @@ impl Asked {
 
     /// The steps of the chosen experiment.
     fn measured(&self) -> Vec<String> {
-        let chosen = |experiment: &Experiment| match &self.experiment {
-            Some(named) => experiment.name == *named || experiment.id.to_string() == *named,
-            None => true,
+        let chosen = |store: Store| match &self.experiment {
+            Some(named) => called(&store, named).ok()?,
+            None => report::latest_or_count(&store).ok()?,
         };
-        let experiment = self.stored().into_iter().find(chosen);
-        let plan = experiment.and_then(|experiment| Plan::parse(&experiment.plan, None, "").ok());
+        let experiment = self.store().and_then(chosen);
+        let plan = experiment.and_then(|it| plan_of(&it, "", &Layer::default()).ok());
         let sequences = plan.iter().flat_map(|plan| plan.workload.sequences());
         sequences.flat_map(|sequence| sequence.steps).map(|step| step.key.name).collect()
     }
@@ -287,12 +276,14 @@ mod tests {
     fn options_before_the_word_are_understood() {
         let asked = |line: &str| {
             let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
-            let asked = Asked::from(&words[..]);
+            let asked = Asked::of(crate::Cli::command(), &words);
             (asked.results.display().to_string(), asked.experiment)
         };
-        for line in
-            ["list --results a -e 3", "list --results=a -e3", "list --results=a --experiment=3"]
-        {
+        for line in [
+            "steelyard compare --results a -e 3",
+            "steelyard compare --results=a -e3 --metric",
+            "steelyard compare --results=a --experiment=3 --by x",
+        ] {
             assert_eq!(asked(line), ("a".to_owned(), Some("3".to_owned())), "{line}");
         }
     }

@@ -9,7 +9,7 @@ use clap_mangen::roff::{Roff, roman};
 use plan::WorkloadPlan;
 
 use crate::manual::{commands, examples};
-use crate::short::{HELP_WIDTH, options_of, takes_workload, workloads_of};
+use crate::short::{HELP_WIDTH, options_of, takes_workload, workload_of};
 
 /// What a command does, then examples.
 const TEMPLATE: &str =
@@ -18,47 +18,47 @@ const TEMPLATE: &str =
 /// The command as it explains itself when these words ask it to: all of it for `steelyard help`,
 /// otherwise a screen.
 pub fn asked(command: Command, words: &[String]) -> Command {
-    let workloads = workloads_of(words);
-    let details = words.get(1).is_some_and(|word| word == "help");
-    let name = command.get_name().to_owned();
-    command.mut_subcommands(|it| match details {
-        true => detailed(it, &workloads),
-        false => brief(it, &name, &workloads),
-    })
+    if words.get(1).is_some_and(|word| word == "help") {
+        return command.mut_subcommands(detailed);
+    }
+    let (name, workload) = (command.get_name().to_owned(), workload_of(words));
+    command.mut_subcommands(|it| brief(it, &name, workload.as_ref()))
 }
 
 /// With all that is known of it.
-fn detailed(command: Command, workloads: &[WorkloadPlan]) -> Command {
+fn detailed(command: Command) -> Command {
     let mut command = command.help_template(TEMPLATE);
     if takes_workload(&command) {
-        command = command.after_help(rendered(workloads, |group| group));
+        let groups = WorkloadPlan::all();
+        let groups: Vec<String> = groups.iter().map(|it| rendered(it, options_of(it))).collect();
+        command = command.after_help(groups.join("\n\n"));
     }
-    command.mut_subcommands(|it| detailed(it, workloads))
+    command.mut_subcommands(detailed)
 }
 
 /// With a line for each option.
-fn brief(command: Command, path: &str, workloads: &[WorkloadPlan]) -> Command {
+fn brief(command: Command, path: &str, workload: Option<&WorkloadPlan>) -> Command {
     let path = format!("{path} {}", command.get_name());
     let whole = path.replacen(' ', " help ", 1);
     let mut after = format!("More: {whole}, or man {} if installed", path.replace(' ', "-"));
     if takes_workload(&command) {
-        let groups = match workloads {
-            [] => {
+        let group = match workload {
+            Some(named) => rendered(named, lines(options_of(named))),
+            None => {
                 let all = WorkloadPlan::all();
                 let names: Vec<&str> = all.iter().map(WorkloadPlan::name).collect();
                 let names = textwrap::fill(&names.join(", "), HELP_WIDTH);
                 format!("Workloads, whose options `{path} WORKLOAD --help` shows:\n{names}")
             }
-            some => rendered(some, lines),
         };
-        after = format!("{groups}\n\n{after}");
+        after = format!("{group}\n\n{after}");
     }
     lines(command)
         .help_template(TEMPLATE)
         .long_about(Resettable::<StyledStr>::Reset)
         .after_help(after)
         .after_long_help(Resettable::<StyledStr>::Reset)
-        .mut_subcommands(|it| brief(it, &path, workloads))
+        .mut_subcommands(|it| brief(it, &path, workload))
 }
 
 /// Each argument explained in a line.
@@ -113,16 +113,11 @@ fn first_words(text: &str, room: usize) -> String {
     format!("{cut}…")
 }
 
-/// The options of these workloads, a group for each.
-fn rendered(workloads: &[WorkloadPlan], with: impl Fn(Command) -> Command) -> String {
-    let group = |workload: &WorkloadPlan| {
-        let name = workload.name();
-        let title = format!("Options of {name}, short form or over a plan file:\n{{options}}");
-        let mut group = with(options_of(workload)).help_template(title);
-        group.render_help().ansi().to_string().trim_end().to_owned()
-    };
-    let workloads = if workloads.is_empty() { WorkloadPlan::all() } else { workloads.to_vec() };
-    workloads.iter().map(group).collect::<Vec<_>>().join("\n\n")
+/// The options of a workload under a heading.
+fn rendered(workload: &WorkloadPlan, options: Command) -> String {
+    let name = workload.name();
+    let title = format!("Options of {name}, short form or over a plan file:\n{{options}}");
+    options.help_template(title).render_help().ansi().to_string().trim_end().to_owned()
 }
 
 /// Writes a man page for each command.

@@ -115,8 +115,7 @@ fn main() -> ExitCode {
     let cli = match parsed {
         Ok(cli) => cli,
         Err(mut error) => {
-            let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
-            let words: Vec<String> = words.collect();
+            let words: Vec<String> = short::typed().collect();
             if error.kind() == ErrorKind::DisplayHelp {
                 let asked = help::asked(Cli::command(), &words);
                 error = asked.try_get_matches_from(words).err().unwrap_or(error);

@@ -9,7 +9,8 @@ pub fn page(mut command: Command) -> String {
     let name = command.get_name().to_owned();
     let lead = format!(
         "All commands with their arguments and options, from the program itself. \
-         `{name} COMMAND --help` shows a line for each, `{name} help COMMAND` all of it, also the options of workloads."
+         `{name} COMMAND --help` shows a line for each, `{name} help COMMAND` all of it, also the \
+         options of workloads."
     );
     let mut page = format!("# Commands\n\n{}\n", wrapped(&lead));
     let sections = commands(&command, "");

@@ -51,13 +51,18 @@ fn argument(option: &CommandOption) -> Arg {
     }
 }
 
-/// The workloads that these words name; none if they name none.
-pub fn workloads_of(words: &[String]) -> Vec<WorkloadPlan> {
+/// The words of the command line.
+pub fn typed() -> impl Iterator<Item = String> {
+    std::env::args_os().map(|word| word.to_string_lossy().into_owned())
+}
+
+/// The workload that these words name.
+pub fn workload_of(words: &[String]) -> Option<WorkloadPlan> {
     let of_word = |word: &String| {
         let of_file = || WorkloadPlan::of_file(Path::new(word)).map(|(workload, _)| workload);
         WorkloadPlan::named(word).or_else(of_file)
     };
-    words.iter().find_map(of_word).into_iter().collect()
+    words.iter().find_map(of_word)
 }
 
 /// The options of a workload, which the commands that take them hide.

@@ -78,16 +78,13 @@ fn pinned(kind: &dyn Kind) -> Vec<Version> {
 }
 
 fn releases(kind: &dyn Kind, cache: &Cache, online: bool) -> Result<Vec<ListedVersion>, Error> {
-    let archives = kind.archives();
     let mut offered: Vec<Version> = Vec::new();
-    for archive in &archives {
-        if online {
-            let failed = |detail| {
-                let doing = format!("list the versions of {}", kind.name());
-                Error::Archive { doing, detail }
-            };
-            offered.extend(archive.versions().map_err(failed)?);
-        }
+    for archive in kind.archives().iter().filter(|_| online) {
+        let failed = |detail| {
+            let doing = format!("list the versions of {}", kind.name());
+            Error::Archive { doing, detail }
+        };
+        offered.extend(archive.versions().map_err(failed)?);
     }
     let mut known: BTreeMap<Version, ListedVersion> = BTreeMap::new();
     for version in released::cached(kind, cache) {

@@ -80,10 +80,13 @@ pub fn count(
     let methods = of_each(&lineup, |_, subject| {
         let method = dbms::count_method(&subject.installation);
         let method = method.map_err(|error| Error::of(&subject.variant.name, error))?;
-        if !SEES_RETURNS && !method.only_in.is_empty() {
-            return Err(Error::NoReturns { variant: subject.variant.name.clone() });
+        if SEES_RETURNS {
+            Ok(method)
+        } else if method.only_in.is_empty() {
+            Ok(phases::without_calls(method))
+        } else {
+            Err(Error::NoReturns { variant: subject.variant.name.clone() })
         }
-        Ok(method)
     })?;
     let catalogues = of_each(&lineup, catalogue)?;
     let store = Store::open(&options.results)?;

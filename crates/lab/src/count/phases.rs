@@ -1,8 +1,13 @@
 //! Turns a Callgrind profile into the phases and functions that are stored.
 
 use dbms::CountMethod;
-use probe::callgrind::{Cost, Profile};
+use probe::callgrind::Profile;
 use store::{CountFunction, CountPhase};
+
+/// The method where calls are not known: phases would need what functions call.
+pub fn without_calls(method: CountMethod) -> CountMethod {
+    CountMethod { phases: &[], ..method }
+}
 
 /// The statements of a stretch that ends with a mark, excluding the mark and periodic work.
 pub fn statements(stretch: Profile, mark: Profile, method: &CountMethod) -> Profile {
@@ -22,11 +27,9 @@ fn steady(mut profile: Profile, method: &CountMethod) -> Profile {
 }
 
 /// Events by phase, in their order, then other; they add up to the whole. Nothing for a system
-/// without phases, or where no function has a cost with its callees.
+/// without phases.
 pub fn phases(profile: &Profile, method: &CountMethod) -> Vec<CountPhase> {
-    let unknown = |cost: &Cost| cost.inclusive == 0;
-    let costs = || profile.functions.values();
-    if method.phases.is_empty() || (costs().next().is_some() && costs().all(unknown)) {
+    if method.phases.is_empty() {
         return Vec::new();
     }
     // Functions of one name with other parameters call each other.
@@ -79,6 +82,7 @@ pub fn functions(profile: &Profile, method: &CountMethod) -> Vec<CountFunction> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use probe::callgrind::Cost;
 
     const METHOD: CountMethod = CountMethod {
         settings: Vec::new(),
@@ -126,7 +130,7 @@ mod tests {
             [true, false].map(|statement| stretch(statement, statement).without_calls());
         let counted = statements(with, mark, &METHOD);
         assert_eq!(counted.total, 1_020, "with what the report called");
-        assert_eq!(phases(&counted, &METHOD), []);
+        assert_eq!(phases(&counted, &without_calls(METHOD)), []);
         let own: u64 = functions(&counted, &METHOD).iter().map(|function| function.own).sum();
         assert_eq!(own, 1_020);
     }
