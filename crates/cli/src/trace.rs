@@ -133,7 +133,7 @@ pub fn run(args: &TraceArgs) -> anyhow::Result<()> {
         }
         let Some(output) = &mut output else { return ControlFlow::Continue(()) };
         if let Some(anonymizer) = &anonymizer {
-            statement.text = anonymizer.statement(&statement.text, syntax);
+            anonymizer.statement(&mut statement, syntax);
         }
         match trace::write(&statement, output.to()) {
             Ok(()) => ControlFlow::Continue(()),

@@ -45,7 +45,7 @@ pub use slices::meter::Route;
 pub use slices::slice::{Measured, Slice, slices};
 pub use slices::timetable::{Slices, Slot, Timetable};
 pub use step::load::{Load, Ready, Running, Seat};
-pub use step::outcome::{ClassOutcome, Failure, Outcome, Reported};
+pub use step::outcome::{ClassOutcome, Failure, Lag, Outcome, Reported};
 pub use step::target::{Reach, Target};
 pub use threads::frozen::Freezer;
 pub use wire::keyvalue::{Batch, Key, KeyValueEngine};

@@ -112,6 +112,10 @@ declare! {
     HELD = "{class}.held", "", FACT, "1 if at least 95% of the {class} target was reached, otherwise 0";
     DONE = "{class}.done", "", FACT, "{class} statements of a schedule that were done";
     DUE = "{class}.due", "", FACT, "{class} statements of a schedule whose time came";
+    LAG_CLIENT = "{class}.lag.client", "µs", FACT,
+        "how late the client began {class}s of a schedule, p99; waiting for the one before is lag.server";
+    LAG_SERVER = "{class}.lag.server", "µs", FACT,
+        "how long {class}s of a schedule waited for the answer to the one before, p99";
     FAILED = "{class}.failed", "", sometimes(cost(does("failed {class}s"))),
         "{class}s that failed, by a deadlock for example, and don't count";
     SKIPPED = "{class}.skipped", "", sometimes(cost(does("skipped {class}s"))),

@@ -2,6 +2,7 @@
 
 use sha2::{Digest, Sha256};
 
+use crate::statement::Statement;
 use crate::tokens::{Kind, Syntax, tokens};
 
 /// Replaces constants by others of the same length, which depend on a key: letters by letters,
@@ -18,8 +19,24 @@ impl Anonymizer {
         Anonymizer { key: key.to_owned() }
     }
 
-    /// The statement with other constants and without comments, which may say anything.
-    pub fn statement(&self, text: &str, syntax: Syntax) -> String {
+    /// Replaces the constants of a statement, also those sent apart, and leaves out comments, which
+    /// may say anything.
+    pub fn statement(&self, statement: &mut Statement, syntax: Syntax) {
+        let Some(bound) = &mut statement.bound else {
+            statement.text = self.text(&statement.text, syntax);
+            return;
+        };
+        bound.text = self.text(&bound.text, syntax);
+        for value in bound.values.iter_mut().flatten() {
+            // As if it were a literal; the text has the same.
+            let mut bytes = Bytes::new(&self.key, &format!("'{}'", value.replace('\'', "''")));
+            *value = other_text(value, false, &mut bytes);
+        }
+        statement.text = bound.filled();
+    }
+
+    /// A text with other constants and without comments.
+    fn text(&self, text: &str, syntax: Syntax) -> String {
         let mut all = String::with_capacity(text.len());
         for (kind, token) in tokens(text, syntax) {
             match kind {
@@ -80,7 +97,9 @@ fn other_text(text: &str, escapes: bool, bytes: &mut Bytes) -> String {
     }
     // UUIDs, addresses and the like.
     let is_hexadecimal = text.chars().all(|c| c.is_ascii_hexdigit() || "-:\\x".contains(c))
-        && text.contains(|c: char| c.is_ascii_digit());
+        && [char::is_ascii_digit, char::is_ascii_alphabetic]
+            .iter()
+            .all(|is| text.contains(|c| is(&c)));
     let date = is_date(text);
     let mut all = String::with_capacity(text.len());
     let mut escaped = false;
@@ -204,12 +223,13 @@ impl Bytes {
 mod tests {
     use super::*;
     use crate::normal::normal_form;
+    use crate::statement::Bound;
 
     #[test]
     fn constants_keep_their_type_and_length() {
         let anonymizer = Anonymizer::new(b"a key");
         let text = "SELECT 'Ann''s', 117, 1.5e3, '2026-11-24 23:59:59+01', x'ff' -- Ann\nFROM t";
-        let other = anonymizer.statement(text, Syntax::Dollars);
+        let other = anonymizer.text(text, Syntax::Dollars);
         assert_eq!(normal_form(&other, Syntax::Dollars), normal_form(text, Syntax::Dollars));
         assert!(
             !other.contains("Ann") && !other.contains("117") && other.contains("+01'"),
@@ -217,9 +237,9 @@ mod tests {
         );
         let date = &other.split('\'').find(|part| part.starts_with("20")).unwrap()[..19];
         assert!(crate::stamps::micros(date).is_some(), "{date}");
-        assert_eq!(other, anonymizer.statement(text, Syntax::Dollars));
-        assert_ne!(other, Anonymizer::new(b"another").statement(text, Syntax::Dollars));
-        assert_eq!(anonymizer.statement("LIMIT 1", Syntax::Backslashes), "LIMIT 1");
+        assert_eq!(other, anonymizer.text(text, Syntax::Dollars));
+        assert_ne!(other, Anonymizer::new(b"another").text(text, Syntax::Dollars));
+        assert_eq!(anonymizer.text("LIMIT 1", Syntax::Backslashes), "LIMIT 1");
     }
 
     #[test]
@@ -233,10 +253,10 @@ mod tests {
             ("SELECT $q$Ann's$q$, $$Bob$$, '١٢٣'", &["Ann", "Bob", "١٢٣"]),
             ("SELECT '\\x4a6f686e', 'a1b2c3d4-e5f6-7890-abcd-ef1234567890'", &["4a6f686e", "e5f6"]),
         ] {
-            let other = anonymizer.statement(text, Syntax::Dollars);
+            let other = anonymizer.text(text, Syntax::Dollars);
             assert!(!secrets.iter().any(|secret| other.contains(secret)), "{text}: {other}");
         }
-        let other = anonymizer.statement("/*/ Ann */ SELECT \"Ann\" # Ann", Syntax::Backslashes);
+        let other = anonymizer.text("/*/ Ann */ SELECT \"Ann\" # Ann", Syntax::Backslashes);
         assert!(!other.contains("Ann"), "{other}");
     }
 
@@ -244,7 +264,26 @@ mod tests {
     fn values_of_small_types_stay_valid() {
         let anonymizer = Anonymizer::new(b"a key");
         let text = "SELECT 't', 'FALSE', '2026-11-24T10:00:00Z'";
-        let other = anonymizer.statement(text, Syntax::Dollars);
+        let other = anonymizer.text(text, Syntax::Dollars);
         assert!(other.starts_with("SELECT 't', 'FALSE', '20") && other.ends_with("Z'"), "{other}");
+    }
+
+    #[test]
+    fn values_sent_apart_are_replaced_as_in_the_text() {
+        let values = [Some("117"), Some("-2.5"), Some("Ann"), None];
+        let values = values.map(|value| value.map(str::to_owned)).to_vec();
+        let text = "SELECT $1::int, $2::numeric, $3, $4, 'Ann' -- Ann".to_owned();
+        let bound = Bound { text, values, named: true };
+        let mut statement =
+            Statement { text: bound.filled(), bound: Some(bound), ..Statement::default() };
+        Anonymizer::new(b"a key").statement(&mut statement, Syntax::Dollars);
+        let bound = statement.bound.unwrap();
+        assert_eq!(bound.filled(), statement.text);
+        let [Some(whole), Some(part), Some(name), None] = &bound.values[..] else {
+            panic!("{bound:?}")
+        };
+        assert!(whole.parse::<u32>().is_ok_and(|it| it != 117), "{whole}");
+        assert!(part.parse::<f64>().is_ok_and(|it| it < 0.0), "{part}");
+        assert!(name != "Ann" && statement.text.matches(name.as_str()).count() == 2, "{bound:?}");
     }
 }

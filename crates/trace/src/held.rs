@@ -15,8 +15,8 @@ const ENOUGH: u64 = 20;
 /// What a record says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Event {
-    /// A statement, with the text that the server names it by and the one that a client would send.
-    Statement { at_us: i64, named: String, text: String, took_us: Option<u64>, failed: bool },
+    /// A statement, with the text that the server names it by; its session is not yet known.
+    Statement { named: String, statement: Statement },
     /// How long the session's latest statement took.
     Took(u64),
     /// A statement that failed: the latest, or one that was not logged before. `whole`: its name
@@ -66,9 +66,7 @@ impl<'e> Held<'e> {
     pub(crate) fn take(&mut self, session: &str, event: Event) -> bool {
         self.summary.records += 1;
         match event {
-            Event::Statement { at_us, named, text, took_us, failed } => {
-                self.begin(session, named, Statement { at_us, session: 0, text, took_us, failed });
-            }
+            Event::Statement { named, statement } => self.begin(session, named, statement),
             Event::Took(us) => {
                 self.summary.other += 1;
                 if let Some((_, latest)) =

@@ -43,7 +43,7 @@ pub use format::{Format, UnknownFormat};
 pub use normal::normal_form;
 pub use plain::write;
 pub use ranking::{Form, Ranking, moves_data};
-pub use statement::{Options, Statement, Summary};
+pub use statement::{Bound, Options, Statement, Summary};
 pub use tokens::Syntax;
 
 /// Reads a log. `each` is called with every statement, in the order in which the log shows what

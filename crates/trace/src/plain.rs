@@ -5,7 +5,11 @@ use std::io;
 use serde::{Deserialize, Serialize};
 
 use crate::held::Event;
-use crate::statement::Statement;
+use crate::postgres::parameters;
+use crate::statement::{Bound, Statement};
+
+/// As many values fit into a message of PostgreSQL's protocol.
+const MOST_VALUES: usize = 65_535;
 
 /// A line.
 #[derive(Debug, Serialize, Deserialize)]
@@ -18,13 +22,29 @@ struct Line {
     took_us: Option<u64>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     failed: bool,
+    /// If values were sent apart: they, with `$1` and so on for them in the text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    values: Option<Vec<Option<String>>>,
+    /// The statement with values was prepared under a name.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    named: bool,
 }
 
 /// The session and the event of a line.
 pub(crate) fn statement(line: &str) -> Option<(String, Event)> {
-    let Line { at_us, session, text, took_us, failed } = serde_json::from_str(line).ok()?;
-    let event = Event::Statement { at_us, named: String::new(), text, took_us, failed };
-    Some((session.to_string(), event))
+    let Line { at_us, session, text, took_us, failed, values, named } =
+        serde_json::from_str(line).ok()?;
+    let bound = values.map(|values| Bound { text: text.clone(), values, named });
+    let is_whole = bound.as_ref().map_or(!named, |bound| {
+        let texts = bound.values.iter().flatten().chain([&bound.text]);
+        bound.values.len() <= MOST_VALUES && !texts.into_iter().any(|text| text.contains('\0'))
+    });
+    let text = bound.as_ref().map_or(text, Bound::filled);
+    if !is_whole || bound.is_some() && parameters::are_missing(&text) {
+        return None;
+    }
+    let statement = Statement { at_us, session: 0, text, took_us, failed, bound };
+    Some((session.to_string(), Event::Statement { named: String::new(), statement }))
 }
 
 /// True if a line is of this format.
@@ -33,13 +53,19 @@ pub(crate) fn is_one(line: &str) -> bool {
 }
 
 /// Writes a statement as a line in the plain format: a JSON object with `at_us`, `session` (a
-/// number), `text`, and, where they are known, `took_us` and `failed`.
+/// number), `text`, and, where they are known, `took_us` and `failed`. If values were sent apart,
+/// `values` has them, and `text` `$1`, `$2`, … for them; `named` says that it was prepared under a
+/// name.
 ///
 /// # Errors
 /// Writing failed.
 pub fn write(statement: &Statement, to: &mut dyn io::Write) -> io::Result<()> {
-    let Statement { at_us, session, text, took_us, failed } = statement.clone();
-    let line = Line { at_us, session, text, took_us, failed };
+    let Statement { at_us, session, text, took_us, failed, bound } = statement.clone();
+    let (text, values, named) = match bound {
+        Some(Bound { text, values, named }) => (text, Some(values), named),
+        None => (text, None, false),
+    };
+    let line = Line { at_us, session, text, took_us, failed, values, named };
     serde_json::to_writer(&mut *to, &line)?;
     to.write_all(b"\n")
 }

@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     fn logged(text: &str, took_us: u64) -> Statement {
-        Statement { at_us: 0, session: 0, text: text.into(), took_us: Some(took_us), failed: false }
+        Statement { text: text.into(), took_us: Some(took_us), ..Statement::default() }
     }
 
     #[test]

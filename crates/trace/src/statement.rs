@@ -1,5 +1,9 @@
 //! Statements of a log.
 
+use serde::{Deserialize, Serialize};
+
+use crate::postgres::parameters;
+
 /// One statement that a client sent.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Statement {
@@ -13,6 +17,26 @@ pub struct Statement {
     pub took_us: Option<u64>,
     /// The server answered with an error.
     pub failed: bool,
+    /// How it was sent, if its values were sent apart.
+    pub bound: Option<Bound>,
+}
+
+/// A statement and its values, which a client sent apart: PostgreSQL's extended protocol.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Bound {
+    /// The text, with `$1`, `$2`, … for the values.
+    pub text: String,
+    /// The values as text; `None` stands for NULL.
+    pub values: Vec<Option<String>>,
+    /// The client had given it a name, so it was parsed once; otherwise, each time.
+    pub named: bool,
+}
+
+impl Bound {
+    /// The text with its values, as literals, in their places.
+    pub fn filled(&self) -> String {
+        parameters::filled(&self.text, &self.values)
+    }
 }
 
 /// What a log has in it.

@@ -52,6 +52,8 @@ pub use draw::{Cell, Draw, Padded, Sampler, Skew, Source, Width};
 pub use error::Error;
 pub use kinds::{Catalogue, Kind, Load, State};
 pub use phase::{Benchmark, Condition, Phase};
+pub use trace::Bound;
+
 pub use request::{Expect, KeyAction, KeyValue, Piece, Request, Scan, Statement};
 pub use rng::{Rng, stream_seed};
 pub use scripts::Scripts;

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use trace::Bound;
 
 use crate::copy::Copy;
 use crate::draw::{Draw, Sampler, Source};
@@ -29,6 +30,8 @@ pub enum Request {
     Script(Arc<Scripts>),
     /// An operation for a system that stores values by key.
     KeyValue(KeyValue),
+    /// A statement of a log whose values were sent apart, for PostgreSQL.
+    Bound(Bound),
 }
 
 impl Request {
@@ -38,7 +41,7 @@ impl Request {
             Request::Sql(statement) => statement.expect,
             Request::Pipeline { statement, depth } => statement.expect.times(*depth),
             Request::Copy(copy) => copy.rows().map_or(Expect::Success, Expect::affected),
-            Request::Script(_) => Expect::Success,
+            Request::Script(_) | Request::Bound(_) => Expect::Success,
             Request::KeyValue(operation) => operation.expect,
         }
     }
@@ -47,7 +50,9 @@ impl Request {
     pub fn statement(&self) -> Option<&Statement> {
         match self {
             Request::Sql(statement) | Request::Pipeline { statement, .. } => Some(statement),
-            Request::Copy(_) | Request::Script(_) | Request::KeyValue(_) => None,
+            Request::Copy(_) | Request::Script(_) | Request::KeyValue(_) | Request::Bound(_) => {
+                None
+            }
         }
     }
 }
@@ -63,6 +68,7 @@ impl fmt::Display for Request {
                 scripts.scripts.iter().try_for_each(|(script, _)| f.write_str(&script.name))
             }
             Request::KeyValue(operation) => write!(f, "{:?}", operation.action),
+            Request::Bound(bound) => f.write_str(&bound.text),
         }
     }
 }

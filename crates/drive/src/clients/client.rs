@@ -69,14 +69,9 @@ impl Context<'_> {
         let mut ended = start;
         while !self.gate.stopped() && now < last && lane.rounds < rounds {
             let due = schedule.as_ref().map(|schedule| schedule.next);
-            if let Some(due) = due
-                && due > now
-            {
-                self.gate.sleep_until(due.min(last));
-                if due >= last || self.gate.stopped() {
-                    break;
-                }
-                now = due;
+            if let Some(due) = due {
+                let Some(begun) = self.wait(lane, due, now, last) else { break };
+                now = begun;
             }
             if now >= deadline && !over {
                 over = true;
@@ -139,6 +134,21 @@ impl Context<'_> {
             lane.cost.count(&mut since, false);
         }
         Ok(ended - start)
+    }
+
+    /// Waits until a round is due, and records how late it begins and because of whom. `None` if
+    /// the stream ends before, at `last`.
+    fn wait(&self, lane: &mut Lane, due: Moment, now: Moment, last: Moment) -> Option<Moment> {
+        if due <= now {
+            lane.tally.begins(now.nanos_since(due), false);
+            return Some(now);
+        }
+        self.gate.sleep_until(due.min(last));
+        if due >= last || self.gate.stopped() {
+            return None;
+        }
+        lane.tally.begins(self.gate.now().nanos_since(due), true);
+        Some(due)
     }
 
     /// Counts a round that began and ended at these moments.

@@ -144,7 +144,7 @@ impl Lane {
     /// Replaces its connection.
     #[cold]
     pub fn renew(&mut self, stream: &Stream, gate: &Gate) -> Result<(), Error> {
-        // Logs are sent as text.
+        // The server parses what it has to when it is sent.
         if !stream.turns.is_empty()
             && let Some(requests) = self.session.leave()
         {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use workload::{Class, Step};
 
 use super::histogram::{empty, encoded};
-use super::tally::Tally;
+use super::tally::{Late, Tally};
 use crate::error::ErrorKind;
 use crate::slices::slice::Slice;
 
@@ -60,6 +60,15 @@ pub struct Reported {
     pub printed: String,
 }
 
+/// How late scheduled statements began: the 99th percentiles, in microseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Lag {
+    /// Because of the client, which had nothing else to do.
+    pub client_us: f64,
+    /// Because the answer to the statement before had not come.
+    pub server_us: f64,
+}
+
 /// The outcome of one class of statements.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct ClassOutcome {
@@ -77,6 +86,8 @@ pub struct ClassOutcome {
     pub scatter: f64,
     /// Scheduled statements that did not begin in the step's time.
     pub missed: u64,
+    /// How late the others began; `None` without a schedule.
+    pub lag: Option<Lag>,
     /// Transactions of scripts, and statements of a log, that failed and don't count.
     pub failed: u64,
     /// Statements of a log that failed though they had not when it was written, or the other way
@@ -246,6 +257,7 @@ pub fn sum<'a>(
         least_rows: 0.0,
         scatter: 0.0,
         missed: 0,
+        lag: None,
         failed: 0,
         differ: 0,
         skipped: 0,
@@ -254,6 +266,7 @@ pub fn sum<'a>(
         worst_us: vec![0; length],
         latency: empty(),
     };
+    let mut begun: Option<[Histogram<u64>; 2]> = None;
     for tally in tallies {
         sum.operations += tally.operations;
         sum.statements += tally.rounds;
@@ -269,13 +282,26 @@ pub fn sum<'a>(
             sum.per_second[place] += u64::from(second.operations);
             sum.worst_us[place] = sum.worst_us[place].max(second.worst_us);
         }
-        for value in tally.latency.iter_recorded() {
-            let count = u64::from(value.count_at_value());
-            // Grows as the tally's did; its values fit.
-            let _ = sum.latency.record_n(value.value_iterated_to(), count);
+        add(&mut sum.latency, &tally.latency);
+        if let Some(Late { by_client, by_server, .. }) = tally.begun.as_deref() {
+            let [client, server] = begun.get_or_insert_with(|| [empty(), empty()]);
+            add(client, by_client);
+            add(server, by_server);
         }
     }
+    sum.lag = begun.map(|begun| {
+        let [client_us, server_us] = begun.map(|it| it.value_at_quantile(0.99) as f64 / 1e3);
+        Lag { client_us, server_us }
+    });
     sum
+}
+
+/// Adds a client's values.
+fn add(sum: &mut Histogram<u64>, own: &Histogram<u32>) {
+    for value in own.iter_recorded() {
+        // Grows as the client's did; its values fit.
+        let _ = sum.record_n(value.value_iterated_to(), u64::from(value.count_at_value()));
+    }
 }
 
 /// Adds up the errors of streams that ended no step by class and SQLSTATE.
@@ -297,4 +323,41 @@ pub fn failures<'a>(tallies: impl Iterator<Item = (&'a Class, &'a Tally)> + Clon
         })
     };
     of(true).chain(of(false)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lag(tallies: &[Tally]) -> Option<Lag> {
+        sum(&Class::INSERT, tallies.iter(), 1.0).lag
+    }
+
+    #[test]
+    fn who_was_late_is_kept_apart() {
+        let mut tallies = [Tally::new(None), Tally::new(None)];
+        tallies[1].begins(0, true);
+        for round in 0..100 {
+            tallies[0].begins(1_000 * round, true);
+            tallies[1].begins(2_000_000, false);
+        }
+        let found = lag(&tallies).unwrap();
+        assert!((found.client_us / 98.0 - 1.0).abs() < 0.02, "{found:?}");
+        assert!((found.server_us / 2_000.0 - 1.0).abs() < 0.02, "{found:?}");
+        assert_eq!(lag(&[Tally::new(None)]), None);
+    }
+
+    /// A client that stood still for 50 ms catches up with what was due each millisecond.
+    #[test]
+    fn what_a_late_client_leaves_behind_is_its_own() {
+        let mut tally = Tally::new(None);
+        tally.begins(50_000_000, true);
+        (1..50).for_each(|round| tally.begins(50_000_000 - 1_000_000 * round, false));
+        let found = lag(std::slice::from_ref(&tally)).unwrap();
+        assert!(found.client_us > 40_000.0 && found.server_us < 1.0, "{found:?}");
+        // Nothing was sent before the first round.
+        let mut first = Tally::new(None);
+        first.begins(1_000_000, false);
+        assert!(lag(&[first]).unwrap().server_us < 1.0);
+    }
 }

@@ -27,6 +27,17 @@ pub struct Second {
     pub worst_us: u32,
 }
 
+/// How late scheduled rounds began, in nanoseconds, for each of the two possible reasons.
+#[derive(Debug)]
+pub struct Late {
+    /// The client had nothing else to do, but did not begin them, or those before, in time.
+    pub by_client: Histogram<u32>,
+    /// The answer to the round before had not come.
+    pub by_server: Histogram<u32>,
+    /// So late was the latest round because of the client.
+    clients: u64,
+}
+
 /// The counts of one client for one target.
 #[derive(Debug)]
 pub struct Tally {
@@ -42,6 +53,8 @@ pub struct Tally {
     pub found: Found,
     /// Scheduled rounds that did not begin in time.
     pub missed: u64,
+    /// How late the others were; `None` without a schedule.
+    pub begun: Option<Box<Late>>,
     /// By the second in which a round ended.
     pub seconds: Vec<Second>,
     /// Latencies in nanoseconds.
@@ -71,6 +84,7 @@ impl Tally {
             left_out: 0,
             found: Found::default(),
             missed: 0,
+            begun: None,
             seconds: Vec::with_capacity(room),
             latency: empty(),
             slices: Vec::new(),
@@ -112,6 +126,19 @@ impl Tally {
     fn took(&mut self, nanos: u64) {
         // Fails only for a value that no histogram can grow to; HIGHEST is far from that.
         let _ = self.latency.record(nanos.clamp(1, HIGHEST));
+    }
+
+    /// A scheduled round begins so many nanoseconds late. `idle`: its client had nothing to do
+    /// until it was due. Otherwise, the client has no larger part in it than in the round before,
+    /// since it would have caught up.
+    pub fn begins(&mut self, late: u64, idle: bool) {
+        let idle = idle || self.begun.is_none();
+        let empty = || Box::new(Late { by_client: empty(), by_server: empty(), clients: 0 });
+        let begun = self.begun.get_or_insert_with(empty);
+        begun.clients = if idle { late } else { late.min(begun.clients) };
+        // As for latencies.
+        let _ = begun.by_client.record(begun.clients.min(HIGHEST));
+        let _ = begun.by_server.record((late - begun.clients).min(HIGHEST));
     }
 
     /// A round ended after the measured part, while the target is completed. It says nothing about

@@ -59,8 +59,8 @@ pub trait Session: Send {
     /// The system's error; [`Error::Unsupported`] for a request it does not support.
     fn prepare(&mut self, request: &Request) -> Result<Handle, Error>;
 
-    /// Gives away the requests that it has prepared, if they are all statements sent as text, so
-    /// that another session of the same system need not prepare them.
+    /// Gives away the requests that it has prepared, if they are all statements of a log, so that
+    /// another session of the same system need not prepare them.
     fn leave(&mut self) -> Option<Box<dyn Any + Send>> {
         None
     }

@@ -68,7 +68,7 @@ pub fn fill(
         hardware(record, recording, rate, operations, locality);
     }
     rates(record, step, outcome);
-    latencies(record, outcome);
+    latencies(record, step, outcome);
     failures(record, step, outcome);
     if let Some(reported) = &outcome.reported {
         for (name, value, unit) in &reported.metrics {
@@ -273,8 +273,11 @@ fn rates(record: &mut StepRecord, step: &Step, outcome: &Outcome) {
     }
 }
 
+/// If a client begins this late, in microseconds, response times say too little of the server.
+const CLIENT_LATE_US: f64 = 1_000.0;
+
 /// Latency percentiles per class, in microseconds, and the histograms themselves.
-fn latencies(record: &mut StepRecord, outcome: &Outcome) {
+fn latencies(record: &mut StepRecord, step: &Step, outcome: &Outcome) {
     for class in &outcome.classes {
         let name = &class.class.name;
         if !class.class.is_steady() || class.latency.is_empty() {
@@ -286,6 +289,21 @@ fn latencies(record: &mut StepRecord, outcome: &Outcome) {
         }
         record.add(metrics::MAX.of(name), class.latency.max() as f64 / 1000.0);
         record.add(metrics::MEAN.of(name), class.latency.mean() / 1000.0);
+        if let Some(lag) = class.lag {
+            record.add(metrics::LAG_CLIENT.of(name), lag.client_us);
+            record.add(metrics::LAG_SERVER.of(name), lag.server_us);
+            if class.class == step.counted && lag.client_us > CLIENT_LATE_US {
+                record.warn(
+                    "client-late",
+                    format!(
+                        "1% of the {} began over {:.1} ms late because the client was late, not the \
+                         server; response times include that",
+                        class.class.plural,
+                        lag.client_us / 1000.0
+                    ),
+                );
+            }
+        }
         record.histograms.push(Histogram {
             class: name.to_string(),
             count: class.latency.len(),

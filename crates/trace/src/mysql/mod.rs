@@ -6,6 +6,7 @@ use std::io::BufRead;
 
 use crate::error::TraceError;
 use crate::held::{Event, Held};
+use crate::statement::Statement;
 use crate::{lines, stamps};
 
 /// Commands with a statement.
@@ -123,8 +124,8 @@ fn take(record: Option<(String, String, String)>, at_us: i64, held: &mut Held<'_
         // The server itself, when it starts.
         _ if session == "0" => Event::Other,
         command if STATEMENTS.contains(&command) && is_sent(&argument) => {
-            let named = String::new();
-            Event::Statement { at_us, named, text: argument, took_us: None, failed: false }
+            let statement = Statement { at_us, text: argument, ..Statement::default() };
+            Event::Statement { named: String::new(), statement }
         }
         _ => Event::Other,
     };

@@ -21,6 +21,7 @@ use std::io::BufRead;
 use super::{ENDS, Server, is_head, is_sent, version};
 use crate::error::TraceError;
 use crate::held::{Event, Held};
+use crate::statement::Statement;
 use crate::tokens::{Kind, Syntax, tokens};
 use crate::{lines, stamps};
 
@@ -186,11 +187,14 @@ impl Reader<'_, '_> {
             }
             (Some(sent), None) if is_sent(sent) => match head.took_us {
                 Some(took_us) => Event::Statement {
-                    at_us: self.now_us.saturating_sub_unsigned(took_us),
                     named: String::new(),
-                    text: sent.to_owned(),
-                    took_us: Some(took_us),
-                    failed: head.failed,
+                    statement: Statement {
+                        at_us: self.now_us.saturating_sub_unsigned(took_us),
+                        text: sent.to_owned(),
+                        took_us: Some(took_us),
+                        failed: head.failed,
+                        ..Statement::default()
+                    },
                 },
                 None => Event::Damaged(text),
             },

@@ -1,6 +1,6 @@
 //! PostgreSQL's logs.
 
-mod parameters;
+pub(crate) mod parameters;
 pub(crate) mod record;
 pub(crate) mod tables;
 pub(crate) mod text;

@@ -5,6 +5,7 @@ use serde::Deserialize;
 use super::parameters;
 use crate::held::Event;
 use crate::stamps;
+use crate::statement::{Bound, Statement};
 
 /// The parts of a record.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -45,11 +46,10 @@ impl Record<'_> {
             let Some(us) = stamps::millis(time) else { return Event::Other };
             return match (rest.trim_start(), self.statement(rest.trim_start())) {
                 ("", _) => Event::Took(us),
-                (rest, Some((_, text))) if is_incomplete(rest, &text) => Event::Damaged(text),
                 // It was logged at its end.
-                (_, Some((named, text))) => {
+                (_, Some((named, statement))) => {
                     let at_us = self.at_us.saturating_sub_unsigned(us);
-                    Event::Statement { at_us, named, text, took_us: Some(us), failed: false }
+                    whole(named, Statement { at_us, took_us: Some(us), ..statement })
                 }
                 _ => Event::Other,
             };
@@ -59,32 +59,39 @@ impl Record<'_> {
             return Event::Ended;
         }
         match self.statement(message) {
-            Some((_, text)) if is_incomplete(message, &text) => Event::Damaged(text),
-            Some((named, text)) => {
-                Event::Statement { at_us: self.at_us, named, text, took_us: None, failed: false }
-            }
+            Some((named, statement)) => whole(named, statement),
             None => Event::Other,
         }
     }
 
-    /// The statement of `statement: …` or `execute NAME: …`, as the server names it and as a client
-    /// would send it.
-    fn statement(&self, message: &str) -> Option<(String, String)> {
+    /// The statement of `statement: …` or `execute NAME: …`, and what the server calls it.
+    fn statement(&self, message: &str) -> Option<(String, Statement)> {
+        let at_us = self.at_us;
         if let Some(text) = message.strip_prefix("statement: ") {
-            return Some((text.to_owned(), text.to_owned()));
+            let statement = Statement { at_us, text: text.to_owned(), ..Statement::default() };
+            return Some((text.to_owned(), statement));
         }
         let rest = message.strip_prefix("execute ")?;
         // `fetch from` is a part of a statement that was logged before.
         let rest = if rest.starts_with("fetch from ") { return None } else { rest };
-        let (_, text) = rest.split_once(": ")?;
+        let (name, text) = rest.split_once(": ")?;
+        // The name of a portal may follow.
+        let named = !name.starts_with("<unnamed>");
         let values = parameters::values(self.detail);
-        Some((text.to_owned(), parameters::filled(text, &values)))
+        let bound = Bound { text: text.to_owned(), values, named };
+        let filled = bound.filled();
+        let statement =
+            Statement { at_us, text: filled, bound: Some(bound), ..Statement::default() };
+        Some((text.to_owned(), statement))
     }
 }
 
-/// True if values of parameters are missing. `statement: PREPARE …` has none, and is whole.
-fn is_incomplete(message: &str, text: &str) -> bool {
-    message.starts_with("execute ") && parameters::are_missing(text)
+/// The statement, unless values of its parameters are missing. `PREPARE …` has none, and is whole.
+fn whole(named: String, statement: Statement) -> Event {
+    match statement.bound.is_some() && parameters::are_missing(&statement.text) {
+        true => Event::Damaged(statement.text),
+        false => Event::Statement { named, statement },
+    }
 }
 
 /// The keys of a record of `jsonlog` that matter.
@@ -134,18 +141,24 @@ mod tests {
 
     #[test]
     fn statements_are_found_in_messages() {
-        let statement = |at_us, named: &str, text: &str, took_us| {
-            let (named, text) = (named.to_owned(), text.to_owned());
-            Event::Statement { at_us, named, text, took_us, failed: false }
+        let bound = |at_us, named: &str, text: &str, took_us, bound: Option<bool>| {
+            let values = vec![Some("5".to_owned()), None];
+            let bound =
+                bound.map(|is_named| Bound { text: named.to_owned(), values, named: is_named });
+            let text = text.to_owned();
+            let statement = Statement { at_us, text, took_us, bound, ..Statement::default() };
+            Event::Statement { named: named.to_owned(), statement }
         };
+        let statement =
+            |at_us, named: &str, text: &str, took_us| bound(at_us, named, text, took_us, None);
         assert_eq!(of("statement: SELECT 1"), statement(9_000_000, "SELECT 1", "SELECT 1", None));
         assert_eq!(
             of("execute P_1: SELECT $1, $2"),
-            statement(9_000_000, "SELECT $1, $2", "SELECT '5', NULL", None)
+            bound(9_000_000, "SELECT $1, $2", "SELECT '5', NULL", None, Some(true))
         );
         assert_eq!(
             of("duration: 1000.000 ms  execute <unnamed>: SELECT $1"),
-            statement(8_000_000, "SELECT $1", "SELECT '5'", Some(1_000_000))
+            bound(8_000_000, "SELECT $1", "SELECT '5'", Some(1_000_000), Some(false))
         );
         assert_eq!(of("duration: 0.5 ms"), Event::Took(500));
         assert_eq!(of("disconnection: session time: 0:00:01"), Event::Ended);

@@ -1,8 +1,8 @@
 //! A log of statements, sent again.
 //!
-//! Each session of the log is sent by one connection, in its order. Statements are sent as text,
-//! with the values that the log has for their parameters. One that the server refuses has failed,
-//! and its session goes on, as it did when the log was written.
+//! Each session of the log is sent by one connection, in its order. Statements are sent as they
+//! were: as text, or with their values apart. One that the server refuses has failed, and its
+//! session goes on, as it did when the log was written.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -39,6 +39,10 @@ pub fn benchmark(plan: &ReplayPlan, dialect: Dialect) -> Result<Benchmark, Error
     if log.format.syntax().is_some_and(|syntax| syntax != own) {
         let (format, system) = (log.format, sql.system());
         let text = format!("the log is {format}, but its statements would go to {system}");
+        return Err(Error::Script(format!("{text}; remove the variant")));
+    }
+    if own != trace::Syntax::Dollars && log.statements.iter().any(|it| it.bound.is_some()) {
+        let text = "the log has statements with `values`, which only PostgreSQL takes apart";
         return Err(Error::Script(format!("{text}; remove the variant")));
     }
     let setup = match plan.setup_text.clone() {
@@ -89,8 +93,9 @@ fn streams(plan: &ReplayPlan, log: &Log, syntax: trace::Syntax) -> Vec<Stream> {
         for number in numbers {
             let statements = sessions.get(number).map_or(&[][..], Vec::as_slice);
             for (place, (statement, form)) in statements.iter().enumerate() {
-                let request = *texts.entry(statement.text.as_str()).or_insert_with(|| {
-                    stream.requests.push(plain(&statement.text));
+                let sent = (statement.text.as_str(), statement.bound.as_ref());
+                let request = *texts.entry(sent).or_insert_with(|| {
+                    stream.requests.push(request(statement));
                     stream.requests.len() - 1
                 });
                 order.push(request);
@@ -113,8 +118,12 @@ fn streams(plan: &ReplayPlan, log: &Log, syntax: trace::Syntax) -> Vec<Stream> {
     connections.collect()
 }
 
-fn plain(text: &str) -> Request {
-    Statement::plain(text, Expect::Success).into()
+/// The statement as it was sent.
+fn request(statement: &Logged) -> Request {
+    match &statement.bound {
+        Some(bound) => Request::Bound(bound.clone()),
+        None => Statement::plain(&*statement.text, Expect::Success).into(),
+    }
 }
 
 /// The normal forms that are counted separately, and the rest; and the place of each form in them.
@@ -151,7 +160,8 @@ mod tests {
     use super::*;
 
     fn logged(at_us: i64, session: u32, text: &str, took_us: u64) -> Logged {
-        Logged { at_us, session, text: text.to_owned(), took_us: Some(took_us), failed: false }
+        let took_us = Some(took_us);
+        Logged { at_us, session, text: text.to_owned(), took_us, ..Logged::default() }
     }
 
     fn streams_of(statements: Vec<Logged>, speed: Option<f64>) -> Vec<Stream> {

@@ -174,6 +174,9 @@ impl Session for MysqlSession {
                 return Err(Error::Unsupported("MySQL has no pipelines; send one at a time"));
             }
             Request::Script(_) => return Err(Error::Unsupported("scripts are run by a player")),
+            Request::Bound(_) => {
+                return Err(Error::Unsupported("values sent apart need PostgreSQL"));
+            }
             Request::KeyValue(_) => {
                 return Err(Error::Unsupported("a MySQL server accepts only SQL"));
             }

@@ -75,14 +75,14 @@ fn bind_head(name: &str, form: Form, parameters: usize) -> Vec<u8> {
 /// Bind's end: results as text.
 const BIND_END: [u8; 2] = [0, 0];
 /// Describe of the unnamed portal.
-const DESCRIBE: [u8; 7] = [b'D', 0, 0, 0, 6, b'P', 0];
+pub const DESCRIBE: [u8; 7] = [b'D', 0, 0, 0, 6, b'P', 0];
 /// Execute of the unnamed portal without a row limit.
-const EXECUTE: [u8; 10] = [b'E', 0, 0, 0, 9, 0, 0, 0, 0, 0];
+pub const EXECUTE: [u8; 10] = [b'E', 0, 0, 0, 9, 0, 0, 0, 0, 0];
 /// Sync.
-const SYNC: [u8; 5] = [b'S', 0, 0, 0, 4];
+pub const SYNC: [u8; 5] = [b'S', 0, 0, 0, 4];
 
 /// Sets the length of the message that `bytes` begins with, up to `end`.
-fn set_length(bytes: &mut [u8], end: usize) {
+pub fn set_length(bytes: &mut [u8], end: usize) {
     let length = (end - 1) as u32;
     bytes[1..5].copy_from_slice(&length.to_be_bytes());
 }

@@ -5,6 +5,7 @@
 
 mod connect;
 mod copy;
+mod given;
 mod message;
 mod reply;
 mod sayings;

@@ -7,6 +7,7 @@ use postgres_protocol::message::frontend;
 use script::{Slot, Sql, Value};
 use workload::{Scripts, Sent};
 
+use super::message::{SYNC, set_length};
 use super::reply::Keep;
 use super::sayings::{Form, Saying};
 use super::session::PostgresSession;
@@ -15,7 +16,6 @@ use crate::wire::{Kept, Reply, Scripted, shown};
 
 /// Describe of the unnamed portal, then Execute without a row limit.
 const DESCRIBE_EXECUTE: [u8; 17] = [b'D', 0, 0, 0, 6, b'P', 0, b'E', 0, 0, 0, 9, 0, 0, 0, 0, 0];
-const SYNC: [u8; 5] = [b'S', 0, 0, 0, 4];
 
 impl Scripted for PostgresSession {
     fn add(&mut self, sql: &Sql, scripts: &Scripts) -> Result<usize, Error> {
@@ -72,7 +72,8 @@ impl Scripted for PostgresSession {
                 out.extend_from_slice(&[b'Q', 0, 0, 0, 0]);
                 sql.simple(symbols, variables, *literals, out);
                 out.push(0);
-                set_length(out, begin);
+                let end = out.len() - begin;
+                set_length(&mut out[begin..], end);
             }
             Some(Form::Bound { parse, name, parameters, .. }) => {
                 if name.is_empty() {
@@ -136,11 +137,6 @@ fn bind(name: &str, parameters: &[Slot], variables: &[Value], out: &mut Vec<u8>)
     }
     // All results are text.
     out.extend_from_slice(&[0, 1, 0, 0]);
-    set_length(out, begin);
-}
-
-/// Sets the length of the message that begins there.
-fn set_length(out: &mut [u8], begin: usize) {
-    let length = (out.len() - begin - 1) as u32;
-    out[begin + 1..begin + 5].copy_from_slice(&length.to_be_bytes());
+    let end = out.len() - begin;
+    set_length(&mut out[begin..], end);
 }

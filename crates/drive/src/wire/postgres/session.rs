@@ -1,16 +1,17 @@
 //! One client's connection.
 
 use std::any::Any;
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::os::fd::RawFd;
 
 use bytes::BytesMut;
 use postgres_protocol::message::frontend;
-use workload::{Copy, Request, Sent, Statement};
+use workload::{Bound, Copy, Expect, Request, Sent, Statement};
 
 use super::connect::{Postgres, connect};
 use super::copy::send_rows;
-use super::message::{Template, type_oid};
+use super::given::{Given, Known, Parsed, UNTYPED, forgets};
+use super::message::{SYNC, Template, type_oid};
 use super::reply::{Keep, Receiver};
 use super::sayings::Sayings;
 use crate::clock::WallClock;
@@ -37,6 +38,9 @@ impl Connect for Postgres {
             sayings: Sayings::default(),
             clock: WallClock::new(),
             statements: Vec::new(),
+            known: HashMap::new(),
+            parsed: Parsed::default(),
+            out: Vec::new(),
             sent: VecDeque::new(),
         }))
     }
@@ -56,6 +60,11 @@ pub struct PostgresSession {
     pub(super) sayings: Sayings,
     clock: WallClock,
     statements: Vec<Ready>,
+    /// The statements of a log, by text and whether they have a name.
+    known: HashMap<(String, bool), Known>,
+    /// Which of them the server has parsed.
+    parsed: Parsed,
+    out: Vec<u8>,
     /// The statements whose answers are outstanding.
     sent: VecDeque<usize>,
 }
@@ -64,12 +73,15 @@ pub struct PostgresSession {
 struct Ready {
     message: Message,
     shown: String,
+    /// The server forgets the names of prepared statements by it.
+    forgets: bool,
 }
 
 #[derive(Debug)]
 enum Message {
     Template(Template),
     Rows(Copy),
+    Given(Given),
 }
 
 impl PostgresSession {
@@ -79,6 +91,25 @@ impl PostgresSession {
         self.receiver
             .answer(&mut self.socket, Keep::Nothing)?
             .map_err(|error| Error::Server { error: Box::new(error), statement: shown.to_owned() })
+    }
+
+    /// How the server knows a statement of a log. The first time, it parses it, which shows whether
+    /// it can tell the types of its values.
+    fn known(&mut self, bound: &Bound, shown: &str) -> Result<Known, Error> {
+        let key = (bound.text.clone(), bound.named);
+        if let Some(known) = self.known.get(&key) {
+            return Ok(known.clone());
+        }
+        let name = bound.named.then_some(self.statements.len());
+        let mut known = Known::new(&bound.text, name)?;
+        match self.exchange(&[&known.parse[..], &SYNC].concat(), shown) {
+            Ok(_) => name.into_iter().for_each(|name| self.parsed.set(name, true)),
+            // A table may be made by the log itself.
+            Err(Error::Server { error, .. }) => known.as_text = UNTYPED.contains(&&*error.code),
+            Err(error) => return Err(error),
+        }
+        self.known.insert(key, known.clone());
+        Ok(known)
     }
 
     /// The message that a statement is sent with, which the server has parsed if it is prepared;
@@ -136,12 +167,26 @@ impl Session for PostgresSession {
                 Message::Template(self.template(statement, Some(*depth), &shown)?)
             }
             Request::Copy(copy) => Message::Rows(copy.clone()),
+            Request::Bound(bound) => {
+                let known = self.known(bound, &shown)?;
+                match known.as_text {
+                    true => {
+                        let text = Statement::plain(bound.filled(), Expect::Success);
+                        Message::Template(Template::query(&text))
+                    }
+                    false => Message::Given(Given::new(known, &bound.values)),
+                }
+            }
             Request::Script(_) => return Err(Error::Unsupported("scripts are run by a player")),
             Request::KeyValue(_) => {
                 return Err(Error::Unsupported("a PostgreSQL server accepts only SQL"));
             }
         };
-        self.statements.push(Ready { message, shown });
+        let forgets = match request {
+            Request::Sql(_) | Request::Bound(_) => forgets(&request.to_string()),
+            _ => false,
+        };
+        self.statements.push(Ready { message, forgets, shown });
         Ok(Handle(self.statements.len() - 1))
     }
 
@@ -159,6 +204,14 @@ impl Session for PostgresSession {
             Message::Rows(copy) => {
                 send_rows(copy, source, &mut self.socket, &mut self.receiver, &ready.shown)?;
             }
+            Message::Given(given) => {
+                self.out.clear();
+                given.write(&mut self.parsed, &mut self.out);
+                self.socket.send(&self.out)?;
+            }
+        }
+        if ready.forgets {
+            self.parsed.clear();
         }
         self.sent.push_back(handle.0);
         Ok(())
@@ -170,6 +223,9 @@ impl Session for PostgresSession {
         self.receiver.answer(&mut self.socket, row.map_or(Keep::Nothing, Keep::Integers))?.map_err(
             |error| {
                 let statement = sent.and_then(|sent| self.statements.get(sent));
+                if let Some(Ready { message: Message::Given(given), .. }) = statement {
+                    given.failed(&error.code, &mut self.parsed);
+                }
                 let statement = statement.map_or(String::new(), |ready| ready.shown.clone());
                 Error::Server { error: Box::new(error), statement }
             },

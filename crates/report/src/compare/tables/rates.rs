@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use metrics::{DUE, RATE, TARGET};
+use metrics::{DUE, LAG_CLIENT, LAG_SERVER, Metric, RATE, TARGET};
 
 use super::throughput::NOT_HELD;
-use super::view::View;
+use super::view::{Point, VARIANT, View};
 use crate::load::model::StepResults;
 use crate::output::number::{or_unknown, rate};
 use crate::output::table::{Row, RowKind, Section, Table};
@@ -20,7 +20,39 @@ pub(super) fn tables(view: View<'_>) -> Vec<Table> {
     let classes: BTreeSet<&str> = steps.iter().flat_map(|step| step.with(&RATE)).collect();
     // For the class that a step counts, the rate is its throughput.
     let beside = |class: &&str| steps.iter().any(|step| step.class != **class);
-    classes.into_iter().rev().filter(beside).map(|class| stream(view, &steps, class)).collect()
+    let rates = classes.into_iter().rev().filter(beside).map(|class| stream(view, &steps, class));
+    rates.chain(lag(view)).collect()
+}
+
+/// How late statements of a schedule began, and who was late.
+fn lag(view: View<'_>) -> Option<Table> {
+    let points: Vec<Point<'_>> = view.points(view.steps()).collect();
+    let lines: Vec<(&Point<'_>, &str)> = points
+        .iter()
+        .flat_map(|at| at.figures.with(&LAG_CLIENT).into_iter().map(move |class| (at, class)))
+        .collect();
+    let of = |(at, class): &(&Point<'_>, &str), metric: &Metric| {
+        or_unknown(at.figures.median(&metric.of(class)), rate)
+    };
+    let table = Table::new(Section::Rates, "lag", "Schedule lag")
+        .explained([
+            &format!(
+                "p99 of how late statements of a schedule began, microseconds: {}",
+                view.over_blocks("medians")
+            ),
+            "client: it had nothing else to do; server: the answer to the one before had not come",
+        ])
+        .listing(
+            &lines,
+            &[
+                (VARIANT, &|(at, _)| at.name.to_owned()),
+                ("client", &|line| of(line, &LAG_CLIENT)),
+                ("server", &|line| of(line, &LAG_SERVER)),
+                ("class", &|(_, class)| (*class).to_owned()),
+                ("step", &|(at, _)| at.label.clone()),
+            ],
+        );
+    table.filled()
 }
 
 fn stream(view: View<'_>, steps: &[&StepResults], class: &str) -> Table {
