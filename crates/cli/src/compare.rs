@@ -30,7 +30,8 @@ pub struct CompareArgs {
     /// Which rows the tables over all steps have
     #[arg(long, value_enum, default_value_t = Rows::Variants)]
     rows: Rows,
-    /// A row for each machine that the plan ran on, in place of their mean, and no other table
+    /// One row per machine that the plan ran on (instead of their mean) or per class of statements,
+    /// and no other table
     #[arg(long, value_enum, value_name = "WHAT", conflicts_with_all = ["tables", "brief"])]
     by: Option<By>,
     /// Also show a variant of another experiment with the same steps, or all of its variants, such
@@ -95,6 +96,8 @@ enum Rows {
 enum By {
     /// As after `steelyard submit`
     Machine,
+    /// The transactions of a mix, the forms of a log: response times, and a verdict on each
+    Class,
 }
 
 impl CompareArgs {
@@ -137,7 +140,10 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<()> {
         margin: args.margin,
         metrics: args.metric.clone(),
         sections: args.sections(),
-        by_machine: args.by == Some(By::Machine),
+        by: args.by.map(|by| match by {
+            By::Machine => report::By::Machine,
+            By::Class => report::By::Class,
+        }),
         brief: args.is_brief(std::io::stdout().is_terminal()).then(columns),
         command: pasted(&["compare"], &args.words()),
     };

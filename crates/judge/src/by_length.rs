@@ -1,8 +1,9 @@
 //! Do slices of two lengths agree, and what would endless ones say?
 
+use crate::estimate::upper_point;
 use crate::over_restarts::{estimate, mean_log};
 use crate::slices::{ByLength, RestartRatio};
-use crate::{CONFIDENCE, ENOUGH_BLOCKS, JudgeError, Margin, Warning, mean};
+use crate::{CONFIDENCE, ENOUGH_BLOCKS, JudgeError, Margin, Warning, mean, t_quantile};
 
 /// Differences smaller than this, as logs of ratios, between two lengths of slices or between the
 /// middle and all of the slices cause no warning, however certain they are: half a percent, a
@@ -40,14 +41,99 @@ pub(crate) fn disagreement(
     }
     let [short, long] = [of(|by| by.short, |_| 0.0), of(|by| by.long, |_| 0.0)]
         .map(|restarts| mean_log(&restarts).map_or(f64::NAN, f64::exp));
-    let corrections: Vec<f64> = both.iter().map(|(by, _)| by.endless).collect();
+    let corrections: Vec<f64> = both.iter().map(|(by, _)| by.endless(by.weight)).collect();
     let usual = mean(&corrections).unwrap_or_default();
     let endless = |restart: &RestartRatio| {
-        let endless = restart.plus(restart.by_length.map_or(usual, |by| by.endless));
-        RestartRatio { variance: 0.0, ..endless }
+        let own = restart.by_length.map(|by| by.endless(by.weight));
+        RestartRatio { variance: 0.0, ..restart.plus(own.unwrap_or(usual)) }
     };
     let endless = restarts.iter().map(endless).collect();
     Ok(Some((Warning::LengthsDisagree { short, long }, endless)))
+}
+
+/// The restarts that count, each in its place; `None` for those left out. A run whose slices turn
+/// out to be too short goes on with longer ones. If restarts with slices of one length
+/// ([`RestartRatio::slice_ms`]) certainly disagree with themselves (see
+/// [`Warning::LengthsDisagree`]), and at least [`ENOUGH_BLOCKS`] restarts have longer slices, these
+/// alone are judged. Otherwise all restarts count.
+///
+/// Long slices lose less, but not nothing, and they are too few to show it. So what they lose is
+/// extrapolated from the shorter ones, with its interval ([`RestartRatio::endless`]).
+///
+/// # Errors
+/// Never; see [`crate::compare_slices`].
+pub fn long_enough(restarts: &[RestartRatio]) -> Result<Vec<Option<RestartRatio>>, JudgeError> {
+    let mut lengths: Vec<f64> = restarts.iter().map(|restart| restart.slice_ms).collect();
+    lengths.sort_by(f64::total_cmp);
+    lengths.dedup();
+    let mut counted: Vec<Option<RestartRatio>> = restarts.iter().copied().map(Some).collect();
+    for [shorter, longer] in lengths.array_windows() {
+        let is_short = |it: &&RestartRatio| it.slice_ms >= *shorter && it.slice_ms < *longer;
+        let short: Vec<RestartRatio> = restarts.iter().filter(is_short).copied().collect();
+        if disagreement(&short)?.is_none() {
+            continue;
+        }
+        let Some(lost) = lost(&short)? else { continue };
+        let is_long = |it: &RestartRatio| it.slice_ms >= *longer;
+        let enough = restarts.iter().filter(|it| is_long(it)).count() >= ENOUGH_BLOCKS;
+        for (counted, restart) in counted.iter_mut().zip(restarts) {
+            let endless = Some(lost.map(|lost| lost * restart.weight));
+            let counts = counted.is_some() && (is_long(restart) || !enough);
+            *counted = counts.then_some(RestartRatio { endless, ..*restart });
+        }
+    }
+    Ok(counted)
+}
+
+/// What endless slices have more, as a log ratio per mean of 1/length: the interval over restarts.
+fn lost(restarts: &[RestartRatio]) -> Result<Option<[f64; 2]>, JudgeError> {
+    let known: Vec<RestartRatio> = restarts
+        .iter()
+        .filter_map(|restart| {
+            let by = restart.by_length?;
+            let variance = by.variance / (by.apart * by.apart);
+            let mean_log = by.endless(1.0);
+            Some(RestartRatio { mean_log, variance, freedom: by.freedom, ..*restart })
+        })
+        .collect();
+    if known.is_empty() {
+        return Ok(None);
+    }
+    let found = estimate(&known, Margin::default(), CONFIDENCE)?;
+    let half = found.error_log.unwrap_or_default()
+        * t_quantile(upper_point(CONFIDENCE), found.freedom.max(1.0));
+    Ok(Some([found.mean_log - half, found.mean_log + half]))
+}
+
+/// If shorter slices have shown what each of these loses: the restarts by endless slices, for the
+/// least and the most that it may be, and a warning if it is much.
+pub(crate) fn known_loss(
+    restarts: &[RestartRatio],
+) -> Option<(Option<Warning>, [Vec<RestartRatio>; 2])> {
+    let by = |end: usize| -> Option<Vec<RestartRatio>> {
+        let endless = |restart: &RestartRatio| {
+            Some(RestartRatio { variance: 0.0, ..restart.plus(restart.endless?[end]) })
+        };
+        restarts.iter().map(endless).collect()
+    };
+    let groups = [by(0)?, by(1)?];
+    let measured = mean_log(restarts)?;
+    let endless = 0.5 * (mean_log(&groups[0])? + mean_log(&groups[1])?);
+    let warning = Warning::SlicesTooShort { measured: measured.exp(), endless: endless.exp() };
+    Some((Some(warning).filter(|_| (measured - endless).abs() > SLICE_TOLERANCE), groups))
+}
+
+/// The length in milliseconds, at most `most`, with which slices of `slice_ms` would have to go on
+/// if they and those twice as long have these ratios: what endless ones have more is then below
+/// [`SLICE_TOLERANCE`], if `most` allows it. A power of two of what they were; `None` if they can't
+/// become longer.
+pub fn longer_slices(slice_ms: f64, short: f64, long: f64, most: f64) -> Option<f64> {
+    // A loss c makes a difference of c/2L, and 7/8 c/L from endless ones.
+    let times = 1.75 * (short / long).ln().abs() / SLICE_TOLERANCE;
+    let wanted = times.max(1.5).log2().ceil();
+    let possible = (most / slice_ms).log2().floor();
+    let longer = wanted.min(possible);
+    (longer >= 1.0).then(|| slice_ms * longer.exp2())
 }
 
 #[cfg(test)]
@@ -75,7 +161,8 @@ mod tests {
     fn what_is_lost_at_each_beginning_is_extrapolated_away() {
         // 5 of 50 ms, 5 of 100 ms.
         let endless = |long: (f64, f64), all: f64| {
-            ByLength::of((&part(-0.1), 0.02), (&part(long.0), long.1), all).unwrap().endless
+            let by = ByLength::of((&part(-0.1), 0.02), (&part(long.0), long.1), all).unwrap();
+            by.endless(by.weight)
         };
         assert!((endless((-0.05, 0.01), 0.015) - 0.075).abs() < 1e-12);
         assert!((endless((-0.02, 0.004), 0.012) - 0.06).abs() < 1e-12);
@@ -121,6 +208,89 @@ mod tests {
         // Sure but small; large but not sure; unknown.
         assert!(agree(&with(0.004, 0.1)) && agree(&with(0.02, 60.0)));
         assert!(agree(&[part(0.02); 6]) && agree(&[]));
+    }
+
+    #[test]
+    fn slices_that_disagree_give_way_to_longer_ones() {
+        let noise = [0.01, -0.02, 0.0, 0.015, -0.01, 0.005];
+        let of = |slice_ms: f64, apart: f64| {
+            let all = restarts(noise.map(|noise| (apart + noise, -noise)));
+            all.map(|restart| RestartRatio { slice_ms, ..restart })
+        };
+        let counted = |parts: &[&[RestartRatio]]| long_enough(&parts.concat()).unwrap();
+        let least = |parts: &[&[RestartRatio]]| {
+            let lengths = counted(parts).into_iter().flatten().map(|it| it.slice_ms);
+            lengths.min_by(f64::total_cmp).unwrap_or_default()
+        };
+        let (bad, fine) = (of(50.0, 0.14), of(50.0, 0.0));
+        let [longer, longest] = [of(400.0, 0.0), of(800.0, 0.0)];
+        assert!((least(&[&bad, &longer]) - 400.0).abs() < 1e-9);
+        assert!((least(&[&longer, &bad]) - 400.0).abs() < 1e-9, "in any order");
+        assert!((least(&[&bad]) - 50.0).abs() < 1e-9, "there are no others");
+        assert!((least(&[&bad, &longer[..5]]) - 50.0).abs() < 1e-9, "five are too few");
+        assert!((least(&[&fine, &longer]) - 50.0).abs() < 1e-9);
+        assert!((least(&[&fine, &of(400.0, 0.14), &longest]) - 800.0).abs() < 1e-9);
+        assert!(counted(&[]).is_empty());
+        let found = counted(&[&bad, &longer]);
+        assert!(found[..6].iter().all(Option::is_none) && found[6..].iter().all(Option::is_some));
+    }
+
+    /// 5 ms are lost of 50 and 100 ms: 1.1% of 400 and 800 ms, of which one in four is long, and
+    /// too little to be seen by these alone.
+    #[test]
+    fn what_longer_slices_lose_is_known_from_shorter_ones() {
+        let noise = [0.002, -0.004, 0.001, 0.003, -0.002, 0.001];
+        let of = |ms: f64, noise: f64| {
+            let by = |ms: f64| (part(noise * noise - 5.0 / ms), 1.0 / ms);
+            let (short, long) = (by(ms), by(2.0 * ms));
+            let weight = 0.875 / ms;
+            RestartRatio {
+                by_length: ByLength::of((&short.0, short.1), (&long.0, long.1), weight),
+                slice_ms: ms,
+                weight,
+                ..part(noise - 5.0 * weight)
+            }
+        };
+        let short = noise.map(|noise| of(50.0, noise));
+        let long = noise.map(|noise| RestartRatio { by_length: None, ..of(400.0, noise) });
+        let counted = |long: &[RestartRatio]| -> Vec<RestartRatio> {
+            let all = long_enough(&[&short[..], long].concat()).unwrap();
+            all.into_iter().flatten().collect()
+        };
+        let found = judged(&counted(&long));
+        assert_eq!(found.blocks, 6);
+        assert!(found.low.unwrap() < 0.988 && found.high.unwrap() > 1.001, "{found:?}");
+        let Some(Warning::SlicesTooShort { measured, endless }) = found.disagreement() else {
+            panic!("{found:?}")
+        };
+        assert!((measured - 0.9891).abs() < 1e-3 && (endless - 1.0).abs() < 1e-3);
+        // As long as there are too few, the short ones count with what they lose.
+        let few = judged(&counted(&long[..5]));
+        assert!(few.blocks == 11 && few.low.unwrap() < 0.96 && few.high.unwrap() > 1.0, "{few:?}");
+        // A tenth of that is no reason to doubt it.
+        let little: Vec<RestartRatio> = counted(&long)
+            .iter()
+            .map(|it| {
+                let endless = it.endless.map(|ends| ends.map(|end| 0.1 * end));
+                RestartRatio { endless, ..*it }
+            })
+            .collect();
+        assert!(judged(&little).disagreement().is_none());
+    }
+
+    #[test]
+    fn slices_become_as_long_as_their_disagreement_takes() {
+        let times = |apart: f64, most: f64| longer_slices(50.0, apart.exp(), 1.0, 50.0 * most);
+        for (apart, most, expected) in [
+            (0.005, 16.0, Some(2.0)),
+            (-0.009, 16.0, Some(4.0)),
+            (0.15, 100.0, Some(64.0)),
+            (0.15, 12.0, Some(8.0)),
+            (0.15, 1.9, None),
+        ] {
+            let found = times(apart, most).map(|ms| (ms / 50.0).round());
+            assert_eq!(found, expected, "{apart} {most}");
+        }
     }
 
     #[test]

@@ -107,7 +107,12 @@ impl Comparison {
     /// the number of servers.
     pub fn disagreement(&self) -> Option<&Warning> {
         self.warnings.iter().find(|warning| {
-            matches!(warning, Warning::LengthsDisagree { .. } | Warning::ServersDisagree { .. })
+            matches!(
+                warning,
+                Warning::LengthsDisagree { .. }
+                    | Warning::SlicesTooShort { .. }
+                    | Warning::ServersDisagree { .. }
+            )
         })
     }
 

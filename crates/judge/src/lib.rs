@@ -81,7 +81,7 @@ mod warning;
 pub use autocorrelation::{
     autocorrelation, effective_sample_size, persistence, variance_inflation,
 };
-pub use by_length::SLICE_TOLERANCE;
+pub use by_length::{SLICE_TOLERANCE, long_enough, longer_slices};
 pub use change_points::{
     ChangePoint, ChangeSearch, Changes, ENOUGH_UNITS, Exchangeable, HistoryError, MIN_SEGMENT,
     change_points,

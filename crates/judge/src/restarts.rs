@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::by_length::{SLICE_TOLERANCE, disagreement};
+use crate::by_length::{SLICE_TOLERANCE, disagreement, known_loss};
 use crate::by_servers::crowding;
 use crate::over_restarts::{beyond_chance, estimate, mean_log, within};
 use crate::{
@@ -51,8 +51,9 @@ const SURE: f64 = 0.99;
 /// Slices can be too short to say what long ones would, in either direction. If two lengths
 /// certainly disagree, the interval becomes that of all slices and of endless ones together
 /// ([`crate::ByLength`]), with a [`Warning::LengthsDisagree`], and a verdict stands only if both
-/// share it. If the restarts with the fewest servers certainly disagree with the others, both are
-/// taken in like that, with a [`Warning::ServersDisagree`].
+/// share it. The same holds for restarts of which shorter slices have shown what they lose
+/// ([`Warning::SlicesTooShort`]). If the restarts with the fewest servers certainly disagree with
+/// the others, both are taken in like that, with a [`Warning::ServersDisagree`].
 ///
 /// It is tempting to use the interval from the batches whenever it explains the spread of the
 /// restarts. We tried that: a few restarts say so little about their spread that the interval
@@ -94,6 +95,9 @@ pub fn compare_slices(
     if let Some((warning, endless)) = disagreement(&deciding)? {
         others.push(endless);
         disagree.push(warning);
+    } else if let Some((warning, endless)) = known_loss(&deciding) {
+        others.extend(endless);
+        disagree.extend(warning);
     }
     if let Some((warning, groups)) = crowding(&deciding)? {
         others.extend(groups);

@@ -58,6 +58,14 @@ pub struct RestartRatio {
     pub by_length: Option<ByLength>,
     /// Servers that had a slice in each round, these two included.
     pub servers: usize,
+    /// The chosen length of its slices in milliseconds; 0 where all restarts have the same.
+    pub slice_ms: f64,
+    /// The mean of 1/length of its slices, weighted by length if the ratio is that of all
+    /// operations, in the unit of [`Self::by_length`].
+    pub weight: f64,
+    /// The log ratio of endless slices less that of these, if shorter ones have shown it: lowest
+    /// and highest.
+    pub endless: Option<[f64; 2]>,
 }
 
 impl RestartRatio {
@@ -77,6 +85,9 @@ impl RestartRatio {
             stalled: None,
             by_length: None,
             servers: 2,
+            slice_ms: 0.0,
+            weight: 0.0,
+            endless: None,
         }
     }
 
@@ -112,8 +123,10 @@ pub struct ByLength {
     pub short: f64,
     /// By longer ones.
     pub long: f64,
-    /// The log ratio of endless slices less that of all slices.
-    pub endless: f64,
+    /// How much larger the mean of 1/length of the short slices is than that of the long ones.
+    pub apart: f64,
+    /// The mean of 1/length of all slices.
+    pub weight: f64,
     /// Variance of `short - long` within this restart.
     pub variance: f64,
     /// Degrees of freedom of `variance`.
@@ -136,11 +149,16 @@ impl ByLength {
         if [short, long].iter().any(|part| part.stalled.is_some()) {
             return None;
         }
-        let slope = (short.mean_log - long.mean_log) / (by_short - by_long);
         let parts = [short, long].map(|part| (part.variance, part.freedom));
         let (variance, freedom) = satterthwaite(parts.into_iter());
-        let endless = -slope * all;
-        Some(Self { short: short.mean_log, long: long.mean_log, endless, variance, freedom })
+        let apart = by_short - by_long;
+        let (short, long) = (short.mean_log, long.mean_log);
+        Some(Self { short, long, apart, weight: all, variance, freedom })
+    }
+
+    /// The log ratio of endless slices less that of slices with this mean of 1/length.
+    pub(crate) fn endless(&self, weight: f64) -> f64 {
+        (self.long - self.short) / self.apart * weight
     }
 }
 
@@ -218,6 +236,9 @@ pub fn restart_ratio(base: &[f64], variant: &[f64]) -> Result<RestartRatio, Judg
         stalled: trimmed.is_none().then_some(slower),
         by_length: None,
         servers: 2,
+        slice_ms: 0.0,
+        weight: 0.0,
+        endless: None,
     })
 }
 

@@ -97,6 +97,13 @@ pub enum Warning {
         /// Ratio by the longer ones.
         long: f64,
     },
+    /// Shorter slices have shown that these lose too much at their beginning.
+    SlicesTooShort {
+        /// The ratio of these slices.
+        measured: f64,
+        /// The ratio of endless ones.
+        endless: f64,
+    },
     /// Restarts with the fewest servers give a different ratio than the others.
     ServersDisagree {
         /// At most as many servers had a slice in each of their rounds.
@@ -164,7 +171,7 @@ impl Warning {
             Self::MuchSetAside { .. } => "much-set-aside",
             Self::IdleRounds { .. } => "idle-rounds",
             Self::Stalled { .. } => "stalled",
-            Self::LengthsDisagree { .. } => "lengths-disagree",
+            Self::LengthsDisagree { .. } | Self::SlicesTooShort { .. } => "lengths-disagree",
             Self::ServersDisagree { .. } => "servers-disagree",
             Self::RareSlices { .. } => "rare-slices",
             Self::TotalsOpen { .. } => "totals-open",
@@ -222,17 +229,17 @@ impl fmt::Display for Warning {
                 stolen * 100.0
             ),
             Self::IdleRounds { share } => format!(
-                "in {:.0}% of the rounds no operation ended in either slice, so they don't count: set longer slices (slice_ms in the plan), or \
-                 look for what stopped both servers",
+                "in {:.0}% of the rounds no operation ended in either slice, so they don't count: set longer slices (slice_ms in the plan), or look for what stopped both servers",
                 share * 100.0
             ),
             Self::Stalled { side } => format!(
-                "the {side} did nothing in over a quarter of its slices, so the ratio is that of all operations rather than of the \
-                 typical slice: look for stalls"
+                "the {side} did nothing in over a quarter of its slices, so the ratio is that of all operations rather than of the typical slice: look for stalls"
             ),
             Self::LengthsDisagree { short, long } => format!(
-                "longer slices give a different ratio ({long:.3}, not {short:.3}), so the interval extends to the ratio of \
-                 endless ones: set slice_ms to a larger value"
+                "longer slices give a different ratio ({long:.3}, not {short:.3}), so the interval extends to the ratio of endless ones: set slice_ms to a larger value; a run that chooses its own length does so if its budget allows"
+            ),
+            Self::SlicesTooShort { measured, endless } => format!(
+                "shorter slices have shown that slices of this length give {measured:.3} where endless ones would give {endless:.3}, so the interval extends to that ratio: set slice_ms to a larger value"
             ),
             Self::ServersDisagree { servers, fewest, more } => format!(
                 "blocks with up to {servers} servers give another ratio ({fewest:.3}) than those with more ({more:.3}), so the interval takes in both: compare fewer variants in one run"
@@ -241,8 +248,7 @@ impl fmt::Display for Warning {
                 "all slices together give {all:.3}, their middle half {middle:.3}: the ratio is that of all slices, and the verdict is equivalent only if both are; look for stalls"
             ),
             Self::TotalsOpen { low, high } => format!(
-                "the typical slice is equivalent, but all slices together may not be: they give {low:.3} to {high:.3}; look \
-                 for stalls, or run more restarts"
+                "the typical slice is equivalent, but all slices together may not be: they give {low:.3} to {high:.3}; look for stalls, or run more restarts"
             ),
             Self::MachinesDiffer { machines, sd, p } => format!(
                 "the {machines} machines don't agree: their ratios scatter by {:.1}% beyond noise (p = {p:.3}), and the ratio is \

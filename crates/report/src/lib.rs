@@ -40,7 +40,7 @@ pub use compare::document::{
     Costs, Document, Figure, LatencyFigures, RateFigures, RelativeFigures, StepDocument,
     VariantDocument, WarningDocument,
 };
-pub use compare::{CompareOptions, Comparison, Rows, compare};
+pub use compare::{By, CompareOptions, Comparison, Rows, compare};
 pub use count::{
     ChangeFound, CountDocument, CountOptions, CountReport, CountVerdict, CountedChange,
     CountedVariant, FunctionDocument, KindDocument, LEAST_DIFFERENCE, PhaseDocument,

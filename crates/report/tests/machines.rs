@@ -78,7 +78,7 @@ fn what_depends_on_the_type_of_machine_is_not_averaged_away() {
 #[test]
 fn every_machine_has_a_row_of_its_own() {
     let lab = lab(&[("aa", "X", 0.9), ("bb", "X", 0.9), ("cc", "X", 0.9), ("dd", "X", 1.3)]);
-    let options = CompareOptions { by_machine: true, ..CompareOptions::default() };
+    let options = CompareOptions { by: Some(report::By::Machine), ..CompareOptions::default() };
     let compared = report::compare(&lab.results(), &options).unwrap();
     let text = compared.render(Format::Text).unwrap();
     let row = |label: &str| {

@@ -8,6 +8,7 @@ mod across;
 mod advise;
 mod asked;
 mod brief;
+mod classes;
 mod common;
 mod compare;
 mod count;

@@ -53,6 +53,34 @@ fn a_step_is_judged_the_way_in_which_most_of_its_blocks_ran() {
     assert_eq!(judged(2..=6), (Method::Slices, 5));
 }
 
+/// Slices of 40 ms are 5% slower and their long ones are not, so the run goes on with 320 ms. Those
+/// blocks alone are judged, no block is missing, and a gate passes.
+#[test]
+fn blocks_whose_slices_were_too_short_are_no_gap() {
+    let lab = Lab::new(&VARIANTS, &plan(&VARIANTS, &["l.i0"], 18, &[1]), 18);
+    lab.run(&["l.i0"], 18, 1, &|name, place, block| {
+        let seed = u64::from(block) * 10 + place as u64;
+        let mut step = sliced(name, 10_000.0, seed);
+        if block > 6 {
+            step.metrics.retain(|(name, _)| name != "slice.ms");
+            step.metrics.push(("slice.ms".to_owned(), 320.0));
+            step.series[1].values.iter_mut().for_each(|length| *length *= 8.0);
+        } else if place == 1 {
+            let rates = step.series[0].values.iter_mut().enumerate();
+            rates.filter(|(round, _)| round % 4 != 3).for_each(|(_, rate)| *rate *= 0.95);
+        }
+        step
+    });
+    lab.store.finish_experiment(lab.experiment).unwrap();
+    let found = lab.compare();
+    let judged = found.judged.of(0, 1).unwrap();
+    assert_eq!((judged.blocks, judged.verdict), (12, Verdict::Equivalent), "{judged:?}");
+    assert!(found.judged.gaps.is_empty(), "{:?}", found.judged.gaps);
+    assert_eq!(found.gate(report::Gate::Undecided), Vec::<String>::new());
+    // What endless slices would have more than these, by those of 40 ms, is in the interval.
+    assert!(judged.high.unwrap() > 1.008, "{judged:?}");
+}
+
 /// A block in slices of running servers has another ratio: theirs has no work in the background.
 #[test]
 fn where_servers_were_frozen_other_slices_do_not_count() {

@@ -43,6 +43,17 @@ impl Store {
         self.rows(&format!("{SERIES} AND r.grp = ?2 ORDER BY r.id"), params![step.0, group], series)
     }
 
+    /// The labels of a step's series of one group, by name.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub fn labels(&self, step: StepId, group: &str) -> Result<BTreeMap<String, String>> {
+        let sql = "SELECT n.text, r.label FROM series r JOIN name n ON n.id = r.name_id \
+                   WHERE r.step_id = ?1 AND r.grp = ?2";
+        let rows = self.rows(sql, params![step.0, group], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        Ok(rows.into_iter().collect())
+    }
+
     /// The histograms of a step, in the order in which they were given.
     ///
     /// # Errors

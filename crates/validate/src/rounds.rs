@@ -106,15 +106,15 @@ pub fn ratio(base: &[f64], variant: &[f64]) -> RestartRatio {
 pub fn by_length(base: &[f64], variant: &[f64]) -> Option<ByLength> {
     let is_long = |round: usize| round % 4 == 3;
     // The mean of 1/length, where a short slice has length 1.
-    by_lengths(base, variant, is_long, 0.875)
+    by_lengths(base, variant, is_long, 1.0, 0.875)
 }
 
-/// The same with any long rounds, of twice the length; `all` as in [`ByLength::of`] where a short
-/// slice has length 1.
+/// The same with any long rounds, of twice the length of short ones; `all` as in [`ByLength::of`].
 pub fn by_lengths(
     base: &[f64],
     variant: &[f64],
     is_long: impl Fn(usize) -> bool,
+    short: f64,
     all: f64,
 ) -> Option<ByLength> {
     let part = |long: bool| {
@@ -124,7 +124,7 @@ pub fn by_lengths(
         };
         restart_ratio(&of(base), &of(variant)).ok()
     };
-    ByLength::of((&part(false)?, 1.0), (&part(true)?, 0.5), all)
+    ByLength::of((&part(false)?, 1.0 / short), (&part(true)?, 0.5 / short), all)
 }
 
 /// The comparison that steelyard makes of these restarts.

@@ -23,13 +23,17 @@ fn read(path: &Path) -> Vec<Statement> {
     found
 }
 
-/// The texts of each session, in their order; the sessions are sorted.
-fn sessions(statements: Vec<Statement>) -> Vec<Vec<String>> {
-    let mut sessions: BTreeMap<u32, Vec<String>> = BTreeMap::new();
-    for statement in statements {
-        sessions.entry(statement.session).or_default().push(statement.text);
+/// A statement as it was sent: its text, its values if they were apart, and whether it had a name.
+type Sent = (String, Option<(Vec<Option<String>>, bool)>);
+
+/// The statements of each session that did not fail, in their order; the sessions are sorted.
+fn sessions(statements: Vec<Statement>) -> Vec<Vec<Sent>> {
+    let mut sessions: BTreeMap<u32, Vec<Sent>> = BTreeMap::new();
+    for statement in statements.into_iter().filter(|it| !it.failed) {
+        let bound = statement.bound.map(|bound| (bound.values, bound.named));
+        sessions.entry(statement.session).or_default().push((statement.text, bound));
     }
-    let mut sessions: Vec<Vec<String>> = sessions.into_values().collect();
+    let mut sessions: Vec<Vec<Sent>> = sessions.into_values().collect();
     sessions.sort();
     sessions
 }
@@ -38,6 +42,65 @@ fn sessions(statements: Vec<Statement>) -> Vec<Vec<String>> {
 fn example(name: &str) -> String {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plans/replay").join(name);
     root.canonicalize().unwrap().display().to_string()
+}
+
+/// Asserts that the logs of so many servers have the sessions of a log, and returns them.
+fn assert_arrived(place: &Place, log: &str, servers: usize) -> Vec<String> {
+    let known = sessions(read(Path::new(log)));
+    let all = fs::read_dir(place.results().join("artifacts/logs")).unwrap();
+    let logs = all.map(|it| it.unwrap().path()).filter(|it| it.to_string_lossy().contains(".b1."));
+    let logs: Vec<_> = logs.collect();
+    assert_eq!(logs.len(), servers, "{logs:?}");
+    for log in &logs {
+        let mut found = sessions(read(log));
+        // Those of steelyard itself have other statements.
+        found.retain(|session| known.contains(session));
+        assert_eq!(found, known, "{}", log.display());
+    }
+    logs.iter().map(|log| fs::read_to_string(log).unwrap()).collect()
+}
+
+/// Prepared statements: parsed once, parsed each time, after an error, and after the server has
+/// forgotten them. The second session has a new connection in place of the first.
+#[test]
+fn prepared_statements_arrive_as_such() {
+    let place = Place::new();
+    let lines = [
+        (0, r#""text":"CREATE TABLE t (a int, b text)""#),
+        (0, r#""text":"INSERT INTO t VALUES ($1, $2)","values":["5","it's"],"named":true"#),
+        (0, r#""text":"INSERT INTO t VALUES ($1, $2)","values":["6",null],"named":true"#),
+        (0, r#""text":"SELECT b FROM t WHERE a = $1","values":["5"]"#),
+        (0, r#""text":"SELECT 30 / a FROM t WHERE a = $1","values":["5"],"named":true"#),
+        (0, r#""text":"SELECT 30 / $1::int","values":["0"],"named":true,"failed":true"#),
+        (0, r#""text":"SELECT 30 / $1::int","values":["3"],"named":true"#),
+        (0, r#""text":"DISCARD ALL""#),
+        (0, r#""text":"SELECT 30 / $1::int","values":["4"],"named":true"#),
+        (1, r#""text":"SELECT 30 / $1::int","values":["5"],"named":true"#),
+        (1, r#""text":"SELECT 'text'""#),
+    ];
+    let lines = lines.into_iter().enumerate();
+    let lines = lines.map(|(at, (session, rest))| {
+        format!("{{\"at_us\":{},\"session\":{session},{rest}}}\n", 1_000 * at)
+    });
+    let log = place.file("log.jsonl", &lines.collect::<String>());
+    let logging = "log_min_duration_statement=0";
+    place
+        .run(&["replay", &log, "-v", "postgres@18.1", "-c", logging, "--blocks", "1"])
+        .expect(0, &["replay"]);
+    let logs = assert_arrived(&place, &log, 1);
+    let parsed = |text: &str| logs[0].matches(text).count();
+    assert_eq!(parsed("parse g1: INSERT INTO t"), 1, "{}", logs[0]);
+    assert!(parsed("parse <unnamed>: SELECT b FROM t") > 0, "{}", logs[0]);
+    // The server can't tell the type of this value, so it is sent as text.
+    let line = r#"{"at_us":0,"session":0,"text":"SELECT $1 IS NULL","values":["5"],"named":true}"#;
+    let untyped = place.file("untyped.jsonl", &format!("{line}\n"));
+    place.run(&["replay", &untyped, "-v", "postgres@18.1", "--blocks", "1"]).expect(0, &["replay"]);
+    place
+        .run(&["replay", &untyped, "-v", "mysql@8.0.31", "--blocks", "1"])
+        .expect(2, &["which only PostgreSQL takes apart"]);
+    let compare = place.steelyard(&["compare", "--full"]);
+    assert!(!compare.stdout.contains("statements-failed"), "{}", compare.stdout);
+    place.assert_nothing_left();
 }
 
 #[test]
@@ -59,17 +122,7 @@ fn the_same_statements_arrive_in_the_same_order() {
         "1",
     ];
     place.run(&run).expect(0, &["replay.4"]);
-    let known = sessions(read(Path::new(&log)));
-    let all = fs::read_dir(place.results().join("artifacts/logs")).unwrap();
-    let logs = all.map(|it| it.unwrap().path()).filter(|it| it.to_string_lossy().contains(".b1."));
-    let logs: Vec<_> = logs.collect();
-    assert_eq!(logs.len(), 2, "{logs:?}");
-    for log in logs {
-        let mut found = sessions(read(&log));
-        // Those of steelyard itself have other statements.
-        found.retain(|session| known.contains(session));
-        assert_eq!(found, known, "{}", log.display());
-    }
+    assert_arrived(&place, &log, 2);
     let asked = ["compare", "--format", "json", "--metric", "o/s,q1.mean,q2.p99,statement.failed"];
     let compare = place.steelyard(&asked);
     compare.expect(0, &[]);
@@ -80,6 +133,12 @@ fn the_same_statements_arrive_in_the_same_order() {
         assert!(replay["ratio"].as_f64().unwrap() > 0.0, "{replay}");
         assert!(replay["mean"].as_f64().is_none_or(|mean| mean > least / 1e3), "{replay}");
     }
+    let by_class = place.steelyard(&["compare", "--by", "class"]);
+    by_class.expect(0, &[]);
+    for part in ["Response time by class, mean: replay", "\nq1 ", "\nq2 ", "select "] {
+        assert!(by_class.stdout.contains(part), "{part}: {}", by_class.stdout);
+    }
+    assert!(!by_class.stdout.contains("\nstatement "), "all of them: {}", by_class.stdout);
     let codes = document["warnings"].as_array().unwrap().iter().map(|it| it["code"].clone());
     assert!(!codes.into_iter().any(|code| code == "statements-failed"), "{}", compare.stdout);
     place.assert_nothing_left();
@@ -119,6 +178,17 @@ fn statements_that_fail_are_no_result() {
     let rate = slow.stderr.split(" statements/s").next().unwrap().split_whitespace().last();
     let rate: f64 = rate.unwrap().parse().unwrap();
     assert!(rate > 0.0 && rate < 510.0, "400 statements in 0.8 s or more: {rate}");
+    // Due every 5 ms, and each takes 20 ms: the last of 40 waits for 0.58 s or longer.
+    let waiting = |at: usize| {
+        format!("{{\"at_us\":{},\"session\":7,\"text\":\"SELECT SLEEP(0.02)\"}}\n", 5_000 * at)
+    };
+    let waiting: String = (0..40).map(waiting).collect();
+    run("waiting.jsonl", &waiting, &["--speed", "1"]).expect(0, &["replay"]);
+    let lag = place.steelyard(&["compare", "--tables", "rates", "--format", "csv"]);
+    let of_server = |line: &&str| line.starts_with("lag,") && line.contains(",server,");
+    let line = lag.stdout.lines().find(of_server).unwrap();
+    let server: f64 = line.rsplit(',').next().unwrap().parse().unwrap();
+    assert!(server > 500_000.0, "{}", lag.stdout);
     let asked = ["compare", "-e", "2", "--format", "csv", "--metric", "q1.failed"];
     let compare = place.steelyard(&asked);
     assert_eq!(compare.code, Some(0), "{}{}", compare.stdout, compare.stderr);

@@ -163,7 +163,7 @@ impl Course {
             step,
             timed: self.steps[step].1,
             comparison: standing.comparison.clone(),
-            slices: standing.scatter.map(|scatter| (scatter.within, scatter.seconds)),
+            slices: standing.scatter.as_ref().map(|scatter| (scatter.within, scatter.seconds)),
             settled: standing.settled,
         })
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use judge::{ENOUGH_BLOCKS, ENOUGH_FROZEN, Verdict};
 use metrics::counted;
-use plan::{Pairing, Plan, Sequence};
+use plan::{Pairing, Plan, Sequence, SequenceKey};
 use report::{Results, Which};
 
 use crate::error::Error;
@@ -14,9 +14,11 @@ use crate::experiment::budget::{Clock, expected};
 use crate::experiment::course::{Course, Outlook};
 use crate::experiment::end::{End, Time};
 use crate::experiment::extent::Extent;
+use crate::experiment::lengthen::{needs_more, too_short};
 use crate::experiment::room::{Room, round_up};
 use crate::experiment::standing::{Standing, Standings, Tally, list, standings};
 use crate::joint::lockstep;
+use crate::joint::slicing::lasting;
 use crate::trial::conditions::{Conditions, Lengths};
 
 /// A suggested budget for the same run is at least this many times the last one.
@@ -202,10 +204,18 @@ impl Run<'_, '_, '_> {
             return Ok(Some((end, found)));
         }
         let outlook = course.map(|it| it.outlook(standings, &self.extent, done, left, !owes));
+        let longer = self.lengthen(standings, left);
+        let chosen = conditions.longer_slices.borrow().clone();
+        let owed = |standing: &Standing| {
+            owes || !standing.settled
+                && (needs_more(standing, plan, &chosen)
+                    || longer.contains(&(standing.key.1, standing.key.2)))
+        };
         let further = |at: &usize| match &outlook {
             // What was given up has gaps, and stays so.
             Some(outlook) => {
-                outlook.pursued.contains(at) || owes && self.extent.runs(standings[*at].key)
+                let standing = &standings[*at];
+                outlook.pursued.contains(at) || owed(standing) && self.extent.runs(standing.key)
             }
             None => !standings[*at].settled,
         };
@@ -228,6 +238,34 @@ impl Run<'_, '_, '_> {
         let look = Look { blocks: done, decided, all, open, unjudged, next, trials, steps };
         conditions.tell(Event::Look(look));
         Ok(None)
+    }
+
+    /// Goes on with longer slices where those so far turned out to be too short, if as many blocks
+    /// as a verdict needs have time. Returns the sequences and places of these steps.
+    fn lengthen(
+        &self,
+        standings: &[Standing],
+        left: Option<Duration>,
+    ) -> Vec<(SequenceKey, usize)> {
+        let conditions = self.execution.conditions;
+        let Some(course) = &self.course else { return Vec::new() };
+        let mut chosen = conditions.longer_slices.borrow_mut();
+        let found = too_short(standings, &self.extent, self.plan, &chosen);
+        // A timed step lasts for enough rounds of them.
+        let servers = self.plan.variants.len() as f64;
+        let longest: f64 = found.iter().map(|longer| servers * lasting(longer.ms)).sum();
+        let block = course.expected(&conditions.lengths.borrow(), &self.extent).unwrap_or_default()
+            + Duration::from_secs_f64(longest);
+        if left.is_some_and(|left| block * ENOUGH_BLOCKS as u32 > left) {
+            return Vec::new();
+        }
+        let mut places = Vec::new();
+        for longer in found {
+            conditions.tell(Event::Note(format!("  {}", longer.why)));
+            chosen.insert(longer.step, longer.ms);
+            places.push(longer.place);
+        }
+        places
     }
 
     /// Says at the first look which comparisons further blocks probably won't decide, and what
@@ -409,7 +447,13 @@ mod tests {
             variant: "b".to_owned(),
             step: "qr100".to_owned(),
             comparison: judge::compare_slices(&[restart], margin, 0.975).unwrap(),
-            scatter: Some(report::Scatter { restarts: 1, all: 0.0, within, seconds: 2.0 }),
+            scatter: Some(report::Scatter {
+                restarts: 1,
+                all: 0.0,
+                within,
+                seconds: 2.0,
+                slice_ms: vec![50.0],
+            }),
             settled: false,
         };
         let left = plan.budget.map(|budget| budget.saturating_sub(used));

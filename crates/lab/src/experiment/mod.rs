@@ -8,6 +8,7 @@ pub mod elsewhere;
 pub mod end;
 pub mod exclusive;
 pub mod extent;
+pub mod lengthen;
 pub mod looks;
 pub mod record;
 pub mod room;

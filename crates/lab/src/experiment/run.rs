@@ -98,6 +98,7 @@ pub fn run(
         scheduler: scheduler.0,
         loads: Loads::default(),
         lengths: RefCell::default(),
+        longer_slices: RefCell::default(),
         listener: RefCell::new(on_event),
     };
     if let Some(warning) = scheduler.1 {

@@ -93,6 +93,8 @@ pub struct Slicing {
     /// True if all servers can be frozen.
     freezable: bool,
     known: BTreeMap<StepKey, Known>,
+    /// Lengths in ms below which slices were too short: two of them gave different ratios.
+    longer: BTreeMap<StepKey, f64>,
 }
 
 impl Slicing {
@@ -111,6 +113,7 @@ impl Slicing {
             short: plan.designs_itself(),
             freezable: conditions.lineup.is_freezable(),
             known: BTreeMap::new(),
+            longer: conditions.longer_slices.borrow().clone(),
         };
         if plan.pairing == Pairing::Blocks {
             return Ok(slicing);
@@ -223,7 +226,7 @@ impl Slicing {
                 );
             }
             return match runs_on(step) {
-                Ok(()) => (checked(self.given.unwrap_or(FROZEN), true), why),
+                Ok(()) => (self.checked(step, self.given.unwrap_or(FROZEN), true), why),
                 Err(why) => in_turns(why),
             };
         }
@@ -232,7 +235,7 @@ impl Slicing {
         }
         let growing = grows_alike(step).map_err(str::to_owned);
         match growing.map_or_else(|why| self.asked_for().ok_or(why), |()| self.bound(step)) {
-            Ok(why) => (self.lengths(self.known.get(&step.key)), why),
+            Ok(why) => (self.lengths(step), why),
             Err(why) => in_turns(&why),
         }
     }
@@ -297,7 +300,8 @@ impl Slicing {
         Arc::new(step)
     }
 
-    fn lengths(&self, known: Option<&Known>) -> Way {
+    fn lengths(&self, step: &Step) -> Way {
+        let known = self.known.get(&step.key);
         let length = |ms: f64| Duration::from_secs_f64(ms / 1000.0);
         let mixed = |all: &[f64]| Way::Sliced {
             lengths: all.iter().map(|ms| length(*ms)).collect(),
@@ -320,15 +324,31 @@ impl Slicing {
             }
             (None, _) => return mixed(&CANDIDATES),
         };
-        checked(chosen, false)
+        self.checked(step, chosen, false)
+    }
+
+    /// Slices of this length, or longer where that was too short, and a quarter of the rounds twice
+    /// as long: the check by a second length.
+    fn checked(&self, step: &Step, ms: f64, frozen: bool) -> Way {
+        let ms = self.longer.get(&step.key).map_or(ms, |longer| longer.max(ms));
+        // As a run that is resumed has stored it.
+        let known = self.known.get(&step.key).and_then(|known| known.ms);
+        let ms = known.filter(|_| self.short && self.given.is_none()).map_or(ms, |it| it.max(ms));
+        let length = |ms: f64| Duration::from_secs_f64(ms / 1000.0);
+        let (one, two) = (length(ms), length(2.0 * ms));
+        Way::Sliced { lengths: vec![one, one, one, two], ms: Some(ms), frozen }
     }
 }
 
-/// Slices of this length, and a quarter of the rounds twice as long: the check by a second length.
-fn checked(ms: f64, frozen: bool) -> Way {
-    let length = |ms: f64| Duration::from_secs_f64(ms / 1000.0);
-    let (one, two) = (length(ms), length(2.0 * ms));
-    Way::Sliced { lengths: vec![one, one, one, two], ms: Some(ms), frozen }
+/// The longest slices in ms of which enough rounds fit into so many seconds of a step; `None`: into
+/// as many as it may last.
+pub fn longest_within(seconds: Option<f64>) -> f64 {
+    seconds.unwrap_or(LONGEST_EXTENSION) / lasting(1.0)
+}
+
+/// The seconds of enough rounds with slices of so many ms, of which a quarter are twice as long.
+pub fn lasting(ms: f64) -> f64 {
+    PLANNED_ROUNDS * 1.25 * ms / 1000.0
 }
 
 /// How a step runs in slices if one of its operations takes this long, in seconds: in longer ones,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use dbms::{Ledger, ServerUser};
-use plan::{Plan, SequenceKey};
+use plan::{Plan, SequenceKey, StepKey};
 use store::{Experiment, Store, StoreError, TrialId, Warning};
 use workload::stream_seed;
 
@@ -40,6 +40,8 @@ pub struct Conditions<'a> {
     pub loads: Loads,
     /// The lengths of timed steps, where the run itself chooses them.
     pub lengths: RefCell<Lengths>,
+    /// Lengths in ms below which slices of a step were too short.
+    pub longer_slices: RefCell<BTreeMap<StepKey, f64>>,
     /// Who is told what happens.
     pub listener: RefCell<&'a mut dyn FnMut(Event)>,
 }

@@ -3,10 +3,12 @@
 pub(crate) mod document;
 pub(crate) mod tables;
 
+use metrics::MEAN;
+
 use crate::ReportError;
 use crate::judging::gate::{Gate, Reasons, reasons};
 use crate::judging::judged::Judged;
-use crate::judging::steps::{judge_metric, judge_results};
+use crate::judging::steps::{judge_classes, judge_metric, judge_results};
 use crate::load::model::Results;
 use crate::output::sheet::{Format, Part, Sheet};
 use crate::output::table::{Section, Table, distinct, one_line};
@@ -24,6 +26,16 @@ pub enum Rows {
     Steps,
 }
 
+/// What the rows stand for in tables of another kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum By {
+    /// Machines, in place of the mean of all.
+    Machine,
+    /// Classes of statements: the transactions of a mix, the forms of a log. The metrics to judge
+    /// are response times, such as `p99`; `mean` when empty.
+    Class,
+}
+
 /// The comparison to make, and how to lay it out.
 #[derive(Debug, Clone, Default)]
 pub struct CompareOptions {
@@ -37,8 +49,8 @@ pub struct CompareOptions {
     pub metrics: Vec<String>,
     /// Which tables to print; `None`: all except the DBMS's counters, which are long.
     pub sections: Option<Vec<Section>>,
-    /// A row for each machine in place of the mean of all, and no other table.
-    pub by_machine: bool,
+    /// Rows of another kind, and no other table.
+    pub by: Option<By>,
     /// Prints only the short output, for a terminal with this many columns, instead of all tables.
     pub brief: Option<usize>,
     /// The command that prints this comparison, as typed, to name in hints; `steelyard compare` if
@@ -70,11 +82,19 @@ pub struct Comparison {
 pub fn compare(results: &Results, options: &CompareOptions) -> Result<Comparison, ReportError> {
     let judged = judge_results(results, options.base.as_deref(), options.margin)?;
     let metrics = distinct(&options.metrics).into_iter();
+    let (base, margin) = (options.base.as_deref(), options.margin);
     let mut verdicts = metrics
-        .map(|metric| judge_metric(results, metric, options.base.as_deref(), options.margin))
-        .collect::<Result<Vec<Judged>, _>>()?;
+        .map(|metric| match options.by {
+            Some(By::Class) => judge_classes(results, metric, base, margin),
+            _ => Ok(vec![judge_metric(results, metric, base, margin)?]),
+        })
+        .collect::<Result<Vec<Vec<Judged>>, _>>()?
+        .concat();
     if verdicts.is_empty() {
-        verdicts.push(judged.clone());
+        verdicts = match options.by {
+            Some(By::Class) => judge_classes(results, MEAN.short(), base, margin)?,
+            _ => vec![judged.clone()],
+        };
     }
     let sweeps = sweeps(results);
     let view = View {
@@ -89,12 +109,13 @@ pub fn compare(results: &Results, options: &CompareOptions) -> Result<Comparison
             .unwrap_or(tables::COMMAND),
     };
     let document = document(results, &judged, &verdicts, &sweeps);
-    let tables = match options.brief {
-        _ if options.by_machine => tables::by_machine(view),
-        Some(width) => tables::brief::tables(view, &document.warnings, width),
-        None => tables::all(view),
+    let tables = match (options.by, options.brief) {
+        (Some(By::Machine), _) => tables::by_machine(view),
+        (Some(By::Class), _) => tables::by_class(view),
+        (None, Some(width)) => tables::brief::tables(view, &document.warnings, width),
+        (None, None) => tables::all(view),
     };
-    if options.by_machine && tables.is_empty() {
+    if options.by == Some(By::Machine) && tables.is_empty() {
         return Err(ReportError::OneMachine(results.experiment.name.clone()));
     }
     let missing = tables::missing(view, &tables);

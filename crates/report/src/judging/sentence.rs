@@ -53,7 +53,8 @@ fn open(comparison: &Comparison, words: Words) -> String {
             format!("; a difference beyond {margin} is not certain among all comparisons")
         }
         None if warned("lengths-disagree") => {
-            "; slices of two lengths disagree, which more blocks won't change".to_owned()
+            "; slices of two lengths disagree, which more blocks with these lengths won't change"
+                .to_owned()
         }
         None if warned("servers-disagree") => {
             "; the ratio depends on the number of servers, which more blocks won't change"

@@ -1,9 +1,9 @@
 //! Judges the steps of an experiment.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use judge::{MachineBlocks, Margin, Method, Verdict};
-use metrics::{Better, Metric, OPS, judgeable};
+use metrics::{Better, LATENCIES, Metric, OPS, judgeable};
 
 use super::figures::paired;
 use super::judged::{Gap, Judged, Outcome, PREVIOUS, Twin, metric_of, ratios};
@@ -36,6 +36,62 @@ pub fn judge_results(
 /// # Errors
 /// Also when the metric does not exist.
 pub fn judge_metric(
+    results: &Results,
+    metric: &str,
+    base: Option<&str>,
+    margin: Option<f64>,
+) -> Result<Judged, ReportError> {
+    let mut judged = [alone(results, metric, base, margin)?];
+    control_false_discoveries(&mut judged);
+    let [judged] = judged;
+    Ok(judged)
+}
+
+/// Judges a response time, such as `mean` or `p99`, of each class of statements in steps that have
+/// several: the transactions of a mix, the forms of a log. False discoveries are controlled over
+/// all of them.
+///
+/// # Errors
+/// As [`judge_metric`]; also if `time` is not a response time, or no step has several classes.
+pub(crate) fn judge_classes(
+    results: &Results,
+    time: &str,
+    base: Option<&str>,
+    margin: Option<f64>,
+) -> Result<Vec<Judged>, ReportError> {
+    let Some(family) = LATENCIES.into_iter().find(|family| family.short() == time) else {
+        let known = LATENCIES.map(|family| family.short().to_owned()).to_vec();
+        return Err(ReportError::NotJudgeable { asked: time.to_owned(), nearest: None, known });
+    };
+    let parts: Vec<BTreeSet<&str>> = results.steps.iter().map(|it| it.parts(family)).collect();
+    let classes: BTreeSet<&str> = parts.iter().flatten().copied().collect();
+    if classes.is_empty() {
+        return Err(ReportError::OneClass(results.experiment.name.clone()));
+    }
+    let judged = classes.into_iter().map(|class| {
+        let mut judged = alone(results, &family.of(class), base, margin)?;
+        for (outcomes, parts) in judged.steps.iter_mut().zip(&parts) {
+            if !parts.contains(class) {
+                outcomes.fill(Outcome::Aside);
+            }
+        }
+        Ok(judged)
+    });
+    let mut judged = judged.collect::<Result<Vec<Judged>, ReportError>>()?;
+    control_false_discoveries(&mut judged);
+    Ok(judged)
+}
+
+fn control_false_discoveries(judged: &mut [Judged]) {
+    let outcomes = judged.iter_mut().flat_map(|judged| judged.steps.iter_mut().flatten());
+    judge::control_false_discoveries(outcomes.filter_map(|outcome| match outcome {
+        Outcome::Compared(comparison) => Some(&mut **comparison),
+        Outcome::Aside | Outcome::Unjudged(_) => None,
+    }));
+}
+
+/// Judges a metric for itself.
+fn alone(
     results: &Results,
     metric: &str,
     base: Option<&str>,
@@ -82,11 +138,6 @@ pub fn judge_metric(
         };
         steps.push((0..step.variants.len()).map(outcome).collect());
     }
-    let compared = steps.iter_mut().flatten().filter_map(|outcome| match outcome {
-        Outcome::Compared(comparison) => Some(&mut **comparison),
-        Outcome::Aside | Outcome::Unjudged(_) => None,
-    });
-    judge::control_false_discoveries(compared);
     let metric = metric.to_owned();
     Ok(Judged { metric, base, bases, margin, steps, twins, noise_floors, gaps, over_machines })
 }
@@ -269,7 +320,11 @@ impl Judge<'_> {
         let planned =
             if self.results.is_finished() { self.results.least_blocks as usize } else { 0 };
         let name = self.results.variant_name(variant);
-        if comparison.blocks < both {
+        let too_short = match comparison.method {
+            Method::Slices => sliced::too_short(step.variant(base)?, step.variant(variant)?),
+            Method::Blocks => 0,
+        };
+        if comparison.blocks + too_short < both {
             let used = comparison.blocks;
             let why = match comparison.method {
                 Method::Slices => sliced::left_out(step.variant(base)?, step.variant(variant)?),

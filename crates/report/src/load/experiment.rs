@@ -402,11 +402,14 @@ fn detail(
     figures: &mut VariantStep,
     gathered: &mut Gathered,
 ) -> Result<(), ReportError> {
+    let texts = store.labels(step.id, metrics::THROUGHPUT)?;
     for histogram in store.histograms(step.id)? {
         if histogram.count == 0 {
             continue;
         }
-        let pooled = Pooled::read(&histogram.class, &histogram.hdr, &step.key.name, reader)?;
+        let mut pooled = Pooled::read(&histogram.class, &histogram.hdr, &step.key.name, reader)?;
+        pooled.text =
+            texts.get(&metrics::throughput_of(&pooled.class)).cloned().unwrap_or_default();
         match figures.latency.iter_mut().find(|known| known.class == pooled.class) {
             Some(known) => known.add(&pooled, &step.key.name)?,
             None => figures.latency.push(pooled),

@@ -35,6 +35,8 @@ const CURVE: [f64; 26] = [
 pub struct Pooled {
     /// Its name, such as `query`.
     pub class: String,
+    /// What it stands for, such as `queries`, or the form of a log's statements; empty if unknown.
+    pub text: String,
     histogram: Histogram<u64>,
 }
 
@@ -65,7 +67,7 @@ impl Pooled {
     ) -> Result<Self, ReportError> {
         let read = reader.deserialize(&mut &hdr[..]);
         let histogram = read.map_err(|error| damaged(step, class, &error))?;
-        Ok(Self { class: class.to_owned(), histogram })
+        Ok(Self { class: class.to_owned(), text: String::new(), histogram })
     }
 
     /// Adds the response times of another block.

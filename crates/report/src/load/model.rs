@@ -256,6 +256,24 @@ impl StepResults {
     pub(crate) fn with(&self, family: &metrics::Metric) -> BTreeSet<&str> {
         self.variants.iter().flat_map(|variant| variant.with(family)).collect()
     }
+
+    /// The classes that have a metric of this family, if there are several: those that share the
+    /// statements of the step, without the one that stands for all of a mix.
+    pub(crate) fn parts(&self, family: &metrics::Metric) -> BTreeSet<&str> {
+        let mut classes = self.with(family);
+        let count = |pooled: &Pooled| pooled.latency().count as f64;
+        let is_total = |variant: &VariantStep| {
+            let (all, parts): (Vec<&Pooled>, Vec<&Pooled>) =
+                variant.latency.iter().partition(|pooled| pooled.class == self.class);
+            let [all, parts] = [all, parts].map(|it| it.into_iter().map(count).sum::<f64>());
+            // Statements that never began count only for all.
+            parts > 0.0 && (all / parts - 1.0).abs() < 1e-3
+        };
+        if self.variants.iter().any(is_total) {
+            classes.remove(self.class.as_str());
+        }
+        if classes.len() > 1 { classes } else { BTreeSet::new() }
+    }
 }
 
 impl Sample {

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use judge::Verdict;
 use metrics::{
-    AFTER_BEFORE, COSTS, DURING_BEFORE, IDLE_FROM, IDLE_TO, Metric, OPS, RATE_AFTER, RATE_BEFORE,
-    RATE_DURING, SECONDS,
+    AFTER_BEFORE, COSTS, DURING_BEFORE, IDLE_FROM, IDLE_TO, MEAN, Metric, OPS, RATE_AFTER,
+    RATE_BEFORE, RATE_DURING, SECONDS,
 };
 use store::{LogEvent, Series, Setting, Store, Warning};
 
@@ -25,7 +25,7 @@ use crate::explain::Explainer;
 use crate::judging::figures::absolute;
 use crate::judging::judged::{Finding, Judged};
 use crate::judging::sentence::confidence;
-use crate::judging::steps::judge_results;
+use crate::judging::steps::{judge_classes, judge_results};
 use crate::load::across::Ran;
 use crate::load::latency::Latency;
 use crate::load::model::{Noted, Results, Sample, StepResults, VariantStep};
@@ -371,10 +371,14 @@ fn spans(series: &Series, whole: usize) -> Vec<(usize, usize)> {
     judge::stalls(seconds).spans.into_iter().map(|span| (span.start, span.end)).collect()
 }
 
-/// The tables as the page shows them: each part stands alone, so its title names the part.
+/// The tables as the page shows them, with those by class: each part stands alone, so its title
+/// names the part.
 fn page_tables(view: View<'_>) -> Vec<Table> {
     let all = tables::all(view);
-    let mut tables: Vec<Table> = all.iter().map(Table::with_spreads).collect();
+    let classes = judge_classes(view.results, MEAN.short(), None, None).unwrap_or_default();
+    let by_class = tables::by_class(View { verdicts: &classes, ..view });
+    let all = all.iter().chain(&by_class);
+    let mut tables: Vec<Table> = all.map(Table::with_spreads).collect();
     for table in &mut tables {
         if !table.part.is_empty() {
             table.title = format!("{}: {}", table.title, table.part);

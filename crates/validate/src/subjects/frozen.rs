@@ -2,33 +2,21 @@
 //! again and again. A restart is judged by all operations, and only restarts say how much they
 //! scatter. Is that right where a step sees many cycles, one, or a part of one?
 
-use std::ops::{Bound, RangeBounds};
+use std::ops::Bound;
 
-use judge::{Looks, Verdict, decided};
+use judge::Verdict;
 
-use crate::experiment::covers;
 use crate::{Findings, Outcomes as _, Rate, Size, figures, percent, simulate};
 
+mod runs;
+mod scenes;
 mod servers;
 
-use servers::{BETWEEN, BURST, Cause, LEFT, Lengths, Read, Restart, SLICE, Scene, Told, frozen};
-
-/// Numbers of restarts in the tables.
-const RESTARTS: [usize; 3] = [6, 12, 24];
-const MOST: usize = RESTARTS[2];
-
-/// True differences: the variant's throughput divided by the base's, minus 1.
-const TRUTHS: [f64; 4] = [0.0, -0.01, -0.02, -0.05];
-/// Their places.
-const SAME: usize = 0;
-const SMALL: usize = 1;
-const EDGE: usize = 2;
-const CLEAR: usize = 3;
-
-/// Seconds from burst to burst.
-const CYCLES: [Option<f64>; 5] = [None, Some(1.0), Some(7.0), Some(60.0), Some(300.0)];
-/// Seconds of own time in a restart.
-const STEPS: [f64; 2] = [10.0, 30.0];
+use scenes::{
+    CLEAR, EDGE, LOST, MOST, RESTARTS, SAME, SMALL, STEPS, TRUTHS, bounded, cycle_name, cycles,
+    marked,
+};
+use servers::{BETWEEN, BURST, Cause, LEFT, Lengths, Read, Restart, SLICE, Scene, Told};
 
 /// Steps of several lengths, and the number of restarts in which they have the same time.
 const SPLITS: [(f64, [(f64, usize); 4]); 2] = [
@@ -36,16 +24,8 @@ const SPLITS: [(f64, [(f64, usize); 4]); 2] = [
     (300.0, [(75.0, 24), (150.0, 12), (225.0, 8), (300.0, 6)]),
 ];
 
-/// Restarts until the first look of a run with a budget for [`MOST`].
-const FIRST_LOOK: usize = 4;
-/// Where the bursts differ and fewer restarts of a server see one in the mean, the bounds are
-/// known to be missed.
-const SEEN: f64 = 1.5;
 /// Numbers of restarts, to see how many a rare burst takes.
 const MANY: [usize; 5] = [6, 12, 24, 48, 96];
-
-/// Milliseconds that a variant loses at the beginning of each slice.
-const LOST: [f64; 7] = [0.0, 0.25, 0.5, 1.0, 2.5, 5.0, 12.5];
 
 /// The results of each experiment of a scene, by true difference and number of restarts.
 type Reads = [Vec<[Read; RESTARTS.len()]>; TRUTHS.len()];
@@ -63,14 +43,9 @@ pub fn run(size: Size, findings: &mut Findings) {
     slower_in_bursts(&bursts, findings);
     too_short(size, findings);
     rare(size, findings);
-    looks(size, findings);
+    runs::looks(size, findings);
+    runs::longer(size, findings);
     whole_cycles(size, findings);
-}
-
-/// The cycles of a cause; bursts can't differ where there are none.
-fn cycles(size: Size, cause: Cause) -> impl Iterator<Item = Option<f64>> {
-    let all = CYCLES.into_iter().step_by(size.pick(2, 1));
-    all.filter(move |cycle| cause == Cause::Everything || cycle.is_some())
 }
 
 /// Simulates experiments of a scene.
@@ -90,41 +65,6 @@ fn reads(scene: Scene, tries: usize) -> Reads {
     TRUTHS.map(|truth| {
         simulate(730, tries, |random| read(&scene.restarts(MOST, truth, random), truth))
     })
-}
-
-impl Scene {
-    fn name(&self) -> String {
-        format!("{}, {} s", cycle_name(self.cycle), self.step)
-    }
-
-    /// True if the bursts differ and so few restarts see one that bounds are missed.
-    fn is_rare(&self, restarts: usize) -> bool {
-        let seen = |cycle: f64| restarts as f64 * (self.step / cycle + BURST).min(1.0);
-        self.cause == Cause::Bursts && self.cycle.is_some_and(|cycle| seen(cycle) < SEEN)
-    }
-}
-
-fn cycle_name(cycle: Option<f64>) -> String {
-    cycle.map_or("none".to_owned(), |cycle| format!("{cycle} s"))
-}
-
-/// A figure, marked where it is beyond its bound. It is checked unless `known` to miss that.
-fn bounded(
-    findings: &mut Findings,
-    what: &str,
-    rate: Rate,
-    bounds: impl RangeBounds<f64>,
-    known: bool,
-) -> String {
-    let text = marked(rate, &bounds);
-    if !known {
-        findings.rate(what, rate, bounds);
-    }
-    text
-}
-
-fn marked(rate: Rate, bounds: &impl RangeBounds<f64>) -> String {
-    format!("{rate}{}", if rate.within(bounds) { "" } else { " (!)" })
 }
 
 /// The rows of a table, by scene and number of restarts: whether bursts are too rare for the
@@ -313,70 +253,6 @@ fn rare(size: Size, findings: &mut Findings) {
             let wrong = [0, 1, 2, 3, 4]
                 .map(|many: usize| marked(found.rate(|one| one[many].1), &(..=0.05)));
             findings.row(&scene.name(), covered.into_iter().chain(wrong));
-        }
-    }
-}
-
-/// A run that looks at its results.
-struct Ended {
-    missed: bool,
-    restarts: usize,
-    verdict: Verdict,
-}
-
-fn ended(restarts: &[Restart], truth: f64) -> Ended {
-    let used: Vec<f64> = (1..=restarts.len()).map(|count| count as f64).collect();
-    let looks = Looks::within(restarts.len() as f64, &used);
-    let mut ended = Ended { missed: false, restarts: 0, verdict: Verdict::Inconclusive };
-    for count in 1..=restarts.len() {
-        let done = count as u32;
-        if !looks.is_due(done) {
-            continue;
-        }
-        let found = frozen(&restarts[..count], looks.confidence_at(done));
-        ended.missed |= !covers(&found, 1.0 + truth);
-        (ended.restarts, ended.verdict) = (count, found.verdict);
-        if decided(&found, None) {
-            break;
-        }
-    }
-    ended
-}
-
-fn looks(size: Size, findings: &mut Findings) {
-    findings.table(
-        format!(
-            "**Looks**: the looks of a run with a budget for {MOST} restarts, up to the one that decides. Some look wrong: the \
-             interval of one of them excludes the truth (the larger share of true differences of 0 and −2%); wrong verdicts at −2%, \
-             on the edge; restarts until the end."
-        ),
-        "slower in, cycle, step | some look wrong | equivalent −2% | regression −2% | restarts, same | −5%",
-    );
-    for cause in [Cause::Everything, Cause::Bursts] {
-        for cycle in cycles(size, cause) {
-            let scene = Scene { cycle, step: STEPS[size.pick(0, 1)], cause, lost: 0.0 };
-            let [same, edge, clear] = [SAME, EDGE, CLEAR].map(|truth| {
-                simulate(750, size.pick(20, 500), |random| {
-                    ended(&scene.restarts(MOST, TRUTHS[truth], random), TRUTHS[truth])
-                })
-            });
-            let [none, some] = [&same, &edge].map(|ended| ended.rate(|one| one.missed));
-            let missed = if none.share() > some.share() { none } else { some };
-            let cause = if cause == Cause::Bursts { "bursts" } else { "everything" };
-            let name = format!("{cause}, {}", scene.name());
-            let of = |said: Verdict| edge.rate(|one| one.verdict == said);
-            let mut check = |what: &str, rate| {
-                let what = format!("{what}, frozen, looks, {name}");
-                bounded(findings, &what, rate, ..=0.05, scene.is_rare(FIRST_LOOK))
-            };
-            let cells = figures![
-                check("some look wrong", missed),
-                check("equivalent on the edge", of(Verdict::Equivalent)),
-                check("regression on the edge", of(Verdict::Regression)),
-                format!("{:.1}", same.mean(|one| one.restarts as f64)),
-                format!("{:.1}", clear.mean(|one| one.restarts as f64)),
-            ];
-            findings.row(&name, cells);
         }
     }
 }

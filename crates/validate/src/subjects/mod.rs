@@ -61,7 +61,7 @@ pub const SUBJECTS: &[Subject] = &[
     subject!(machines, "machines/weights.rs"),
     subject!(slices, "slices/zeros.rs"),
     subject!(stalls),
-    subject!(frozen, "frozen/servers.rs"),
+    subject!(frozen, "frozen/runs.rs", "frozen/scenes.rs", "frozen/servers.rs"),
     subject!(history),
     subject!(levels),
     subject!(cliffs),

@@ -12,7 +12,8 @@ fn steps(benchmark: &Benchmark) -> impl Iterator<Item = &Step> {
 }
 
 fn slicing(pairing: Pairing, ms: Option<f64>) -> Slicing {
-    Slicing { pairing, given: ms, short: false, freezable: false, known: BTreeMap::new() }
+    let (known, longer) = (BTreeMap::new(), BTreeMap::new());
+    Slicing { pairing, given: ms, short: false, freezable: false, known, longer }
 }
 
 fn chosen(slicing: &Slicing, step: &Step) -> (Way, String) {
@@ -245,6 +246,20 @@ fn a_length_that_proved_too_short_is_left() {
         slicing.learn(step.key.clone(), 3, need(1.0), Some((160.0, true)));
         assert_eq!(milliseconds(chosen(&slicing, &step).0).1, Some(160.0));
     }
+}
+
+#[test]
+fn slices_are_no_shorter_than_two_lengths_agreed_to() {
+    let step = first_step();
+    for (pairing, ms) in [(Pairing::Auto, 40.0), (Pairing::Frozen, FROZEN)] {
+        for (longer, wanted) in [(20.0, ms), (400.0, 400.0)] {
+            let longer = [(step.key.clone(), longer)].into();
+            let slicing = Slicing { short: true, longer, ..slicing(pairing, None) };
+            assert_eq!(milliseconds(chosen(&slicing, &step).0).1, Some(wanted), "{pairing:?}");
+        }
+    }
+    assert!((longest_within(None) - 600.0).abs() < 1e-9);
+    assert!((longest_within(Some(2.0)) - 200.0).abs() < 1e-9);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The tables of a comparison, one kind per file.
 
 pub(crate) mod brief;
+mod classes;
 mod counters;
 mod empty;
 mod hardware;
@@ -33,6 +34,11 @@ pub(crate) fn missing(view: View<'_>, tables: &[Table]) -> Vec<String> {
 /// The tables with a row for each machine, one for each metric.
 pub(crate) fn by_machine(view: View<'_>) -> Vec<Table> {
     view.verdicts.iter().filter_map(|judged| machines::rows(view, judged)).collect()
+}
+
+/// The tables with a row for each class of statements, one for each step.
+pub(crate) fn by_class(view: View<'_>) -> Vec<Table> {
+    classes::tables(view)
 }
 
 /// All tables that apply, in reading order.

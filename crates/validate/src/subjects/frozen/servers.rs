@@ -11,7 +11,7 @@ use crate::rounds::{MODELS, Rounds, by_lengths, ratio};
 
 /// Differences of slices, and of the machine that both run on.
 const SLICES: Rounds = MODELS[1];
-/// Seconds of a slice; one in four is twice as long.
+/// Seconds of a slice, as runs begin with; one in four is twice as long.
 pub(super) const SLICE: f64 = 0.05;
 /// Scatter of a server from restart to restart, as a deviation of the log.
 pub(super) const BETWEEN: f64 = 0.005;
@@ -48,17 +48,18 @@ pub(super) struct Restart {
     /// By its slices, as where servers are not frozen.
     plain: RestartRatio,
     /// By all operations per second of own time.
-    frozen: RestartRatio,
+    pub(super) frozen: RestartRatio,
 }
 
 impl Scene {
     /// Restarts with a variant that truly has `1 + truth` times the throughput of the base.
     pub(super) fn restarts(&self, count: usize, truth: f64, random: &mut Random) -> Vec<Restart> {
-        (0..count).map(|_| self.restart(truth, random)).collect()
+        (0..count).map(|_| self.restart(SLICE, truth, random)).collect()
     }
 
-    fn restart(&self, truth: f64, random: &mut Random) -> Restart {
-        let lengths = self.lengths(random);
+    /// One of them, with slices of so many seconds, of which one in four is twice as long.
+    pub(super) fn restart(&self, slice: f64, truth: f64, random: &mut Random) -> Restart {
+        let lengths = self.lengths(slice, random);
         let (mut base, mut variant) = SLICES.pair(lengths.len(), random);
         let (factor, burst) = match self.cause {
             Cause::Everything => (1.0 + truth, BURST),
@@ -75,23 +76,25 @@ impl Scene {
         let all = |rates: &[f64]| -> f64 { rates.iter().zip(&lengths).map(|(r, l)| r * l).sum() };
         // All operations count, so a slice counts by its length.
         let mean = lengths.iter().sum::<f64>() / lengths.len() as f64;
-        let is_long = |round: usize| lengths[round] > 1.5 * SLICE;
-        let by_length = by_lengths(&base, &variant, is_long, SLICE / mean);
+        let is_long = |round: usize| lengths[round] > 1.5 * slice;
+        let by_length = by_lengths(&base, &variant, is_long, slice, 1.0 / mean);
         let plain = ratio(&base, &variant);
         let frozen = RestartRatio {
             mean_log: (all(&variant) / all(&base)).ln(),
             by_length,
+            slice_ms: 1000.0 * slice,
+            weight: 1.0 / mean,
             ..plain.whole()
         };
         Restart { plain, frozen }
     }
 
     /// Seconds of the slices of each server.
-    fn lengths(&self, random: &mut Random) -> Vec<f64> {
+    fn lengths(&self, slice: f64, random: &mut Random) -> Vec<f64> {
         let mut left = self.step;
         let slices = std::iter::from_fn(|| {
-            let length = if random.below(4) == 0 { 2.0 * SLICE } else { SLICE };
-            (left > 0.5 * SLICE).then(|| {
+            let length = if random.below(4) == 0 { 2.0 * slice } else { slice };
+            (left > 0.5 * slice).then(|| {
                 left -= length;
                 length
             })
@@ -148,17 +151,13 @@ fn judged(restarts: &[Restart], by: fn(&Restart) -> RestartRatio) -> Comparison 
 }
 
 /// The comparison as steelyard makes it.
-pub(super) fn frozen(restarts: &[Restart], confidence: f64) -> Comparison {
-    frozen_by(restarts, |restart| restart.frozen, confidence)
+fn frozen(restarts: &[Restart]) -> Comparison {
+    frozen_by(restarts, |restart| restart.frozen)
 }
 
-fn frozen_by(
-    restarts: &[Restart],
-    by: fn(&Restart) -> RestartRatio,
-    confidence: f64,
-) -> Comparison {
+fn frozen_by(restarts: &[Restart], by: fn(&Restart) -> RestartRatio) -> Comparison {
     let restarts: Vec<RestartRatio> = restarts.iter().map(by).collect();
-    compare_frozen(&restarts, Margin::default(), confidence).expect("at least one restart")
+    compare_frozen(&restarts, Margin::default(), CONFIDENCE).expect("at least one restart")
 }
 
 /// What the second length changes.
@@ -181,8 +180,8 @@ pub(super) struct Told {
 
 impl Lengths {
     pub(super) fn of(restarts: &[Restart], truth: f64) -> Self {
-        let found = frozen(restarts, CONFIDENCE);
-        let alone = frozen_by(restarts, Restart::of_one_length, CONFIDENCE);
+        let found = frozen(restarts);
+        let alone = frozen_by(restarts, Restart::of_one_length);
         let disagree = |warning: &Warning| matches!(warning, Warning::LengthsDisagree { .. });
         let told = |found: &Comparison| Told {
             covered: covers(found, 1.0 + truth),
@@ -213,7 +212,7 @@ pub(super) struct Read {
 
 impl Read {
     pub(super) fn of(restarts: &[Restart], truth: f64) -> Self {
-        let found = frozen(restarts, CONFIDENCE);
+        let found = frozen(restarts);
         let waits = |warning: &Warning| matches!(warning, Warning::TooFewFrozen { .. });
         Self {
             covered: covers(&found, 1.0 + truth),
