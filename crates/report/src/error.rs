@@ -32,9 +32,9 @@ pub enum ReportError {
         "expected blocks of several machines in experiment {0}, found those of one; leave out --by"
     )]
     OneMachine(String),
-    /// No step of the experiment of this name has several classes of statements.
+    /// The experiment of this name compares no step that has several classes of statements.
     #[error(
-        "expected a step with several classes of statements in experiment {0} (transactions of a mix, forms of a log), found none; leave out --by"
+        "expected two variants in a step with several classes of statements (transactions of a mix, forms of a log) in experiment {0}, found none; leave out --by"
     )]
     OneClass(String),
     /// The experiment of this name has no counts.

@@ -13,7 +13,9 @@ fn mixed(_: &str, place: usize, block: u32) -> StepRecord {
     // All of them together, as of a mix.
     step.metrics.push(("query.mean".to_owned(), 200.0 * wobble));
     step.metrics.push(("query.p99".to_owned(), 400.0 * wobble));
-    step.histograms.push(histogram("query", &[(200_000, 2_200)]));
+    let second = (300_000.0 * slower) as u64;
+    let all = [(100_000, 1_000), (second, 1_000), (1_000_000, 200)];
+    step.histograms.push(histogram("query", &all));
     for (class, text, us, count) in [
         ("q1", "select ?", 100.0, 1_000),
         ("q2", "update t set a = ?", 300.0 * slower, 1_000),

@@ -57,7 +57,8 @@ fn a_step_is_judged_the_way_in_which_most_of_its_blocks_ran() {
 /// blocks alone are judged, no block is missing, and a gate passes.
 #[test]
 fn blocks_whose_slices_were_too_short_are_no_gap() {
-    let lab = Lab::new(&VARIANTS, &plan(&VARIANTS, &["l.i0"], 18, &[1]), 18);
+    let plan = plan(&VARIANTS, &["l.i0"], 18, &[1]).replace("blocks = 18", "budget = '1h'");
+    let lab = Lab::new(&VARIANTS, &plan, 18);
     lab.run(&["l.i0"], 18, 1, &|name, place, block| {
         let seed = u64::from(block) * 10 + place as u64;
         let mut step = sliced(name, 10_000.0, seed);

@@ -97,7 +97,7 @@ fn prepared_statements_arrive_as_such() {
     place.run(&["replay", &untyped, "-v", "postgres@18.1", "--blocks", "1"]).expect(0, &["replay"]);
     place
         .run(&["replay", &untyped, "-v", "mysql@8.0.31", "--blocks", "1"])
-        .expect(2, &["which only PostgreSQL takes apart"]);
+        .expect(2, &["which only PostgreSQL accepts"]);
     let compare = place.steelyard(&["compare", "--full"]);
     assert!(!compare.stdout.contains("statements-failed"), "{}", compare.stdout);
     place.assert_nothing_left();

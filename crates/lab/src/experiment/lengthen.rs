@@ -37,7 +37,7 @@ pub fn too_short(
         if plan.slice_ms.is_some() || needs_more(standing, plan, chosen) {
             continue;
         }
-        let Some(longer) = longer(standing, plan) else { continue };
+        let Some(longer) = longer(standing, plan, chosen) else { continue };
         match found.iter_mut().find(|known| known.place == longer.place) {
             Some(known) if known.ms < longer.ms => *known = longer,
             Some(_) => {}
@@ -47,7 +47,7 @@ pub fn too_short(
     found
 }
 
-fn longer(standing: &Standing, plan: &Plan) -> Option<Longer> {
+fn longer(standing: &Standing, plan: &Plan, chosen: &Chosen) -> Option<Longer> {
     let disagree = |warning: &Warning| match *warning {
         Warning::LengthsDisagree { short, long } => Some((short, long)),
         _ => None,
@@ -57,12 +57,12 @@ fn longer(standing: &Standing, plan: &Plan) -> Option<Longer> {
     let (_, key, place) = standing.key;
     let sequence = plan.workload.sequences().into_iter().find(|it| it.key == key)?;
     let step = sequence.steps.get(place)?;
-    let now = judge::median(&scatter.slice_ms)?;
+    let now = chosen.get(&step.key).copied().or_else(|| judge::median(&scatter.slice_ms))?;
     let most = longest_within((!step.timed).then_some(scatter.seconds));
     let ms = longer_slices(now, short, long, most)?;
     let why = format!(
-        "{}: slices of {now} and {} ms give different ratios ({short:.3}, {long:.3}), so further \
-         blocks have slices of {ms} ms",
+        "{}: slices of {now:.0} and {:.0} ms give different ratios ({short:.3}, {long:.3}), so further \
+         blocks have slices of {ms:.0} ms",
         standing.text(),
         2.0 * now
     );

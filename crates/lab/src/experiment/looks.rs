@@ -250,17 +250,18 @@ impl Run<'_, '_, '_> {
         let conditions = self.execution.conditions;
         let Some(course) = &self.course else { return Vec::new() };
         let mut chosen = conditions.longer_slices.borrow_mut();
-        let found = too_short(standings, &self.extent, self.plan, &chosen);
-        // A timed step lasts for enough rounds of them.
+        let lengths = conditions.lengths.borrow();
         let servers = self.plan.variants.len() as f64;
-        let longest: f64 = found.iter().map(|longer| servers * lasting(longer.ms)).sum();
-        let block = course.expected(&conditions.lengths.borrow(), &self.extent).unwrap_or_default()
-            + Duration::from_secs_f64(longest);
-        if left.is_some_and(|left| block * ENOUGH_BLOCKS as u32 > left) {
-            return Vec::new();
-        }
+        let mut block = course.expected(&lengths, &self.extent).unwrap_or_default();
         let mut places = Vec::new();
-        for longer in found {
+        for longer in too_short(standings, &self.extent, self.plan, &chosen) {
+            // A timed step lasts for enough rounds of them.
+            let more = lengths.get(&longer.place).map(|now| (lasting(longer.ms) - now).max(0.0));
+            let with = block + Duration::from_secs_f64(servers * more.unwrap_or_default());
+            if left.is_some_and(|left| with * ENOUGH_BLOCKS as u32 > left) {
+                continue;
+            }
+            block = with;
             conditions.tell(Event::Note(format!("  {}", longer.why)));
             chosen.insert(longer.step, longer.ms);
             places.push(longer.place);

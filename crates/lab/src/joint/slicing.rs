@@ -331,9 +331,6 @@ impl Slicing {
     /// as long: the check by a second length.
     fn checked(&self, step: &Step, ms: f64, frozen: bool) -> Way {
         let ms = self.longer.get(&step.key).map_or(ms, |longer| longer.max(ms));
-        // As a run that is resumed has stored it.
-        let known = self.known.get(&step.key).and_then(|known| known.ms);
-        let ms = known.filter(|_| self.short && self.given.is_none()).map_or(ms, |it| it.max(ms));
         let length = |ms: f64| Duration::from_secs_f64(ms / 1000.0);
         let (one, two) = (length(ms), length(2.0 * ms));
         Way::Sliced { lengths: vec![one, one, one, two], ms: Some(ms), frozen }

@@ -78,7 +78,7 @@ pub struct Comparison {
 ///
 /// # Errors
 /// When the base is not a variant, the margin is not between 0 and 1, or a metric does not exist;
-/// when rows for machines are asked for, and there is only one.
+/// when rows for machines or classes are asked for, and there is only one.
 pub fn compare(results: &Results, options: &CompareOptions) -> Result<Comparison, ReportError> {
     let judged = judge_results(results, options.base.as_deref(), options.margin)?;
     let metrics = distinct(&options.metrics).into_iter();
@@ -115,8 +115,11 @@ pub fn compare(results: &Results, options: &CompareOptions) -> Result<Comparison
         (None, Some(width)) => tables::brief::tables(view, &document.warnings, width),
         (None, None) => tables::all(view),
     };
-    if options.by == Some(By::Machine) && tables.is_empty() {
-        return Err(ReportError::OneMachine(results.experiment.name.clone()));
+    let name = || results.experiment.name.clone();
+    match options.by {
+        Some(By::Machine) if tables.is_empty() => return Err(ReportError::OneMachine(name())),
+        Some(By::Class) if tables.is_empty() => return Err(ReportError::OneClass(name())),
+        _ => {}
     }
     let missing = tables::missing(view, &tables);
     let reasons = reasons(results, &verdicts);

@@ -233,11 +233,15 @@ fn restarts(base: &VariantStep, variant: &VariantStep) -> impl Iterator<Item = (
     found.filter_map(|(block, restart)| Some((block, restart.ok()?)))
 }
 
-/// The result of the rounds of each block in which both have slices. Restarts whose slices turned
-/// out to be too short are left out ([`long_enough`]): so many.
+/// The result of the rounds of each block in which both have slices. If the run goes on with longer
+/// slices, restarts whose slices turned out to be too short are left out ([`long_enough`]): so
+/// many.
 fn by_block(base: &VariantStep, variant: &VariantStep) -> (Vec<OfBlock>, usize) {
     let mut found = of_all_blocks(base, variant);
     let all = found.len();
+    if !variant.lengthens {
+        return (found, 0);
+    }
     let known: Vec<RestartRatio> =
         found.iter().filter_map(|(_, found)| Some(found.as_ref().ok()?.all)).collect();
     let Ok(counted) = long_enough(&known) else { return (found, 0) };

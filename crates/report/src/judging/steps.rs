@@ -70,11 +70,15 @@ pub(crate) fn judge_classes(
     }
     let judged = classes.into_iter().map(|class| {
         let mut judged = alone(results, &family.of(class), base, margin)?;
-        for (outcomes, parts) in judged.steps.iter_mut().zip(&parts) {
-            if !parts.contains(class) {
+        let is_part = |step: usize| parts.get(step).is_some_and(|it| it.contains(class));
+        for (step, outcomes) in judged.steps.iter_mut().enumerate() {
+            if !is_part(step) {
                 outcomes.fill(Outcome::Aside);
             }
         }
+        judged.gaps.retain(|gap| is_part(gap.step));
+        judged.twins.retain(|twin| is_part(twin.step));
+        judged.over_machines.retain(|(step, _), _| is_part(*step));
         Ok(judged)
     });
     let mut judged = judged.collect::<Result<Vec<Judged>, ReportError>>()?;
@@ -324,7 +328,8 @@ impl Judge<'_> {
             Method::Slices => sliced::too_short(step.variant(base)?, step.variant(variant)?),
             Method::Blocks => 0,
         };
-        if comparison.blocks + too_short < both {
+        let both = both - too_short.min(both);
+        if comparison.blocks < both {
             let used = comparison.blocks;
             let why = match comparison.method {
                 Method::Slices => sliced::left_out(step.variant(base)?, step.variant(variant)?),

@@ -103,6 +103,7 @@ fn read(store: &Store, which: Which<'_>, details: bool) -> Result<Results, Repor
         // Nobody planned them; those that there are count.
         experiment.blocks = trials.iter().map(|trial| trial.block).max().unwrap_or(0);
     }
+    let lengthens = plan.as_ref().is_some_and(plan::Plan::designs_itself);
     let open = |plan: &plan::Plan| plan.budget.is_some() || plan.designs_itself();
     let open = plan.as_ref().is_some_and(open);
     let mut results = Results {
@@ -118,6 +119,10 @@ fn read(store: &Store, which: Which<'_>, details: bool) -> Result<Results, Repor
     };
     let hosts = store.trial_hosts(results.experiment.id)?;
     results.machines = machine::of_blocks(&hosts, &trials);
+    let machines = || results.machines.values();
+    let lengthens = lengthens && machines().next().is_none_or(|one| machines().all(|it| it == one));
+    let variants = results.steps.iter_mut().flat_map(|step| &mut step.variants);
+    variants.for_each(|variant| variant.lengthens = lengthens);
     let changed = machine::changed(&hosts, &trials);
     let whole = |warning| Noted { step: None, variant: None, block: None, warning };
     results.warnings.extend(changed.map(whole));

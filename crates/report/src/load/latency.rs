@@ -88,6 +88,11 @@ impl Pooled {
         Latency { count: self.histogram.len(), figures }
     }
 
+    /// Microseconds of all responses together.
+    pub(crate) fn total(&self) -> f64 {
+        self.histogram.len() as f64 * self.histogram.mean() / 1e3
+    }
+
     /// Points of a percentile curve: percentile (0 to 100) and microseconds, as far as the number
     /// of values allows.
     pub fn curve(&self) -> Vec<(f64, f64)> {

@@ -82,6 +82,9 @@ pub struct VariantStep {
     pub metrics: Arc<[String]>,
     /// One per finished trial, by block.
     pub samples: Vec<Sample>,
+    /// The run goes on with longer slices where they are too short, and all of it ran on one
+    /// machine.
+    pub lengthens: bool,
     /// Response times over all blocks, by class of statement.
     pub latency: Vec<Pooled>,
     /// Sizes of all tables together at the end, in bytes: medians over the blocks.
@@ -261,18 +264,21 @@ impl StepResults {
     /// statements of the step, without the one that stands for all of a mix.
     pub(crate) fn parts(&self, family: &metrics::Metric) -> BTreeSet<&str> {
         let mut classes = self.with(family);
-        let count = |pooled: &Pooled| pooled.latency().count as f64;
         let is_total = |variant: &VariantStep| {
             let (all, parts): (Vec<&Pooled>, Vec<&Pooled>) =
                 variant.latency.iter().partition(|pooled| pooled.class == self.class);
-            let [all, parts] = [all, parts].map(|it| it.into_iter().map(count).sum::<f64>());
-            // Statements that never began count only for all.
-            parts > 0.0 && (all / parts - 1.0).abs() < 1e-3
+            // The same statements, with the same response times.
+            let alike = |of: fn(&Pooled) -> f64| {
+                let [all, parts] = [&all, &parts].map(|it| it.iter().map(|it| of(it)).sum::<f64>());
+                parts > 0.0 && (all / parts - 1.0).abs() < 1e-3
+            };
+            alike(|it| it.latency().count as f64) && alike(Pooled::total)
         };
         if self.variants.iter().any(is_total) {
             classes.remove(self.class.as_str());
         }
-        if classes.len() > 1 { classes } else { BTreeSet::new() }
+        let several = classes.len() > 1 && !self.prepares && !self.warm_up;
+        if several { classes } else { BTreeSet::new() }
     }
 }
 

@@ -42,7 +42,7 @@ pub fn benchmark(plan: &ReplayPlan, dialect: Dialect) -> Result<Benchmark, Error
         return Err(Error::Script(format!("{text}; remove the variant")));
     }
     if own != trace::Syntax::Dollars && log.statements.iter().any(|it| it.bound.is_some()) {
-        let text = "the log has statements with `values`, which only PostgreSQL takes apart";
+        let text = "the log has statements with `values`, which only PostgreSQL accepts";
         return Err(Error::Script(format!("{text}; remove the variant")));
     }
     let setup = match plan.setup_text.clone() {

@@ -36,8 +36,8 @@ pub struct Parsed(Vec<bool>);
 
 /// Codes of a statement whose parameters have no type, or several.
 pub const UNTYPED: [&str; 2] = ["42P18", "42P08"];
-/// The server does not know the name.
-const UNKNOWN: &str = "26000";
+/// The server does not know the name, or knows it from before a table changed.
+const STALE: [&str; 2] = ["26000", "0A000"];
 
 impl Known {
     /// `name`: the number in its name at the server, if it has one.
@@ -92,7 +92,7 @@ impl Given {
 
     /// It failed with this code: perhaps it was not parsed.
     pub fn failed(&self, code: &str, parsed: &mut Parsed) {
-        if self.parsing || code == UNKNOWN {
+        if self.parsing || STALE.contains(&code) {
             self.known.name.into_iter().for_each(|name| parsed.set(name, false));
         }
     }
@@ -111,10 +111,26 @@ impl Parsed {
     }
 }
 
-/// True for statements that may have the server forget names.
+/// True for statements that have the server forget names.
 pub fn forgets(text: &str) -> bool {
-    let text = text.to_ascii_lowercase();
-    ["deallocate", "discard"].iter().any(|word| text.contains(word))
+    let words = ["deallocate", "discard"];
+    let begins = |part: &str| {
+        let word = after_comments(part).split(|c: char| !c.is_ascii_alphabetic()).next();
+        word.is_some_and(|word| words.iter().any(|it| it.eq_ignore_ascii_case(word)))
+    };
+    text.split(';').any(begins)
+}
+
+fn after_comments(text: &str) -> &str {
+    let mut rest = text.trim_start();
+    loop {
+        let comment = match () {
+            () if rest.starts_with("/*") => rest.split_once("*/"),
+            () if rest.starts_with("--") => rest.split_once('\n'),
+            () => return rest,
+        };
+        rest = comment.map_or("", |(_, after)| after.trim_start());
+    }
 }
 
 #[cfg(test)]
@@ -146,7 +162,7 @@ mod tests {
         assert_eq!(tags(&mut named, &mut parsed), "BDES");
         named.failed("23505", &mut parsed);
         assert_eq!(tags(&mut named, &mut parsed), "BDES", "it was");
-        named.failed(UNKNOWN, &mut parsed);
+        named.failed(STALE[0], &mut parsed);
         assert_eq!(tags(&mut named, &mut parsed), "CPBDES");
         parsed.clear();
         assert_eq!(tags(&mut named, &mut parsed), "CPBDES");
@@ -160,6 +176,9 @@ mod tests {
             (" DISCARD ALL", true),
             ("/* a */ deallocate p", true),
             ("ROLLBACK; DISCARD ALL", true),
+            ("-- a\n /* b */ /* c */DISCARD ALL", true),
+            ("SELECT discarded_at, 'discard' FROM discard", false),
+            ("/* DISCARD ALL", false),
             ("SELECT 1", false),
             ("", false),
         ] {

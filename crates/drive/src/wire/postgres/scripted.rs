@@ -7,15 +7,12 @@ use postgres_protocol::message::frontend;
 use script::{Slot, Sql, Value};
 use workload::{Scripts, Sent};
 
-use super::message::{SYNC, set_length};
+use super::message::{DESCRIBE, EXECUTE, SYNC, set_length};
 use super::reply::Keep;
 use super::sayings::{Form, Saying};
 use super::session::PostgresSession;
 use crate::error::Error;
 use crate::wire::{Kept, Reply, Scripted, shown};
-
-/// Describe of the unnamed portal, then Execute without a row limit.
-const DESCRIBE_EXECUTE: [u8; 17] = [b'D', 0, 0, 0, 6, b'P', 0, b'E', 0, 0, 0, 9, 0, 0, 0, 0, 0];
 
 impl Scripted for PostgresSession {
     fn add(&mut self, sql: &Sql, scripts: &Scripts) -> Result<usize, Error> {
@@ -80,7 +77,8 @@ impl Scripted for PostgresSession {
                     out.extend_from_slice(parse);
                 }
                 bind(name, parameters, variables, out);
-                out.extend_from_slice(&DESCRIBE_EXECUTE);
+                out.extend_from_slice(&DESCRIBE);
+                out.extend_from_slice(&EXECUTE);
                 if !pipeline {
                     out.extend_from_slice(&SYNC);
                 }

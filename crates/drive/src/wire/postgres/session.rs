@@ -93,8 +93,8 @@ impl PostgresSession {
             .map_err(|error| Error::Server { error: Box::new(error), statement: shown.to_owned() })
     }
 
-    /// How the server knows a statement of a log. The first time, it parses it, which shows whether
-    /// it can tell the types of its values.
+    /// How the server knows a statement of a log. The first time, it parses it without keeping it,
+    /// which shows whether it can tell the types of its values.
     fn known(&mut self, bound: &Bound, shown: &str) -> Result<Known, Error> {
         let key = (bound.text.clone(), bound.named);
         if let Some(known) = self.known.get(&key) {
@@ -103,8 +103,8 @@ impl PostgresSession {
         let name = bound.named.then_some(self.statements.len());
         let mut known = Known::new(&bound.text, name)?;
         match self.exchange(&[&known.parse[..], &SYNC].concat(), shown) {
-            Ok(_) => name.into_iter().for_each(|name| self.parsed.set(name, true)),
-            // A table may be made by the log itself.
+            // When it is sent, it is parsed again: the log may change its tables before.
+            Ok(_) => {}
             Err(Error::Server { error, .. }) => known.as_text = UNTYPED.contains(&&*error.code),
             Err(error) => return Err(error),
         }
@@ -160,7 +160,10 @@ impl Session for PostgresSession {
     }
 
     fn prepare(&mut self, request: &Request) -> Result<Handle, Error> {
-        let shown: String = request.to_string().chars().take(SHOWN).collect();
+        let text = request.to_string();
+        let shown: String = text.chars().take(SHOWN).collect();
+        let is_text = matches!(request, Request::Sql(_) | Request::Bound(_));
+        let forgets = is_text && forgets(&text);
         let message = match request {
             Request::Sql(statement) => Message::Template(self.template(statement, None, &shown)?),
             Request::Pipeline { statement, depth } => {
@@ -181,10 +184,6 @@ impl Session for PostgresSession {
             Request::KeyValue(_) => {
                 return Err(Error::Unsupported("a PostgreSQL server accepts only SQL"));
             }
-        };
-        let forgets = match request {
-            Request::Sql(_) | Request::Bound(_) => forgets(&request.to_string()),
-            _ => false,
         };
         self.statements.push(Ready { message, forgets, shown });
         Ok(Handle(self.statements.len() - 1))

@@ -9,7 +9,6 @@ use super::verdicts::{intervals, kind};
 use super::view::{VARIANT, View};
 use crate::judging::figures::{absolute, ratio_cell};
 use crate::judging::judged::{Finding, Judged};
-use crate::load::latency::Pooled;
 use crate::load::model::StepResults;
 use crate::output::number::{UNKNOWN, or_unknown, percent, rate, relative};
 use crate::output::table::{Section, Table};
@@ -114,10 +113,9 @@ fn table(
 fn shares(step: &StepResults, place: usize) -> BTreeMap<&str, f64> {
     let parts = step.parts(&MEAN);
     let pooled = step.variant(place).map_or(&[][..], |variant| &variant.latency);
-    let of = |pooled: &'_ Pooled| pooled.latency().count as f64 * pooled.latency().of(&MEAN);
     let pooled = pooled.iter().filter(|pooled| parts.contains(pooled.class.as_str()));
     let times: BTreeMap<&str, f64> =
-        pooled.map(|pooled| (pooled.class.as_str(), of(pooled))).collect();
+        pooled.map(|pooled| (pooled.class.as_str(), pooled.total())).collect();
     let all: f64 = times.values().sum();
     times.into_iter().map(|(class, time)| (class, time / all.max(f64::MIN_POSITIVE))).collect()
 }

@@ -26,6 +26,7 @@ fn step(blocks: Vec<Option<Slices>>) -> VariantStep {
         slices,
     };
     VariantStep {
+        lengthens: true,
         samples: blocks.into_iter().enumerate().map(sample).collect(),
         ..VariantStep::default()
     }

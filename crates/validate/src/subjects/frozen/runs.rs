@@ -160,6 +160,13 @@ pub(super) fn longer(size: Size, findings: &mut Findings) {
             // Looks after few restarts often miss what is lost, with or without longer slices.
             let beyond = |rates: &[Rate; 2]| !rates[1].within(&(..=0.05));
             let what = |what: &str| format!("{what}, frozen, longer, {name}");
+            // Nor do longer slices make them more often wrong.
+            for (told, [with, without]) in
+                [("regression", &wrong), ("some look", &missed), ("equivalent", &equivalent)]
+            {
+                let most = without.share() + 0.05;
+                findings.rate(what(&format!("{told}, more than without")), *with, ..=most);
+            }
             let cells = figures![
                 same[0].rate(|one| one.longer),
                 decided[0],
