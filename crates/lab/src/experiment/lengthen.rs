@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use judge::{ENOUGH_BLOCKS, Warning, longer_slices};
-use plan::{Plan, SequenceKey, StepKey};
+use plan::{Plan, PlannedStep, SequenceKey, StepKey};
 
 use crate::experiment::extent::Extent;
 use crate::experiment::standing::Standing;
@@ -54,9 +54,7 @@ fn longer(standing: &Standing, plan: &Plan, chosen: &Chosen) -> Option<Longer> {
     };
     let (short, long) = standing.comparison.warnings.iter().find_map(disagree)?;
     let scatter = standing.scatter.as_ref()?;
-    let (_, key, place) = standing.key;
-    let sequence = plan.workload.sequences().into_iter().find(|it| it.key == key)?;
-    let step = sequence.steps.get(place)?;
+    let step = planned(standing, plan)?;
     let now = chosen.get(&step.key).copied().or_else(|| judge::median(&scatter.slice_ms))?;
     let most = longest_within((!step.timed).then_some(scatter.seconds));
     let ms = longer_slices(now, short, long, most)?;
@@ -66,15 +64,21 @@ fn longer(standing: &Standing, plan: &Plan, chosen: &Chosen) -> Option<Longer> {
         standing.text(),
         2.0 * now
     );
-    Some(Longer { place: (key, place), step: step.key.clone(), ms, why })
+    let (_, sequence, place) = standing.key;
+    Some(Longer { place: (sequence, place), step: step.key, ms, why })
+}
+
+/// The step of a comparison.
+fn planned(standing: &Standing, plan: &Plan) -> Option<PlannedStep> {
+    let (_, key, place) = standing.key;
+    let sequence = plan.workload.sequences().into_iter().find(|it| it.key == key)?;
+    sequence.steps.into_iter().nth(place)
 }
 
 /// True if the step of a comparison went on with longer slices because of it, or of another, and
 /// too few restarts have had them yet to be judged by these alone.
 pub fn needs_more(standing: &Standing, plan: &Plan, chosen: &Chosen) -> bool {
-    let (_, key, place) = standing.key;
-    let sequences = plan.workload.sequences();
-    let step = sequences.iter().find(|it| it.key == key).and_then(|it| it.steps.get(place));
+    let step = planned(standing, plan);
     let Some(ms) = step.and_then(|step| chosen.get(&step.key)) else { return false };
     let lengths = standing.scatter.iter().flat_map(|it| &it.slice_ms);
     standing.comparison.disagreement().is_some()

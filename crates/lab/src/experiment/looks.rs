@@ -18,7 +18,7 @@ use crate::experiment::lengthen::{needs_more, too_short};
 use crate::experiment::room::{Room, round_up};
 use crate::experiment::standing::{Standing, Standings, Tally, list, standings};
 use crate::joint::lockstep;
-use crate::joint::slicing::lasting;
+use crate::joint::slicing::seconds_of;
 use crate::trial::conditions::{Conditions, Lengths};
 
 /// A suggested budget for the same run is at least this many times the last one.
@@ -256,7 +256,7 @@ impl Run<'_, '_, '_> {
         let mut places = Vec::new();
         for longer in too_short(standings, &self.extent, self.plan, &chosen) {
             // A timed step lasts for enough rounds of them.
-            let more = lengths.get(&longer.place).map(|now| (lasting(longer.ms) - now).max(0.0));
+            let more = lengths.get(&longer.place).map(|now| (seconds_of(longer.ms) - now).max(0.0));
             let with = block + Duration::from_secs_f64(servers * more.unwrap_or_default());
             if left.is_some_and(|left| with * ENOUGH_BLOCKS as u32 > left) {
                 continue;

@@ -340,11 +340,11 @@ impl Slicing {
 /// The longest slices in ms of which enough rounds fit into so many seconds of a step; `None`: into
 /// as many as it may last.
 pub fn longest_within(seconds: Option<f64>) -> f64 {
-    seconds.unwrap_or(LONGEST_EXTENSION) / lasting(1.0)
+    seconds.unwrap_or(LONGEST_EXTENSION) / seconds_of(1.0)
 }
 
 /// The seconds of enough rounds with slices of so many ms, of which a quarter are twice as long.
-pub fn lasting(ms: f64) -> f64 {
+pub fn seconds_of(ms: f64) -> f64 {
     PLANNED_ROUNDS * 1.25 * ms / 1000.0
 }
 

@@ -81,20 +81,19 @@ pub struct Comparison {
 /// when rows for machines or classes are asked for, and there is only one.
 pub fn compare(results: &Results, options: &CompareOptions) -> Result<Comparison, ReportError> {
     let judged = judge_results(results, options.base.as_deref(), options.margin)?;
-    let metrics = distinct(&options.metrics).into_iter();
     let (base, margin) = (options.base.as_deref(), options.margin);
-    let mut verdicts = metrics
-        .map(|metric| match options.by {
-            Some(By::Class) => judge_classes(results, metric, base, margin),
-            _ => Ok(vec![judge_metric(results, metric, base, margin)?]),
-        })
-        .collect::<Result<Vec<Vec<Judged>>, _>>()?
-        .concat();
-    if verdicts.is_empty() {
-        verdicts = match options.by {
-            Some(By::Class) => judge_classes(results, MEAN.short(), base, margin)?,
-            _ => vec![judged.clone()],
-        };
+    let mut metrics: Vec<&str> = distinct(options.metrics.iter().map(String::as_str));
+    let mut verdicts = Vec::new();
+    if options.by == Some(By::Class) {
+        metrics.extend(metrics.is_empty().then_some(MEAN.short()));
+        for metric in metrics {
+            verdicts.extend(judge_classes(results, metric, base, margin)?);
+        }
+    } else {
+        for metric in &metrics {
+            verdicts.push(judge_metric(results, metric, base, margin)?);
+        }
+        verdicts.extend(metrics.is_empty().then(|| judged.clone()));
     }
     let sweeps = sweeps(results);
     let view = View {

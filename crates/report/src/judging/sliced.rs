@@ -137,20 +137,20 @@ pub(crate) fn ratios(base: &VariantStep, variant: &VariantStep) -> Vec<(u32, f64
     blocks.into_iter().zip(deciding.iter().map(|restart| restart.mean_log.exp())).collect()
 }
 
-/// How many blocks of both [`compare`] leaves out because their slices were too short.
-pub(crate) fn too_short(base: &VariantStep, variant: &VariantStep) -> usize {
-    by_block(base, variant).1
-}
-
-/// Why other blocks of both are missing in the result of [`compare`], and what to do.
-pub(crate) fn left_out(base: &VariantStep, variant: &VariantStep) -> &'static str {
-    let (found, _) = by_block(base, variant);
-    match found.iter().any(|(_, found)| matches!(found, Err(JudgeError::TooFewRounds { .. }))) {
+/// How many blocks of both [`compare`] leaves out because their slices were too short, and why
+/// others are missing in its result, with what to do.
+pub(crate) fn left_out(base: &VariantStep, variant: &VariantStep) -> (usize, &'static str) {
+    let (found, too_short) = by_block(base, variant);
+    let why = match found
+        .iter()
+        .any(|(_, found)| matches!(found, Err(JudgeError::TooFewRounds { .. })))
+    {
         true => {
             "the others have too few undisturbed rounds of slices; give the step more rows or seconds"
         }
         false => "the others did not run in slices",
-    }
+    };
+    (too_short, why)
 }
 
 /// Figures of a step's slices, compared with the base or, for a twin, with its original.

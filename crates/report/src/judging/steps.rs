@@ -324,17 +324,17 @@ impl Judge<'_> {
         let planned =
             if self.results.is_finished() { self.results.least_blocks as usize } else { 0 };
         let name = self.results.variant_name(variant);
-        let too_short = match comparison.method {
-            Method::Slices => sliced::too_short(step.variant(base)?, step.variant(variant)?),
-            Method::Blocks => 0,
+        let used = comparison.blocks;
+        let (both, why) = match comparison.method {
+            _ if used >= both => (both, ""),
+            Method::Slices => {
+                let (too_short, why) =
+                    sliced::left_out(step.variant(base)?, step.variant(variant)?);
+                (both.saturating_sub(too_short), why)
+            }
+            Method::Blocks => (both, "the others lack the metric for one of the two"),
         };
-        let both = both - too_short.min(both);
-        if comparison.blocks < both {
-            let used = comparison.blocks;
-            let why = match comparison.method {
-                Method::Slices => sliced::left_out(step.variant(base)?, step.variant(variant)?),
-                Method::Blocks => "the others lack the metric for one of the two",
-            };
+        if used < both {
             return Some(format!(
                 "{name} could be compared in only {used} of the {both} blocks it has in common with {}: {why}",
                 self.results.variant_name(base)

@@ -88,9 +88,14 @@ impl Pooled {
         Latency { count: self.histogram.len(), figures }
     }
 
+    /// Number of statements.
+    pub(crate) fn count(&self) -> f64 {
+        self.histogram.len() as f64
+    }
+
     /// Microseconds of all responses together.
     pub(crate) fn total(&self) -> f64 {
-        self.histogram.len() as f64 * self.histogram.mean() / 1e3
+        self.count() * self.histogram.mean() / 1e3
     }
 
     /// Points of a percentile curve: percentile (0 to 100) and microseconds, as far as the number

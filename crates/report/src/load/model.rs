@@ -272,7 +272,7 @@ impl StepResults {
                 let [all, parts] = [&all, &parts].map(|it| it.iter().map(|it| of(it)).sum::<f64>());
                 parts > 0.0 && (all / parts - 1.0).abs() < 1e-3
             };
-            alike(|it| it.latency().count as f64) && alike(Pooled::total)
+            alike(Pooled::count) && alike(Pooled::total)
         };
         if self.variants.iter().any(is_total) {
             classes.remove(self.class.as_str());

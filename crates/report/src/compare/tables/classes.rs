@@ -44,9 +44,13 @@ fn table(
 ) -> Option<Table> {
     let order = view.judged.order(view.results);
     let of_class = |judged| Some((judged, time.member_in(Judged::metric_in(judged, step)?.name)?));
-    let shares: Vec<_> = (0..step.variants.len()).map(|place| shares(step, place)).collect();
+    let judged: Vec<(&Judged, &str)> = view.verdicts.iter().filter_map(of_class).collect();
+    if judged.is_empty() {
+        return None;
+    }
+    let shares = shares(step);
     let mut lines: Vec<Line<'_>> = Vec::new();
-    for (judged, class) in view.verdicts.iter().filter_map(of_class) {
+    for (judged, class) in judged {
         let findings =
             order.iter().filter_map(|place| judged.finding(view.results, number, *place));
         lines.extend(findings.map(|finding| {
@@ -109,15 +113,16 @@ fn table(
     table.filled()
 }
 
-/// The part of each class in all response times of a variant.
-fn shares(step: &StepResults, place: usize) -> BTreeMap<&str, f64> {
+/// The part of each class in all response times, by variant.
+fn shares(step: &StepResults) -> Vec<BTreeMap<&str, f64>> {
     let parts = step.parts(&MEAN);
-    let pooled = step.variant(place).map_or(&[][..], |variant| &variant.latency);
-    let pooled = pooled.iter().filter(|pooled| parts.contains(pooled.class.as_str()));
-    let times: BTreeMap<&str, f64> =
-        pooled.map(|pooled| (pooled.class.as_str(), pooled.total())).collect();
-    let all: f64 = times.values().sum();
-    times.into_iter().map(|(class, time)| (class, time / all.max(f64::MIN_POSITIVE))).collect()
+    let variants = step.variants.iter().map(|variant| {
+        let pooled = variant.latency.iter().filter(|it| parts.contains(it.class.as_str()));
+        let times: Vec<(&str, f64)> = pooled.map(|it| (it.class.as_str(), it.total())).collect();
+        let all: f64 = times.iter().map(|(_, time)| time).sum();
+        times.into_iter().map(|(class, time)| (class, time / all.max(f64::MIN_POSITIVE))).collect()
+    });
+    variants.collect()
 }
 
 fn shortened(text: &str) -> String {
