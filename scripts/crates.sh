@@ -21,6 +21,10 @@ cargo package --quiet --workspace --exclude bench --exclude testing --exclude va
     --no-verify "$@" 2> "$unpacked/log" || { cat "$unpacked/log"; exit 1; }
 for file in "$built"/package/*.crate; do
     tar --extract --gzip --directory "$unpacked" --file "$file"
+    for license in LICENSE-APACHE LICENSE-MIT; do
+        cmp -s "$license" "$unpacked/$(basename "$file" .crate)/$license" ||
+            wrong "expected $license in $(basename "$file")"
+    done
     printf '%10d  %s\n' "$(stat --format %s "$file")" "$(basename "$file")"
 done
 
