@@ -61,20 +61,20 @@ race: build setup-test setup-validate ## how soon planted differences are found:
 	$(RACE) plant
 	$(RACE) live --build minus-5 --budget 2m
 	$(RACE) live --build minus-2 --budget 5m
-	$(RACE) live --build same --budget 5m --runs 40
+	$(RACE) live --build same-again --budget 5m --runs 40
 	$(RACE) live --build update-minus-5 --budget 2m
 	$(RACE) live --build update-minus-2 --budget 5m
-	$(RACE) live --build update-same --budget 2m --runs 40
+	$(RACE) live --build update-same-again --budget 2m --runs 40
 	for subject in read innodb puts; do \
 		$(RACE) live --build $$subject-minus-5 --budget 5m && \
-		$(RACE) live --build $$subject-same --budget 5m || exit; \
+		$(RACE) live --build $$subject-same-again --budget 5m || exit; \
 	done
 	$(RACE) live --loaded --build minus-5 --budget 4m
 	$(RACE) live --loaded --build minus-2 --budget 10m
-	$(RACE) live --loaded --build same --budget 5m
+	$(RACE) live --loaded --build same-again --budget 5m
 	$(RACE) live --loaded --build update-minus-5 --budget 4m
 	$(RACE) live --loaded --build update-minus-2 --budget 5m
-	$(RACE) live --loaded --build update-same --budget 5m
+	$(RACE) live --loaded --build update-same-again --budget 5m
 	$(RACE) judge --document BENCHMARKS.md
 
 .PHONY: validate

@@ -80,6 +80,7 @@ pub use process::launch::{PROGRAM_PATH, command};
 pub use process::ledger::{Entry, Ledger, MARKER, Record, Swept};
 pub use process::network::link::Link;
 pub use process::paused::Paused;
+pub use process::placed::Programs;
 pub use process::proc::{ProcessId, asleep, host_name};
 pub use process::server::{Interrupter, ServerProcess};
 pub use process::user::ServerUser;

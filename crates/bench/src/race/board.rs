@@ -106,19 +106,19 @@ mod tests {
         use judge::Verdict::{Equivalent, Inconclusive, Regression};
         let call = |verdict| Call { verdict, ratio: 0.95, confirmed: true, seconds: 30.0 };
         let calls = [Regression, Regression, Equivalent, Inconclusive].map(call);
-        let tally = Tally::of(&BUILDS[2], calls.iter());
+        let tally = Tally::of(&BUILDS[3], calls.iter());
         assert_eq!(tally, Tally { all: 4, right: 2, wrong: 1 });
         // The rule: 1 - 0.05^(1/40).
         let all = Tally { all: 40, right: 40, wrong: 0 };
         assert!((all.wrong_at_most() - (1.0 - 0.05_f64.powf(1.0 / 40.0))).abs() < 1e-9);
-        assert_eq!(planted(&BUILDS[1]), "−2% (margin 1%)");
+        assert_eq!(planted(&BUILDS[2]), "−2% (margin 1%)");
         assert_eq!(measured(&[0.0, 0.0]), "1.000 (1.000 to 1.000)");
     }
 
     #[test]
     fn live_runs_are_counted_by_case() {
         let run = |condition, verdict, seconds| Run {
-            case: Case { condition, build: 2, budget: Duration::from_secs(120) },
+            case: Case { condition, build: 3, budget: Duration::from_secs(120) },
             call: Call { verdict, ratio: 0.95, confirmed: true, seconds },
             low: 0.94,
             high: 0.96,

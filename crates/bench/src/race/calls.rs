@@ -55,9 +55,9 @@ mod tests {
         assert_eq!(of(0, call(Equivalent, 1.0, false)), Score::Right);
         assert_eq!(of(0, call(Equivalent, 0.995, true)), Score::Wrong, "there is no difference");
         assert_eq!(of(0, call(Inconclusive, 1.0, false)), Score::Undecided);
-        assert_eq!(of(1, call(Equivalent, 0.995, true)), Score::Wrong);
-        assert_eq!(of(1, call(Inconclusive, 1.01, true)), Score::Wrong, "the wrong direction");
-        assert_eq!(of(2, call(Inconclusive, 0.97, true)), Score::Undecided);
-        assert_eq!(of(2, call(Improvement, 1.03, false)), Score::Wrong);
+        assert_eq!(of(2, call(Equivalent, 0.995, true)), Score::Wrong);
+        assert_eq!(of(2, call(Inconclusive, 1.01, true)), Score::Wrong, "the wrong direction");
+        assert_eq!(of(3, call(Inconclusive, 0.97, true)), Score::Undecided);
+        assert_eq!(of(3, call(Improvement, 1.03, false)), Score::Wrong);
     }
 }

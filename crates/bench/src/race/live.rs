@@ -72,7 +72,7 @@ fn latest(results: &Path, case: Case) -> Result<Run> {
     let loaded = report::load(&store, Which::Newest)?;
     let judged = report::judge_results(&loaded, None, None)?;
     let build = case.build();
-    let place = loaded.variant_named(&build.variant()).context("no such variant")?;
+    let place = loaded.variant_named(build.name).context("no such variant")?;
     let step = loaded.steps.iter().position(|step| step.key.name == build.subject.step);
     let Some(comparison) = step.and_then(|step| judged.of(step, place)) else {
         bail!("the run has nothing to compare")
@@ -165,7 +165,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         assert_eq!(read(directory.path()).unwrap(), []);
         let run = Run {
-            case: Case { condition: Condition::Loaded, build: 2, budget: Duration::from_secs(120) },
+            case: Case { condition: Condition::Loaded, build: 3, budget: Duration::from_secs(120) },
             call: Call {
                 verdict: Verdict::Regression,
                 ratio: 0.951,

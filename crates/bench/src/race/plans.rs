@@ -9,10 +9,10 @@ use super::function;
 use super::subjects::Slowed;
 
 /// A run that designs itself: a build against the base of its subject.
-pub fn live(directory: &Path, build: &Build) -> String {
+pub fn live(directory: &Path, build: &'static Build) -> String {
     let name = format!("race-{}", build.name);
     let whole = format!("margin = {}\n", build.margin());
-    plan(&name, directory, &whole, build, std::slice::from_ref(build))
+    plan(&name, directory, &whole, build, [build])
 }
 
 /// A count of all builds of a base's subject.
@@ -21,22 +21,20 @@ pub fn count(directory: &Path, base: &Build) -> String {
 }
 
 /// A plan with the base of the subject of `one`, and `builds`.
-fn plan<'a>(
+fn plan(
     name: &str,
     directory: &Path,
     whole: &str,
     one: &Build,
-    builds: impl IntoIterator<Item = &'a Build>,
+    builds: impl IntoIterator<Item = &'static Build>,
 ) -> String {
     let subject = one.subject;
-    let base = one.all().take(1).map(|base| (base.name.to_owned(), base));
-    let others = builds.into_iter().map(|build| (build.variant(), build));
     let mut plan = format!(
         "name = \"{name}\"\nsettle_seconds_scale = 0\nsteal_limit = 1\n{whole}{}",
         subject.settings
     );
-    for (variant, build) in base.chain(others) {
-        let _ = write!(plan, "\n[variants.{variant}]\n{}", installation(directory, build));
+    for build in one.all().take(1).chain(builds) {
+        let _ = write!(plan, "\n[variants.{}]\n{}", build.name, installation(directory, build));
     }
     let _ = write!(plan, "\n{}", subject.workload);
     plan
@@ -80,15 +78,15 @@ mod tests {
         let names = |plan: &plan::Plan| {
             plan.variants.iter().map(|variant| variant.name.clone()).collect::<Vec<_>>()
         };
-        for build in &BUILDS {
+        for build in BUILDS.iter().filter(|build| !build.is_base()) {
             let plan = read(&format!("budget = \"1m\"\n{}", live(directory, build)));
             let base = build.all().next().unwrap();
             assert_eq!((base.slower, plan.base_index()), (0, 0));
-            assert_eq!(names(&plan), [base.name.to_owned(), build.variant()]);
+            assert_eq!(names(&plan), [base.name, build.name]);
             assert!(plan.designs_itself());
             read(&count(directory, build));
         }
-        let insert = read(&live(directory, &BUILDS[2]));
+        let insert = read(&live(directory, &BUILDS[3]));
         assert_eq!(insert.variants[0].dbms, "git:/somewhere/race/postgres#same");
     }
 }

@@ -76,7 +76,8 @@ fn branch_off(tree: &Path) -> Result<()> {
     for build in branches() {
         git(tree, &["checkout", "--quiet", "-b", build.name, RELEASED])?;
         fs::write(&file, with_loop(&released, build.rounds)?)?;
-        let message = format!("Go {} times around a loop before each statement", build.rounds);
+        let Build { name, rounds, .. } = build;
+        let message = format!("{name}: go {rounds} times around a loop before each statement");
         commit(tree, EMAIL, &message)?;
     }
     Ok(())

@@ -216,7 +216,7 @@ pub(crate) fn drop_cached(root: &Path) -> Result<(), Error> {
     })
 }
 
-fn drop_file(file: &File) {
+pub(crate) fn drop_file(file: &File) {
     // Length 0: to the end (posix_fadvise(2)). Ignored advice is not an error.
     let _ = posix_fadvise(file, 0, 0, PosixFadviseAdvice::POSIX_FADV_DONTNEED);
 }

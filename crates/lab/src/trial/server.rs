@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use dbms::{Cache, Ledger, Loaded, Origin, Pages, ServerSpec, ServerUser, Sql, Started, Stopped};
+use dbms::{
+    Cache, Ledger, Loaded, Origin, Pages, Programs, ServerSpec, ServerUser, Sql, Started, Stopped,
+};
 use plan::{Pairing, SequenceKey};
 use probe::{Cgroup, Group};
 use store::Setting;
@@ -202,6 +204,15 @@ pub fn stop(
         result.and_then(|()| Ok(dropped.map(drop)?))
     };
     let results: Vec<_> = attempts.iter_mut().zip(results).map(before).collect();
+    let mut programs = Programs::default();
+    for attempt in attempts.iter().filter(|attempt| attempt.server.owned()) {
+        attempt
+            .server
+            .root_pid()
+            .map(Programs::of)
+            .into_iter()
+            .for_each(|own| programs.extend(own));
+    }
     let (trials, servers): (Vec<_>, Vec<_>) = attempts
         .into_iter()
         .map(|attempt| ((attempt.entered, attempt.subject, attempt.group), attempt.server))
@@ -210,6 +221,8 @@ pub fn stop(
         Data::Kept => server.stop(),
         Data::Removed => server.end(),
     });
+    // The next servers of these variants are not to have the same luck.
+    programs.place_anew();
     let after = |((entered, subject, _), stopped): ((_, _, _), Result<Stopped, dbms::Error>)| {
         let log = stopped.as_ref().ok().and_then(|stopped| stopped.log.as_deref());
         let kept = log.and_then(|log| keep_log(conditions, entered, subject, log));
