@@ -4,7 +4,8 @@
 //! process, and its CPU time is the kernel's figure for that whole process. `bench sysbench`
 //! compares the tests of the sysbench workload with the program's, `bench scripts` pgbench's
 //! scripts with pgbench, `bench mysql` point selects from MySQL with sysbench's, and `bench kv`
-//! gets from RocksDB with db_bench's. `bench race` measures how soon planted differences are found,
+//! gets from RocksDB with db_bench's. `bench tpcc` compares transactions with those of go-tpc, and
+//! their load with the server's own. `bench race` measures how soon planted differences are found,
 //! `bench fleet` what a submission with many machines costs.
 
 mod client;
@@ -18,6 +19,7 @@ mod scripts;
 mod server;
 mod sysbench;
 mod table;
+mod tpcc;
 
 use std::path::PathBuf;
 
@@ -65,6 +67,16 @@ enum Role {
     Mysql,
     /// Gets from RocksDB compared with db_bench, with the same library
     Kv,
+    /// Transactions derived from TPC-C compared with go-tpc, their load with the server's own
+    Tpcc,
+    /// A step of that workload by steelyard's engine; prints the number of operations
+    #[command(hide = true)]
+    TpccStep {
+        socket: PathBuf,
+        database: String,
+        step: String,
+        seconds: f64,
+    },
     /// Gets by steelyard's engine; prints their number
     #[command(hide = true)]
     Get {
@@ -126,6 +138,11 @@ fn main() -> Result<()> {
             client::script(socket, database, &script, &protocol, seconds, clients)
         }
         Some(Role::Mysql) => mysql(cli.rounds, cli.seconds),
+        Some(Role::Tpcc) => tpcc::side_by_side(cli.rounds, cli.seconds),
+        Some(Role::TpccStep { socket, database, step, seconds }) => {
+            println!("{}", client::step(socket, database, tpcc::step(&step, seconds)?)?);
+            Ok(())
+        }
         Some(Role::Kv) => kv::side_by_side(cli.rounds, cli.seconds),
         Some(Role::Get { directory, seconds }) => kv::get(directory, seconds),
         Some(Role::Test { socket, database, test, rows, seconds }) => {

@@ -34,7 +34,7 @@ const TESTS: [(&str, &str, &[&str]); 9] = [
 
 /// A run, and the CPU microseconds of the server meanwhile.
 pub struct Both {
-    run: Run,
+    pub run: Run,
     server_us: f64,
 }
 

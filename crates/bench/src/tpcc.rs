@@ -1,0 +1,219 @@
+//! The workload derived from TPC-C beside two others on one server: its load beside the server's
+//! own bulk loader, and its transactions beside those of go-tpc.
+
+use std::fmt::Write;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result, bail, ensure};
+use plan::TpccPlan;
+use workload::{Benchmark, Dialect, Phase, Step};
+
+use crate::client;
+use crate::measure::{Contender, spread};
+use crate::rivals::{number_after, ourselves, plain};
+use crate::server::BenchServer;
+use crate::sysbench::{Both, alternate, stay_on_one_cpu};
+
+const PSQL: &str = "/usr/lib/postgresql/15/bin/psql";
+/// Warehouses; those who load have the same number each.
+const WAREHOUSES: u32 = 4;
+/// Sessions that load, one per core.
+const LOADERS: u32 = 2;
+/// The part of go-tpc's CPU that ours may take for a transaction.
+const CLIENT: f64 = 0.7;
+
+/// Tables with the column by which sessions divide them.
+const TABLES: [(&str, &str); 9] = [
+    ("warehouse", "w_id"),
+    ("district", "d_w_id"),
+    ("customer", "c_w_id"),
+    ("history", "h_w_id"),
+    ("orders", "o_w_id"),
+    ("new_order", "no_w_id"),
+    ("order_line", "ol_w_id"),
+    ("stock", "s_w_id"),
+    // All of it is the first session's.
+    ("item", "1"),
+];
+
+/// Compares both.
+pub fn side_by_side(rounds: usize, seconds: f64) -> Result<()> {
+    let mut server = BenchServer::start()?;
+    println!("PostgreSQL {}, {WAREHOUSES} warehouses, {rounds} rounds in turn.\n", server.version);
+    let files = tempfile::tempdir()?;
+    create(&mut server)?;
+    let run = |server: &BenchServer, step: &str| {
+        client::step(server.socket.clone(), server.database.clone(), self::step(step, seconds)?)
+    };
+    run(&server, "load")?;
+    let loaders = loaders(&server, files.path())?;
+    let runs = alternate(&mut server, &loaders, rounds, create)?;
+    print("the load, s, and COPY by psql", Some(1.0), &runs, |both| both.run.seconds);
+    // The last to load may have been the other one.
+    create(&mut server)?;
+    for step in ["load", "index"] {
+        run(&server, step)?;
+    }
+    server.sql("CREATE DATABASE gotpc")?;
+    go_tpc(&server, &["prepare", "--no-check", "--threads", &LOADERS.to_string()])?;
+    shell(&format!("{} -d gotpc -c 'VACUUM ANALYZE'", psql(&server)))?;
+    server.settle()?;
+    stay_on_one_cpu()?;
+    let mixes = mixes(&server, seconds);
+    let runs = alternate(&mut server, &mixes, rounds, |server| server.sql("CHECKPOINT"))?;
+    print("a transaction, and by go-tpc: client, µs", Some(CLIENT), &runs, Both::client);
+    print("the same: server, µs", None, &runs, Both::server);
+    server.stop()
+}
+
+/// A step of the workload.
+pub fn step(name: &str, seconds: f64) -> Result<Step> {
+    let phases = benchmark()?.phases;
+    let steps = phases.into_iter().filter_map(|phase| match phase {
+        Phase::Step(step) if step.key.name == name => Some(step),
+        _ => None,
+    });
+    let Some(mut step) = steps.last() else { bail!("no step {name}") };
+    step.seconds = step.seconds.map(|_| seconds);
+    Ok(step)
+}
+
+fn benchmark() -> Result<Benchmark> {
+    let plan =
+        TpccPlan { warehouses: WAREHOUSES, load_dop: LOADERS, check: false, ..TpccPlan::default() };
+    Ok(workload::tpcc::benchmark(&plan, Dialect::postgres(15))?)
+}
+
+/// Empty tables.
+fn create(server: &mut BenchServer) -> Result<()> {
+    for (table, _) in TABLES {
+        server.sql(&format!("DROP TABLE IF EXISTS {table}"))?;
+    }
+    for statement in benchmark()?.setup {
+        server.sql(&statement)?;
+    }
+    server.sql("CHECKPOINT")
+}
+
+/// The workload's load, and `COPY` from files that psql reads, in as many sessions.
+fn loaders(server: &BenchServer, files: &Path) -> Result<[Contender; 2]> {
+    let (mut store, mut all) = (String::new(), String::new());
+    for session in 0..LOADERS {
+        let (low, high) = (session * WAREHOUSES / LOADERS, (session + 1) * WAREHOUSES / LOADERS);
+        let mut script = String::new();
+        for (table, column) in TABLES {
+            if column == "1" && session > 0 {
+                continue;
+            }
+            let file = files.join(format!("{table}.{session}"));
+            let file = file.display();
+            let rows =
+                format!("SELECT * FROM {table} WHERE {column} > {low} AND {column} <= {high}");
+            writeln!(store, "\\copy ({rows}) TO '{file}'")?;
+            writeln!(script, "\\copy {table} FROM '{file}'")?;
+        }
+        let path = files.join(format!("{session}.sql"));
+        std::fs::write(&path, script)?;
+        write!(all, "{} -f {} & ", psql(server), path.display())?;
+    }
+    let path = files.join("store.sql");
+    std::fs::write(&path, store)?;
+    shell(&format!("{} -f {}", psql(server), path.display()))?;
+    // COPY answers with the number of rows.
+    Ok([
+        Contender {
+            name: "steelyard".to_owned(),
+            command: ours(server, "load", 0.0),
+            operations: plain,
+        },
+        Contender {
+            name: "COPY by psql".to_owned(),
+            command: vec!["sh".to_owned(), "-c".to_owned(), format!("{all} wait")],
+            operations: |text| (text.matches("COPY ").count() == 17).then_some(1.0),
+        },
+    ])
+}
+
+fn shell(command: &str) -> Result<()> {
+    let output = Command::new("sh").args(["-c", command]).output().context("cannot run sh")?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "{command} failed: {said}");
+    Ok(())
+}
+
+fn psql(server: &BenchServer) -> String {
+    let BenchServer { socket_directory, port, database, .. } = server;
+    let directory = socket_directory.display();
+    format!("{PSQL} -X -v ON_ERROR_STOP=1 -h {directory} -p {port} -U steelyard -d {database}")
+}
+
+fn ours(server: &BenchServer, step: &str, seconds: f64) -> Vec<String> {
+    let (socket, database) = (server.socket.display().to_string(), server.database.clone());
+    ourselves(vec!["tpcc-step".to_owned(), socket, database, step.to_owned(), seconds.to_string()])
+}
+
+/// The mix with one client.
+fn mixes(server: &BenchServer, seconds: f64) -> [Contender; 2] {
+    let time = format!("{seconds}s");
+    [
+        Contender {
+            name: "steelyard".to_owned(),
+            command: ours(server, "mix", seconds),
+            operations: plain,
+        },
+        Contender {
+            name: "go-tpc".to_owned(),
+            command: go_tpc_command(server, &["run", "--threads", "1", "--time", &time]),
+            operations: transactions,
+        },
+    ]
+}
+
+/// Those that succeeded, of all kinds.
+fn transactions(text: &str) -> Option<f64> {
+    let kinds = text.lines().filter(|line| line.starts_with("[Summary]") && !line.contains("_ERR"));
+    let counts: Vec<f64> = kinds.filter_map(|line| number_after(line, "Count:")).collect();
+    (counts.len() == 5).then(|| counts.iter().sum())
+}
+
+fn go_tpc_command(server: &BenchServer, arguments: &[&str]) -> Vec<String> {
+    let parameters = format!("host={}&sslmode=disable", server.socket_directory.display());
+    let (port, warehouses) = (server.port.to_string(), WAREHOUSES.to_string());
+    let options = [
+        ["--driver", "postgres"],
+        ["--user", "steelyard"],
+        ["--db", "gotpc"],
+        ["--port", &port],
+        ["--conn-params", &parameters],
+        ["--warehouses", &warehouses],
+    ];
+    let words = ["go-tpc", "tpcc"].iter().chain(arguments).chain(options.as_flattened());
+    words.map(|word| (*word).to_owned()).collect()
+}
+
+fn go_tpc(server: &BenchServer, arguments: &[&str]) -> Result<()> {
+    let command = go_tpc_command(server, arguments);
+    let output = Command::new(&command[0]).args(&command[1..]).output();
+    let output = output.context(
+        "cannot run go-tpc; install it with \
+         `go install github.com/pingcap/go-tpc/cmd/go-tpc@v1.0.12`, and put it on the PATH",
+    )?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "go-tpc failed: {said}");
+    Ok(())
+}
+
+fn print(what: &str, bound: Option<f64>, [ours, theirs]: &[Vec<Both>; 2], of: fn(&Both) -> f64) {
+    let median = |runs: &[Both]| spread(runs.iter().map(of)).0;
+    let ratio = median(ours) / median(theirs);
+    let (_, low, high) =
+        spread(ours.iter().zip(theirs).map(|(ours, theirs)| of(ours) / of(theirs)));
+    let holds = bound.map(|bound| (bound, if ratio <= bound { "holds" } else { "MISSED" }));
+    let holds = holds.map_or(String::new(), |(bound, holds)| format!("  bound {bound}: {holds}"));
+    println!(
+        "{what:<42}{:>9.2}{:>9.2}  {ratio:.3} ({low:.3}..{high:.3}){holds}",
+        median(ours),
+        median(theirs)
+    );
+}
