@@ -12,7 +12,9 @@ pub fn shares(step: &Step, inside: bool) -> Result<(), &'static str> {
 pub fn runs_on(step: &Step) -> Result<(), &'static str> {
     let once = |stream: &Stream| {
         stream.role == Role::Lead
-            && (stream.class.effect == Effect::Defines || stream.end == End::Rounds(1))
+            && (stream.class.effect == Effect::Defines
+                || stream.end == End::Rounds(1)
+                || stream.in_order)
     };
     if step.streams.iter().any(once) {
         return Err("its operations run once and take long");

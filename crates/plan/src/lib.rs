@@ -95,5 +95,5 @@ pub use workloads::sysbench::{
 #[cfg(any(test, feature = "toys"))]
 pub use workloads::toy::ToyPlan;
 pub use workloads::tpcc::{Home, Isolation, TPCC_STEPS, TpccMode, TpccPlan};
-pub use workloads::tpch::{Scale, TPCH_STEPS, TpchPlan};
+pub use workloads::tpch::{POWER, SETS, Scale, THROUGHPUT, TPCH_STEPS, TpchPlan};
 pub use workloads::ycsb::{Requests, YCSB_STEPS, YcsbPlan};

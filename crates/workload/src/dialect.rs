@@ -120,7 +120,12 @@ impl Sql {
             Sql::Postgres { .. } => "SET default_transaction_read_only = on",
             Sql::Mysql { .. } => "SET SESSION TRANSACTION READ ONLY",
         };
-        let limit = timeout.map(|limit| match self {
+        std::iter::once(read_only.to_owned()).chain(self.limit(timeout)).collect()
+    }
+
+    /// Limits the time of a session's statements.
+    pub(crate) fn limit(self, timeout: Option<Duration>) -> Option<String> {
+        timeout.map(|limit| match self {
             Sql::Postgres { .. } => format!("SET statement_timeout = {}", limit.as_millis()),
             Sql::Mysql { mariadb: false, .. } => {
                 // Since 5.7.8, to which older versions read a comment.
@@ -130,8 +135,7 @@ impl Sql {
             Sql::Mysql { mariadb: true, .. } => {
                 format!("SET SESSION max_statement_time = {}", limit.as_secs_f64())
             }
-        });
-        std::iter::once(read_only.to_owned()).chain(limit).collect()
+        })
     }
 
     /// Has a session print floating-point numbers with all of their digits. Versions that do so

@@ -178,8 +178,11 @@ pub struct Stream {
     pub keeps: Vec<Draw>,
     /// One round of the stream, repeated until its end.
     pub actions: Vec<Action>,
-    /// What a round does where rounds differ: one of these, drawn for each, in place of `actions`.
+    /// What a round does where rounds differ: one of these, drawn for each unless they come
+    /// `in_order`, in place of `actions`.
     pub mix: Vec<Alternative>,
+    /// The alternatives of the mix come one after another.
+    pub in_order: bool,
     /// What its rounds are, one by one, if that is known beforehand: `actions` say which requests
     /// they send. A request that the server refuses then fails, and the stream goes on.
     pub turns: Vec<Turn>,
@@ -217,6 +220,7 @@ impl Stream {
             keeps: Vec::new(),
             actions: Vec::new(),
             mix: Vec::new(),
+            in_order: false,
             turns: Vec::new(),
             operations_per_round: 1,
             pace: Pace::Free,

@@ -13,7 +13,8 @@ fn systems_give_the_same_answers() {
             &["tpch", "-v", "old=postgres@13.7", "-v", "new=postgres@14.3"][..],
             &["-v", "my=mysql@8.0.31"],
             &["--scale", "0.01", "--substitutions", "2", "--clients", "2"],
-            &["--steps", "q1,q6,q7,q8,q9,q13,rf1,rf2", "--seconds", "1", "--blocks", "1"],
+            &["--steps", "q1,q6,q7,q8,q9,q13,rf1,rf2,power,throughput"],
+            &["--seconds", "1", "--blocks", "1"],
         ]
         .concat(),
     );
@@ -28,7 +29,16 @@ fn systems_give_the_same_answers() {
     let mut steps: Vec<&str> = comparisons.iter().map(|it| it["step"].as_str().unwrap()).collect();
     steps.sort_unstable();
     steps.dedup();
-    assert_eq!(steps, ["q1", "q13", "q6", "q7", "q8", "q9", "rf1", "rf2"]);
+    let wanted = ["power", "q1", "q13", "q6", "q7", "q8", "q9", "rf1", "rf2", "throughput"];
+    assert_eq!(steps, wanted);
+    for (metric, step) in [("power.geomean", "power"), ("query.geomean", "throughput")] {
+        let compare = place.steelyard(&["compare", "--metric", metric, "--format", "json"]);
+        compare.expect(0, &[]);
+        let document: Value = serde_json::from_str(&compare.stdout).unwrap();
+        let found = document["metrics"][0]["comparisons"].as_array().unwrap();
+        let ratio = |it: &&Value| it["step"] == step && it["ratio"].as_f64().is_some();
+        assert!(found.iter().any(|it| ratio(&it)), "{metric}: {found:?}");
+    }
     place.assert_nothing_left();
 }
 

@@ -360,6 +360,8 @@ impl Context<'_> {
     pub fn begin(&self, lane: &mut Lane, target: usize) {
         if let Some(turn) = self.turn(lane) {
             lane.alternative = turn.alternative as usize;
+        } else if self.stream.in_order {
+            lane.alternative = lane.rounds as usize % self.stream.mix.len().max(1);
         } else if !self.stream.mix.is_empty() {
             lane.alternative = lane.rng.weighted(self.stream.mix.iter().map(|it| it.weight));
         }

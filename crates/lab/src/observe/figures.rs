@@ -1,5 +1,7 @@
 //! Turns counts and recordings into the figures of a step, under the names that tables use.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use drive::{ClassOutcome, Outcome};
 use probe::Recording;
 use store::{Better, Histogram, Measure, Series, StepRecord};
@@ -69,6 +71,7 @@ pub fn fill(
     }
     rates(record, step, outcome);
     latencies(record, step, outcome);
+    geometric_means(record, step, outcome);
     failures(record, step, outcome);
     if let Some(reported) = &outcome.reported {
         for (name, value, unit) in &reported.metrics {
@@ -309,6 +312,25 @@ fn latencies(record: &mut StepRecord, step: &Step, outcome: &Outcome) {
             count: class.latency.len(),
             hdr: class.serialized_latency(),
         });
+    }
+}
+
+/// The geometric mean of the times of a class's kinds, in streams whose rounds come in order.
+fn geometric_means(record: &mut StepRecord, step: &Step, outcome: &Outcome) {
+    let mut classes: BTreeMap<&Class, BTreeSet<&Class>> = BTreeMap::new();
+    for stream in step.streams.iter().filter(|stream| stream.in_order) {
+        classes.entry(&stream.class).or_default().extend(stream.mix.iter().map(|it| &it.class));
+    }
+    for (class, kinds) in classes {
+        let mean = |kind: &&Class| {
+            let own = outcome.classes.iter().find(|it| it.class == **kind)?;
+            (!own.latency.is_empty()).then(|| (own.latency.mean() / 1000.0).ln())
+        };
+        // One that never ended has no time.
+        let logs: Option<Vec<f64>> = kinds.iter().map(mean).collect();
+        if let Some(mean) = logs.as_deref().and_then(judge::mean) {
+            record.add(metrics::GEOMEAN.of(&class.name), mean.exp());
+        }
     }
 }
 

@@ -26,8 +26,8 @@ pub fn check(
     let broken = interruptible(server, conditions.interrupted, |_| Ok(broken(&target, list)))?;
     let broken = broken.map_err(|error| Trouble::met(error.to_string(), error.kind()))?;
     if !broken.is_empty() {
-        let text = "its data is wrong, so the step before does not count; these conditions do not \
-                    hold:";
+        let text = "its data or its answers are wrong, so the step before does not count; these \
+                    conditions do not hold:";
         return Err(Trouble::failed(format!("{text} {}", broken.join("; "))));
     }
     let names: Vec<&str> = list.iter().map(|condition| condition.name.as_str()).collect();

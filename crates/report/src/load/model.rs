@@ -277,6 +277,9 @@ impl StepResults {
         if self.variants.iter().any(is_total) {
             classes.remove(self.class.as_str());
         }
+        // What has a mean over its kinds stands for them.
+        let totals = self.with(&metrics::GEOMEAN);
+        classes.retain(|class| !totals.contains(class));
         let several = classes.len() > 1 && !self.prepares && !self.warm_up;
         if several { classes } else { BTreeSet::new() }
     }

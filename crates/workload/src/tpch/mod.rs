@@ -1,15 +1,17 @@
-//! Decision support derived from TPC-H: eight tables, 22 queries that only read, and two refresh
-//! functions.
+//! Decision support derived from TPC-H: eight tables, 22 queries that only read, two refresh
+//! functions, and the power and the throughput test.
 //!
-//! Data is that of dbgen, texts and their values are those of the specification. There is no power
-//! or throughput metric. So results are not comparable with published results of TPC-H.
+//! Data is that of dbgen, texts and their values are those of the specification. Results are not
+//! comparable with published results of TPC-H, which must be audited.
 
+mod answers;
 mod queries;
 mod refresh;
+mod streams;
 mod tables;
 mod values;
 
-use plan::{Compared, QueriesPlan, Query, TpchPlan};
+use plan::{Compared, POWER, QueriesPlan, Query, THROUGHPUT, TpchPlan};
 
 pub(crate) use tables::rows;
 use tables::{FIXED, TABLES};
@@ -38,27 +40,43 @@ pub fn benchmark(plan: &TpchPlan, dialect: Dialect) -> Result<Benchmark, Error> 
     for name in &plan.steps {
         match query(plan, name) {
             Some(query) => phases.push(Phase::Step(step(&asked, &query, sql))),
-            None if name == "load" => phases.push(Phase::Step(load(plan))),
-            None if name != "index" => phases.push(Phase::Step(refresh::step(plan, name))),
-            None => {
-                let index = Step::index(name, plan.clients, tables::index(sql));
-                phases.extend([Phase::Step(index), Phase::Settle { rows: None }]);
-            }
+            None => match name.as_str() {
+                "load" => phases.push(Phase::Step(load(plan))),
+                "index" => {
+                    let index = Step::index(name, plan.clients, tables::index(sql));
+                    phases.extend([Phase::Step(index), Phase::Settle { rows: None }]);
+                    if plan.check && plan.scale == answers::SCALE {
+                        let asked = |number: &usize| {
+                            let tests = [POWER, THROUGHPUT].iter().any(|name| plan.has(name));
+                            tests || plan.has(&format!("q{number}"))
+                        };
+                        let conditions = (1..=22).filter(asked).flat_map(answers::conditions);
+                        phases.push(Phase::Check(conditions.collect()));
+                    }
+                }
+                "rf1" | "rf2" => phases.push(Phase::Step(refresh::step(plan, name))),
+                POWER => phases.push(Phase::Step(streams::power(plan, sql))),
+                _ => phases.push(Phase::Step(streams::throughput(plan, sql))),
+            },
         }
     }
+    let clients = match plan.has(THROUGHPUT) {
+        true => plan.clients.max(plan.streams() + 1),
+        false => plan.clients,
+    };
     Ok(Benchmark {
         setup: tables::create(sql),
         teardown: Vec::new(),
         tables: TABLES.map(|(name, _)| name.to_owned()).into(),
         phases,
-        config: pgbench::room_for(plan.clients).into_iter().collect(),
+        config: pgbench::room_for(clients).into_iter().collect(),
     })
 }
 
 /// The query of a step, if it is one.
 fn query(plan: &TpchPlan, name: &str) -> Option<Query> {
     let number = name.strip_prefix('q')?.parse().ok()?;
-    let texts = queries::texts(number, plan.scale, plan.substitutions);
+    let texts = (0..plan.substitutions).map(|set| queries::text(number, plan.scale, set)).collect();
     Some(Query { name: name.to_owned(), texts })
 }
 

@@ -3,15 +3,13 @@
 //! A set is a thousandth of the orders. Those that come are orders of the load under keys that it
 //! leaves out: dbgen uses 8 of 32 keys, and the next 8 are for new orders.
 
-use plan::TpchPlan;
+use plan::{SETS, TpchPlan};
 
 use crate::class::{Class, Effect};
 use crate::copy::{Content, Copy, Generated, Generator};
 use crate::request::{Expect, Request, Statement};
 use crate::step::{Action, End, Step, Stream};
 
-/// Number of sets that make up all orders.
-pub(super) const SETS: u32 = 1000;
 /// What is added to a key for a new order.
 pub(super) const NEW: u64 = 8;
 
@@ -21,7 +19,8 @@ const OLD_SALES: Class = Class::new("old-sales", "old sales", "orders", Effect::
 
 /// The step of this name: `rf1` or `rf2`. Each of its transactions is a set.
 pub(super) fn step(plan: &TpchPlan, name: &str) -> Step {
-    let sets = 0..plan.refreshes;
+    let first = plan.reserved();
+    let sets = first..first + plan.refreshes;
     let (class, first, second): (_, Vec<Request>, Vec<Request>) = match name {
         "rf1" => (
             NEW_SALES,
@@ -34,10 +33,9 @@ pub(super) fn step(plan: &TpchPlan, name: &str) -> Step {
             sets.map(|set| go(plan, "orders", set)).collect(),
         ),
     };
-    let plain = |text| Request::from(Statement::plain(text, Expect::Success));
     let (one, all) = (first.len(), first.len() + second.len());
     let stream = Stream {
-        requests: [first, second, vec![plain("BEGIN"), plain("COMMIT")]].concat(),
+        requests: [first, second, transaction().into()].concat(),
         actions: vec![
             Action::Run(all),
             Action::InTurn((0..one).collect()),
@@ -49,6 +47,21 @@ pub(super) fn step(plan: &TpchPlan, name: &str) -> Step {
         ..Stream::new(0, class.clone())
     };
     Step::new(name, 1, class, vec![stream])
+}
+
+/// The requests of a refresh function with one set.
+pub(super) fn requests(plan: &TpchPlan, name: &str, set: u32) -> Vec<Request> {
+    let [begin, commit] = transaction();
+    let [first, second] = match name {
+        "rf1" => ["orders", "lineitem"].map(|table| come(plan, table, set)),
+        _ => ["lineitem", "orders"].map(|table| go(plan, table, set)),
+    };
+    vec![begin, first, second, commit]
+}
+
+/// What begins a transaction, and what ends it.
+fn transaction() -> [Request; 2] {
+    ["BEGIN", "COMMIT"].map(|text| Statement::plain(text, Expect::Success).into())
 }
 
 /// The orders of a set.

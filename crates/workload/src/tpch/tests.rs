@@ -1,4 +1,4 @@
-use plan::{Scale, WorkloadPlan};
+use plan::{POWER, Scale, THROUGHPUT, WorkloadPlan};
 
 use super::*;
 use crate::copy::{Content, Copy};
@@ -11,7 +11,9 @@ fn small() -> TpchPlan {
 
 #[test]
 fn steps_are_those_of_the_plan() {
-    let plan = small();
+    let mut plan = small();
+    let queries = plan.steps.len();
+    plan.steps.extend([POWER, THROUGHPUT].map(str::to_owned));
     let planned = WorkloadPlan::Tpch(plan.clone()).sequences().remove(0).steps;
     for dbms in ["postgres", "mysql", "mariadb"] {
         let benchmark = benchmark(&plan, Dialect::of(dbms, 10, None)).unwrap();
@@ -19,7 +21,8 @@ fn steps_are_those_of_the_plan() {
         let keys: Vec<_> = steps.iter().map(|step| &step.key).collect();
         assert_eq!(keys, planned.iter().map(|step| &step.key).collect::<Vec<_>>());
         assert!(steps.iter().zip(&planned).all(|(step, it)| step.is_timed() == it.timed));
-        for query in &steps[2..] {
+        assert!(!benchmark.phases.iter().any(|it| matches!(it, Phase::Check(_))));
+        for query in &steps[2..queries] {
             let asks = query.asks.as_ref().unwrap();
             assert_eq!((asks.queries.len(), asks.compared), (2, Compared::Rows));
             assert_eq!(query.streams[1].actions, [Action::InTurn(vec![0, 1])]);
@@ -27,6 +30,19 @@ fn steps_are_those_of_the_plan() {
         }
         assert_eq!((benchmark.setup.len(), benchmark.tables.len()), (8, 8));
     }
+    let checks = |plan: &TpchPlan| {
+        let phases = benchmark(plan, Dialect::postgres(18)).unwrap().phases;
+        let checks = phases.into_iter().filter_map(|phase| match phase {
+            Phase::Check(list) => Some(list.len()),
+            _ => None,
+        });
+        checks.collect::<Vec<_>>()
+    };
+    let whole = TpchPlan { scale: Scale(100), ..plan.clone() };
+    let one =
+        TpchPlan { steps: ["load", "index", "q6"].map(str::to_owned).into(), ..whole.clone() };
+    assert_eq!((checks(&whole), checks(&one)), (vec![23], vec![1]));
+    assert!(checks(&TpchPlan { check: false, ..whole }).is_empty());
     let error = benchmark(&plan, Dialect::KeyValue).unwrap_err();
     assert_eq!(error, Error::Unfit { workload: "tpch", needs: "SQL" });
 }
@@ -81,6 +97,25 @@ fn refresh_functions_know_the_keys() {
         assert!(removes(set - 1).contains(&between), "{}, {between}", removes(set - 1));
         assert!(removes(set + 29).starts_with("DELETE FROM orders"), "{}", removes(set + 29));
     }
+}
+
+/// The tests have sets of orders of their own.
+#[test]
+fn no_set_of_orders_comes_twice() {
+    let of = |steps: &[&str]| {
+        let steps = steps.iter().map(|name| (*name).to_owned()).collect();
+        let plan = TpchPlan { refreshes: 5, steps, ..small() };
+        let step = refresh::step(&plan, "rf1");
+        let Request::Copy(Copy { content: Content::Generated(it), .. }) =
+            &step.streams[0].requests[0]
+        else {
+            panic!("{step:?}")
+        };
+        it.part
+    };
+    assert_eq!(of(&["rf1"]), 1);
+    assert_eq!(of(&["power", "rf1"]), 2);
+    assert_eq!(of(&["rf1", "power", "throughput"]), 4);
 }
 
 #[test]

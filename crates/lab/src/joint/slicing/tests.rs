@@ -123,6 +123,15 @@ fn a_query_is_never_frozen() {
 }
 
 #[test]
+fn what_runs_in_order_runs_whole() {
+    let mut step = first_step();
+    step.streams[0].in_order = true;
+    for pairing in [Pairing::Auto, Pairing::Slices, Pairing::Frozen] {
+        assert_eq!(chosen(&slicing(pairing, None), &step).0, Way::InTurns);
+    }
+}
+
+#[test]
 fn a_held_transaction_belongs_to_one_server() {
     let plan = plan::InsertPlan { hold_transaction_seconds: 1, ..small() };
     let benchmark = benchmark(plan);

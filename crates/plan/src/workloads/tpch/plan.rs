@@ -7,11 +7,21 @@ use serde::{Serialize, Serializer};
 
 use crate::key::StepNames;
 
-/// The steps, in their usual order. The last two are not usual.
-pub const TPCH_STEPS: [&str; 26] = [
+/// The steps, in their usual order. The last four are not usual.
+pub const TPCH_STEPS: [&str; 28] = [
     "load", "index", "q1", "q2", "q3", "q4", "q5", "q6", "q7", "q8", "q9", "q10", "q11", "q12",
-    "q13", "q14", "q15", "q16", "q17", "q18", "q19", "q20", "q21", "q22", "rf1", "rf2",
+    "q13", "q14", "q15", "q16", "q17", "q18", "q19", "q20", "q21", "q22", "rf1", "rf2", "power",
+    THROUGHPUT,
 ];
+
+/// The step in which several streams of queries run at the same time.
+pub const THROUGHPUT: &str = "throughput";
+
+/// The step in which all queries run once, between the refresh functions.
+pub const POWER: &str = "power";
+
+/// Number of sets of orders: each is the same share of all.
+pub const SETS: u32 = 1000;
 
 /// The refresh functions: new orders come, and old ones go.
 pub(super) const REFRESHES: [&str; 2] = ["rf1", "rf2"];
@@ -33,12 +43,17 @@ pub struct TpchPlan {
     pub seconds: u32,
     /// Sets of orders that a refresh function adds or removes, 1 to 1000.
     pub refreshes: u32,
+    /// Streams of queries in `throughput`, 1 to 100; `None`: as many as the specification wants at
+    /// least.
+    pub streams: Option<u32>,
     /// How long one execution may take.
     pub timeout: Option<Duration>,
+    /// At scale factor 1, the answers of the specification are checked.
+    pub check: bool,
 }
 
 impl Default for TpchPlan {
-    /// All steps but the refresh functions at scale factor 1, one client, 5 s.
+    /// The load and all queries at scale factor 1, one client, 5 s.
     fn default() -> Self {
         TpchPlan {
             scale: Scale(100),
@@ -47,7 +62,33 @@ impl Default for TpchPlan {
             clients: 1,
             seconds: 5,
             refreshes: 50,
+            streams: None,
             timeout: None,
+            check: true,
+        }
+    }
+}
+
+impl TpchPlan {
+    /// Streams of queries in `throughput`. Without a number, those that the specification wants at
+    /// least (clause 5.3.4).
+    pub fn streams(&self) -> u32 {
+        const MORE_ABOVE: [f64; 9] =
+            [1.0, 10.0, 30.0, 100.0, 300.0, 1_000.0, 3_000.0, 10_000.0, 30_000.0];
+        let more = || MORE_ABOVE.iter().filter(|scale| self.scale.factor() > **scale).count();
+        self.streams.unwrap_or_else(|| 2 + more() as u32)
+    }
+
+    /// True if it has a step of this name.
+    pub fn has(&self, name: &str) -> bool {
+        self.steps.iter().any(|step| step == name)
+    }
+
+    /// Sets of orders that `power` and `throughput` use: the first ones.
+    pub fn reserved(&self) -> u32 {
+        match self.has(THROUGHPUT) {
+            true => 1 + self.streams(),
+            false => u32::from(self.has(POWER)),
         }
     }
 }
