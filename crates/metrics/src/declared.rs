@@ -106,7 +106,7 @@ declare! {
     P999 = "{class}.p999", "µs", latency("p999 of {class} times"), response!("p999");
     MAX = "{class}.max", "µs", latency("max of {class} times"), response!("max");
     GEOMEAN = "{class}.geomean", "µs", latency("geometric mean of {class} times"),
-        "geometric mean over the kinds of {class}s, each with its mean response time";
+        "geometric mean of the mean response times of all kinds of {class}";
     RATE = "{class}.rate", "/s",
         sometimes(metric(Better::More, Words { worse: "lower", ..has("{class} rate") })),
         "{class} operations per second (rows, for inserts and deletes), besides what the step counts";

@@ -1,65 +1,66 @@
 //! Where programs lie in memory.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File};
-use std::io;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Read};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::PathBuf;
 
 use super::proc;
 use crate::data::copy::drop_file;
 
-/// The files from which the processes of a server execute: its program, and libraries.
+/// The files from which the processes of servers execute: programs and libraries.
 ///
 /// How fast they run also depends on which pages of physical memory hold them. The addresses of the
 /// pages decide which instructions compete for the same lines of a cache, and the number of
 /// adjacent ones how many entries of the TLB they take. The kernel keeps the pages from one server
 /// to the next, so all trials of a build would have the same luck, and no interval could show it.
-#[derive(Debug, Default)]
-pub struct Programs(BTreeSet<PathBuf>);
+#[derive(Debug)]
+pub struct Programs(BTreeSet<(u64, PathBuf)>);
 
 impl Programs {
-    /// Those of a process and all below it.
-    pub fn of(root: u32) -> Programs {
+    /// Those of these processes and all below them.
+    pub fn of(roots: impl IntoIterator<Item = u32>) -> Programs {
         let maps = |pid: u32| fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
-        let files = |pid: u32| {
-            let maps = maps(pid);
-            maps.lines().filter_map(executed).map(PathBuf::from).collect::<Vec<_>>()
-        };
-        Programs(proc::tree(root).into_iter().flat_map(files).collect())
+        let files = |pid| maps(pid).lines().filter_map(executed).collect::<Vec<_>>();
+        Programs(roots.into_iter().flat_map(proc::tree).flat_map(files).collect())
     }
 
-    /// Adds others.
-    pub fn extend(&mut self, others: Programs) {
-        self.0.extend(others.0);
-    }
-
-    /// Has the kernel read the files again, into other pages. Those that a process uses stay where
-    /// they are, such as the C library's.
+    /// Has the kernel read the files again, each as a whole. They then lie in large adjacent pieces
+    /// where the kernel has such for files, alike for all builds, and are scattered anew where it
+    /// has not. What another process uses stays where it is, such as the C library.
     pub fn place_anew(&self) {
-        for path in &self.0 {
-            // A server may have removed its file, or seen it at another path.
-            let _ = File::open(path).and_then(|file| read_again(&file));
+        for (inode, path) in &self.0 {
+            // A file that is gone needs no place.
+            let _ = read_again(*inode, path);
         }
     }
 }
 
-/// The file that a line of `/proc/PID/maps` maps for execution (proc(5)).
-fn executed(line: &str) -> Option<&str> {
-    let (range, rest) = line.split_once(' ')?;
-    let permissions = rest.split(' ').next()?;
-    let path = &rest[rest.find('/')?..];
-    (range.contains('-') && permissions.contains('x')).then_some(path)
+/// The file that a line of `/proc/PID/maps` maps for execution, and its inode (proc(5)).
+fn executed(line: &str) -> Option<(u64, PathBuf)> {
+    let mut fields = line.split_ascii_whitespace();
+    let permissions = fields.nth(1)?;
+    let inode = fields.nth(2)?.parse().ok()?;
+    let path = &line[line.find('/')?..];
+    permissions.contains('x').then(|| (inode, path.into()))
 }
 
-fn read_again(mut file: &File) -> io::Result<()> {
-    // Only pages that are on storage can be dropped.
-    file.sync_data()?;
-    drop_file(file);
-    io::copy(&mut file, &mut io::sink()).map(drop)
+fn read_again(inode: u64, path: &PathBuf) -> io::Result<()> {
+    // The path is the word of another user's process: whatever else it leads to is left alone.
+    let file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path)?;
+    let metadata = file.metadata()?;
+    if metadata.is_file() && metadata.ino() == inode {
+        drop_file(&file);
+        io::copy(&mut file.take(metadata.len()), &mut io::sink())?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
+
     use super::*;
 
     #[test]
@@ -72,10 +73,36 @@ mod tests {
             "7f0000001000-7f0000002000 r-xp 00000000 00:00 0 ",
             "",
         ];
-        let found: Vec<&str> = lines.into_iter().filter_map(executed).collect();
-        assert_eq!(found, ["/opt/my pg/bin/postgres"]);
-        let own = Programs::of(std::process::id());
-        assert!(own.0.contains(&std::env::current_exe().unwrap()), "{own:?}");
-        own.place_anew();
+        let found: Vec<_> = lines.into_iter().filter_map(executed).collect();
+        assert_eq!(found, [(131, "/opt/my pg/bin/postgres".into())]);
+        let own = Programs::of([std::process::id()]);
+        let program = std::env::current_exe().unwrap();
+        assert!(own.0.iter().any(|(_, path)| *path == program), "{own:?}");
+    }
+
+    /// Bytes that this process has had read from storage (proc(5)).
+    fn read_from_storage() -> u64 {
+        let io = fs::read_to_string("/proc/self/io").unwrap();
+        let line = io.lines().find_map(|line| line.strip_prefix("read_bytes: "));
+        line.unwrap().parse().unwrap()
+    }
+
+    #[test]
+    fn files_are_read_from_storage_again() {
+        const SIZE: usize = 4 << 20;
+        // Beside this program, which lies on storage.
+        let program = std::env::current_exe().unwrap();
+        let mut file = tempfile::NamedTempFile::new_in(program.parent().unwrap()).unwrap();
+        file.write_all(&vec![1; SIZE]).unwrap();
+        file.as_file().sync_all().unwrap();
+        let (inode, path) = (file.as_file().metadata().unwrap().ino(), file.path().to_owned());
+        let placed = |inode| {
+            let before = read_from_storage();
+            Programs([(inode, path.clone())].into()).place_anew();
+            read_from_storage() - before
+        };
+        assert!(placed(inode) >= SIZE as u64);
+        // Another file in its place stays.
+        assert!(placed(inode + 1) < SIZE as u64);
     }
 }

@@ -204,15 +204,8 @@ pub fn stop(
         result.and_then(|()| Ok(dropped.map(drop)?))
     };
     let results: Vec<_> = attempts.iter_mut().zip(results).map(before).collect();
-    let mut programs = Programs::default();
-    for attempt in attempts.iter().filter(|attempt| attempt.server.owned()) {
-        attempt
-            .server
-            .root_pid()
-            .map(Programs::of)
-            .into_iter()
-            .for_each(|own| programs.extend(own));
-    }
+    let owned = attempts.iter().filter(|attempt| attempt.server.owned());
+    let programs = Programs::of(owned.filter_map(|attempt| attempt.server.root_pid()));
     let (trials, servers): (Vec<_>, Vec<_>) = attempts
         .into_iter()
         .map(|attempt| ((attempt.entered, attempt.subject, attempt.group), attempt.server))
@@ -221,8 +214,10 @@ pub fn stop(
         Data::Kept => server.stop(),
         Data::Removed => server.end(),
     });
-    // The next servers of these variants are not to have the same luck.
-    programs.place_anew();
+    if conditions.go_on().is_ok() {
+        // No build is to keep its luck.
+        programs.place_anew();
+    }
     let after = |((entered, subject, _), stopped): ((_, _, _), Result<Stopped, dbms::Error>)| {
         let log = stopped.as_ref().ok().and_then(|stopped| stopped.log.as_deref());
         let kept = log.and_then(|log| keep_log(conditions, entered, subject, log));

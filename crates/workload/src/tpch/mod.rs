@@ -18,7 +18,7 @@ use tables::{FIXED, TABLES};
 
 use crate::copy::Generator;
 use crate::kinds::{Catalogue, Kind, Load, State};
-use crate::phase::{Benchmark, Phase};
+use crate::phase::{Benchmark, Condition, Phase};
 use crate::queries::{kind, step};
 use crate::step::Step;
 use crate::{Dialect, Error, pgbench};
@@ -45,13 +45,15 @@ pub fn benchmark(plan: &TpchPlan, dialect: Dialect) -> Result<Benchmark, Error> 
                 "index" => {
                     let index = Step::index(name, plan.clients, tables::index(sql));
                     phases.extend([Phase::Step(index), Phase::Settle { rows: None }]);
-                    if plan.check && plan.scale == answers::SCALE {
+                    // A condition has no time limit.
+                    if plan.check && plan.timeout.is_none() && plan.scale == answers::SCALE {
                         let asked = |number: &usize| {
                             let tests = [POWER, THROUGHPUT].iter().any(|name| plan.has(name));
                             tests || plan.has(&format!("q{number}"))
                         };
                         let conditions = (1..=22).filter(asked).flat_map(answers::conditions);
-                        phases.push(Phase::Check(conditions.collect()));
+                        let conditions: Vec<Condition> = conditions.collect();
+                        phases.extend((!conditions.is_empty()).then_some(Phase::Check(conditions)));
                     }
                 }
                 "rf1" | "rf2" => phases.push(Phase::Step(refresh::step(plan, name))),

@@ -57,8 +57,8 @@ impl Keyed for TpchPlan {
             Key::optional("timeout", &mut self.timeout, time()).shown(shown)
                 .means("how long one execution may take: `\"5m\"`; a query that takes longer fails"),
             Key::new("check", &mut self.check, boolean())
-                .means("at scale 1, each query's answer to the first values must be the \
-                        specification's"),
+                .means("at scale 1 and without `timeout`, each query's answer to the first values \
+                        must be the specification's"),
         ]
     }
 }
