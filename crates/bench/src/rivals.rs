@@ -79,19 +79,19 @@ pub fn prepare(server: &mut BenchServer) -> Result<()> {
     if !server.mysql {
         commands.push(pgbench_with(server, &["-i", "-q", "-s", "1"]));
     }
-    for command in commands {
-        let output = Command::new(&command[0]).args(&command[1..]).output().with_context(|| {
-            format!("cannot run {}: run `make bench`, which installs it", command[0])
-        })?;
-        anyhow::ensure!(
-            output.status.success(),
-            "{} failed: {}{}",
-            command[0],
-            String::from_utf8_lossy(&output.stdout),
-            String::from_utf8_lossy(&output.stderr)
-        );
-    }
+    commands.iter().try_for_each(|command| finish(command))?;
     server.settle()
+}
+
+/// Runs a rival's tool to its end.
+pub fn finish(command: &[String]) -> Result<()> {
+    let output = Command::new(&command[0]).args(&command[1..]).output().with_context(|| {
+        format!("cannot run {}: `make bench` installs what it runs", command[0])
+    })?;
+    let (stdout, stderr) =
+        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    anyhow::ensure!(output.status.success(), "{} failed: {stdout}{stderr}", command[0]);
+    Ok(())
 }
 
 /// This program as a contender.

@@ -1,12 +1,10 @@
 //! pgbench scripts by steelyard's engine, compared with pgbench on one server: the cost of a
 //! transaction for the server, and for the client.
 
-use std::process::Command;
-
-use anyhow::{Context, Result, ensure};
+use anyhow::Result;
 
 use crate::measure::{Contender, spread};
-use crate::rivals::{number_after, ourselves, plain};
+use crate::rivals::{finish, number_after, ourselves, plain};
 use crate::server::BenchServer;
 use crate::sysbench::{Both, alternate, stay_on_one_cpu};
 
@@ -113,11 +111,7 @@ fn address(server: &BenchServer) -> [String; 4] {
 }
 
 fn pgbench(server: &BenchServer, arguments: &[String]) -> Result<()> {
-    let output = Command::new(PGBENCH).args(arguments).args(address(server)).output();
-    let output = output.context("cannot run pgbench: run `make bench`, which installs it")?;
-    let said = String::from_utf8_lossy(&output.stderr);
-    ensure!(output.status.success(), "pgbench failed: {said}");
-    Ok(())
+    finish(&[&[PGBENCH.to_owned()], arguments, &address(server)[..]].concat())
 }
 
 fn transactions(text: &str) -> Option<f64> {

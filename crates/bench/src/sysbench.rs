@@ -8,7 +8,7 @@ use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::unistd::Pid;
 
 use crate::measure::{Contender, Run, run, spread};
-use crate::rivals::{number_after, ourselves, plain, sysbench};
+use crate::rivals::{finish, number_after, ourselves, plain, sysbench};
 use crate::server::BenchServer;
 
 /// Rows of the only table.
@@ -130,11 +130,7 @@ pub fn side_by_side(rounds: usize, seconds: f64) -> Result<()> {
 /// Drops the table and has the program make it again, so both contenders find the same data.
 fn fresh(server: &mut BenchServer) -> Result<()> {
     server.sql("DROP TABLE IF EXISTS sbtest1")?;
-    let command = sysbench(server, "oltp_point_select", ROWS, &["prepare".to_owned()]);
-    let output = Command::new(&command[0]).args(&command[1..]).output();
-    let output = output.context("cannot run sysbench: run `make bench`, which installs it")?;
-    let said = String::from_utf8_lossy(&output.stderr);
-    ensure!(output.status.success(), "sysbench prepare failed: {said}");
+    finish(&sysbench(server, "oltp_point_select", ROWS, &["prepare".to_owned()]))?;
     server.settle()
 }
 

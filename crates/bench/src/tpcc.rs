@@ -3,15 +3,14 @@
 
 use std::fmt::Write;
 use std::path::Path;
-use std::process::Command;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, bail};
 use plan::TpccPlan;
 use workload::{Benchmark, Dialect, Phase, Step};
 
 use crate::client;
 use crate::measure::{Contender, spread};
-use crate::rivals::{number_after, ourselves, plain};
+use crate::rivals::{finish, number_after, ourselves, plain};
 use crate::server::BenchServer;
 use crate::sysbench::{Both, alternate, stay_on_one_cpu};
 
@@ -37,6 +36,9 @@ const TABLES: [(&str, &str); 9] = [
     ("item", "1"),
 ];
 
+/// Answers of COPY, which has the number of rows in each: a table for each session, but one item.
+const COPIES: usize = LOADERS as usize * (TABLES.len() - 1) + 1;
+
 /// Compares both.
 pub fn side_by_side(rounds: usize, seconds: f64) -> Result<()> {
     let mut server = BenchServer::start()?;
@@ -57,7 +59,7 @@ pub fn side_by_side(rounds: usize, seconds: f64) -> Result<()> {
     }
     server.sql("CREATE DATABASE gotpc")?;
     go_tpc(&server, &["prepare", "--no-check", "--threads", &LOADERS.to_string()])?;
-    shell(&format!("{} -d gotpc -c 'VACUUM ANALYZE'", psql(&server)))?;
+    finish(&shell(format!("{} -d gotpc -c 'VACUUM ANALYZE'", psql(&server))))?;
     server.settle()?;
     stay_on_one_cpu()?;
     let mixes = mixes(&server, seconds);
@@ -87,12 +89,9 @@ fn benchmark() -> Result<Benchmark> {
 
 /// Empty tables.
 fn create(server: &mut BenchServer) -> Result<()> {
-    for (table, _) in TABLES {
-        server.sql(&format!("DROP TABLE IF EXISTS {table}"))?;
-    }
-    for statement in benchmark()?.setup {
-        server.sql(&statement)?;
-    }
+    let Benchmark { tables, setup, .. } = benchmark()?;
+    let drop = tables.iter().map(|table| format!("DROP TABLE IF EXISTS {table}"));
+    drop.chain(setup).try_for_each(|statement| server.sql(&statement))?;
     server.sql("CHECKPOINT")
 }
 
@@ -119,8 +118,7 @@ fn loaders(server: &BenchServer, files: &Path) -> Result<[Contender; 2]> {
     }
     let path = files.join("store.sql");
     std::fs::write(&path, store)?;
-    shell(&format!("{} -f {}", psql(server), path.display()))?;
-    // COPY answers with the number of rows.
+    finish(&shell(format!("{} -f {}", psql(server), path.display())))?;
     Ok([
         Contender {
             name: "steelyard".to_owned(),
@@ -129,17 +127,14 @@ fn loaders(server: &BenchServer, files: &Path) -> Result<[Contender; 2]> {
         },
         Contender {
             name: "COPY by psql".to_owned(),
-            command: vec!["sh".to_owned(), "-c".to_owned(), format!("{all} wait")],
-            operations: |text| (text.matches("COPY ").count() == 17).then_some(1.0),
+            command: shell(format!("{all} wait")).into(),
+            operations: |text| (text.matches("COPY ").count() == COPIES).then_some(1.0),
         },
     ])
 }
 
-fn shell(command: &str) -> Result<()> {
-    let output = Command::new("sh").args(["-c", command]).output().context("cannot run sh")?;
-    let said = String::from_utf8_lossy(&output.stderr);
-    ensure!(output.status.success(), "{command} failed: {said}");
-    Ok(())
+fn shell(command: String) -> [String; 3] {
+    ["sh".to_owned(), "-c".to_owned(), command]
 }
 
 fn psql(server: &BenchServer) -> String {
@@ -195,15 +190,10 @@ fn go_tpc_command(server: &BenchServer, arguments: &[&str]) -> Vec<String> {
 }
 
 fn go_tpc(server: &BenchServer, arguments: &[&str]) -> Result<()> {
-    let command = go_tpc_command(server, arguments);
-    let output = Command::new(&command[0]).args(&command[1..]).output();
-    let output = output.context(
-        "cannot run go-tpc; install it with \
-         `go install github.com/pingcap/go-tpc/cmd/go-tpc@v1.0.12`, and put it on the PATH",
-    )?;
-    let said = String::from_utf8_lossy(&output.stdout);
-    ensure!(output.status.success(), "go-tpc failed: {said}");
-    Ok(())
+    finish(&go_tpc_command(server, arguments)).context(
+        "expected go-tpc on the PATH; if it is missing, install it with \
+         `go install github.com/pingcap/go-tpc/cmd/go-tpc@v1.0.12`",
+    )
 }
 
 fn print(what: &str, bound: Option<f64>, [ours, theirs]: &[Vec<Both>; 2], of: fn(&Both) -> f64) {

@@ -12,11 +12,9 @@ pub fn shares(step: &Step, inside: bool) -> Result<(), &'static str> {
 pub fn runs_on(step: &Step) -> Result<(), &'static str> {
     let once = |stream: &Stream| {
         stream.role == Role::Lead
-            && (stream.class.effect == Effect::Defines
-                || stream.end == End::Rounds(1)
-                || stream.in_order)
+            && (stream.class.effect == Effect::Defines || stream.end == End::Rounds(1))
     };
-    if step.streams.iter().any(once) {
+    if step.streams.iter().any(once) || step.runs_in_order() {
         return Err("its operations run once and take long");
     }
     Ok(())

@@ -148,6 +148,11 @@ impl Step {
         self.streams.iter().any(thinks)
     }
 
+    /// True if the rounds of its clients differ and come in an order of their own.
+    pub fn runs_in_order(&self) -> bool {
+        self.streams.iter().any(|stream| stream.in_order)
+    }
+
     /// True if it ends after a time, false if it ends when its work is done.
     pub fn is_timed(&self) -> bool {
         self.seconds.is_some()

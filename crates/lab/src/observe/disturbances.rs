@@ -40,7 +40,7 @@ pub fn describe(record: &mut StepRecord, step: &Step, outcome: &Outcome, here: O
     if outcome.has_whole_seconds()
         && step.counted.is_steady()
         && !step.thinks()
-        && !step.streams.iter().any(|stream| stream.in_order)
+        && !step.runs_in_order()
         && let Some(class) = outcome.class(&step.counted)
     {
         let whole = class.per_second.iter().take(outcome.seconds.floor() as usize);

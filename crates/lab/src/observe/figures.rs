@@ -238,7 +238,7 @@ impl Scheduled {
 /// 0.76 s, which would be 132% or 66% of the target. So it is counted over the time that the
 /// schedule sets for the statements that were due. What follows such a schedule is, too.
 fn rates(record: &mut StepRecord, step: &Step, outcome: &Outcome) {
-    if step.streams.iter().any(|stream| stream.in_order) {
+    if step.runs_in_order() {
         return;
     }
     // A schedule goes on as long as the server has the load, measured or not.

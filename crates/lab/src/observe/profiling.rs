@@ -84,7 +84,7 @@ pub fn observe<'a>(scene: &mut Scene<'a, '_>, found: &mut Found) -> Option<Box<d
 /// When a step is profiled: a timed one for `long`, beginning `after` the end of its time. `None`
 /// if no part of it can be left out.
 fn when(step: &Step, after: Duration, long: Duration) -> Option<When> {
-    if step.streams.iter().any(|stream| stream.in_order) {
+    if step.runs_in_order() {
         return None;
     }
     Some(match (step.seconds.map(Duration::from_secs_f64), planned(step)) {

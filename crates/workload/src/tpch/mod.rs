@@ -45,16 +45,8 @@ pub fn benchmark(plan: &TpchPlan, dialect: Dialect) -> Result<Benchmark, Error> 
                 "index" => {
                     let index = Step::index(name, plan.clients, tables::index(sql));
                     phases.extend([Phase::Step(index), Phase::Settle { rows: None }]);
-                    // A condition has no time limit.
-                    if plan.check && plan.timeout.is_none() && plan.scale == answers::SCALE {
-                        let asked = |number: &usize| {
-                            let tests = [POWER, THROUGHPUT].iter().any(|name| plan.has(name));
-                            tests || plan.has(&format!("q{number}"))
-                        };
-                        let conditions = (1..=22).filter(asked).flat_map(answers::conditions);
-                        let conditions: Vec<Condition> = conditions.collect();
-                        phases.extend((!conditions.is_empty()).then_some(Phase::Check(conditions)));
-                    }
+                    let conditions = conditions(plan);
+                    phases.extend((!conditions.is_empty()).then_some(Phase::Check(conditions)));
                 }
                 "rf1" | "rf2" => phases.push(Phase::Step(refresh::step(plan, name))),
                 POWER => phases.push(Phase::Step(streams::power(plan, sql))),
@@ -73,6 +65,17 @@ pub fn benchmark(plan: &TpchPlan, dialect: Dialect) -> Result<Benchmark, Error> 
         phases,
         config: pgbench::room_for(clients).into_iter().collect(),
     })
+}
+
+/// What the answers of the queries in a plan must meet.
+fn conditions(plan: &TpchPlan) -> Vec<Condition> {
+    // A condition has no time limit.
+    if !plan.check || plan.timeout.is_some() || plan.scale != answers::SCALE {
+        return Vec::new();
+    }
+    let all = [POWER, THROUGHPUT].iter().any(|name| plan.has(name));
+    let asked = |number: &usize| all || plan.has(&format!("q{number}"));
+    (1..=22).filter(asked).flat_map(answers::conditions).collect()
 }
 
 /// The query of a step, if it is one.

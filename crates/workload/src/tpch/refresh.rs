@@ -19,20 +19,10 @@ const OLD_SALES: Class = Class::new("old-sales", "old sales", "orders", Effect::
 
 /// The step of this name: `rf1` or `rf2`. Each of its transactions is a set.
 pub(super) fn step(plan: &TpchPlan, name: &str) -> Step {
-    let first = plan.reserved();
-    let sets = first..first + plan.refreshes;
-    let (class, first, second): (_, Vec<Request>, Vec<Request>) = match name {
-        "rf1" => (
-            NEW_SALES,
-            sets.clone().map(|set| come(plan, "orders", set)).collect(),
-            sets.map(|set| come(plan, "lineitem", set)).collect(),
-        ),
-        _ => (
-            OLD_SALES,
-            sets.clone().map(|set| go(plan, "lineitem", set)).collect(),
-            sets.map(|set| go(plan, "orders", set)).collect(),
-        ),
-    };
+    let sets = plan.reserved()..plan.reserved() + plan.refreshes;
+    let class = if name == "rf1" { NEW_SALES } else { OLD_SALES };
+    let (first, second): (Vec<Request>, Vec<Request>) =
+        sets.map(|set| halves(plan, name, set)).unzip();
     let (one, all) = (first.len(), first.len() + second.len());
     let stream = Stream {
         requests: [first, second, transaction().into()].concat(),
@@ -52,11 +42,16 @@ pub(super) fn step(plan: &TpchPlan, name: &str) -> Step {
 /// The requests of a refresh function with one set.
 pub(super) fn requests(plan: &TpchPlan, name: &str, set: u32) -> Vec<Request> {
     let [begin, commit] = transaction();
-    let [first, second] = match name {
-        "rf1" => ["orders", "lineitem"].map(|table| come(plan, table, set)),
-        _ => ["lineitem", "orders"].map(|table| go(plan, table, set)),
-    };
+    let (first, second) = halves(plan, name, set);
     vec![begin, first, second, commit]
+}
+
+/// The same, without what makes them a transaction.
+fn halves(plan: &TpchPlan, name: &str, set: u32) -> (Request, Request) {
+    match name {
+        "rf1" => (come(plan, "orders", set), come(plan, "lineitem", set)),
+        _ => (go(plan, "lineitem", set), go(plan, "orders", set)),
+    }
 }
 
 /// What begins a transaction, and what ends it.
