@@ -43,6 +43,41 @@ fn systems_give_the_same_answers() {
 }
 
 #[test]
+fn a_test_with_other_answers_has_no_verdict() {
+    let place = Place::new();
+    let ran = place.run(&[
+        "tpch",
+        "-v",
+        "one=postgres@14.3",
+        "-v",
+        "german=postgres@14.3",
+        "-c",
+        "german.DateStyle=German",
+        "--scale",
+        "0.01",
+        "--steps",
+        "power,throughput",
+        "--blocks",
+        "1",
+    ]);
+    ran.expect(0, &[]);
+    let compare = place.steelyard(&["compare", "--format", "json"]);
+    compare.expect(0, &[]);
+    let document: Value = serde_json::from_str(&compare.stdout).unwrap();
+    let warnings = document["warnings"].as_array().unwrap();
+    for step in ["power", "throughput"] {
+        let wrong = |it: &&Value| {
+            it["code"] == "wrong-result" && it["step"] == step && it["variant"] == "german"
+        };
+        assert!(warnings.iter().any(|it| wrong(&it)), "{step}: {warnings:?}");
+    }
+    let comparisons = document["metrics"][0]["comparisons"].as_array().unwrap();
+    let ratio = comparisons.iter().find(|it| it["ratio"].as_f64().is_some());
+    assert_eq!(ratio, None);
+    place.assert_nothing_left();
+}
+
+#[test]
 fn queries_are_counted() {
     if !can_count() {
         return;

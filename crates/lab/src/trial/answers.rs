@@ -16,6 +16,7 @@ use workload::{Asks, End, Phase, Step};
 
 use crate::error::Error;
 use crate::event::Event;
+use crate::sharing::only_reads;
 use crate::trial::attempt::{Asked, Attempt, Trouble, at_once};
 use crate::trial::conditions::Conditions;
 use crate::trial::plans::plans;
@@ -138,7 +139,9 @@ pub fn forgives(
 ) -> bool {
     let Trouble::Failed { diagnosis, .. } = trouble else { return false };
     let said = record.failures.iter().any(|it| !it.retried && !it.code.is_empty());
+    // One that also writes may have left anything.
     step.asks.is_some()
+        && only_reads(step)
         && said
         && !matches!(diagnosis, Some(Diagnosis::DiskFull | Diagnosis::Interrupted))
         && attempt.server.alive()
@@ -170,8 +173,8 @@ pub fn record(record: &mut StepRecord, attempt: &mut Attempt<'_>, step: &Step) {
 /// equally often with each, so that a faster server does not get others.
 pub fn whole_executions(time: f64, step: &Step) -> Step {
     let mut whole = Step::clone(step);
-    let fit = step.seconds.unwrap_or_default() / time;
-    if fit < FEW {
+    let fit = step.seconds.map(|seconds| seconds / time);
+    if let Some(fit) = fit.filter(|fit| *fit < FEW) {
         whole.seconds = None;
         for stream in &mut whole.streams {
             let values = stream.requests.len().max(1) as f64;
@@ -206,8 +209,8 @@ mod tests {
         let rounds = |time: f64| whole_executions(time, &step).streams[0].end.clone();
         assert_eq!(rounds(0.11), End::Rounds(44), "45 fit");
         assert_eq!(rounds(1.9), End::Rounds(4), "2 fit");
-        // Other steps ask nothing.
+        // One that has no time ends by itself.
         let untimed = Step { seconds: None, ..step.clone() };
-        assert_eq!(whole_executions(0.0, &untimed), untimed);
+        assert_eq!(whole_executions(1.9, &untimed), untimed);
     }
 }

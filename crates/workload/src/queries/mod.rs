@@ -1,6 +1,8 @@
 //! A directory of queries, each a step.
 
-use plan::{QueriesPlan, Query};
+use std::time::Duration;
+
+use plan::{Compared, QueriesPlan, Query};
 
 use crate::class::Class;
 use crate::kinds::{Catalogue, Kind, State};
@@ -95,13 +97,20 @@ pub(crate) fn step(plan: &QueriesPlan, query: &Query, sql: Sql) -> Step {
     let mut step = Step::new(&query.name, plan.clients, Class::QUERY, streams);
     step.seconds = Some(f64::from(plan.seconds));
     step.any_order = true;
-    let exactly = sql.print_exactly().map(str::to_owned);
-    step.asks = Some(Asks {
-        opening: opening.into_iter().chain(exactly).collect(),
-        queries: query.texts.iter().take(ASKED).cloned().collect(),
-        compared: plan.compared,
-    });
+    let asked = query.texts.iter().take(ASKED).cloned().collect();
+    step.asks = Some(asks(asked, plan.compared, plan.timeout, sql));
     step
+}
+
+/// These queries, asked before a step.
+pub(crate) fn asks(
+    queries: Vec<String>,
+    compared: Compared,
+    timeout: Option<Duration>,
+    sql: Sql,
+) -> Asks {
+    let exactly = sql.print_exactly().map(str::to_owned);
+    Asks { opening: sql.only_read(timeout).into_iter().chain(exactly).collect(), queries, compared }
 }
 
 fn plain(text: &str) -> Request {

@@ -1,13 +1,16 @@
 //! The power test and the throughput test (clauses 5.3.3 and 5.3.4): all queries and the refresh
 //! functions, alone and in several streams at the same time.
 
-use plan::{POWER, THROUGHPUT, TpchPlan};
+use std::ops::Range;
+
+use plan::{Compared, POWER, THROUGHPUT, TpchPlan};
 
 use super::{queries, refresh};
 use crate::class::{Class, Effect};
 use crate::dialect::Sql;
+use crate::queries::asks;
 use crate::request::{Expect, Request, Statement};
-use crate::step::{Action, Alternative, End, Step, Stream};
+use crate::step::{Action, Alternative, Asks, End, Step, Stream};
 
 /// What the power test counts.
 const EXECUTION: Class =
@@ -69,7 +72,8 @@ pub(super) fn power(plan: &TpchPlan, sql: Sql) -> Step {
     rounds.queries(plan, 0);
     rounds.refresh(plan, "rf2", 0);
     let stream = rounds.stream(0, EXECUTION, sql.limit(plan.timeout).into_iter().collect());
-    Step::new(POWER, 1, EXECUTION, vec![stream])
+    let asked = asked(plan, sql, 0..1);
+    Step { asks: Some(asked), ..Step::new(POWER, 1, EXECUTION, vec![stream]) }
 }
 
 /// Several streams of queries, and one in which orders come and go as often as there are streams.
@@ -88,7 +92,20 @@ pub(super) fn throughput(plan: &TpchPlan, sql: Sql) -> Step {
     }
     let refreshes = refreshes.stream(count, REFRESH, sql.limit(plan.timeout).into_iter().collect());
     let streams = (1..=count).map(query).chain([refreshes]).collect();
-    Step::new(THROUGHPUT, count, Class::QUERY, streams)
+    let asked = asked(plan, sql, 1..count + 1);
+    Step { asks: Some(asked), ..Step::new(THROUGHPUT, count, Class::QUERY, streams) }
+}
+
+/// The queries in the stream of this number, with values of its own.
+fn texts(plan: &TpchPlan, number: u32) -> impl Iterator<Item = (u32, String)> {
+    let order = ORDERS[number as usize % ORDERS.len()];
+    order.into_iter().map(move |query| (query, queries::text(query as usize, plan.scale, number)))
+}
+
+/// The queries of these streams, whose answers are compared before orders come and go.
+fn asked(plan: &TpchPlan, sql: Sql, streams: Range<u32>) -> Asks {
+    let all = streams.flat_map(|number| texts(plan, number)).map(|(_, text)| text).collect();
+    asks(all, Compared::Rows, plan.timeout, sql)
 }
 
 /// The rounds of a stream, one after another.
@@ -114,8 +131,7 @@ impl Rounds {
 
     /// The queries of the stream of this number, with values of its own.
     fn queries(&mut self, plan: &TpchPlan, number: u32) {
-        for query in ORDERS[number as usize % ORDERS.len()] {
-            let text = queries::text(query as usize, plan.scale, number);
+        for (query, text) in texts(plan, number) {
             let request = Statement::plain(text, Expect::Success).into();
             self.push(&format!("q{query}"), Effect::Reads, vec![request]);
         }
@@ -174,6 +190,11 @@ mod tests {
         let all = classes(stream);
         assert_eq!((all.len(), all[0], all[1], all[22], all[23]), (24, "rf1", "q14", "q12", "rf2"));
         assert_eq!(stream.end, End::Rounds(24));
+        let asked = step.asks.as_ref().unwrap();
+        let reads: Vec<String> = stream.requests.iter().map(Request::to_string).collect();
+        assert_eq!(asked.queries.len(), 22);
+        assert!(asked.queries.iter().all(|query| reads.contains(query)), "{asked:?}");
+        assert!(asked.opening.iter().any(|text| text.contains("read_only")), "{asked:?}");
         // The values that have answers.
         let first = &stream.requests[stream.mix[1].actions.len() + 3];
         assert!(first.to_string().contains("1995-09-01"), "{first}");
@@ -192,6 +213,9 @@ mod tests {
             stream.requests[place].to_string()
         };
         assert_ne!(of(one, "q1"), of(two, "q1"));
+        let asked = &step.asks.as_ref().unwrap().queries;
+        assert_eq!(asked.len(), 44);
+        assert!([one, two].iter().all(|it| asked.contains(&of(it, "q1"))), "{asked:?}");
         let removes: Vec<String> = refreshes.requests.iter().map(Request::to_string).collect();
         let removes = removes.iter().filter(|text| text.starts_with("DELETE FROM orders"));
         let mut removes: Vec<&String> = removes.collect();
