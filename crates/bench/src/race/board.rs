@@ -5,6 +5,7 @@ use judge::{CONFIDENCE, Verdict, binomial_interval, t_quantile};
 use super::builds::Build;
 use super::calls::{Call, Score, score};
 use super::live::{Case, Run};
+use crate::publish::table;
 
 /// The numbers of right, wrong and undecided calls.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -85,13 +86,6 @@ fn measured(logs: &[f64]) -> String {
 fn planted(build: &Build) -> String {
     let sign = if build.slower == 0 { "" } else { "−" };
     format!("{sign}{}% (margin {:.0}%)", build.slower, 100.0 * build.margin())
-}
-
-/// A table in Markdown.
-fn table(head: &str, rows: impl Iterator<Item = Vec<String>>) -> String {
-    let dashes = "|---".repeat(head.split(" | ").count());
-    let rows = rows.map(|cells| format!("| {} |\n", cells.join(" | ")));
-    format!("| {head} |\n{dashes}|\n{}", rows.collect::<String>())
 }
 
 #[cfg(test)]

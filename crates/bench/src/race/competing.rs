@@ -1,14 +1,14 @@
 //! A competing load: a process that takes a third of a core, in bursts.
 
-use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use nix::sys::prctl::set_pdeathsig;
 use nix::sys::signal::Signal;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
+
+use crate::steelyard::bound;
 
 /// Means of the times it computes and rests, in seconds; both are distributed exponentially.
 const ON: f64 = 0.5;
@@ -33,14 +33,6 @@ impl Drop for Competing {
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
-}
-
-/// Makes the kernel send the command's process a signal when this process ends, for any reason. The
-/// command gets its own process group, so Ctrl-C doesn't reach it a second time.
-pub fn bound(command: &mut Command, signal: Signal) -> &mut Command {
-    command.process_group(0);
-    // SAFETY: between fork and exec this makes one system call and allocates nothing.
-    unsafe { command.pre_exec(move || Ok(set_pdeathsig(signal)?)) }
 }
 
 /// The load itself, until it is killed.

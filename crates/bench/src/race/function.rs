@@ -9,8 +9,8 @@ use std::process::Command;
 use anyhow::{Context, Result, bail, ensure};
 
 use super::builds::{BUILDS, Build};
-use super::steelyard::Steelyard;
 use super::subjects::{Function, Place, Slowed, rounds_of};
+use crate::steelyard::Steelyard;
 
 /// Makes the builds that are not built from source, each in its own directory.
 pub fn plant(directory: &Path, steelyard: &Steelyard) -> Result<()> {

@@ -15,7 +15,7 @@ use super::builds::{BUILDS, Build, Condition, build_named};
 use super::calls::Call;
 use super::competing::Competing;
 use super::plans;
-use super::steelyard::Steelyard;
+use crate::steelyard::Steelyard;
 
 /// The machine's condition, the build and the budget of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -7,9 +7,7 @@ mod competing;
 mod function;
 mod live;
 mod plans;
-mod publish;
 mod source;
-mod steelyard;
 mod subjects;
 mod verify;
 
@@ -21,7 +19,9 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
 
 use builds::{BUILDS, Condition, build_named};
-use steelyard::Steelyard;
+
+use crate::publish;
+use crate::steelyard::Steelyard;
 
 pub use competing::burn;
 
@@ -106,5 +106,5 @@ fn judge_all(directory: &Path, document: Option<&Path>) -> Result<()> {
     ensure!(!live.is_empty(), "expected runs in {}, found none", directory.display());
     let table = board::table_of(&live);
     println!("{table}");
-    document.map_or(Ok(()), |path| publish::put(path, &table))
+    document.map_or(Ok(()), |path| publish::put(path, "race", &table))
 }

@@ -8,8 +8,8 @@ use store::Store;
 
 use super::builds::{BUILDS, Build};
 use super::plans;
-use super::steelyard::Steelyard;
 use super::subjects::Slowed;
+use crate::steelyard::Steelyard;
 
 /// Counts of MySQL differ by less than this share of them.
 const NOISE: f64 = 0.003;

@@ -1,14 +1,14 @@
-//! Running the command that is raced.
+//! Running the command.
 
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
+use nix::sys::prctl::set_pdeathsig;
 use nix::sys::signal::Signal;
 
-use super::competing::bound;
-
-/// The command that is raced.
+/// The command.
 pub struct Steelyard {
     /// Where it is.
     pub program: PathBuf,
@@ -39,4 +39,12 @@ impl Steelyard {
         ensure!(output.status.success(), "steelyard {} failed", arguments.join(" "));
         Ok(String::from_utf8(output.stdout)?)
     }
+}
+
+/// Makes the kernel send the command's process a signal when this process ends, for any reason. The
+/// command gets its own process group, so Ctrl-C doesn't reach it a second time.
+pub fn bound(command: &mut Command, signal: Signal) -> &mut Command {
+    command.process_group(0);
+    // SAFETY: between fork and exec this makes one system call and allocates nothing.
+    unsafe { command.pre_exec(move || Ok(set_pdeathsig(signal)?)) }
 }
