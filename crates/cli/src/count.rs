@@ -72,6 +72,9 @@ pub struct CountArgs {
     /// than in the base, certainly by more than the margin, or if the count is unfinished
     #[arg(long)]
     gate: bool,
+    /// Strict gate: also exit with 1 if any kind is inconclusive
+    #[arg(long)]
+    gate_inconclusive: bool,
     /// Count only these kinds of statements (instead of the plan's)
     #[arg(long, value_delimiter = ',', value_name = "KIND,…")]
     kinds: Vec<String>,
@@ -137,7 +140,8 @@ pub fn run(args: &CountArgs) -> anyhow::Result<()> {
             args.format.print(|format| counted.render(format))?;
         }
     }
-    exit::gate(if args.gate { counted.gate() } else { Vec::new() })
+    let gated = args.gate || args.gate_inconclusive;
+    exit::gate(if gated { counted.gate(args.gate_inconclusive) } else { Vec::new() })
 }
 
 /// Finds a stored count: the latest, or by its name or number.

@@ -96,10 +96,10 @@ fn a_terminal_gets_a_line_for_each_count_and_the_functions_that_moved() {
 #[test]
 fn an_unfinished_count_and_a_variant_without_one_fail_the_gate() {
     let whole = three().report();
-    assert_eq!(whole.gate(), whole.regressions(), "nothing is missing");
+    assert_eq!(whole.gate(true), whole.regressions(), "nothing is missing");
     let counting = Counting::new(&["a", "b"]);
     counting.record(0, &record("point", 0, &BASE));
-    let reasons = counting.report().gate();
+    let reasons = counting.report().gate(false);
     assert_eq!(reasons, ["the count is not finished: run it again", "b has no count"]);
 }
 
@@ -160,15 +160,19 @@ fn half_a_percent_is_told_from_nothing() {
         counting.record(1, &one);
         let report = counting.report();
         let found = variant(&report, "point", "b");
-        (found.relative.unwrap(), found.certain.unwrap(), report.render(Format::Text).unwrap())
+        let gates = [report.gate(false), report.gate(true)];
+        let (ratio, certain) = (found.relative.unwrap(), found.certain.unwrap());
+        (ratio, certain, report.render(Format::Text).unwrap(), gates)
     };
-    let (ratio, certain, text) = half(0.000_003);
+    let (ratio, certain, text, gates) = half(0.000_003);
+    assert_eq!(gates, [const { Vec::<String>::new() }; 2]);
     assert!((ratio - 1.005).abs() < 1e-7 && certain);
     assert!(
         text.contains("1.0050") && text.contains("+0.50%") && text.contains("0.002%"),
         "{text}"
     );
-    let (_, certain, text) = half(0.006);
+    let (_, certain, text, gates) = half(0.006);
+    assert_eq!(gates, [vec![], vec!["point (simple): b is inconclusive".to_owned()]]);
     assert!(!certain, "no better than it repeats");
     // By 3.8%, which is more than the margin: nothing is known.
     assert!(text.contains("  inconclusive") && !text.contains("  same"), "{text}");

@@ -84,13 +84,10 @@ impl CountedChange {
             ChangeFound::SameCode => Vec::new(),
             ChangeFound::Unfit(reason) => vec![format!("{} can't be judged: {reason}", self.head)],
             ChangeFound::Counted(report) => {
-                let mut reasons = report.gate();
-                let document = &report.document;
-                let missing = those(document, Said::Missing);
+                let mut reasons = report.gate(strict);
+                let missing = those(&report.document, Said::Missing);
                 reasons
                     .extend(missing.map(|it| format!("{} was not counted in both", it.measure())));
-                let inconclusive = those(document, Said::Inconclusive).filter(|_| strict);
-                reasons.extend(inconclusive.map(|it| format!("{} is inconclusive", it.measure())));
                 reasons
             }
         }

@@ -33,10 +33,16 @@ pub type CountReport = Printable<CountDocument>;
 
 impl CountReport {
     /// The reasons why a gate fails: kinds that take more, unfinished counts, a variant without
-    /// any.
-    pub fn gate(&self) -> Vec<String> {
+    /// any; with `strict`, also kinds that are inconclusive.
+    pub fn gate(&self, strict: bool) -> Vec<String> {
         let mut reasons = self.regressions();
         reasons.extend(self.document.missing());
+        for kind in self.document.counts.iter().filter(|_| strict) {
+            let open =
+                kind.variants.iter().filter(|it| it.verdict.as_deref() == Some("inconclusive"));
+            reasons
+                .extend(open.map(|it| format!("{}: {} is inconclusive", kind.measure(), it.name)));
+        }
         reasons
     }
 
