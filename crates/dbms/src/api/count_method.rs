@@ -20,8 +20,8 @@ pub struct CountMethod {
     /// Counts only what happens in these functions (or patterns such as `api_*`), and in what they
     /// call. Empty: everything.
     pub only_in: &'static [&'static str],
-    /// Functions that run by the clock and not for a request; their cost is not counted.
-    pub by_the_clock: &'static [&'static str],
+    /// What is not counted.
+    pub left_out: &'static [LeftOut],
     /// The phases of a request, in order, with groups of functions. The group with the most
     /// instructions counts: one group may be called by another, the compiler may have inlined it
     /// into its caller, and kinds of requests may have groups of their own. The functions of a
@@ -29,6 +29,18 @@ pub struct CountMethod {
     pub phases: &'static [(&'static str, &'static [&'static [&'static str]])],
     /// How to count statements. Systems without SQL execute scripts in their own process instead.
     pub sql: Option<SqlCount>,
+}
+
+/// A function whose cost is not counted, because it runs by the clock, or does what only counting
+/// makes necessary. Its name has no parameters.
+#[derive(Debug)]
+pub struct LeftOut {
+    /// Its name.
+    pub function: &'static str,
+    /// The phase of a request that calls it, if one does.
+    pub phase: Option<&'static str>,
+    /// Functions that only it calls. What else it calls is still listed.
+    pub with: &'static [&'static str],
 }
 
 /// A step that is applied to the database with the given name.

@@ -4,7 +4,7 @@
 //! costs in [`STATEMENT`] only, per thread. This excludes the other threads, and the reading of the
 //! request.
 
-use super::profile::COUNTED;
+use super::profile::{COUNTED, LEFT_OUT};
 use super::version::Version;
 use crate::{CountMethod, Error, Installation, Sql, SqlCount};
 
@@ -64,7 +64,7 @@ pub(super) fn method(installation: &Installation) -> CountMethod {
         place: "thread",
         mark_function: "Item_func_sleep::val_int()",
         only_in: STATEMENT,
-        by_the_clock: &[],
+        left_out: LEFT_OUT,
         phases: COUNTED,
         sql: Some(SqlCount {
             freeze: None,

@@ -1,6 +1,6 @@
 //! The functions for reading a profile of a backend.
 
-use crate::ProfileFacts;
+use crate::{LeftOut, ProfileFacts};
 
 /// The work of a backend. If the dispatcher's callee was inlined, the next function represents it.
 /// Plans of prepared statements come from `GetCachedPlan`.
@@ -60,4 +60,5 @@ pub(super) const COUNTED: &[(&str, &[&[&str]])] = &[
 ];
 
 /// Work that a backend does between statements every half second or so: it reports its statistics.
-pub(super) const BY_THE_CLOCK: &[&str] = &["pgstat_report_stat"];
+pub(super) const LEFT_OUT: &[LeftOut] =
+    &[LeftOut { function: "pgstat_report_stat", phase: None, with: &[] }];

@@ -32,7 +32,7 @@ pub(super) fn method() -> CountMethod {
         place: "library",
         mark_function: MARK,
         only_in: &CALLS,
-        by_the_clock: &[],
+        left_out: &[],
         phases: &[],
         sql: None,
     }

@@ -1,6 +1,6 @@
 //! Turns a Callgrind profile into the phases and functions that are stored.
 
-use dbms::CountMethod;
+use dbms::{CountMethod, LeftOut};
 use probe::callgrind::Profile;
 use store::{CountFunction, CountPhase};
 
@@ -9,21 +9,24 @@ pub fn without_calls(method: CountMethod) -> CountMethod {
     CountMethod { phases: &[], ..method }
 }
 
-/// The statements of a stretch that ends with a mark, excluding the mark and periodic work.
+/// The statements of a stretch that ends with a mark, excluding the mark and what is left out.
 pub fn statements(stretch: Profile, mark: Profile, method: &CountMethod) -> Profile {
     steady(stretch, method).minus(&steady(mark, method))
 }
 
-/// Excludes periodic work, which occurs more often in some counts than in others. The functions it
-/// called are still listed.
+/// Excludes from the total what is left out.
 fn steady(mut profile: Profile, method: &CountMethod) -> Profile {
-    for function in method.by_the_clock {
-        if let Some(cost) = profile.functions.remove(*function) {
-            // Without calls, what it called is counted with the rest.
-            profile.total = profile.total.saturating_sub(cost.inclusive.max(cost.own));
-        }
+    for one in method.left_out {
+        profile.total = profile.total.saturating_sub(cost(&profile, one));
     }
     profile
+}
+
+/// The cost of what is left out. Without calls, what it called is counted with the rest.
+fn cost(profile: &Profile, one: &LeftOut) -> u64 {
+    let found =
+        profile.functions.iter().filter(|(name, _)| without_parameters(name) == one.function);
+    found.map(|(_, cost)| cost.inclusive.max(cost.own)).max().unwrap_or(0)
 }
 
 /// Events by phase, in their order, then other; they add up to the whole. Nothing for a system
@@ -45,6 +48,8 @@ pub fn phases(profile: &Profile, method: &CountMethod) -> Vec<CountPhase> {
         .map(|(name, functions)| {
             let sums = functions.iter().map(|names| names.iter().map(inclusive).sum());
             let called: u64 = sums.max().unwrap_or(0);
+            let without = method.left_out.iter().filter(|one| one.phase == Some(name));
+            let called = called.saturating_sub(without.map(|one| cost(profile, one)).sum());
             // A statement that plans others while it executes is inside both; what is counted once
             // stays so.
             let total = called.min(left);
@@ -61,14 +66,19 @@ fn without_parameters(function: &str) -> &str {
     function.split_once('(').map_or(function, |(name, _)| name)
 }
 
-/// Every function with a cost. Where only some functions count, Callgrind also gives their callers
+/// Every function with a cost, but those that are left out. Where only some functions count, Callgrind also gives their callers
 /// an inclusive cost; they are left out.
 pub fn functions(profile: &Profile, method: &CountMethod) -> Vec<CountFunction> {
     let caller = |own| own == 0 && !method.only_in.is_empty();
+    let left_out = |name: &str| {
+        let name = without_parameters(name);
+        method.left_out.iter().any(|it| it.function == name || it.with.contains(&name))
+    };
     profile
         .functions
         .iter()
         .filter(|(_, cost)| (cost.own > 0 || cost.inclusive > 0) && !caller(cost.own))
+        .filter(|(name, _)| !left_out(name))
         .map(|(name, cost)| CountFunction {
             name: name.clone(),
             object: cost.object.clone(),
@@ -91,7 +101,10 @@ mod tests {
         mark_function: "mark",
         only_in: &[],
         sql: None,
-        by_the_clock: &["report"],
+        left_out: &[
+            LeftOut { function: "report", phase: None, with: &[] },
+            LeftOut { function: "wake", phase: Some("execute"), with: &["wake_one"] },
+        ],
         phases: &[("plan", &[&["plan_all"], &["plan", "plan_new"]]), ("execute", &[&["execute"]])],
     };
 
@@ -122,6 +135,26 @@ mod tests {
             assert_eq!(phases.iter().map(|phase| phase.total).sum::<u64>(), 1_000);
             assert!(functions(&counted, &METHOD).iter().all(|function| function.name != "report"));
         }
+    }
+
+    #[test]
+    fn what_only_counting_makes_necessary_is_in_no_phase() {
+        let cost = |own, inclusive| Cost { own, inclusive, calls: 1, ..Cost::default() };
+        let functions = [
+            ("plan", cost(100, 100)),
+            ("execute", cost(50, 200)),
+            ("wake()", cost(20, 150)),
+            ("wake_one(int)", cost(130, 130)),
+            ("wake_one()", cost(1, 131)),
+        ];
+        let functions = functions.map(|(name, cost)| (name.to_owned(), cost)).into_iter().collect();
+        let counted = statements(Profile { total: 310, functions }, Profile::default(), &METHOD);
+        assert_eq!(counted.total, 160);
+        let phases = phases(&counted, &METHOD);
+        assert_eq!(phases.iter().map(|it| it.total).collect::<Vec<_>>(), [100, 50, 10]);
+        let listed: Vec<_> =
+            super::functions(&counted, &METHOD).into_iter().map(|it| it.name).collect();
+        assert_eq!(listed, ["execute", "plan"]);
     }
 
     #[test]

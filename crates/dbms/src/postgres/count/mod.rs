@@ -3,7 +3,7 @@
 mod settings;
 
 use super::initdb::ROLE;
-use super::profile::{BY_THE_CLOCK, COUNTED};
+use super::profile::{COUNTED, LEFT_OUT};
 use crate::{CountMethod, Installation, SqlCount};
 
 /// The first version whose `pg_stat_activity` has a server's own processes.
@@ -21,7 +21,7 @@ pub(super) fn method(installation: &Installation) -> CountMethod {
         place: "backend",
         mark_function: "pg_sleep",
         only_in: &[],
-        by_the_clock: BY_THE_CLOCK,
+        left_out: LEFT_OUT,
         phases: COUNTED,
         sql: Some(sql(major)),
     }
