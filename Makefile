@@ -55,6 +55,10 @@ bench: setup-bench $(PAGE) ## measure steelyard's own cost, next to pgbench, sys
 	cd web && npm run --silent test:browser -- --bounds
 	@echo "How soon planted differences are found is measured by make race, in up to 18 hours."
 
+.PHONY: loads
+loads: build setup-test ## the standard loads on every system, in about an hour: BENCHMARKS.md
+	cargo run --release --locked -p bench -- loads --document BENCHMARKS.md
+
 RACE := cargo run --release --locked -p bench -- race
 .PHONY: race
 race: build setup-test setup-validate ## how soon planted differences are found: BENCHMARKS.md; up to 18 hours

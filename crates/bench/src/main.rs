@@ -6,12 +6,14 @@
 //! scripts with pgbench, `bench mysql` point selects from MySQL with sysbench's, and `bench kv`
 //! gets from RocksDB with db_bench's. `bench tpcc` compares transactions with those of go-tpc, and
 //! their load with the server's own. `bench race` measures how soon planted differences are found,
-//! `bench fleet` what a submission with many machines costs.
+//! `bench fleet` what a submission with many machines costs. `bench loads` runs the standard loads on
+//! every system.
 
 mod client;
 mod fleet;
 mod kv;
 mod load;
+mod loads;
 mod measure;
 mod publish;
 mod race;
@@ -50,6 +52,7 @@ struct Cli {
 enum Role {
     Race(race::RaceArgs),
     Fleet(fleet::FleetArgs),
+    Loads(loads::LoadsArgs),
     /// The tests of the sysbench workload compared with the program sysbench
     Sysbench,
     /// pgbench scripts compared with pgbench itself
@@ -134,6 +137,7 @@ fn main() -> Result<()> {
     match cli.role {
         Some(Role::Race(args)) => race::race(&args),
         Some(Role::Fleet(args)) => fleet::measure(&args),
+        Some(Role::Loads(args)) => loads::loads(&args),
         Some(Role::Sysbench) => sysbench::side_by_side(cli.rounds, cli.seconds),
         Some(Role::Scripts) => scripts::side_by_side(cli.rounds, cli.seconds),
         Some(Role::Script { socket, database, script, protocol, seconds, clients }) => {

@@ -85,13 +85,18 @@ pub fn prepare(server: &mut BenchServer) -> Result<()> {
 
 /// Runs a rival's tool to its end.
 pub fn finish(command: &[String]) -> Result<()> {
+    output(command).map(drop)
+}
+
+/// Runs a program to its end; returns what it prints.
+pub fn output(command: &[String]) -> Result<String> {
     let output = Command::new(&command[0]).args(&command[1..]).output().with_context(|| {
         format!("cannot run {}: `make bench` installs what it runs", command[0])
     })?;
     let (stdout, stderr) =
         (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     anyhow::ensure!(output.status.success(), "{} failed: {stdout}{stderr}", command[0]);
-    Ok(())
+    Ok(stdout.into_owned())
 }
 
 /// This program as a contender.

@@ -26,6 +26,11 @@ pub struct BenchServer {
 impl BenchServer {
     /// Debian's PostgreSQL 15, or the newest 15 from the archive if Debian's isn't installed.
     pub fn start() -> Result<BenchServer> {
+        Self::start_with(&[])
+    }
+
+    /// The same, with more settings.
+    pub fn start_with(more: &[(&str, &str)]) -> Result<BenchServer> {
         let debian = std::path::Path::new("/usr/lib/postgresql/15/bin/postgres");
         let text = if debian.exists() { "path:/usr/lib/postgresql/15" } else { "postgres@15" };
         let config = [
@@ -35,7 +40,7 @@ impl BenchServer {
             ("checkpoint_timeout", "1h"),
             ("autovacuum", "off"),
         ];
-        Self::of(text, &config)
+        Self::of(text, &[&config, more].concat())
     }
 
     /// The server that `text` refers to, with these settings.

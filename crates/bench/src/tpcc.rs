@@ -10,7 +10,7 @@ use workload::{Benchmark, Dialect, Phase, Step};
 
 use crate::client;
 use crate::measure::{Contender, spread};
-use crate::rivals::{finish, number_after, ourselves, plain};
+use crate::rivals::{finish, number_after, ourselves, output, plain};
 use crate::server::BenchServer;
 use crate::sysbench::{Both, alternate, stay_on_one_cpu};
 
@@ -19,6 +19,12 @@ const PSQL: &str = "/usr/lib/postgresql/15/bin/psql";
 const WAREHOUSES: u32 = 4;
 /// Sessions that load, one per core.
 const LOADERS: u32 = 2;
+/// The extension that counts statements, loaded and off.
+const COUNTING: [(&str, &str); 3] = [
+    ("shared_preload_libraries", "pg_stat_statements"),
+    ("pg_stat_statements.track", "none"),
+    ("compute_query_id", "off"),
+];
 /// The part of go-tpc's CPU that ours may take for a transaction.
 const CLIENT: f64 = 0.7;
 
@@ -41,7 +47,7 @@ const COPIES: usize = LOADERS as usize * (TABLES.len() - 1) + 1;
 
 /// Compares both.
 pub fn side_by_side(rounds: usize, seconds: f64) -> Result<()> {
-    let mut server = BenchServer::start()?;
+    let mut server = BenchServer::start_with(&COUNTING)?;
     println!("PostgreSQL {}, {WAREHOUSES} warehouses, {rounds} rounds in turn.\n", server.version);
     let files = tempfile::tempdir()?;
     create(&mut server)?;
@@ -51,7 +57,7 @@ pub fn side_by_side(rounds: usize, seconds: f64) -> Result<()> {
     run(&server, "load")?;
     let loaders = loaders(&server, files.path())?;
     let runs = alternate(&mut server, &loaders, rounds, create)?;
-    print("the load, s, and COPY by psql", Some(1.0), &runs, |both| both.run.seconds);
+    print("the load, s, and COPY by psql", Some(1.0), figures(&runs, |both| both.run.seconds));
     // The last to load may have been the other one.
     create(&mut server)?;
     for step in ["load", "index"] {
@@ -64,9 +70,35 @@ pub fn side_by_side(rounds: usize, seconds: f64) -> Result<()> {
     stay_on_one_cpu()?;
     let mixes = mixes(&server, seconds);
     let runs = alternate(&mut server, &mixes, rounds, |server| server.sql("CHECKPOINT"))?;
-    print("a transaction, and by go-tpc: client, µs", Some(CLIENT), &runs, Both::client);
-    print("the same: server, µs", None, &runs, Both::server);
+    print("a transaction, and by go-tpc: client, µs", Some(CLIENT), figures(&runs, Both::client));
+    print("the same: server, µs", None, figures(&runs, Both::server));
+    let [ours, theirs] = &mixes;
+    let counts = [statements(&mut server, ours)?, statements(&mut server, theirs)?];
+    print("the same: statements", None, counts.map(|count| vec![count]));
+    let [ours, theirs] = figures(&runs, Both::client);
+    let each = |all: Vec<f64>, count: f64| all.into_iter().map(|one| one / count).collect();
+    let each = [each(ours, counts[0]), each(theirs, counts[1])];
+    print("a statement: client, µs", None, each);
     server.stop()
+}
+
+/// The statements of a transaction, as the server counts them in a run of its own.
+fn statements(server: &mut BenchServer, mix: &Contender) -> Result<f64> {
+    let set = |server: &mut BenchServer, to: &str| {
+        server.sql(&format!("ALTER SYSTEM SET pg_stat_statements.track = {to}"))?;
+        server.sql(&format!("ALTER SYSTEM SET compute_query_id = {}", to != "none"))?;
+        server.sql("SELECT pg_reload_conf()")
+    };
+    server.sql("CREATE EXTENSION IF NOT EXISTS pg_stat_statements")?;
+    set(server, "top")?;
+    server.sql("SELECT pg_stat_statements_reset()")?;
+    let text = output(&mix.command)?;
+    let transactions = (mix.operations)(&text).context("no transactions")?;
+    set(server, "none")?;
+    let sum = "SELECT sum(calls) FROM pg_stat_statements";
+    let calls = output(&shell(format!("{} -At -c '{sum}'", psql(server))))?;
+    let calls: f64 = calls.trim().parse().with_context(|| format!("{sum}: {calls}"))?;
+    Ok(calls / transactions)
 }
 
 /// A step of the workload.
@@ -196,16 +228,17 @@ fn go_tpc(server: &BenchServer, arguments: &[&str]) -> Result<()> {
     )
 }
 
-fn print(what: &str, bound: Option<f64>, [ours, theirs]: &[Vec<Both>; 2], of: fn(&Both) -> f64) {
-    let median = |runs: &[Both]| spread(runs.iter().map(of)).0;
-    let ratio = median(ours) / median(theirs);
-    let (_, low, high) =
-        spread(ours.iter().zip(theirs).map(|(ours, theirs)| of(ours) / of(theirs)));
+/// A figure of each run.
+fn figures(runs: &[Vec<Both>; 2], of: fn(&Both) -> f64) -> [Vec<f64>; 2] {
+    runs.each_ref().map(|all| all.iter().map(of).collect())
+}
+
+fn print(what: &str, bound: Option<f64>, [ours, theirs]: [Vec<f64>; 2]) {
+    let median = |runs: &[f64]| spread(runs.iter().copied()).0;
+    let [our, their] = [median(&ours), median(&theirs)];
+    let ratio = our / their;
+    let (_, low, high) = spread(ours.iter().zip(&theirs).map(|(ours, theirs)| ours / theirs));
     let holds = bound.map(|bound| (bound, if ratio <= bound { "holds" } else { "MISSED" }));
     let holds = holds.map_or(String::new(), |(bound, holds)| format!("  bound {bound}: {holds}"));
-    println!(
-        "{what:<42}{:>9.2}{:>9.2}  {ratio:.3} ({low:.3}..{high:.3}){holds}",
-        median(ours),
-        median(theirs)
-    );
+    println!("{what:<42}{our:>9.2}{their:>9.2}  {ratio:.3} ({low:.3}..{high:.3}){holds}",);
 }
