@@ -6,8 +6,8 @@
 //! scripts with pgbench, `bench mysql` point selects from MySQL with sysbench's, and `bench kv`
 //! gets from RocksDB with db_bench's. `bench tpcc` compares transactions with those of go-tpc, and
 //! their load with the server's own. `bench race` measures how soon planted differences are found,
-//! `bench fleet` what a submission with many machines costs. `bench loads` runs the standard loads on
-//! every system.
+//! `bench fleet` what a submission with many machines costs. `bench loads` runs the standard loads
+//! on every system.
 
 mod client;
 mod fleet;

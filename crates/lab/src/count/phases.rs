@@ -66,8 +66,8 @@ fn without_parameters(function: &str) -> &str {
     function.split_once('(').map_or(function, |(name, _)| name)
 }
 
-/// Every function with a cost, but those that are left out. Where only some functions count, Callgrind also gives their callers
-/// an inclusive cost; they are left out.
+/// Every function with a cost, but those that are left out. Where only some functions count,
+/// Callgrind also gives their callers an inclusive cost; they are not listed either.
 pub fn functions(profile: &Profile, method: &CountMethod) -> Vec<CountFunction> {
     let caller = |own| own == 0 && !method.only_in.is_empty();
     let left_out = |name: &str| {
