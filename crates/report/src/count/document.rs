@@ -129,6 +129,20 @@ impl CountDocument {
         missing.extend(lacking.map(|name| format!("{name} has no count")));
         missing
     }
+
+    /// Sentences about kinds that some variant with counts lacks.
+    pub(super) fn uncounted(&self) -> impl Iterator<Item = String> {
+        let counted = |name: &&String| self.counts.iter().any(|kind| kind.of(name).is_some());
+        let variants: Vec<&String> = self.variants.iter().filter(counted).collect();
+        self.counts.iter().flat_map(move |kind| {
+            let lacking: Vec<String> = variants
+                .iter()
+                .filter(|name| kind.of(name).is_none())
+                .map(|name| format!("{}: {name} has no count", kind.measure()))
+                .collect();
+            lacking
+        })
+    }
 }
 
 impl KindDocument {

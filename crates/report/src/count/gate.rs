@@ -85,9 +85,9 @@ impl CountedChange {
             ChangeFound::Unfit(reason) => vec![format!("{} can't be judged: {reason}", self.head)],
             ChangeFound::Counted(report) => {
                 let mut reasons = report.gate(strict);
-                let missing = those(&report.document, Said::Missing);
-                reasons
-                    .extend(missing.map(|it| format!("{} was not counted in both", it.measure())));
+                let both = |it: &&KindDocument| it.variants.len() == 2;
+                let missing = those(&report.document, Said::Missing).filter(both);
+                reasons.extend(missing.map(|it| format!("{} has no verdict", it.measure())));
                 reasons
             }
         }

@@ -37,6 +37,7 @@ impl CountReport {
     pub fn gate(&self, strict: bool) -> Vec<String> {
         let mut reasons = self.regressions();
         reasons.extend(self.document.missing());
+        reasons.extend(self.document.uncounted());
         for kind in self.document.counts.iter().filter(|_| strict) {
             let open =
                 kind.variants.iter().filter(|it| it.verdict.as_deref() == Some("inconclusive"));
