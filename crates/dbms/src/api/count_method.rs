@@ -37,9 +37,10 @@ pub struct CountMethod {
 pub struct LeftOut {
     /// Its name.
     pub function: &'static str,
-    /// The phase of a request that calls it, if one does.
+    /// The phase of a request that calls it, if one does. If others do, too, that phase is as much
+    /// too small.
     pub phase: Option<&'static str>,
-    /// Functions that only it calls. What else it calls is still listed.
+    /// Functions that it calls, and hardly anybody else. What else it calls is still listed.
     pub with: &'static [&'static str],
 }
 

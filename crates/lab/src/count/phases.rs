@@ -1,7 +1,7 @@
 //! Turns a Callgrind profile into the phases and functions that are stored.
 
 use dbms::{CountMethod, LeftOut};
-use probe::callgrind::Profile;
+use probe::callgrind::{Cost, Profile};
 use store::{CountFunction, CountPhase};
 
 /// The method where calls are not known: phases would need what functions call.
@@ -11,11 +11,11 @@ pub fn without_calls(method: CountMethod) -> CountMethod {
 
 /// The statements of a stretch that ends with a mark, excluding the mark and what is left out.
 pub fn statements(stretch: Profile, mark: Profile, method: &CountMethod) -> Profile {
-    steady(stretch, method).minus(&steady(mark, method))
+    counted(stretch, method).minus(&counted(mark, method))
 }
 
 /// Excludes from the total what is left out.
-fn steady(mut profile: Profile, method: &CountMethod) -> Profile {
+fn counted(mut profile: Profile, method: &CountMethod) -> Profile {
     for one in method.left_out {
         profile.total = profile.total.saturating_sub(cost(&profile, one));
     }
@@ -70,15 +70,16 @@ fn without_parameters(function: &str) -> &str {
 /// Callgrind also gives their callers an inclusive cost; they are not listed either.
 pub fn functions(profile: &Profile, method: &CountMethod) -> Vec<CountFunction> {
     let caller = |own| own == 0 && !method.only_in.is_empty();
-    let left_out = |name: &str| {
+    let left_out = |name: &str, all: &Cost| {
         let name = without_parameters(name);
-        method.left_out.iter().any(|it| it.function == name || it.with.contains(&name))
+        let with = |it: &LeftOut| it.with.contains(&name) && all.inclusive <= cost(profile, it);
+        method.left_out.iter().any(|it| it.function == name || with(it))
     };
     profile
         .functions
         .iter()
         .filter(|(_, cost)| (cost.own > 0 || cost.inclusive > 0) && !caller(cost.own))
-        .filter(|(name, _)| !left_out(name))
+        .filter(|(name, cost)| !left_out(name, cost))
         .map(|(name, cost)| CountFunction {
             name: name.clone(),
             object: cost.object.clone(),
@@ -92,8 +93,8 @@ pub fn functions(profile: &Profile, method: &CountMethod) -> Vec<CountFunction> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use probe::callgrind::Cost;
 
+    const WITH: &[&str] = &["wake_one", "wake_other"];
     const METHOD: CountMethod = CountMethod {
         settings: Vec::new(),
         kinds: 1,
@@ -103,7 +104,7 @@ mod tests {
         sql: None,
         left_out: &[
             LeftOut { function: "report", phase: None, with: &[] },
-            LeftOut { function: "wake", phase: Some("execute"), with: &["wake_one"] },
+            LeftOut { function: "wake", phase: Some("execute"), with: WITH },
         ],
         phases: &[("plan", &[&["plan_all"], &["plan", "plan_new"]]), ("execute", &[&["execute"]])],
     };
@@ -146,6 +147,8 @@ mod tests {
             ("wake()", cost(20, 150)),
             ("wake_one(int)", cost(130, 130)),
             ("wake_one()", cost(1, 131)),
+            // More than for what is left out.
+            ("wake_other", cost(1, 151)),
         ];
         let functions = functions.map(|(name, cost)| (name.to_owned(), cost)).into_iter().collect();
         let counted = statements(Profile { total: 310, functions }, Profile::default(), &METHOD);
@@ -154,7 +157,7 @@ mod tests {
         assert_eq!(phases.iter().map(|it| it.total).collect::<Vec<_>>(), [100, 50, 10]);
         let listed: Vec<_> =
             super::functions(&counted, &METHOD).into_iter().map(|it| it.name).collect();
-        assert_eq!(listed, ["execute", "plan"]);
+        assert_eq!(listed, ["execute", "plan", "wake_other"]);
     }
 
     #[test]

@@ -85,8 +85,8 @@ impl Counter<'_> {
             if event == Event::Instructions && statements.total == 0 {
                 let reason = format!(
                     "Callgrind counted {with} instructions with the statements and {without} \
-                     without; without work by the clock, nothing is left for them. Try another \
-                     version of valgrind, or count on another machine"
+                     without; less what is left out, nothing is left for them. Try another version \
+                     of valgrind, or count on another machine"
                 );
                 return Err(self.uncounted(item, reason));
             }
