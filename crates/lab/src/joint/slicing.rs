@@ -220,12 +220,9 @@ impl Slicing {
     pub fn way(&self, step: &Step, inside: bool) -> (Way, String) {
         let in_turns = |why: &str| (Way::InTurns, why.to_owned());
         if let Some(why) = self.frozen(step, inside) {
-            if step.asks.is_some() {
-                return in_turns(
-                    "a time limit of its query would go on while its server is frozen",
-                );
-            }
-            return match runs_on(step) {
+            let limit = "a time limit of its query would go on while its server is frozen";
+            let lasts = if step.asks.is_some() { Err(limit) } else { Ok(()) };
+            return match runs_on(step).and(lasts) {
                 Ok(()) => (self.checked(step, self.given.unwrap_or(FROZEN), true), why),
                 Err(why) => in_turns(why),
             };

@@ -1,8 +1,8 @@
 //! What a step asks its servers before the load: answers that are compared between variants, and
 //! how long a query takes.
 //!
-//! A query that a server refuses is a result of its own: the step has failed on that server, and
-//! the trial goes on.
+//! A query that a server refuses is a result of its own, if the step only reads: it has failed on
+//! that server, and the trial goes on.
 
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -31,7 +31,7 @@ const FEW: f64 = 200.0;
 /// where it didn't, the step is recorded as failed.
 ///
 /// # Errors
-/// The end of a server or of the run.
+/// The end of a server or of the run, or a refusal that the trial doesn't survive.
 pub fn ask(
     conditions: &Conditions<'_>,
     attempts: &mut [Attempt<'_>],
@@ -112,8 +112,6 @@ fn refused(
     attempt.asked = None;
     let mut record = new_record(phase, ordinal);
     record.state = StepState::Failed;
-    // Why it takes too long, for example.
-    record.plans = plans(attempt, step).unwrap_or_default();
     record.failures.push(Failure {
         class: step.counted.to_string(),
         code: error.code().unwrap_or_default().to_owned(),
@@ -121,10 +119,14 @@ fn refused(
         count: 1,
         retried: false,
     });
+    if error.code().is_some() {
+        // Why it takes too long, for example.
+        record.plans = plans(attempt, step).unwrap_or_default();
+        conditions.store.record_step(attempt.entered.trial, &record)?;
+    }
     if error.code().is_none() || !forgives(attempt, step, &record, &trouble) {
         return Err(attempt.error(&step.key.name, Clients::of(step.key.dop), trouble));
     }
-    conditions.store.record_step(attempt.entered.trial, &record)?;
     tell(conditions, attempt, step, &record);
     Ok(())
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use store::QueryPlan;
 use workload::{Request, Step};
 
+use crate::sharing::only_reads;
 use crate::trial::attempt::Attempt;
 
 /// First words of statements that have a plan worth knowing.
@@ -29,7 +30,9 @@ pub fn plans(attempt: &mut Attempt<'_>, step: &Step) -> Result<Vec<QueryPlan>, d
     if let Some(asks) = &step.asks {
         // With more values, no other plans are worth the time.
         asks.queries.iter().try_for_each(|query| plan(query.clone(), query.clone()))?;
-        return Ok(plans);
+        if only_reads(step) {
+            return Ok(plans);
+        }
     }
     for stream in &step.streams {
         for statement in stream.requests.iter().filter_map(Request::statement) {

@@ -41,14 +41,14 @@ pub(crate) fn wrong(
     let (Some((number, difference, rows)), Some(block)) = (first, blocks.first()) else {
         return None;
     };
-    let values = match own.answers.values().any(|answers| answers.all.len() > 1) {
-        true => format!(" with row {number} of its values"),
-        false => String::new(),
+    let answer = match own.answers.values().map(|answers| answers.all.len()).max() {
+        Some(all @ 2..) => format!(" in answer {number} of {all}"),
+        _ => String::new(),
     };
     let what = match difference {
-        Difference::Count => format!("{name} gives {} rows{values}, {base} {}", rows.1, rows.0),
+        Difference::Count => format!("{name} gives {} rows{answer}, {base} {}", rows.1, rows.0),
         Difference::Rows => {
-            format!("{name} gives other rows than {base}{values} (both {} rows)", rows.1)
+            format!("{name} gives other rows than {base}{answer} (both {} rows)", rows.1)
         }
     };
     let when = match (blocks.len(), own.answers.len()) {

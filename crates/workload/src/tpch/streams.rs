@@ -1,7 +1,7 @@
 //! The power test and the throughput test (clauses 5.3.3 and 5.3.4): all queries and the refresh
 //! functions, alone and in several streams at the same time.
 
-use std::ops::Range;
+use std::ops::RangeInclusive;
 
 use plan::{Compared, POWER, THROUGHPUT, TpchPlan};
 
@@ -72,7 +72,7 @@ pub(super) fn power(plan: &TpchPlan, sql: Sql) -> Step {
     rounds.queries(plan, 0);
     rounds.refresh(plan, "rf2", 0);
     let stream = rounds.stream(0, EXECUTION, sql.limit(plan.timeout).into_iter().collect());
-    let asked = asked(plan, sql, 0..1);
+    let asked = asked(plan, sql, 0..=0);
     Step { asks: Some(asked), ..Step::new(POWER, 1, EXECUTION, vec![stream]) }
 }
 
@@ -92,20 +92,15 @@ pub(super) fn throughput(plan: &TpchPlan, sql: Sql) -> Step {
     }
     let refreshes = refreshes.stream(count, REFRESH, sql.limit(plan.timeout).into_iter().collect());
     let streams = (1..=count).map(query).chain([refreshes]).collect();
-    let asked = asked(plan, sql, 1..count + 1);
+    let asked = asked(plan, sql, 1..=count);
     Step { asks: Some(asked), ..Step::new(THROUGHPUT, count, Class::QUERY, streams) }
 }
 
-/// The queries in the stream of this number, with values of its own.
-fn texts(plan: &TpchPlan, number: u32) -> impl Iterator<Item = (u32, String)> {
-    let order = ORDERS[number as usize % ORDERS.len()];
-    order.into_iter().map(move |query| (query, queries::text(query as usize, plan.scale, number)))
-}
-
-/// The queries of these streams, whose answers are compared before orders come and go.
-fn asked(plan: &TpchPlan, sql: Sql, streams: Range<u32>) -> Asks {
-    let all = streams.flat_map(|number| texts(plan, number)).map(|(_, text)| text).collect();
-    asks(all, Compared::Rows, plan.timeout, sql)
+/// The queries of these streams, asked before the step, those of each by their numbers.
+fn asked(plan: &TpchPlan, sql: Sql, streams: RangeInclusive<u32>) -> Asks {
+    let text = |stream, query| queries::text(query, plan.scale, stream);
+    let all = streams.flat_map(|stream| (1..=22).map(move |query| text(stream, query)));
+    asks(all.collect(), Compared::Rows, plan.timeout, sql)
 }
 
 /// The rounds of a stream, one after another.
@@ -131,7 +126,8 @@ impl Rounds {
 
     /// The queries of the stream of this number, with values of its own.
     fn queries(&mut self, plan: &TpchPlan, number: u32) {
-        for (query, text) in texts(plan, number) {
+        for query in ORDERS[number as usize % ORDERS.len()] {
+            let text = queries::text(query as usize, plan.scale, number);
             let request = Statement::plain(text, Expect::Success).into();
             self.push(&format!("q{query}"), Effect::Reads, vec![request]);
         }
