@@ -74,8 +74,14 @@ fn random(table: &str, warehouse: u32, district: u32, number: u32) -> Rng {
 }
 
 fn row(numbers: &[u32]) -> String {
-    let numbers: Vec<String> = numbers.iter().map(u32::to_string).collect();
-    numbers.join("\t")
+    let mut row = String::with_capacity(128);
+    for (place, number) in numbers.iter().enumerate() {
+        if place > 0 {
+            row.push('\t');
+        }
+        row.push_str(itoa::Buffer::new().format(*number));
+    }
+    row
 }
 
 fn item(id: u32) -> String {
@@ -100,7 +106,8 @@ fn district(warehouse: u32, id: u32) -> String {
 
 fn stock(warehouse: u32, item: u32) -> String {
     let rng = &mut random("stock", warehouse, 0, item);
-    let mut row = format!("{item}\t{warehouse}\t{}", rng.range(10, 101));
+    let mut row = String::with_capacity(384);
+    let _ = write!(row, "{item}\t{warehouse}\t{}", rng.range(10, 101));
     for _ in 0..DISTRICTS {
         row.push('\t');
         row.push_str(&text(rng, 24..=24));
@@ -165,8 +172,12 @@ fn lines(warehouse: u32, district: u32, order: u32) -> impl Iterator<Item = Stri
             _ => ("\\N", cents(rng, 1..=999_999)),
         };
         let info = text(rng, 24..=24);
-        let place = row(&[order, district, warehouse, number, item, warehouse]);
-        format!("{place}\t{delivered}\t5\t{amount}\t{info}")
+        let mut row = row(&[order, district, warehouse, number, item, warehouse]);
+        for column in [delivered, "5", &amount, &info] {
+            row.push('\t');
+            row.push_str(column);
+        }
+        row
     })
 }
 
@@ -183,8 +194,19 @@ pub(super) fn last_name(number: u32) -> String {
 /// A random text of letters and digits (clause 4.3.2.2).
 fn text(rng: &mut Rng, length: RangeInclusive<i64>) -> String {
     const LETTERS: &[u8; 62] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
-    let length = rng.range(*length.start(), length.end() + 1);
-    (0..length).map(|_| char::from(LETTERS[rng.below(62) as usize])).collect()
+    let length = rng.range(*length.start(), length.end() + 1) as usize;
+    let mut text = Vec::with_capacity(length);
+    while text.len() < length {
+        // Its digits in base 62, the first eight of which are as good as random.
+        let mut bits = rng.next_u64();
+        for _ in 0..8.min(length - text.len()) {
+            let digit = u128::from(bits) * 62;
+            text.push(LETTERS[(digit >> 64) as usize]);
+            bits = digit as u64;
+        }
+    }
+    // These are ASCII.
+    String::from_utf8(text).unwrap_or_default()
 }
 
 fn digits(rng: &mut Rng, count: u32) -> String {
