@@ -55,9 +55,9 @@ bench: setup-bench $(PAGE) ## measure steelyard's own cost, next to pgbench, sys
 	cd web && npm run --silent test:browser -- --bounds
 	@echo "How soon planted differences are found is measured by make race, in up to 18 hours."
 
-.PHONY: loads
-loads: build setup-test ## the standard loads on every system, in about an hour: BENCHMARKS.md
-	cargo run --release --locked -p bench -- loads --document BENCHMARKS.md
+.PHONY: workloads
+workloads: build setup-test ## TPC-C, TPC-H and YCSB alike on every system, in 40 minutes: BENCHMARKS.md
+	cargo run --release --locked -p bench -- workloads --document BENCHMARKS.md
 
 RACE := cargo run --release --locked -p bench -- race
 .PHONY: race

@@ -56,8 +56,8 @@ pub fn test(socket: PathBuf, database: String, test: &str, rows: u64, seconds: f
 }
 
 /// Any step; returns its operations.
-pub fn step(socket: PathBuf, database: String, step: Step) -> Result<u64> {
-    Ok(run(step, target(socket, database, false), false)?.operations)
+pub fn step(target: Target, step: Step) -> Result<u64> {
+    Ok(run(step, target, false)?.operations)
 }
 
 /// A pgbench script, from a file or built in, on pgbench's tables.

@@ -6,14 +6,14 @@
 //! scripts with pgbench, `bench mysql` point selects from MySQL with sysbench's, and `bench kv`
 //! gets from RocksDB with db_bench's. `bench tpcc` compares transactions with those of go-tpc, and
 //! their load with the server's own. `bench race` measures how soon planted differences are found,
-//! `bench fleet` what a submission with many machines costs. `bench loads` runs the standard loads
-//! on every system.
+//! `bench fleet` what a submission with many machines costs. `bench workloads` runs the standard
+//! workloads on every system.
 
 mod client;
 mod fleet;
 mod kv;
 mod load;
-mod loads;
+mod loading;
 mod measure;
 mod publish;
 mod race;
@@ -24,6 +24,7 @@ mod steelyard;
 mod sysbench;
 mod table;
 mod tpcc;
+mod workloads;
 
 use std::path::PathBuf;
 
@@ -52,7 +53,7 @@ struct Cli {
 enum Role {
     Race(race::RaceArgs),
     Fleet(fleet::FleetArgs),
-    Loads(loads::LoadsArgs),
+    Workloads(workloads::WorkloadsArgs),
     /// The tests of the sysbench workload compared with the program sysbench
     Sysbench,
     /// pgbench scripts compared with pgbench itself
@@ -81,6 +82,16 @@ enum Role {
         database: String,
         step: String,
         seconds: f64,
+        /// The server is MySQL or MariaDB
+        #[arg(long)]
+        mysql: bool,
+    },
+    /// The load of that workload by LOAD DATA; prints the number of files
+    #[command(hide = true)]
+    LoadData {
+        socket: PathBuf,
+        database: String,
+        directory: PathBuf,
     },
     /// Gets by steelyard's engine; prints their number
     #[command(hide = true)]
@@ -137,16 +148,24 @@ fn main() -> Result<()> {
     match cli.role {
         Some(Role::Race(args)) => race::race(&args),
         Some(Role::Fleet(args)) => fleet::measure(&args),
-        Some(Role::Loads(args)) => loads::loads(&args),
+        Some(Role::Workloads(args)) => workloads::workloads(&args),
         Some(Role::Sysbench) => sysbench::side_by_side(cli.rounds, cli.seconds),
         Some(Role::Scripts) => scripts::side_by_side(cli.rounds, cli.seconds),
         Some(Role::Script { socket, database, script, protocol, seconds, clients }) => {
             client::script(socket, database, &script, &protocol, seconds, clients)
         }
         Some(Role::Mysql) => mysql(cli.rounds, cli.seconds),
-        Some(Role::Tpcc) => tpcc::side_by_side(cli.rounds, cli.seconds),
-        Some(Role::TpccStep { socket, database, step, seconds }) => {
-            println!("{}", client::step(socket, database, tpcc::step(&step, seconds)?)?);
+        Some(Role::Tpcc) => {
+            tpcc::beside_load_data(cli.rounds)?;
+            tpcc::side_by_side(cli.rounds, cli.seconds)
+        }
+        Some(Role::TpccStep { socket, database, step, seconds, mysql }) => {
+            let target = client::target(socket, database, mysql);
+            println!("{}", client::step(target, loading::step(&step, seconds, mysql)?)?);
+            Ok(())
+        }
+        Some(Role::LoadData { socket, database, directory }) => {
+            println!("{}", loading::load_data(&socket, &database, &directory)?);
             Ok(())
         }
         Some(Role::Kv) => kv::side_by_side(cli.rounds, cli.seconds),

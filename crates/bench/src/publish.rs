@@ -46,6 +46,6 @@ mod tests {
         let new = replaced(&text, "race", "new\n\n").unwrap();
         assert_eq!(new, format!("a\n{begin}\n\nnew\n\n{end}\nb\n"));
         assert_eq!(replaced(&new, "race", "new"), Some(new.clone()));
-        assert_eq!(replaced(&new, "loads", "new"), None);
+        assert_eq!(replaced(&new, "workloads", "new"), None);
     }
 }

@@ -86,6 +86,11 @@ impl BenchServer {
     /// Brings statistics up to date and writes what is dirty.
     pub fn settle(&mut self) -> Result<()> {
         self.sql(if self.mysql { "ANALYZE TABLE sbtest1" } else { "VACUUM ANALYZE" })?;
+        self.flush()
+    }
+
+    /// Writes what is dirty.
+    pub fn flush(&mut self) -> Result<()> {
         let server = self.server.as_mut().context("the server has been stopped")?;
         Ok(server.flush()?)
     }

@@ -35,7 +35,7 @@ const TESTS: [(&str, &str, &[&str]); 9] = [
 /// A run, and the CPU microseconds of the server meanwhile.
 pub struct Both {
     pub run: Run,
-    server_us: f64,
+    pub server_us: f64,
 }
 
 impl Both {
