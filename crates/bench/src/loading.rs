@@ -1,8 +1,6 @@
 //! The load of the workload derived from TPC-C beside the server's own bulk loaders.
 
 use std::fmt::Write;
-use std::fs::Permissions;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::thread;
 
@@ -112,9 +110,10 @@ pub fn beside_copy(server: &BenchServer, directory: &Path) -> Result<[Contender;
 }
 
 /// The workload's load, and `LOAD DATA` from files that the server reads, in as many sessions.
-pub fn beside_load_data(server: &mut BenchServer, directory: &Path) -> Result<[Contender; 2]> {
-    // The server writes them.
-    std::fs::set_permissions(directory, Permissions::from_mode(0o777))?;
+pub fn beside_load_data(server: &mut BenchServer) -> Result<[Contender; 2]> {
+    // The only place where the server writes and reads files.
+    let directory = PathBuf::from(server.text("SELECT @@secure_file_priv")?);
+    let directory = directory.as_path();
     for (_, file, rows) in (0..LOADERS).flat_map(|session| files(directory, session)) {
         server.sql(&format!("SELECT * INTO OUTFILE '{}' {rows}", file.display()))?;
     }

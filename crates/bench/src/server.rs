@@ -83,6 +83,13 @@ impl BenchServer {
         Ok(())
     }
 
+    /// The text that a query returns.
+    pub fn text(&mut self, sql: &str) -> Result<String> {
+        let server = self.server.as_mut().context("the server has been stopped")?;
+        let rows = server.need_sql()?.query_rows(sql)?;
+        rows.into_iter().flatten().next().flatten().with_context(|| format!("{sql}: no text"))
+    }
+
     /// Brings statistics up to date and writes what is dirty.
     pub fn settle(&mut self) -> Result<()> {
         self.sql(if self.mysql { "ANALYZE TABLE sbtest1" } else { "VACUUM ANALYZE" })?;

@@ -74,13 +74,11 @@ fn statements(seconds: f64) -> Result<[f64; 2]> {
 
 /// Compares the load with `LOAD DATA` of this version of MySQL.
 pub fn beside_load_data(rounds: usize) -> Result<()> {
-    let config = [("innodb_buffer_pool_size", "2GB"), ("secure_file_priv", "")];
-    let mut server = BenchServer::of(MYSQL, &config)?;
+    let mut server = BenchServer::of(MYSQL, &[("innodb_buffer_pool_size", "2GB")])?;
     println!("{MYSQL}, {WAREHOUSES} warehouses, {rounds} rounds in turn.\n");
-    let files = tempfile::tempdir()?;
     create(&mut server)?;
     load(&server)?;
-    let loaders = loading::beside_load_data(&mut server, files.path())?;
+    let loaders = loading::beside_load_data(&mut server)?;
     let runs = alternate(&mut server, &loaders, rounds, create)?;
     print_loads("LOAD DATA", &runs);
     server.stop()
