@@ -21,7 +21,7 @@ const SETTINGS: [(&str, &str, Applies); 9] = [
     ("innodb_buffer_pool_size_max", "1073741824", reserves),
     // A thread would compute statistics, and with them other plans, by the clock.
     ("innodb_stats_auto_recalc", "OFF", all),
-    // ANALYZE TABLE reads 20 pages of an index, chosen at random, so plans may differ between loads
+    // ANALYZE TABLE reads 20 pages of an index, chosen at random, so plans differed between loads
     // of the same data. This is more than an index has, so it reads all.
     ("innodb_stats_persistent_sample_pages", "1000000", all),
     // Its contents depend on how often each statement was executed.
