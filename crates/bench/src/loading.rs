@@ -67,10 +67,10 @@ pub fn create(server: &mut BenchServer) -> Result<()> {
     server.flush()
 }
 
-/// Loads the tables.
-pub fn load(server: &BenchServer) -> Result<()> {
+/// Runs the step `load` or `index`.
+pub fn prepare(server: &BenchServer, name: &str) -> Result<()> {
     let target = client::target(server.socket.clone(), server.database.clone(), server.mysql);
-    client::step(target, step("load", 0.0, server.mysql)?).map(drop)
+    client::step(target, step(name, 0.0, server.mysql)?).map(drop)
 }
 
 /// The files of a session in this directory: table, file, and the query for its rows.

@@ -3,8 +3,7 @@
 
 use anyhow::{Context, Result};
 
-use crate::client;
-use crate::loading::{self, LOADERS, WAREHOUSES, create, load, ours, psql, shell, step};
+use crate::loading::{self, LOADERS, WAREHOUSES, create, ours, prepare, psql, shell};
 use crate::measure::{Contender, spread};
 use crate::rivals::{finish, number_after, output};
 use crate::server::BenchServer;
@@ -21,11 +20,11 @@ pub fn side_by_side(rounds: usize, seconds: f64) -> Result<()> {
     println!("PostgreSQL {}, {WAREHOUSES} warehouses, {rounds} rounds in turn.\n", server.version);
     let files = tempfile::tempdir()?;
     create(&mut server)?;
-    load(&server)?;
+    prepare(&server, "load")?;
     let loaders = loading::beside_copy(&server, files.path())?;
     let runs = alternate(&mut server, &loaders, rounds, create)?;
     print_loads("COPY by psql", &runs);
-    fill(&mut server, seconds)?;
+    fill(&mut server)?;
     stay_on_one_cpu()?;
     let mixes = mixes(&server, seconds);
     let runs = alternate(&mut server, &mixes, rounds, |server| server.sql("CHECKPOINT"))?;
@@ -42,11 +41,10 @@ pub fn side_by_side(rounds: usize, seconds: f64) -> Result<()> {
 }
 
 /// The data of both, new.
-fn fill(server: &mut BenchServer, seconds: f64) -> Result<()> {
+fn fill(server: &mut BenchServer) -> Result<()> {
     create(server)?;
-    load(server)?;
-    let target = client::target(server.socket.clone(), server.database.clone(), false);
-    client::step(target, step("index", seconds, false)?)?;
+    prepare(server, "load")?;
+    prepare(server, "index")?;
     server.sql("CREATE DATABASE gotpc")?;
     go_tpc(server, &["prepare", "--no-check", "--threads", &LOADERS.to_string()])?;
     finish(&shell(format!("{} -d gotpc -c 'VACUUM ANALYZE'", psql(server))))?;
@@ -58,7 +56,7 @@ fn statements(seconds: f64) -> Result<[f64; 2]> {
     let mut server =
         BenchServer::start_with(&[("shared_preload_libraries", "pg_stat_statements")])?;
     server.sql("CREATE EXTENSION pg_stat_statements")?;
-    fill(&mut server, seconds)?;
+    fill(&mut server)?;
     let mut counts = [0.0; 2];
     for (count, mix) in counts.iter_mut().zip(mixes(&server, seconds)) {
         server.sql("SELECT pg_stat_statements_reset()")?;
@@ -77,7 +75,7 @@ pub fn beside_load_data(rounds: usize) -> Result<()> {
     let mut server = BenchServer::of(MYSQL, &[("innodb_buffer_pool_size", "2GB")])?;
     println!("{MYSQL}, {WAREHOUSES} warehouses, {rounds} rounds in turn.\n");
     create(&mut server)?;
-    load(&server)?;
+    prepare(&server, "load")?;
     let loaders = loading::beside_load_data(&mut server)?;
     let runs = alternate(&mut server, &loaders, rounds, create)?;
     print_loads("LOAD DATA", &runs);
@@ -148,5 +146,5 @@ fn print(what: &str, bound: Option<f64>, [ours, theirs]: [Vec<f64>; 2]) {
     let (_, low, high) = spread(ours.iter().zip(&theirs).map(|(ours, theirs)| ours / theirs));
     let holds = bound.map(|bound| (bound, if ratio <= bound { "holds" } else { "MISSED" }));
     let holds = holds.map_or(String::new(), |(bound, holds)| format!("  bound {bound}: {holds}"));
-    println!("{what:<42}{our:>9.2}{their:>9.2}  {ratio:.3} ({low:.3}..{high:.3}){holds}",);
+    println!("{what:<42}{our:>9.2}{their:>9.2}  {ratio:.3} ({low:.3}..{high:.3}){holds}");
 }

@@ -124,7 +124,7 @@ fn refused(
         record.plans = plans(attempt, step).unwrap_or_default();
         conditions.store.record_step(attempt.entered.trial, &record)?;
     }
-    if error.code().is_none() || !forgives(attempt, step, &record, &trouble) {
+    if !forgives(attempt, step, &record, &trouble) {
         return Err(attempt.error(&step.key.name, Clients::of(step.key.dop), trouble));
     }
     tell(conditions, attempt, step, &record);

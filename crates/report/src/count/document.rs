@@ -124,24 +124,29 @@ impl CountDocument {
     pub(super) fn missing(&self) -> Vec<String> {
         let unfinished = "the count is not finished: run it again";
         let mut missing = Vec::from_iter((!self.finished).then(|| unfinished.to_owned()));
-        let counted = |name: &&String| self.counts.iter().any(|kind| kind.of(name).is_some());
-        let lacking = self.variants.iter().filter(|name| !counted(name));
+        let lacking = self.variants.iter().filter(|name| !self.has_counts_of(name));
         missing.extend(lacking.map(|name| format!("{name} has no count")));
         missing
     }
 
-    /// Sentences about kinds that some variant with counts lacks.
-    pub(super) fn uncounted(&self) -> impl Iterator<Item = String> {
-        let counted = |name: &&String| self.counts.iter().any(|kind| kind.of(name).is_some());
-        let variants: Vec<&String> = self.variants.iter().filter(counted).collect();
+    /// Sentences about kinds of which a variant that has counts lacks one, or a verdict on it.
+    pub(super) fn unjudged(&self) -> impl Iterator<Item = String> {
+        let lacks = |kind: &KindDocument, name: &String| match kind.of(name) {
+            None => Some("count"),
+            Some(own) if *name == self.base || own.verdict.is_some() => None,
+            Some(_) => kind.of(&self.base).map(|_| "verdict"),
+        };
+        let counted = || self.variants.iter().filter(|name| self.has_counts_of(name));
         self.counts.iter().flat_map(move |kind| {
-            let lacking: Vec<String> = variants
-                .iter()
-                .filter(|name| kind.of(name).is_none())
-                .map(|name| format!("{}: {name} has no count", kind.measure()))
-                .collect();
-            lacking
+            counted().filter_map(move |name| {
+                let what = lacks(kind, name)?;
+                Some(format!("{}: {name} has no {what}", kind.measure()))
+            })
         })
+    }
+
+    fn has_counts_of(&self, name: &str) -> bool {
+        self.counts.iter().any(|kind| kind.of(name).is_some())
     }
 }
 

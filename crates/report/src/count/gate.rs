@@ -83,13 +83,7 @@ impl CountedChange {
         match &self.found {
             ChangeFound::SameCode => Vec::new(),
             ChangeFound::Unfit(reason) => vec![format!("{} can't be judged: {reason}", self.head)],
-            ChangeFound::Counted(report) => {
-                let mut reasons = report.gate(strict);
-                let both = |it: &&KindDocument| it.variants.len() == 2;
-                let missing = those(&report.document, Said::Missing).filter(both);
-                reasons.extend(missing.map(|it| format!("{} has no verdict", it.measure())));
-                reasons
-            }
+            ChangeFound::Counted(report) => report.gate(strict),
         }
     }
 
@@ -285,6 +279,13 @@ mod tests {
     fn changed(found: ChangeFound) -> CountedChange {
         let [name, base, head] = ["load", "0123", "4567"].map(str::to_owned);
         CountedChange { name, base, head, margin: 0.005, found }
+    }
+
+    #[test]
+    fn a_kind_without_a_verdict_does_not_pass() {
+        let mut open = kind("open", 1.0, Some(1e-4));
+        open.variants[1].verdict = None;
+        assert_eq!(change(vec![open]).reasons(false), ["open (simple): head has no verdict"]);
     }
 
     #[test]

@@ -32,12 +32,12 @@ pub use words::SentenceDocument;
 pub type CountReport = Printable<CountDocument>;
 
 impl CountReport {
-    /// The reasons why a gate fails: kinds that take more, unfinished counts, a variant without
-    /// any; with `strict`, also kinds that are inconclusive.
+    /// The reasons why a gate fails: kinds that take more, an unfinished count, a variant without
+    /// any, kinds that a variant lacks; with `strict`, also kinds that are inconclusive.
     pub fn gate(&self, strict: bool) -> Vec<String> {
         let mut reasons = self.regressions();
         reasons.extend(self.document.missing());
-        reasons.extend(self.document.uncounted());
+        reasons.extend(self.document.unjudged());
         for kind in self.document.counts.iter().filter(|_| strict) {
             let open =
                 kind.variants.iter().filter(|it| it.verdict.as_deref() == Some("inconclusive"));

@@ -190,6 +190,8 @@ mod tests {
         let reads: Vec<String> = stream.requests.iter().map(Request::to_string).collect();
         assert_eq!(asked.queries.len(), 22);
         assert!(asked.queries.iter().all(|query| reads.contains(query)), "{asked:?}");
+        // By number, as docs/warnings.md says.
+        assert!(asked.queries[0].contains("sum_qty") && asked.queries[21].contains("cntrycode"));
         assert!(asked.opening.iter().any(|text| text.contains("read_only")), "{asked:?}");
         // The values that have answers.
         let first = &stream.requests[stream.mix[1].actions.len() + 3];
