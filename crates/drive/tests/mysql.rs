@@ -181,7 +181,7 @@ fn bulk(server: &MysqlServer) {
         columns: columns.clone(),
     };
     let copy = |rows| Copy { table: "b".to_owned(), content: Content::Numbered(rows) };
-    // 20 rounds of 10 rows, and 3 of several INSERTs each.
+    // 20 rounds of 10 rows, and 3 of several packets each.
     let of = |client, rows: Numbered, rounds| Stream {
         operations_per_round: rows.rows,
         adds_to: Some(rows.sent),
@@ -193,22 +193,40 @@ fn bulk(server: &MysqlServer) {
     assert_eq!((outcome.fatal, outcome.operations), (None, 90_200));
     let mut connection = server.connection();
     for (sql, wanted) in [
+        ("SELECT COUNT(*) FROM b WHERE id BETWEEN 1 AND 90200", 90_200),
         ("SELECT COUNT(*) FROM b", 90_200),
-        ("SELECT MIN(id) FROM b", 1),
-        ("SELECT MAX(id) FROM b", 90_200),
         ("SELECT COUNT(DISTINCT tens) FROM b", 9020),
         ("SELECT COUNT(*) FROM b WHERE n IS NULL AND f = 'it''s'", 90_200),
         ("SELECT COUNT(*) FROM b WHERE tens <> (id - 1) DIV 10 + 1", 0),
     ] {
         assert_eq!(number(&mut connection, sql), wanted, "{sql}");
     }
-    // None of the rows stays if one fails.
+    // A row that is left out, or not stored as it is, is an error.
     execute(&mut connection, "DELETE FROM b WHERE id < 90000");
-    let prepared = connection.prepare(Request::Copy(copy(rows(100_000, 0, 2)))).unwrap();
-    let error = connection.run(prepared).unwrap_err();
-    assert_eq!(error.code(), Some("1062 (23000)"), "{error}");
-    drop(connection);
-    wait_for("the end of its rows", || server.number("SELECT COUNT(*) FROM b") == 201);
+    let mut fails = |copy: Copy, said: &str| {
+        let prepared = connection.prepare(Request::Copy(copy)).unwrap();
+        let error = connection.run(prepared).unwrap_err().to_string();
+        assert!(error.contains(said) && error.contains("LOAD DATA LOCAL"), "{error}");
+    };
+    let said = "expected 100000 rows stored without warnings, got 99799 rows and";
+    fails(copy(rows(100_000, 0, 2)), said);
+    for (place, wrong) in [(2, "thirty"), (3, "\u{e9}")] {
+        let mut rows = rows(1, 200_000 + place as u64, 3);
+        rows.columns[place] = Column::Text(wrong.to_owned());
+        fails(copy(rows), "got 1 rows and 1 warnings, the first: Incorrect");
+    }
+    fails(Copy { table: "missing".to_owned(), ..copy(rows(1, 0, 3)) }, "missing");
+    server.sql("SET GLOBAL local_infile = 0");
+    fails(copy(rows(1, 300_000, 3)), "local_infile = 1");
+    server.sql("SET GLOBAL local_infile = 1");
+    // A file is not ours to send, and the connection goes on.
+    let foreign = "LOAD DATA LOCAL INFILE '/etc/hostname' INTO TABLE b";
+    let prepared = connection.prepare(Statement::plain(foreign, Expect::Success)).unwrap();
+    assert_eq!(connection.run(prepared).unwrap_err().code(), Some("1148 (42000)"));
+    execute(&mut connection, "SET sql_mode = 'NO_BACKSLASH_ESCAPES'");
+    let prepared = connection.prepare(Request::Copy(copy(rows(1, 400_000, 3)))).unwrap();
+    connection.run(prepared).unwrap();
+    assert_eq!(number(&mut connection, "SELECT n IS NULL FROM b WHERE id = 400001"), 1);
 }
 
 /// Lengths of rows and statements on both sides of a packet's 16 MB.

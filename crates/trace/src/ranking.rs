@@ -65,8 +65,8 @@ impl Ranking {
 }
 
 /// True for statements that send rows to the client or from it in bulk, which a log does not have:
-/// `COPY … FROM STDIN` and `COPY … TO STDOUT`, `LOAD DATA LOCAL`, also as one of several in a
-/// message.
+/// `COPY … FROM STDIN` and `COPY … TO STDOUT`, `LOAD DATA LOCAL` and `LOAD XML LOCAL`, also as one
+/// of several in a message.
 pub fn moves_data(message: &str, syntax: Syntax) -> bool {
     let mut words: Vec<&str> = Vec::new();
     let moves = |words: &[&str]| {
@@ -74,7 +74,9 @@ pub fn moves_data(message: &str, syntax: Syntax) -> bool {
             words.get(at).is_some_and(|word| word.eq_ignore_ascii_case(wanted))
         };
         let stream = || (1..words.len()).any(|at| is(at, "stdin") || is(at, "stdout"));
-        is(0, "copy") && stream() || is(0, "load") && is(1, "data") && is(2, "local")
+        // LOW_PRIORITY or CONCURRENT may stand before LOCAL.
+        let local = || (is(1, "data") || is(1, "xml")) && (is(2, "local") || is(3, "local"));
+        is(0, "copy") && stream() || is(0, "load") && local()
     };
     for (kind, token) in tokens(message, syntax) {
         match kind {
@@ -118,6 +120,7 @@ mod tests {
             "BEGIN; COPY t FROM STDIN(FORMAT csv)",
             "/* app */ COPY (SELECT ';') TO STDOUT",
             "LOAD DATA LOCAL INFILE 'x'",
+            "load xml concurrent local infile 'x'",
         ] {
             assert!(moves(text), "{text}");
         }

@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::draw::{Cell, Source};
 
-/// Rows sent with one `COPY … FROM STDIN`, or as INSERTs of many rows where COPY does not exist.
+/// Rows sent with one `COPY … FROM STDIN`, or `LOAD DATA LOCAL` where COPY does not exist.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Copy {
-    /// The table, with its columns in parentheses if they aren't all.
+    /// The table.
     pub table: String,
     /// The rows.
     pub content: Content,
@@ -90,13 +90,13 @@ impl Copy {
 
 impl Numbered {
     /// The numbers of the rows of the next execution.
-    pub fn numbers(&self, source: &Source<'_>) -> Range<u64> {
+    pub(crate) fn numbers(&self, source: &Source<'_>) -> Range<u64> {
         let first = self.first + source.cell(self.sent).unsigned_abs();
         first..first + self.rows
     }
 
     /// Appends a row in COPY's text format.
-    pub fn row(&self, number: u64, bytes: &mut Vec<u8>) {
+    pub(crate) fn row(&self, number: u64, bytes: &mut Vec<u8>) {
         for (place, column) in self.columns.iter().enumerate() {
             if place > 0 {
                 bytes.push(b'\t');

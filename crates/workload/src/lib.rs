@@ -22,6 +22,7 @@ mod error;
 pub mod insert;
 pub mod kinds;
 pub mod kv;
+mod messages;
 mod own_data;
 pub mod pgbench;
 mod phase;
@@ -118,13 +119,5 @@ pub fn catalogue(
         (None, _) => {
             Err(Error::Unfit { workload: "count without [count] file", needs: "statements" })
         }
-    }
-}
-
-/// The rows of a part of a generated table in COPY's text format, without ends of lines.
-pub fn lines(of: &Generated) -> Box<dyn Iterator<Item = String> + Send> {
-    match of.by {
-        Generator::Tpcc => tpcc::rows(of),
-        Generator::Tpch => tpch::rows(of),
     }
 }

@@ -22,6 +22,9 @@ pub(super) struct Flavor {
     pub(super) needs: &'static [(u32, &'static str)],
 }
 
+/// For rows in bulk; MySQL 8.0 has it off by default.
+const LOADS: (u32, &str) = (0, "local_infile = 1");
+
 pub(super) const MYSQL: Flavor = Flavor {
     name: "mysql",
     shown: "MySQL",
@@ -29,6 +32,7 @@ pub(super) const MYSQL: Flavor = Flavor {
     archives: archive::mysql,
     initializes: 50_700,
     needs: &[
+        LOADS,
         // On by default since 8.0, off in all others.
         (80_000, "skip_log_bin"),
         // Its other protocol would have a socket in /tmp. Some builds lack it.
@@ -42,6 +46,9 @@ pub(super) const MARIADB: Flavor = Flavor {
     programs: &["mariadbd", "mysqld"],
     archives: archive::mariadb,
     initializes: u32::MAX,
-    // Otherwise it makes a certificate at every start, which takes seconds.
-    needs: &[(110_400, "skip_ssl")],
+    needs: &[
+        LOADS,
+        // Otherwise it makes a certificate at every start, which takes seconds.
+        (110_400, "skip_ssl"),
+    ],
 };

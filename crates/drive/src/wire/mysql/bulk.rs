@@ -1,167 +1,80 @@
-//! Rows sent in bulk. There is no COPY, so they go as multi-row INSERTs, in one transaction.
+//! Rows sent in bulk: LOAD DATA LOCAL, whose format of rows is that of COPY.
 
-use workload::{Column, Content, Copy, Numbered, Source};
+use workload::{Copy, Source};
 
-use super::message::{frame, query};
+use super::HEADER;
+use super::message::query;
+use super::reply::{Form, Keep, Receiver};
+use crate::error::Error;
+use crate::wire::socket::Socket;
+use crate::wire::{Kept, Reply};
 
-/// Bytes at which an INSERT is sent: far below the lowest usual limit on a message
-/// (`max_allowed_packet`, 4 MB in MySQL 5.6).
-const CHUNK: usize = 256 * 1024;
+/// Bytes of a packet.
+const CHUNK: usize = 64 * 1024;
 
-/// Rows to insert.
-#[derive(Debug)]
-pub struct Bulk {
-    content: Content,
-    /// The beginning of an INSERT, with room for its packet's header.
-    head: Vec<u8>,
-    /// The columns with the same text in all rows, as they stand in SQL.
-    texts: Vec<Vec<u8>>,
+/// Errors of servers whose `local_infile` is off: of older ones, MySQL 8.0, and newer MariaDB.
+const REFUSED: [&str; 3] = ["1148 ", "3948 ", "4166 "];
+
+/// The statement before the rows. Generators write ASCII, and anything else is a warning. A
+/// backslash means the same in every `sql_mode`.
+pub fn statement(copy: &Copy) -> String {
+    let format = "CHARACTER SET ascii FIELDS ESCAPED BY x'5c'";
+    format!("LOAD DATA LOCAL INFILE 'rows' INTO TABLE {} {format}", copy.table)
 }
 
-impl Bulk {
-    pub fn new(copy: &Copy) -> Bulk {
-        let head = query(format!("INSERT INTO {} VALUES ", copy.table).as_bytes());
-        let text = |column: &Column| match column {
-            Column::Number { .. } => Vec::new(),
-            Column::Text(text) => value(text).into_bytes(),
-        };
-        let texts = match &copy.content {
-            Content::Numbered(rows) => rows.columns.iter().map(text).collect(),
-            Content::Generated(_) => Vec::new(),
-        };
-        Bulk { content: copy.content.clone(), head, texts }
-    }
-
-    /// The INSERTs of one execution, one after another.
-    pub fn inserts(&self, source: &Source<'_>) -> impl Iterator<Item = Vec<u8>> + use<'_> {
-        let mut rows = self.rows(source).peekable();
-        std::iter::from_fn(move || {
-            rows.peek()?;
-            let mut message = Vec::with_capacity(CHUNK + 1024);
-            message.extend_from_slice(&self.head);
-            while message.len() < CHUNK
-                && let Some(row) = rows.next()
-            {
-                if message.len() > self.head.len() {
-                    message.push(b',');
-                }
-                row.add(&mut message);
-            }
-            frame(&mut message);
-            Some(message)
-        })
-    }
-
-    fn rows(&self, source: &Source<'_>) -> Box<dyn Iterator<Item = Row<'_>> + '_> {
-        match &self.content {
-            Content::Numbered(rows) => {
-                let row = |number| Row::Numbered(number, rows, &self.texts);
-                Box::new(rows.numbers(source).map(row))
-            }
-            Content::Generated(rows) => Box::new(workload::lines(rows).map(Row::Line)),
+/// Sends the rows of one execution; returns how many. The answer is outstanding.
+pub fn send_rows(
+    copy: &Copy,
+    source: &Source<'_>,
+    socket: &mut Socket,
+    receiver: &mut Receiver,
+) -> Result<u64, Error> {
+    let statement = statement(copy);
+    socket.send(&query(statement.as_bytes()))?;
+    if let Err(mut error) = receiver.asks_for_rows(socket)? {
+        if REFUSED.iter().any(|code| error.code.starts_with(code)) {
+            "loads need the server's setting local_infile = 1".clone_into(&mut error.hint);
         }
+        return Err(Error::Server { error: Box::new(error), statement });
     }
+    // The request for the rows was number 1.
+    let mut number = 1_u8;
+    let mut send = |message: &mut [u8]| -> Result<(), Error> {
+        number = number.wrapping_add(1);
+        let mut header = ((message.len() - HEADER) as u32).to_le_bytes();
+        header[3] = number;
+        message[..HEADER].copy_from_slice(&header);
+        Ok(socket.send(message)?)
+    };
+    let rows = copy.in_messages(source, &[0; HEADER], CHUNK, &mut send)?;
+    // An empty packet is their end.
+    send(&mut [0; HEADER])?;
+    Ok(rows)
 }
 
-/// A row to insert.
-enum Row<'b> {
-    /// By its number, with the columns that are alike in all.
-    Numbered(u64, &'b Numbered, &'b [Vec<u8>]),
-    /// In COPY's text format.
-    Line(String),
-}
-
-impl Row<'_> {
-    /// Appends its values.
-    fn add(&self, message: &mut Vec<u8>) {
-        let mut next = b'(';
-        let mut value_follows = |message: &mut Vec<u8>| {
-            message.push(next);
-            next = b',';
-        };
-        match self {
-            Row::Numbered(number, rows, texts) => {
-                for (column, text) in rows.columns.iter().zip(*texts) {
-                    value_follows(message);
-                    match column {
-                        Column::Number { every } => {
-                            let value = number / (*every).max(1) + 1;
-                            message.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
-                        }
-                        Column::Text(_) => message.extend_from_slice(text),
-                    }
-                }
-            }
-            Row::Line(line) => {
-                for field in line.split('\t') {
-                    value_follows(message);
-                    message.extend_from_slice(value(field).as_bytes());
-                }
-            }
-        }
-        message.push(b')');
+/// An error unless all rows that were sent are stored as they are. What other statements fail with,
+/// such as a duplicate, is at most a warning here: the row is left out, and the others stay.
+pub fn check(
+    sent: u64,
+    reply: Reply,
+    socket: &mut Socket,
+    receiver: &mut Receiver,
+    shown: &str,
+) -> Result<(), Error> {
+    let warnings = receiver.warnings();
+    if reply.affected == sent && warnings == 0 {
+        return Ok(());
     }
-}
-
-/// A field of COPY's text format in SQL. A backslash means the same in both.
-fn value(field: &str) -> String {
-    if field == "\\N" { "NULL".to_owned() } else { format!("'{}'", field.replace('\'', "''")) }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::sync::atomic::AtomicI64;
-
-    use workload::{Cell, Padded, Rng};
-
-    use super::*;
-    use crate::wire::mysql::HEADER;
-
-    fn copy(rows: u64) -> Copy {
-        let number = |every| Column::Number { every };
-        let text = |text: &str| Column::Text(text.to_owned());
-        let columns = vec![number(1), number(10), text("\\N"), text("it's")];
-        let rows = Numbered { rows, first: 20, sent: Cell(0), columns };
-        Copy { table: "t (a, b, c, d)".to_owned(), content: Content::Numbered(rows) }
-    }
-
-    fn texts(copy: &Copy) -> Vec<String> {
-        let cells = [Padded(AtomicI64::new(5))];
-        let source = Source { rng: &mut Rng::new(1), cells: &cells, kept: &[] };
-        let bulk = Bulk::new(copy);
-        bulk.inserts(&source)
-            .map(|message| {
-                let length = u32::from_le_bytes([message[0], message[1], message[2], 0]) as usize;
-                assert_eq!(length, message.len() - HEADER);
-                assert_eq!(message[3..5], [0, 3]);
-                String::from_utf8(message[5..].to_vec()).unwrap()
-            })
-            .collect()
-    }
-
-    #[test]
-    fn rows_continue_where_the_last_ones_ended() {
-        let wanted = "INSERT INTO t (a, b, c, d) VALUES (26,3,NULL,'it''s'),(27,3,NULL,'it''s')";
-        assert_eq!(texts(&copy(2)), [wanted]);
-        assert!(texts(&copy(0)).is_empty());
-    }
-
-    #[test]
-    fn lines_become_values() {
-        let mut message = Vec::new();
-        Row::Line("1\t\\N\tit's\t".to_owned()).add(&mut message);
-        assert_eq!(String::from_utf8(message).unwrap(), "('1',NULL,'it''s','')");
-    }
-
-    #[test]
-    fn every_row_is_in_one_insert() {
-        let texts = texts(&copy(50_000));
-        assert!(texts.len() > 3);
-        let numbers = texts.iter().flat_map(|text| {
-            assert!(text.len() < CHUNK + 100);
-            let rows = text.strip_prefix("INSERT INTO t (a, b, c, d) VALUES (").unwrap();
-            rows.split("),(").map(|row| row.split(',').next().unwrap().parse::<u64>().unwrap())
-        });
-        assert!(numbers.eq(26..50_026));
-    }
+    let mut kept = Kept::default();
+    socket.send(&query(b"SHOW WARNINGS LIMIT 1"))?;
+    let first = match receiver.answer(socket, Form::Text, Keep::Named(&mut kept))? {
+        Ok(_) => kept.results.into_iter().flat_map(|rows| rows.last).nth(2).flatten(),
+        Err(_) => None,
+    };
+    let first = first.map_or(String::new(), |text| format!(", the first: {text}"));
+    Err(Error::WrongAnswer {
+        expected: format!("{sent} rows stored without warnings"),
+        found: format!("{} rows and {warnings} warnings{first}", reply.affected),
+        statement: shown.to_owned(),
+    })
 }

@@ -36,11 +36,13 @@ const NEEDED: CapabilityFlags = CapabilityFlags::CLIENT_PROTOCOL_41
     .union(CapabilityFlags::CLIENT_PLUGIN_AUTH)
     .union(CapabilityFlags::CLIENT_CONNECT_WITH_DB);
 /// Capabilities that are used if a server has them. An UPDATE affects the rows that it finds, as in
-/// PostgreSQL, even those that have the new values already (FOUND_ROWS).
+/// PostgreSQL, even those that have the new values already (FOUND_ROWS). A server that asks for a
+/// file gets rows that are made, and only after a LOAD DATA LOCAL.
 const WANTED: CapabilityFlags = CapabilityFlags::CLIENT_LONG_PASSWORD
     .union(CapabilityFlags::CLIENT_LONG_FLAG)
     .union(CapabilityFlags::CLIENT_TRANSACTIONS)
     .union(CapabilityFlags::CLIENT_FOUND_ROWS)
+    .union(CapabilityFlags::CLIENT_LOCAL_FILES)
     .union(CapabilityFlags::CLIENT_MULTI_RESULTS)
     .union(CapabilityFlags::CLIENT_PS_MULTI_RESULTS)
     .union(CapabilityFlags::CLIENT_DEPRECATE_EOF);

@@ -57,18 +57,57 @@ pub struct Receiver {
     ends_with_ok: bool,
     /// The server's last status. An error doesn't come with one.
     status: u16,
+    /// How many warnings the last answer without rows had.
+    warnings: u16,
     /// The columns of the last result, if its integers are needed.
     columns: Vec<Column>,
 }
 
 impl Receiver {
     pub fn new(received: Received, ends_with_ok: bool) -> Receiver {
-        Receiver { received, ends_with_ok, status: status::AUTOCOMMIT, columns: Vec::new() }
+        let status = status::AUTOCOMMIT;
+        Receiver { received, ends_with_ok, status, warnings: 0, columns: Vec::new() }
     }
 
     /// True if a transaction is open, or may be.
     pub fn in_transaction(&self) -> bool {
         self.status & status::IN_TRANSACTION != 0 || self.status & status::AUTOCOMMIT == 0
+    }
+
+    /// How many warnings the last answer without rows had.
+    pub fn warnings(&self) -> u16 {
+        self.warnings
+    }
+
+    /// Reads the server's request for the rows of a LOAD DATA LOCAL.
+    pub fn asks_for_rows(&mut self, socket: &mut Socket) -> Result<Result<(), ServerError>, Error> {
+        let (length, first) = self.packet(socket)?;
+        let payload = self.take(socket, length)?;
+        match first {
+            first::LOCAL_FILE => Ok(Ok(())),
+            first::ERROR => Ok(Err(server_error(payload))),
+            _ => Err(Error::Protocol(format!("{first:#04x} where rows are to be sent"))),
+        }
+    }
+
+    /// Answers a request for the rows of a file that is not ours to send: there are none. That is
+    /// an error, whatever the server says to it.
+    #[cold]
+    fn without_rows(&mut self, socket: &mut Socket) -> Result<ServerError, Error> {
+        // An empty packet, the second after the statement.
+        socket.send(&[0, 0, 0, 2])?;
+        let (length, first) = self.packet(socket)?;
+        let payload = self.take(socket, length)?;
+        if first == first::ERROR {
+            return Ok(server_error(payload));
+        }
+        self.status = ok(payload)?.1;
+        Ok(ServerError {
+            severity: "ERROR".to_owned(),
+            code: "1148 (42000)".to_owned(),
+            message: "rows of local files are not sent".to_owned(),
+            ..ServerError::default()
+        })
     }
 
     /// The length of the next packet's payload, and its first byte.
@@ -121,13 +160,14 @@ impl Receiver {
             let (length, first) = self.packet(socket)?;
             match first {
                 first::OK => {
-                    let (affected, status) = ok(self.take(socket, length)?)?;
+                    let affected;
+                    (affected, self.status, self.warnings) = ok(self.take(socket, length)?)?;
                     reply.affected += affected;
-                    self.status = status;
                 }
                 first::ERROR => return Ok(Err(server_error(self.take(socket, length)?))),
                 first::LOCAL_FILE => {
-                    return Err(Error::Protocol("a request for a local file".to_owned()));
+                    self.take(socket, length)?;
+                    return Ok(Err(self.without_rows(socket)?));
                 }
                 _ => {
                     let columns = lenenc(&mut self.take(socket, length)?);
@@ -264,14 +304,15 @@ impl Receiver {
     }
 }
 
-/// Affected rows and status of an OK packet.
+/// Affected rows, status, and number of warnings of an OK packet.
 #[inline]
-fn ok(payload: &[u8]) -> Result<(u64, u16), Error> {
+fn ok(payload: &[u8]) -> Result<(u64, u16, u16), Error> {
     let read = || {
         let mut rest = payload.get(1..)?;
         let affected = lenenc(&mut rest)?;
         let _last_id = lenenc(&mut rest)?;
-        Some((affected, u16::from_le_bytes(*rest.first_chunk()?)))
+        let [s0, s1, w0, w1] = *rest.first_chunk()?;
+        Some((affected, u16::from_le_bytes([s0, s1]), u16::from_le_bytes([w0, w1])))
     };
     read().ok_or_else(|| Error::Protocol("an OK packet is too short".to_owned()))
 }

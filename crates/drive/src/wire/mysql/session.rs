@@ -4,9 +4,9 @@ use std::any::Any;
 use std::collections::VecDeque;
 use std::os::fd::RawFd;
 
-use workload::{Request, Sent, Statement};
+use workload::{Copy, Request, Sent, Statement};
 
-use super::bulk::Bulk;
+use super::bulk;
 use super::connect::{Mysql, connect};
 use super::message::{Template, marked, prepare, query, quit};
 use super::reply::{Form, Keep, Receiver};
@@ -63,15 +63,15 @@ struct Ready {
 #[derive(Debug)]
 enum Message {
     Template(Template),
-    Rows(Bulk),
+    Rows(Copy),
 }
 
 /// An outstanding answer.
 #[derive(Debug, Clone, Copy)]
 struct Waiting {
     statement: usize,
-    /// Rows that earlier messages of the same request have affected.
-    affected: u64,
+    /// The rows that were sent in bulk.
+    rows: u64,
 }
 
 /// The error of a statement.
@@ -90,43 +90,6 @@ pub fn unextended() -> Error {
 /// if it has no values.
 pub fn unprepared(error: &ServerError) -> bool {
     error.code.starts_with(UNPREPARED)
-}
-
-/// Sends a text and reads the answer.
-fn exchange(
-    socket: &mut Socket,
-    receiver: &mut Receiver,
-    message: &[u8],
-    shown: &str,
-) -> Result<Reply, Error> {
-    socket.send(message)?;
-    receiver.answer(socket, Form::Text, Keep::Nothing)?.map_err(|error| failed(error, shown))
-}
-
-/// Sends the rows of one execution, whose last answer is outstanding; returns how many rows the
-/// other answers reported. Several INSERTs are one transaction, unless one is open.
-fn send_rows(
-    bulk: &Bulk,
-    source: &Source<'_>,
-    socket: &mut Socket,
-    receiver: &mut Receiver,
-    shown: &str,
-) -> Result<u64, Error> {
-    let mut inserts = bulk.inserts(source).peekable();
-    let (mut affected, mut begun) = (0, false);
-    while let Some(insert) = inserts.next() {
-        if inserts.peek().is_some() && !begun && !receiver.in_transaction() {
-            begun = true;
-            exchange(socket, receiver, &query(b"START TRANSACTION"), shown)?;
-        }
-        if inserts.peek().is_none() && !begun {
-            socket.send(&insert)?;
-            return Ok(affected);
-        }
-        affected += exchange(socket, receiver, &insert, shown)?.affected;
-    }
-    socket.send(&query(b"COMMIT"))?;
-    Ok(affected)
 }
 
 impl MysqlSession {
@@ -163,13 +126,17 @@ impl Session for MysqlSession {
     }
 
     fn prepare(&mut self, request: &Request) -> Result<Handle, Error> {
-        let shown: String = request.to_string().chars().take(SHOWN).collect();
+        let shown = match request {
+            Request::Copy(copy) => bulk::statement(copy),
+            other => other.to_string(),
+        };
+        let shown: String = shown.chars().take(SHOWN).collect();
         let (message, form) = match request {
             Request::Sql(statement) => {
                 let (template, form) = self.template(statement, &shown)?;
                 (Message::Template(template), form)
             }
-            Request::Copy(copy) => (Message::Rows(Bulk::new(copy)), Form::Text),
+            Request::Copy(copy) => (Message::Rows(copy.clone()), Form::Text),
             Request::Pipeline { .. } => {
                 return Err(Error::Unsupported("MySQL has no pipelines; send one at a time"));
             }
@@ -191,18 +158,18 @@ impl Session for MysqlSession {
             .statements
             .get_mut(handle.0)
             .ok_or_else(|| Error::Protocol("a statement that was never prepared".to_owned()))?;
-        let mut affected = 0;
+        let mut rows = 0;
         match &mut ready.message {
             Message::Template(template) => {
                 template.draw(source, &mut self.clock);
                 self.socket.send(template.bytes())?;
             }
-            Message::Rows(bulk) => {
-                let (socket, receiver) = (&mut self.socket, &mut self.receiver);
-                affected = send_rows(bulk, source, socket, receiver, &ready.shown)?;
+            Message::Rows(copy) => {
+                let sent = bulk::send_rows(copy, source, &mut self.socket, &mut self.receiver);
+                rows = sent?;
             }
         }
-        self.sent.push_back(Waiting { statement: handle.0, affected });
+        self.sent.push_back(Waiting { statement: handle.0, rows });
         Ok(())
     }
 
@@ -214,10 +181,13 @@ impl Session for MysqlSession {
             return Err(Error::Protocol("no answer is outstanding".to_owned()));
         };
         let keep = row.map_or(Keep::Nothing, Keep::Integers);
-        match self.receiver.answer(&mut self.socket, ready.form, keep)? {
-            Ok(reply) => Ok(Reply { affected: reply.affected + waiting.affected, ..reply }),
-            Err(error) => Err(failed(error, &ready.shown)),
+        let answer = self.receiver.answer(&mut self.socket, ready.form, keep)?;
+        let reply = answer.map_err(|error| failed(error, &ready.shown))?;
+        if let Message::Rows(_) = &ready.message {
+            let (socket, receiver) = (&mut self.socket, &mut self.receiver);
+            bulk::check(waiting.rows, reply, socket, receiver, &ready.shown)?;
         }
+        Ok(reply)
     }
 
     fn digest(&mut self, text: &str, digest: &mut Digest) -> Result<Reply, Error> {
@@ -233,8 +203,9 @@ impl Session for MysqlSession {
         if !self.receiver.in_transaction() {
             return Ok(());
         }
-        let rollback = query(b"ROLLBACK");
-        exchange(&mut self.socket, &mut self.receiver, &rollback, "ROLLBACK").map(drop)
+        self.socket.send(&query(b"ROLLBACK"))?;
+        let answer = self.receiver.answer(&mut self.socket, Form::Text, Keep::Nothing)?;
+        answer.map(drop).map_err(|error| failed(error, "ROLLBACK"))
     }
 
     fn scripted(&mut self) -> Option<&mut dyn Scripted> {
