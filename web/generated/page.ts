@@ -107,7 +107,7 @@ export type HistoriesDocument = {
 export type HistoryDocument = {
   /** Version of this shape: 1. */
   format: number,
-  /** `version`, `date` or `commit`. */
+  /** `version`, `date` or `commit`; `bisection` for the looks of one. */
   order: string,
   /** The metric, such as `o/s`. */
   metric: string,

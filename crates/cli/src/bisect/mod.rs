@@ -2,13 +2,14 @@
 //!
 //! `candidates` are the commits or releases, `plans` what is measured, `state` what is known so
 //! far, `search` the search (with crate `suspect`), which looks by `counting` or by runs in slices
-//! (`slicing`) on a `site`. `document` is the answer, `text` its form for people, and `confirm`
-//! measures what was found once more. `words` are those of the command.
+//! (`slicing`) on a `site`. `document` is the answer, `text` and `page` its forms for people, and
+//! `confirm` measures what was found once more. `words` are those of the command.
 
 pub mod candidates;
 mod confirm;
 pub mod counting;
 mod document;
+mod page;
 pub mod plans;
 mod search;
 pub mod site;
@@ -93,6 +94,9 @@ pub struct BisectArgs {
     /// Output format
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
+    /// Also write the answer as a page
+    #[arg(long, value_name = "FILE")]
+    page: Option<PathBuf>,
     #[command(flatten)]
     building: Building,
     #[command(flatten)]
@@ -143,6 +147,9 @@ pub fn run(args: &BisectArgs) -> anyhow::Result<()> {
 }
 
 fn bisect(args: &BisectArgs, words: Vec<String>) -> anyhow::Result<()> {
+    if args.page.is_some() && !report::has_page() {
+        return Err(report::ReportError::NoPage.into());
+    }
     let Asked { request, plans, history } = args.asked()?;
     let results = args.directory.writable()?;
     let Ready { mut options, cache, ledger, interrupted, mut progress } =
@@ -182,6 +189,12 @@ fn bisect(args: &BisectArgs, words: Vec<String>) -> anyhow::Result<()> {
         Format::Json => format!("{}\n", serde_json::to_string_pretty(&document)?),
     };
     dash::print(printed.as_bytes())?;
+    if let Some(file) = &args.page
+        && !state.looks.is_empty()
+    {
+        let page = page::page(&document, &state, &site.store()?)?;
+        archive::write_whole(file, page.as_bytes())?;
+    }
     match document.answer {
         "undecided" => anyhow::bail!(
             "there is no answer yet: a larger --budget goes on, and a narrower range needs less"

@@ -68,7 +68,8 @@ fn head(document: &Document) -> String {
     )
 }
 
-fn metric(document: &Document) -> &str {
+/// The metric by which runs are judged.
+pub fn metric(document: &Document) -> &str {
     document.metric.as_deref().unwrap_or(METRIC)
 }
 
@@ -119,7 +120,8 @@ fn named(document: &Document, culprit: &Named) -> String {
     text
 }
 
-fn said(document: &Document, moved: &Moved) -> String {
+/// By how much a change moved a measure, in words.
+pub fn said(document: &Document, moved: &Moved) -> String {
     let what = match document.method {
         Method::Count => "instructions",
         Method::Run => metric(document),

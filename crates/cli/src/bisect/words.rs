@@ -19,7 +19,7 @@ pub fn resumed<S: Into<OsString> + Clone>(
     not_of_search: &[&str],
 ) -> anyhow::Result<Vec<String>> {
     /// These don't make it another bisection.
-    const MAY_DIFFER: [&str; 2] = ["budget", "format"];
+    const MAY_DIFFER: [&str; 3] = ["budget", "format", "page"];
     let given = command.clone().try_get_matches_from(given)?;
     let is_given = |id: &&str| given.value_source(id) == Some(ValueSource::CommandLine);
     for id in command.get_arguments().map(|it| it.get_id().as_str()).filter(is_given) {
@@ -32,8 +32,8 @@ pub fn resumed<S: Into<OsString> + Clone>(
             words.extend([option].into_iter().chain(values));
         } else if !not_of_search.contains(&id) {
             return refuse(format!(
-                "--resume is the last bisection again: it takes --budget, --format, and what says \
-                 where it runs; for --{id}, give the whole command"
+                "--resume is the last bisection again: it takes --budget, --format, --page, and what \
+                 says where it runs; for --{id}, give the whole command"
             ));
         }
     }
@@ -59,7 +59,8 @@ fn without(words: Vec<String>, valued: &[&str], flags: &[&str]) -> Vec<String> {
 
 /// The command with these two ends, to be pasted.
 pub fn again(words: &[String], good: &Candidate, bad: &Candidate) -> String {
-    let kept = without(words.to_vec(), &["--good", "--bad", "--variant", "-v"], &["--resume"]);
+    let kept =
+        without(words.to_vec(), &["--good", "--bad", "--variant", "-v", "--page"], &["--resume"]);
     let mut kept: Vec<&str> = kept.iter().map(String::as_str).collect();
     let [from, to] = match good.commit {
         Some(_) => ["--good", "--bad"],
@@ -118,7 +119,7 @@ mod tests {
             }),
             ..candidate(id)
         };
-        let line = words("bisect git:/x --good v1 --bad=v2 --kind insert-1 --resume");
+        let line = words("bisect git:/x --good v1 --bad=v2 --kind insert-1 --page x.html --resume");
         assert_eq!(
             again(&line, &commit("01"), &commit("23")),
             "steelyard bisect git:/x --kind insert-1 --good 01 --bad 23"

@@ -140,9 +140,19 @@ fn a_count_names_the_commit_even_if_it_is_killed() {
     assert_eq!(experiments(&place), [4, 3]);
 
     // All is known: the same command says it again, in words.
-    let again = place.bisect(&asked);
+    let page = place.path().join("page.html");
+    let again = place.bisect(&[&asked[..], &["--page", page.to_str().unwrap()]].concat());
     again.expect(0, &[]);
     assert_eq!(experiments(&place), [4, 3]);
+    let page = fs::read_to_string(page).unwrap();
+    for part in [
+        format!("{} Change number {SLOWER}", &place.commit(&format!("c{SLOWER}"))[..12]).as_str(),
+        r#""order":"bisection""#,
+        r#""metric":"instructions per statement""#,
+        "insert-50 (simple): +",
+    ] {
+        assert!(page.contains(part), "`{part}` is missing in the page");
+    }
     let id = place.commit(&format!("c{SLOWER}"));
     for part in [
         format!("commit {id}\nAuthor: steelyard <{EMAIL}>\n").as_str(),

@@ -22,7 +22,7 @@ const FORMAT: u32 = 1;
 pub struct HistoryDocument {
     /// Version of this shape: 1.
     pub format: u32,
-    /// `version`, `date` or `commit`.
+    /// `version`, `date` or `commit`; `bisection` for the looks of one.
     pub order: String,
     /// The metric, such as `o/s`.
     pub metric: String,
@@ -40,7 +40,7 @@ pub struct HistoryDocument {
 pub struct HistoryRun {
     /// Name in tables and plots.
     pub name: String,
-    /// When its first trial began, RFC 3339.
+    /// When its first trial began, RFC 3339; of a commit that was bisected, its own date.
     pub started: String,
     /// Number and name of the experiments that have its trials.
     pub experiments: Vec<String>,
@@ -119,7 +119,7 @@ pub struct ChangeDocument {
     pub low: f64,
     /// Upper end of its 95% interval.
     pub high: f64,
-    /// p value of the permutation test.
+    /// p value of the permutation test; of a bisection, the probability that it is another change.
     pub p: f64,
     /// p value against noise that drifts like this history; `null` if it does not drift.
     pub dependent_p: Option<f64>,

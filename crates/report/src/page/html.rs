@@ -34,7 +34,10 @@ pub fn html(
     let mut page = page(store, results)?;
     page.generated = Some(rfc3339(store::now_ms()));
     page.writer = Some(writer.to_owned());
-    page.counts = counts::latest(store)?;
+    page.counts = match counts::of(store, &results.experiment) {
+        Ok(None) | Err(ReportError::NoCounts(_)) => counts::latest(store)?,
+        own => own?,
+    };
     page.history = history.cloned();
     filled(TEMPLATE, &serde_json::to_string(&page)?)
 }

@@ -226,6 +226,24 @@ function Step({ history, panel, links, several }: PlotProps & { several: boolean
   );
 }
 
+/** What the plots show. */
+function about({ order }: HistoryDocument, changes: number): string {
+  const cut = "a dashed line between two, with the size and its 95% interval above";
+  if (order === "bisection") {
+    const found = changes === 0 ? "No change was found." : `A change that was found is ${cut}.`;
+    return (
+      "Small dots are looks, also at another with the same code; large ones their median; bars " +
+      `are the levels in between. ${found}`
+    );
+  }
+  const dots = "Small dots are trials, large ones their median; a run is";
+  const found =
+    changes === 0
+      ? "No change point was found."
+      : `${count(changes, "change point")} (E-divisive): ${cut}; bars are the levels in between.`;
+  return `${dots} ${RUNS[order] ?? "a point of it"}. ${found}`;
+}
+
 /** The plots of a history, inside a page's context. */
 export function History({ history, links }: Pick<PlotProps, "history" | "links">) {
   const found = panels(usePage(), history);
@@ -233,14 +251,7 @@ export function History({ history, links }: Pick<PlotProps, "history" | "links">
   const changes = found.reduce((sum, panel) => sum + panel.changes.length, 0);
   return (
     <>
-      <p class="note">
-        Small dots are trials, large ones their median; a run is{" "}
-        {RUNS[history.order] ?? "a point of it"}. The y axes do not start at 0.{" "}
-        {changes === 0
-          ? "No change point was found."
-          : `${count(changes, "change point")} (E-divisive): a dashed line between two runs, ` +
-            "with the size and its 95% interval above; bars are the levels in between."}
-      </p>
+      <p class="note">{about(history, changes)} The y axes do not start at 0.</p>
       <Remarks lines={history.notes} strong />
       <div class="history-plots">
         {found.map((panel) => (
@@ -265,7 +276,8 @@ function Body() {
 export const history: View = {
   id: "history",
   name: "History",
-  title: (page) => `History by ${page.history?.order}`,
+  title: ({ history }) =>
+    history?.order === "bisection" ? "What was looked at" : `History by ${history?.order}`,
   applies: (page) => page.history !== undefined,
   Body,
 };
