@@ -2,7 +2,7 @@
 
 use super::view::{VARIANT, View};
 use crate::judging::sliced::slicing_of;
-use crate::output::number::{or_unknown, percent};
+use crate::output::number::{or_unknown, percent, whole};
 use crate::output::table::{Section, Table};
 
 pub(super) fn table(view: View<'_>) -> Option<Table> {
@@ -25,7 +25,7 @@ pub(super) fn table(view: View<'_>) -> Option<Table> {
         .listing(slicing, &[
             ("step", &|(_, at)| at.label.clone()),
             (VARIANT, &|(_, at)| at.name.to_owned()),
-            ("ms", &|(found, _)| found.length_ms.to_string()),
+            ("ms", &|(found, _)| whole(found.length_ms)),
             ("restarts", &|(found, _)| found.restarts.to_string()),
             ("rounds", &|(found, _)| found.rounds.to_string()),
             ("aside", &|(found, _)| percent(found.set_aside)),
