@@ -59,6 +59,10 @@ bench: setup-bench $(PAGE) ## measure steelyard's own cost, next to pgbench, sys
 workloads: build setup-test ## TPC-C, TPC-H and YCSB alike on every system, in 40 minutes: BENCHMARKS.md
 	cargo run --release --locked -p bench -- workloads --document BENCHMARKS.md
 
+.PHONY: bisect
+bisect: build setup-test setup-validate ## search histories whose culprits are known, in an hour: BENCHMARKS.md
+	cargo run --release --locked -p bench -- bisect --document BENCHMARKS.md
+
 RACE := cargo run --release --locked -p bench -- race
 .PHONY: race
 race: build setup-test setup-validate ## how soon planted differences are found: BENCHMARKS.md; up to 18 hours

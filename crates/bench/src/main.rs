@@ -7,8 +7,9 @@
 //! gets from RocksDB with db_bench's. `bench tpcc` compares transactions with those of go-tpc, and
 //! their load with the server's own. `bench race` measures how soon planted differences are found,
 //! `bench fleet` what a submission with many machines costs. `bench workloads` runs the standard
-//! workloads on every system.
+//! workloads on every system, `bench bisect` searches histories whose culprits are known.
 
+mod bisect;
 mod client;
 mod fleet;
 mod kv;
@@ -54,6 +55,7 @@ enum Role {
     Race(race::RaceArgs),
     Fleet(fleet::FleetArgs),
     Workloads(workloads::WorkloadsArgs),
+    Bisect(bisect::BisectArgs),
     /// The tests of the sysbench workload compared with the program sysbench
     Sysbench,
     /// pgbench scripts compared with pgbench itself
@@ -149,6 +151,7 @@ fn main() -> Result<()> {
         Some(Role::Race(args)) => race::race(&args),
         Some(Role::Fleet(args)) => fleet::measure(&args),
         Some(Role::Workloads(args)) => workloads::workloads(&args),
+        Some(Role::Bisect(args)) => bisect::bisect(&args),
         Some(Role::Sysbench) => sysbench::side_by_side(cli.rounds, cli.seconds),
         Some(Role::Scripts) => scripts::side_by_side(cli.rounds, cli.seconds),
         Some(Role::Script { socket, database, script, protocol, seconds, clients }) => {

@@ -1,0 +1,89 @@
+//! Searches with a known answer (`bench bisect`): over histories of PostgreSQL with two commits
+//! that slow a function down, a fix and a commit that does not build.
+
+mod gates;
+mod history;
+mod kills;
+mod search;
+
+use std::fs;
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::Args;
+
+use crate::publish::{self, table};
+use crate::steelyard::Steelyard;
+use history::ORDERS;
+use search::Search;
+
+/// Searches over histories of PostgreSQL with known culprits
+#[derive(Debug, Args)]
+pub struct BisectArgs {
+    /// Where everything is kept; a search that is there goes on
+    #[arg(long, default_value = "target/bisect")]
+    directory: PathBuf,
+    /// The steelyard that searches
+    #[arg(long, env = "STEELYARD", default_value = "target/release/steelyard")]
+    steelyard: PathBuf,
+    /// Where the source of PostgreSQL 15 is
+    #[arg(long, default_value = "target/sources")]
+    sources: PathBuf,
+    /// Histories to search, at most six
+    #[arg(long, default_value_t = ORDERS.len())]
+    searches: usize,
+    /// Then search the first history again, and kill that search so many times
+    #[arg(long, default_value_t = 20)]
+    kills: usize,
+    /// Then judge so many harmless commits of it by `steelyard gate`
+    #[arg(long, default_value_t = 10)]
+    gates: usize,
+    /// Search beside other work: a count does not mind
+    #[arg(long)]
+    allow_concurrent: bool,
+    /// Put the table between the markers of this file
+    #[arg(long, value_name = "FILE")]
+    document: Option<PathBuf>,
+}
+
+const HEAD: &str = "history | slower | slower by less | fixed | does not build | named | changes \
+                    of instructions | looks | built | minutes building | minutes looking";
+
+/// Searches all, and prints the table.
+pub fn bisect(args: &BisectArgs) -> Result<()> {
+    let directory = std::path::absolute(&args.directory)?;
+    fs::create_dir_all(&directory)?;
+    let steelyard = Steelyard { program: args.steelyard.clone() };
+    let more: Vec<&'static str> =
+        args.allow_concurrent.then_some("--allow-concurrent").into_iter().collect();
+    let search = |number: usize, order, results: &str| Search {
+        order,
+        tree: directory.join(format!("history-{number}")),
+        results: directory.join(format!("{results}-{number}")),
+        more: more.clone(),
+    };
+    let orders = || (1..).zip(&ORDERS).take(args.searches);
+    let (mut rows, mut look) = (Vec::new(), 0.0);
+    for (number, order) in orders() {
+        let search = search(number, order, "results");
+        history::plant(&args.sources, &search.tree, order)?;
+        let answer = search.run(&steelyard)?;
+        look = judge::mean(&answer.seconds()).unwrap_or(0.0);
+        rows.push(search.row(number, &answer)?);
+        println!("{}", rows.last().map(|row| row.join(" | ")).unwrap_or_default());
+    }
+    let mut tables = table(HEAD, rows.into_iter());
+    if let Some((number, order)) = orders().next() {
+        if args.kills > 0 {
+            let said =
+                kills::killed(&steelyard, &search(number, order, "killed"), look, args.kills)?;
+            tables = format!("{tables}\n{said}\n");
+        }
+        if args.gates > 0 {
+            let said = gates::gates(&steelyard, &search(number, order, "gates"), args.gates)?;
+            tables = format!("{tables}\n{said}\n");
+        }
+    }
+    println!("\n{tables}");
+    args.document.as_ref().map_or(Ok(()), |path| publish::put(path, "bisect", &tables))
+}
