@@ -74,7 +74,7 @@ export type ChangeDocument = {
   low: number,
   /** Upper end of its 95% interval. */
   high: number,
-  /** p value of the permutation test. */
+  /** p value of the permutation test; of a bisection, the probability that it is another change. */
   p: number,
   /** p value against noise that drifts like this history; `null` if it does not drift. */
   dependent_p: number | null,
@@ -168,7 +168,7 @@ export type HistoryPoint = {
 export type HistoryRun = {
   /** Name in tables and plots. */
   name: string,
-  /** When its first trial began, RFC 3339. */
+  /** When its first trial began, RFC 3339; of a commit that was bisected, its own date. */
   started: string,
   /** Number and name of the experiments that have its trials. */
   experiments: Array<string>,
