@@ -42,7 +42,7 @@ mod systems;
 
 pub use api::builds;
 pub use api::builds::{Compared, Difference};
-pub use api::count_method::{CountMethod, LeftOut, SqlCount};
+pub use api::count_method::{CountMethod, EXECUTE, LeftOut, SqlCount};
 pub use api::counters::{Counter, Snapshot};
 pub use api::endpoint::Endpoint;
 pub use api::error::{Diagnosis, Error};

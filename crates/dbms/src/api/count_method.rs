@@ -31,6 +31,10 @@ pub struct CountMethod {
     pub sql: Option<SqlCount>,
 }
 
+/// The phase inside of which others may happen: an executed statement may plan and execute more of
+/// them. What happens there counts for those.
+pub const EXECUTE: &str = "execute";
+
 /// A function whose cost is not counted, because it runs by the clock, or does what only counting
 /// makes necessary. Its name has no parameters.
 #[derive(Debug)]

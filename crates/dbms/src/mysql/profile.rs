@@ -1,6 +1,6 @@
 //! The functions for reading a profile of mysqld or mariadbd.
 
-use crate::{LeftOut, ProfileFacts};
+use crate::{EXECUTE, LeftOut, ProfileFacts};
 
 /// The work of a client's thread. The names are those of MySQL 5.6 to 8.0 and MariaDB 10.1 to 11.4,
 /// whose binaries have them in their symbol tables, or at least as dynamic symbols.
@@ -145,7 +145,7 @@ pub static PROFILE: ProfileFacts = ProfileFacts {
 /// What wakes the threads of simulated I/O, which counting needs: native I/O has nothing to wake.
 pub(super) const LEFT_OUT: &[LeftOut] = &[LeftOut {
     function: "os_aio_simulated_wake_handler_threads",
-    phase: Some("execute"),
+    phase: Some(EXECUTE),
     with: &["AIO::wake_simulated_handler_thread", "os_aio_simulated_wake_handler_thread"],
 }];
 
@@ -185,7 +185,7 @@ pub(super) const COUNTED: &[(&str, &[&[&str]])] = &[
         ],
     ),
     (
-        "execute",
+        EXECUTE,
         &[
             &[
                 "JOIN::exec",

@@ -1,6 +1,6 @@
 //! The functions for reading a profile of a backend.
 
-use crate::{LeftOut, ProfileFacts};
+use crate::{EXECUTE, LeftOut, ProfileFacts};
 
 /// The work of a backend. If the dispatcher's callee was inlined, the next function represents it.
 /// Plans of prepared statements come from `GetCachedPlan`.
@@ -56,7 +56,7 @@ pub(super) const COUNTED: &[(&str, &[&[&str]])] = &[
         ],
     ),
     ("plan", &[&["pg_plan_queries"], &["pg_plan_query"], &["planner"]]),
-    ("execute", &[&["PortalRun"]]),
+    (EXECUTE, &[&["PortalRun"]]),
 ];
 
 /// Work that a backend does between statements every half second or so: it reports its statistics.

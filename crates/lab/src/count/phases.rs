@@ -1,6 +1,6 @@
 //! Turns a Callgrind profile into the phases and functions that are stored.
 
-use dbms::{CountMethod, LeftOut};
+use dbms::{CountMethod, EXECUTE, LeftOut};
 use probe::callgrind::{Cost, Profile};
 use store::{CountFunction, CountPhase};
 
@@ -41,22 +41,22 @@ pub fn phases(profile: &Profile, method: &CountMethod) -> Vec<CountPhase> {
             profile.functions.iter().filter(|(function, _)| without_parameters(function) == *name);
         same.map(|(_, cost)| cost.inclusive).max().unwrap_or(0)
     };
+    let called = |(name, functions): &(&str, &[&[&str]])| {
+        let sums = functions.iter().map(|names| names.iter().map(inclusive).sum());
+        let called: u64 = sums.max().unwrap_or(0);
+        let without = method.left_out.iter().filter(|one| one.phase == Some(name));
+        let total = called.saturating_sub(without.map(|one| cost(profile, one)).sum());
+        CountPhase { name: (*name).to_owned(), total }
+    };
+    let mut phases: Vec<CountPhase> = method.phases.iter().map(called).collect();
+    // What is counted once stays so.
     let mut left = profile.total;
-    let mut phases: Vec<CountPhase> = method
-        .phases
-        .iter()
-        .map(|(name, functions)| {
-            let sums = functions.iter().map(|names| names.iter().map(inclusive).sum());
-            let called: u64 = sums.max().unwrap_or(0);
-            let without = method.left_out.iter().filter(|one| one.phase == Some(name));
-            let called = called.saturating_sub(without.map(|one| cost(profile, one)).sum());
-            // A statement that plans others while it executes is inside both; what is counted once
-            // stays so.
-            let total = called.min(left);
-            left -= total;
-            CountPhase { name: (*name).to_owned(), total }
-        })
-        .collect();
+    for last in [false, true] {
+        for phase in phases.iter_mut().filter(|phase| (phase.name == EXECUTE) == last) {
+            phase.total = phase.total.min(left);
+            left -= phase.total;
+        }
+    }
     phases.push(CountPhase { name: "other".to_owned(), total: left });
     phases
 }
@@ -106,7 +106,11 @@ mod tests {
             LeftOut { function: "report", phase: None, with: &[] },
             LeftOut { function: "wake", phase: Some("execute"), with: WITH },
         ],
-        phases: &[("plan", &[&["plan_all"], &["plan", "plan_new"]]), ("execute", &[&["execute"]])],
+        phases: &[
+            ("plan", &[&["plan_all"], &["plan", "plan_new"]]),
+            (EXECUTE, &[&["execute"]]),
+            ("commit", &[&["commit"]]),
+        ],
     };
 
     /// A stretch with a statement of 1000 instructions, or without, and a report of 70 by the
@@ -154,7 +158,7 @@ mod tests {
         let counted = statements(Profile { total: 310, functions }, Profile::default(), &METHOD);
         assert_eq!(counted.total, 160);
         let phases = phases(&counted, &METHOD);
-        assert_eq!(phases.iter().map(|it| it.total).collect::<Vec<_>>(), [100, 50, 10]);
+        assert_eq!(phases.iter().map(|it| it.total).collect::<Vec<_>>(), [100, 50, 0, 10]);
         let listed: Vec<_> =
             super::functions(&counted, &METHOD).into_iter().map(|it| it.name).collect();
         assert_eq!(listed, ["execute", "plan", "wake_other"]);
@@ -179,13 +183,14 @@ mod tests {
             let profile = Profile { total: 100, functions: functions.collect() };
             phases(&profile, &METHOD).iter().map(|phase| phase.total).collect::<Vec<_>>()
         };
-        assert_eq!(of(&[("plan_all", 30), ("plan", 29), ("execute", 50)]), [30, 50, 20]);
-        assert_eq!(of(&[("plan", 10), ("plan_new", 19), ("execute", 50)]), [29, 50, 21]);
-        assert_eq!(of(&[("plan", 60), ("execute", 50)]), [60, 40, 0], "one is inside the other");
+        assert_eq!(of(&[("plan_all", 30), ("plan", 29), ("execute", 50)]), [30, 50, 0, 20]);
+        assert_eq!(of(&[("plan", 10), ("plan_new", 19), ("execute", 50)]), [29, 50, 0, 21]);
+        let inside = [("plan", 60), ("execute", 90), ("commit", 5)];
+        assert_eq!(of(&inside), [60, 35, 5, 0], "one is inside the other");
         let rare = [("plan_all", 1), ("plan_new", 20), ("execute", 50)];
-        assert_eq!(of(&rare), [20, 50, 30], "for something else, now and then");
-        assert_eq!(of(&[]), [0, 0, 100]);
+        assert_eq!(of(&rare), [20, 50, 0, 30], "for something else, now and then");
+        assert_eq!(of(&[]), [0, 0, 0, 100]);
         // Below what the mark costs, a function has none left.
-        assert_eq!(of(&[("plan_all", 30), ("mark", 0), ("execute", 50)]), [30, 50, 20]);
+        assert_eq!(of(&[("plan_all", 30), ("mark", 0), ("execute", 50)]), [30, 50, 0, 20]);
     }
 }
