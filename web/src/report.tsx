@@ -1,10 +1,18 @@
 /** What is said of an experiment: the head and the views, with links to them. */
 
 import type { Page } from "#page";
+import type { View } from "./shared/page";
 import { VIEWS } from "./views";
 import { Head } from "./views/head";
 
-const shown = (page: Page) => VIEWS.filter((view) => view.applies(page));
+/** The views that the page has; what a bisection found comes first. */
+function shown(page: Page) {
+  const views = VIEWS.filter((view) => view.applies(page));
+  const first = page.history?.order === "bisection" ? views.filter(isHistory) : [];
+  return [...new Set([...first, ...views])];
+}
+
+const isHistory = ({ id }: View): boolean => id === "history";
 
 /** Links to the parts. */
 export function Parts({ page }: { page: Page }) {

@@ -48,7 +48,8 @@ impl Order {
     }
 }
 
-/// A function that is slowed down.
+/// A function that is slowed down. A round takes six instructions with GCC 12, so the smaller change
+/// is 0.53% of a statement, little more than the margin.
 struct Slowed {
     file: &'static str,
     /// The line before which the loop goes, the first of several.
