@@ -23,6 +23,9 @@ pub struct WorkloadsArgs {
     /// The steelyard that runs
     #[arg(long, env = "STEELYARD", default_value = "target/release/steelyard")]
     steelyard: PathBuf,
+    /// Only this workload
+    #[arg(long, value_name = "NAME", conflicts_with = "document")]
+    only: Option<String>,
     /// Put the table between the markers of this file
     #[arg(long, value_name = "FILE")]
     document: Option<PathBuf>,
@@ -88,7 +91,12 @@ const WORKLOADS: [Small; 3] = [
         budget: "3m",
         needs_sql: true,
     },
-    Small { name: "ycsb", keys: "seconds = 1\n", budget: "150s", needs_sql: false },
+    Small {
+        name: "ycsb",
+        keys: "records = 10_000\nseconds = 1\n",
+        budget: "150s",
+        needs_sql: false,
+    },
 ];
 
 const NAMES: [&str; 2] = ["one", "other"];
@@ -106,7 +114,8 @@ pub fn workloads(args: &WorkloadsArgs) -> Result<()> {
     let steelyard = Steelyard { program: args.steelyard.clone() };
     let mut rows = Vec::new();
     for pair in PAIRS {
-        for workload in WORKLOADS.iter().filter(|it| pair.sql || !it.needs_sql) {
+        let wanted = |it: &&Small| args.only.as_ref().is_none_or(|only| only == it.name);
+        for workload in WORKLOADS.iter().filter(|it| pair.sql || !it.needs_sql).filter(wanted) {
             let results = directory.join(format!("{}-{}", workload.name, plain(pair.name)));
             let plan = plan(&pair, workload)?;
             if !ran(&results, &plan)? {
