@@ -10,8 +10,9 @@ use nix::sys::signal::Signal;
 use super::search::Search;
 use crate::steelyard::{Steelyard, bound};
 
-/// The longest life of the search, in looks; the others are shorter by equal steps.
-const LONGEST: f64 = 2.0;
+/// The longest life of the search, in looks beside builds; the others are shorter by equal steps.
+/// Alone, as here, a look takes half of that.
+const LONGEST: f64 = 1.0;
 /// How often it is looked whether the search has ended by itself.
 const PAUSE: Duration = Duration::from_millis(20);
 
