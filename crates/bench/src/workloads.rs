@@ -91,12 +91,7 @@ const WORKLOADS: [Small; 3] = [
         budget: "3m",
         needs_sql: true,
     },
-    Small {
-        name: "ycsb",
-        keys: "records = 10_000\nseconds = 1\n",
-        budget: "150s",
-        needs_sql: false,
-    },
+    Small { name: "ycsb", keys: "seconds = 1\n", budget: "150s", needs_sql: false },
 ];
 
 const NAMES: [&str; 2] = ["one", "other"];
