@@ -48,7 +48,7 @@ impl Order {
     }
 }
 
-/// A function that is slowed down. A round takes six instructions with GCC 12, so the smaller change
+/// A function that is slowed down. A round is six instructions with GCC 12, so the smaller change
 /// is 1.3% of a statement. Close to the margin, a search would look at many more commits.
 struct Slowed {
     file: &'static str,

@@ -49,6 +49,9 @@ pub struct BisectArgs {
 const HEAD: &str = "history | slower | slower by less | fixed | does not build | named | changes \
                     of instructions | looks | built | minutes building | minutes looking";
 
+/// Columns of prose.
+const WIDTH: usize = 100;
+
 /// Searches all, and prints the table.
 pub fn bisect(args: &BisectArgs) -> Result<()> {
     let directory = std::path::absolute(&args.directory)?;
@@ -72,17 +75,18 @@ pub fn bisect(args: &BisectArgs) -> Result<()> {
         rows.push(search.row(number, &answer)?);
         println!("{}", rows.last().map(|row| row.join(" | ")).unwrap_or_default());
     }
-    let mut tables = table(HEAD, rows.into_iter());
+    let (mut tables, mut said) = (table(HEAD, rows.into_iter()), Vec::new());
     if let Some((number, order)) = orders().next() {
         if args.kills > 0 {
-            let said =
-                kills::killed(&steelyard, &search(number, order, "killed"), look, args.kills)?;
-            tables = format!("{tables}\n{said}\n");
+            let killed = search(number, order, "killed");
+            said.push(kills::killed(&steelyard, &killed, look, args.kills)?);
         }
         if args.gates > 0 {
-            let said = gates::gates(&steelyard, &search(number, order, "gates"), args.gates)?;
-            tables = format!("{tables}\n{said}\n");
+            said.push(gates::gates(&steelyard, &search(number, order, "gates"), args.gates)?);
         }
+    }
+    for text in said {
+        tables += &format!("\n{}", report::wrapped(&format!("- {text}"), WIDTH).join("\n"));
     }
     println!("\n{tables}");
     args.document.as_ref().map_or(Ok(()), |path| publish::put(path, "bisect", &tables))
