@@ -16,6 +16,7 @@ mod kv;
 mod load;
 mod loading;
 mod measure;
+mod planted;
 mod publish;
 mod race;
 mod rivals;

@@ -5,7 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use testing::repository::{commit, git, tarball, unpack};
+use testing::repository::{commit, git};
+
+use crate::planted;
 
 /// Commits after the first one, which has the tag `c0`.
 pub const COMMITS: usize = 64;
@@ -87,44 +89,36 @@ pub fn plant(sources: &Path, tree: &Path, order: &Order) -> Result<()> {
     if tree.exists() {
         return Ok(());
     }
-    let tarball = tarball(sources).with_context(|| {
-        format!(
-            "expected the source of PostgreSQL 15 in {}, found none; run scripts/setup.sh validate",
-            sources.display()
-        )
-    })?;
-    let tarball = std::path::absolute(tarball)?;
-    let new = tree.with_extension("new");
-    if new.exists() {
-        fs::remove_dir_all(&new)?;
-    }
-    fs::create_dir_all(&new)?;
-    unpack(&tarball, &new)?;
-    git(&new, EMAIL, &["init", "--quiet", "--initial-branch=main"])?;
-    tagged(&new, 0, "PostgreSQL as released")?;
-    let broken = new.join(BROKEN);
+    planted::repository(sources, tree, |tree| commits(tree, order))
+}
+
+/// Makes the commits in a tree that has the source.
+fn commits(tree: &Path, order: &Order) -> Result<()> {
+    git(tree, EMAIL, &["init", "--quiet", "--initial-branch=main"])?;
+    tagged(tree, 0, "PostgreSQL as released")?;
+    let broken = tree.join(BROKEN);
     let intact = fs::read_to_string(&broken).with_context(|| BROKEN)?;
     for place in 1..=COMMITS {
         if place == order.broken + 1 {
             fs::write(&broken, &intact)?;
         }
         let message = if place == order.first {
-            slow(&new, &ROW)?
+            slow(tree, &ROW)?
         } else if place == order.second {
-            slow(&new, &KEY)?
+            slow(tree, &KEY)?
         } else if place == order.fix {
             // No other commit changes this file.
-            git(&new, EMAIL, &["checkout", "--quiet", "c0", "--", ROW.file])?;
+            git(tree, EMAIL, &["checkout", "--quiet", "c0", "--", ROW.file])?;
             "Store rows as fast as before".to_owned()
         } else if place == order.broken {
             fs::write(&broken, format!("{intact}this does not compile\n"))?;
             "Break the build".to_owned()
         } else {
-            harmless(&new, place)?
+            harmless(tree, place)?
         };
-        tagged(&new, place, &message)?;
+        tagged(tree, place, &message)?;
     }
-    Ok(fs::rename(&new, tree)?)
+    Ok(())
 }
 
 /// The full name of a commit of the history.

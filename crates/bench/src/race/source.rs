@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use anyhow::{Context, Result, bail};
-use testing::repository::{commit, tarball, unpack};
+use testing::repository::commit;
 
 use super::builds::{BUILDS, Build};
 use super::subjects::{Slowed, rounds_of};
+use crate::planted;
 
 /// Where statements begin.
 const FILE: &str = "src/backend/tcop/postgres.c";
@@ -29,23 +30,7 @@ pub fn plant(sources: &Path, directory: &Path) -> Result<PathBuf> {
     if is_planted(&tree) {
         return Ok(tree);
     }
-    let tarball = tarball(sources).with_context(|| {
-        format!(
-            "expected the source of PostgreSQL 15 in {}, found none; run scripts/setup.sh validate",
-            sources.display()
-        )
-    })?;
-    let tarball = std::path::absolute(tarball)?;
-    let new = directory.join("postgres.new");
-    for old in [&tree, &new] {
-        if old.exists() {
-            fs::remove_dir_all(old).with_context(|| format!("cannot remove {}", old.display()))?;
-        }
-    }
-    fs::create_dir_all(&new).with_context(|| format!("cannot create {}", new.display()))?;
-    unpack(&tarball, &new)?;
-    branch_off(&new)?;
-    fs::rename(&new, &tree)?;
+    planted::repository(sources, &tree, branch_off)?;
     Ok(tree)
 }
 
