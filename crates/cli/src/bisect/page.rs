@@ -66,13 +66,6 @@ fn history(document: &Document, state: &State) -> HistoryDocument {
         machine: String::new(),
         steps: steps.collect(),
     };
-    let suspects = document.culprits.iter().flat_map(|culprit| &culprit.suspects);
-    let named = suspects.map(|suspect| match &suspect.commit {
-        Some(commit) => format!("{}, {}", suspect.titled(), commit.author),
-        None => suspect.titled(),
-    });
-    let rest = document.rest.iter().map(|rest| format!("{}: {}", rest.measure, rest.says));
-    let unconfirmed = document.unconfirmed.iter().map(|reason| format!("not confirmed: {reason}"));
     HistoryDocument {
         format: 1,
         order: "bisection".to_owned(),
@@ -82,8 +75,25 @@ fn history(document: &Document, state: &State) -> HistoryDocument {
         },
         runs: places.iter().map(run).collect(),
         lines: vec![line],
-        notes: named.chain(rest).chain(unconfirmed).collect(),
+        notes: notes(document),
     }
+}
+
+/// What was found, and what has to be said of it.
+fn notes(document: &Document) -> Vec<String> {
+    let mut notes = Vec::new();
+    for culprit in &document.culprits {
+        notes.extend(text::several(culprit));
+        notes.extend(culprit.suspects.iter().map(|suspect| match &suspect.commit {
+            Some(commit) => format!("{}, {}", suspect.titled(), commit.author),
+            None => suspect.titled(),
+        }));
+        notes.extend(text::instructions_only(culprit));
+    }
+    notes.extend(document.unconfirmed.iter().map(|reason| format!("not confirmed: {reason}")));
+    notes.extend(document.rest.iter().map(|rest| format!("{}: {}", rest.measure, rest.says)));
+    notes.extend(text::left_out(document));
+    notes
 }
 
 /// By candidate, what each look at it, or at one with the same code, found.
@@ -120,10 +130,11 @@ fn points(
 /// What was found by a measure, as changes between those that were looked at.
 fn changes(document: &Document, measure: &str, places: &[usize]) -> Vec<ChangeDocument> {
     let index = |place: usize| places.partition_point(|it| *it < place);
-    let moved = |culprit: &'_ Named| culprit.moved.iter().find(|it| it.measure == measure).cloned();
-    let found: Vec<(&Named, Moved)> =
-        document.culprits.iter().filter_map(|it| Some((it, moved(it)?))).collect();
-    let change = |(number, (culprit, moved)): (usize, &(&Named, Moved))| {
+    let culprits = document.culprits.iter();
+    let found: Vec<(&Named, &Moved)> = culprits
+        .filter_map(|it| Some((it, it.moved.iter().find(|moved| moved.measure == measure)?)))
+        .collect();
+    let change = |(number, (culprit, moved)): (usize, &(&Named, &Moved))| {
         let next = found.get(number + 1).map_or(places.len(), |(next, _)| index(next.ends.1));
         let first = number.checked_sub(1).and_then(|it| found.get(it));
         let first = first.map_or(0, |(last, _)| index(last.ends.1));
@@ -169,6 +180,7 @@ mod tests {
         assert_eq!(spans, [([0, 2], 3, [3, 6]), ([3, 6], 7, [7, 8])]);
         assert!(step.changes[0].sentence.starts_with("a: +5.13% instructions"), "{step:?}");
         assert!(found.notes[0].starts_with("pg-3"), "{:?}", found.notes);
+        assert!(found.notes[1].starts_with("instructions only: no time"), "{:?}", found.notes);
         assert_eq!(shown(&document, &state), Some(state.looks[8].experiment));
         let (before, after, method) = (6, 7, Method::Count);
         let largest = Pair { method, before, after, experiment: 50 };

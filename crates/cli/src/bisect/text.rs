@@ -33,10 +33,33 @@ pub fn text(document: &Document) -> String {
             rest.probability.map_or(String::new(), |p| format!(" (probability {})", sure(p)));
         let _ = writeln!(text, "{}: {}{probability}", rest.measure, rest.says);
     }
-    for failed in &document.failed {
-        let _ = writeln!(text, "left out: {}: {}", failed.candidate, failed.reason);
+    for line in left_out(document) {
+        let _ = writeln!(text, "{line}");
     }
     text
+}
+
+/// What can't be looked at, and why.
+pub fn left_out(document: &Document) -> impl Iterator<Item = String> {
+    document.failed.iter().map(|it| format!("left out: {}: {}", it.candidate, it.reason))
+}
+
+/// That suspects can't be told apart, if there are several.
+pub fn several(culprit: &Named) -> Option<String> {
+    let suspects = culprit.suspects.len();
+    (suspects > 1).then(|| {
+        let suspects = counted(suspects, culprit.before.noun());
+        format!("one or more of these {suspects}; the ones between can't be looked at")
+    })
+}
+
+/// That a change is only known to be one of instructions, if it is.
+pub fn instructions_only(culprit: &Named) -> Option<String> {
+    let why = match culprit.run {
+        None => "no time was measured, so it need not be slower",
+        Some(_) => "in time, it is not shown to be slower or faster",
+    };
+    culprit.instructions_only.then(|| format!("instructions only: {why}"))
 }
 
 fn head(document: &Document) -> String {
@@ -75,12 +98,8 @@ pub fn metric(document: &Document) -> &str {
 
 fn named(document: &Document, culprit: &Named) -> String {
     let mut text = String::new();
-    if culprit.suspects.len() > 1 {
-        let _ = writeln!(
-            text,
-            "one or more of these {}; the ones between can't be looked at",
-            counted(culprit.suspects.len(), culprit.before.noun())
-        );
+    if let Some(several) = several(culprit) {
+        let _ = writeln!(text, "{several}");
     }
     for suspect in &culprit.suspects {
         match &suspect.commit {
@@ -109,12 +128,8 @@ fn named(document: &Document, culprit: &Named) -> String {
     for step in culprit.run.iter().flatten() {
         let _ = writeln!(text, "{}", run(document, step));
     }
-    if culprit.instructions_only {
-        let why = match culprit.run {
-            None => "no time was measured, so it need not be slower",
-            Some(_) => "in time, it is not shown to be slower or faster",
-        };
-        let _ = writeln!(text, "instructions only: {why}");
+    if let Some(only) = instructions_only(culprit) {
+        let _ = writeln!(text, "{only}");
     }
     let _ = writeln!(text, "again: {}", culprit.command);
     text
