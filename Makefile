@@ -56,7 +56,7 @@ bench: setup-bench $(PAGE) ## measure steelyard's own cost, next to pgbench, sys
 	@echo "How soon planted differences are found is measured by make race, in up to 18 hours."
 
 .PHONY: workloads
-workloads: build setup-test ## TPC-C, TPC-H and YCSB alike on every system, in 40 minutes: BENCHMARKS.md
+workloads: build setup-test ## TPC-C, TPC-H and YCSB alike on every system, in 50 minutes: BENCHMARKS.md
 	cargo run --release --locked -p bench -- workloads --document BENCHMARKS.md
 
 .PHONY: bisect
