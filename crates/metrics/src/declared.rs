@@ -120,6 +120,7 @@ declare! {
         "how long {class}s of a schedule waited for the answer to the one before, p99";
     FAILED = "{class}.failed", "", sometimes(cost(does("failed {class}s"))),
         "{class}s that failed, by a deadlock for example, and don't count";
+    ROWS = "{class}.rows", "", FACT, "rows in the results of all {class}s of a log";
     SKIPPED = "{class}.skipped", "", sometimes(cost(does("skipped {class}s"))),
         "{class}s that were skipped because they were late";
     LATE = "{class}.late", "", sometimes(cost(does("late {class}s"))),

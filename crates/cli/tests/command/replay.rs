@@ -104,6 +104,24 @@ fn prepared_statements_arrive_as_such() {
 }
 
 #[test]
+fn forms_that_find_other_numbers_of_rows_are_named() {
+    let place = Place::new();
+    let major = "current_setting('server_version_num')::int / 10000";
+    let lines = [format!("SELECT generate_series(1, {major})"), "SELECT 1".to_owned()];
+    let lines = lines.into_iter().enumerate();
+    let lines = lines.map(|(at, text)| {
+        format!("{{\"at_us\":{at},\"session\":0,\"text\":\"{text}\",\"took_us\":{}}}\n", 9 - at)
+    });
+    let log = place.file("log.jsonl", &lines.collect::<String>());
+    let [old, new] = ["-v=old=postgres@14.3", "-v=new=postgres@18.1"];
+    place.run(&["replay", &log, old, new, "--blocks", "1"]).expect(0, &["replay"]);
+    let compare = place.steelyard(&["compare", "--full"]).stdout;
+    let said = "row counts differ from old: q1 finds 18 rows instead of 14\n";
+    assert!(compare.contains("rows-differ") && compare.contains(said), "{compare}");
+    place.assert_nothing_left();
+}
+
+#[test]
 fn the_same_statements_arrive_in_the_same_order() {
     let place = Place::new();
     let (log, setup) = (example("shop.jsonl"), example("setup.sql"));

@@ -118,6 +118,10 @@ impl Context<'_> {
             lane.cost.count(&mut since, !left_out);
             if left_out {
                 lane.tally.left_out(self.stream.operations_per_round);
+                if !self.stream.turns.is_empty() {
+                    // What a log finds is compared whole.
+                    self.found(lane, 0, rows);
+                }
             } else {
                 self.done(lane, rows, (begin, now), at, now <= deadline);
             }
@@ -333,6 +337,9 @@ impl Context<'_> {
     #[inline]
     pub fn found(&self, lane: &mut Lane, target: usize, rows: u64) {
         lane.tally.found.rows += rows;
+        if let Some((_, tally)) = lane.mix.get_mut(lane.alternative) {
+            tally.found.rows += rows;
+        }
         let stream = &self.stream.finds;
         if let Some(finds) = self.alternative(lane).map_or(stream, |it| &it.finds) {
             let cells = &self.gate.cells[target];

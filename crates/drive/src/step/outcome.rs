@@ -104,9 +104,17 @@ pub struct ClassOutcome {
     /// Latencies per statement in nanoseconds, of the measured part.
     #[serde(with = "super::histogram")]
     pub latency: Histogram<u64>,
+    /// All of them together. The histogram knows each to 1% only.
+    pub latency_ns: u64,
 }
 
 impl ClassOutcome {
+    /// The mean latency in microseconds, exactly; `None` without any.
+    pub fn mean_us(&self) -> Option<f64> {
+        let count = self.latency.len();
+        (count > 0).then(|| self.latency_ns as f64 / count as f64 / 1e3)
+    }
+
     /// The same without these seconds, in which nothing was counted.
     pub(crate) fn without(mut self, seconds: &Range<u64>) -> ClassOutcome {
         let length = self.per_second.len();
@@ -265,6 +273,7 @@ pub fn sum<'a>(
         per_second: vec![0; length],
         worst_us: vec![0; length],
         latency: empty(),
+        latency_ns: 0,
     };
     let mut begun: Option<[Histogram<u64>; 2]> = None;
     for tally in tallies {
@@ -283,6 +292,7 @@ pub fn sum<'a>(
             sum.worst_us[place] = sum.worst_us[place].max(second.worst_us);
         }
         add(&mut sum.latency, &tally.latency);
+        sum.latency_ns = sum.latency_ns.saturating_add(tally.latency_ns);
         if let Some(Late { by_client, by_server, .. }) = tally.begun.as_deref() {
             let [client, server] = begun.get_or_insert_with(|| [empty(), empty()]);
             add(client, by_client);
@@ -328,6 +338,16 @@ pub fn failures<'a>(tallies: impl Iterator<Item = (&'a Class, &'a Tally)> + Clon
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_mean_is_exact() {
+        let mut tallies = [Tally::new(None), Tally::new(None)];
+        tallies[0].round(0, 100_400, 1, true);
+        tallies[1].round(0, 100_600, 1, true);
+        let found = sum(&Class::INSERT, tallies.iter(), 1.0);
+        assert_eq!(found.mean_us(), Some(100.5));
+        assert_eq!(sum(&Class::INSERT, [].iter(), 1.0).mean_us(), None);
+    }
 
     fn lag(tallies: &[Tally]) -> Option<Lag> {
         sum(&Class::INSERT, tallies.iter(), 1.0).lag

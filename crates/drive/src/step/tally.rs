@@ -59,6 +59,8 @@ pub struct Tally {
     pub seconds: Vec<Second>,
     /// Latencies in nanoseconds.
     pub latency: Histogram<u32>,
+    /// All of them together, exactly.
+    pub latency_ns: u64,
     /// Measurements of the target's slots, by round. Empty for streams that don't count.
     pub slices: Vec<Measured>,
     /// Errors that a retry cured, by SQLSTATE.
@@ -87,6 +89,7 @@ impl Tally {
             begun: None,
             seconds: Vec::with_capacity(room),
             latency: empty(),
+            latency_ns: 0,
             slices: Vec::new(),
             retried: Vec::new(),
             failed: Vec::new(),
@@ -124,8 +127,10 @@ impl Tally {
     /// A latency in nanoseconds.
     #[inline]
     fn took(&mut self, nanos: u64) {
+        let nanos = nanos.clamp(1, HIGHEST);
         // Fails only for a value that no histogram can grow to; HIGHEST is far from that.
-        let _ = self.latency.record(nanos.clamp(1, HIGHEST));
+        let _ = self.latency.record(nanos);
+        self.latency_ns = self.latency_ns.saturating_add(nanos);
     }
 
     /// A scheduled round begins so many nanoseconds late. `idle`: its client had nothing to do
@@ -197,6 +202,6 @@ mod tests {
         let second = |operations, worst_us| Second { operations, worst_us };
         assert_eq!(tally.seconds, [second(50, 500_000), second(100, 40_000)]);
         assert_eq!((tally.operations, tally.rounds, tally.all_rounds), (150, 3, 4));
-        assert_eq!(tally.latency.len(), 4);
+        assert_eq!((tally.latency.len(), tally.latency_ns), (4, ms(1661)));
     }
 }

@@ -116,6 +116,7 @@ fn failures(record: &mut StepRecord, step: &Step, outcome: &Outcome) {
     if let Some(log) = step.log {
         for class in &outcome.classes {
             record.add(metrics::FAILED.of(&class.class.name), class.failed as f64);
+            record.add(metrics::ROWS.of(&class.class.name), class.rows as f64);
         }
         warn_of_log(record, step, outcome, log);
     }
@@ -294,7 +295,9 @@ fn latencies(record: &mut StepRecord, step: &Step, outcome: &Outcome) {
             record.add(quantile.of(name), value);
         }
         record.add(metrics::MAX.of(name), class.latency.max() as f64 / 1000.0);
-        record.add(metrics::MEAN.of(name), class.latency.mean() / 1000.0);
+        if let Some(mean) = class.mean_us() {
+            record.add(metrics::MEAN.of(name), mean);
+        }
         if let Some(lag) = class.lag {
             record.add(metrics::LAG_CLIENT.of(name), lag.client_us);
             record.add(metrics::LAG_SERVER.of(name), lag.server_us);
@@ -327,7 +330,7 @@ fn geometric_means(record: &mut StepRecord, step: &Step, outcome: &Outcome) {
     for (class, kinds) in classes {
         let mean = |kind: &&Class| {
             let own = outcome.classes.iter().find(|it| it.class == **kind)?;
-            (!own.latency.is_empty()).then(|| (own.latency.mean() / 1000.0).ln())
+            own.mean_us().map(f64::ln)
         };
         // One that never ended has no time.
         let logs: Option<Vec<f64>> = kinds.iter().map(mean).collect();

@@ -11,6 +11,7 @@ use store::{
 };
 
 use super::answers::Answers;
+use super::found;
 use super::latency::Pooled;
 use super::machine;
 use super::model::{
@@ -129,6 +130,7 @@ fn read(store: &Store, which: Which<'_>, details: bool) -> Result<Results, Repor
     results.warnings.extend(differing(&results));
     results.warnings.extend(plans::warnings(&results));
     results.warnings.extend(wrong::warnings(&results));
+    results.warnings.extend(found::warnings(&results));
     results.warnings.extend(notes::noted(store, &results)?);
     Ok(results)
 }

@@ -2,14 +2,15 @@
 //!
 //! `experiment` reads one experiment into the `model`, with its response times (`latency`) and
 //! `slices`, of which some count (`pairing`). It warns about trials of another `machine`, `starts`
-//! from another page cache, and other `plans`, and `wrong` or missing `answers`. `trials` reads one
-//! metric of the `chosen` experiments of several directories. `across` puts variants of other
-//! experiments beside those of one.
+//! from another page cache, other `plans`, `wrong` or missing `answers`, and statements of a log
+//! that `found` other rows. `trials` reads one metric of the `chosen` experiments of several
+//! directories. `across` puts variants of other experiments beside those of one.
 
 pub(crate) mod across;
 pub(crate) mod answers;
 pub(crate) mod chosen;
 pub(crate) mod experiment;
+pub(crate) mod found;
 pub(crate) mod latency;
 pub(crate) mod machine;
 pub(crate) mod model;
