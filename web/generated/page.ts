@@ -507,6 +507,17 @@ export type PagePercentiles = {
   points: Array<[number, Value]>,
 };
 
+/** A statement that a variant executes by another plan than the base. */
+export type PagePlan = {
+  variant: number,
+  /** With `$1`, `$2`, … for its values. */
+  statement: string,
+  /** The plans that the base chose, in any block. */
+  base: Array<string>,
+  /** Those that the variant chose. */
+  own: Array<string>,
+};
+
 /** The profiles of one step. */
 export type PageProfile = {
   step: string,
@@ -727,8 +738,7 @@ export type PageWhy = {
   conclusions: Array<string>,
   /** The state in which the step began, and the DBMS's counters, where they differ. */
   tables: Array<Table>,
-  /** Statements with other plans than in the base, and these plans. */
-  plans: Array<string>,
+  plans: Array<PagePlan>,
 };
 
 /** A row: its label and a cell for each other column. */

@@ -29,8 +29,11 @@ export function sampleWhy(names, { name, relative }) {
         ["waits.IO/DataFileRead", "0", "1.7", "–", ""],
       ]),
     ]),
-    plans: [
-      `SELECT c FROM sbtest1 WHERE id=$1\n\n${names[0]}:\n  Index Scan using sbtest1_pkey on sbtest1\n`,
-    ],
+    plans: relative.map(({ variant }) => ({
+      variant,
+      statement: "SELECT c FROM sbtest1 WHERE id=$1",
+      base: ["Index Scan using sbtest1_pkey on sbtest1\n  Index Cond: (id = 17)"],
+      own: ["Gather\n  Workers Planned: 1\n  ->  Seq Scan on sbtest1\n        Filter: (id = 17)"],
+    })),
   };
 }

@@ -423,6 +423,10 @@ async function checkLate(browser, url, label) {
       { waiting: Math.max(0, count - 50), drawn: count },
       "rows far below wait, paper gets every mark",
     );
+    await order.selectOption("cost");
+    await page.locator("#relative thead th.lost").waitFor();
+    await order.selectOption("effect");
+    assert.equal(await page.locator("#relative thead th.lost").count(), 0, "only in that order");
   }
 
   const link = page.locator(`#relative a[href="#${id}"]`).first();
@@ -543,7 +547,9 @@ async function checkAny(browser, file, label) {
         .locator("figure.table")
         .nth(told.tables - 1)
         .waitFor();
-    assert.equal(await why.locator("pre").count(), told.plans, "plans that differ");
+    assert.equal(await why.locator("figure.plans").count(), told.plans, "plans that differ");
+    const marks = await why.locator("figure.plans mark").count();
+    assert.equal(marks > 0, told.plans > 0, "what differs in them is marked");
     await why.locator("summary").click();
   }
   if (shape.tables > 0) {

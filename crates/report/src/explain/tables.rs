@@ -55,7 +55,7 @@ pub(crate) fn why(step: &ExplainedStep, rows: usize) -> Vec<Table> {
 }
 
 /// The statements with other plans than in the base, and these plans.
-pub(crate) fn plans(step: &ExplainedStep) -> impl Iterator<Item = String> {
+fn plans(step: &ExplainedStep) -> impl Iterator<Item = String> {
     let all = step.in_order(&step.plans);
     all.flat_map(move |(name, plans)| plans.iter().map(move |one| plan_of(step, name, one)))
 }

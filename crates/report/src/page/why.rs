@@ -5,6 +5,7 @@ use serde::Serialize;
 use crate::ReportError;
 use crate::explain::{ExplainOptions, Explainer, document, tables};
 use crate::load::model::{Results, VariantStep};
+use crate::load::plans::ExplainedPlan;
 use crate::output::table::Table;
 use crate::profiles::{StepProfiles, facts};
 
@@ -19,8 +20,20 @@ pub(crate) struct PageWhy {
     pub(crate) conclusions: Vec<String>,
     /// The state in which the step began, and the DBMS's counters, where they differ.
     pub(crate) tables: Vec<Table>,
-    /// Statements with other plans than in the base, and these plans.
-    pub(crate) plans: Vec<String>,
+    pub(crate) plans: Vec<PagePlan>,
+}
+
+/// A statement that a variant executes by another plan than the base.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub(crate) struct PagePlan {
+    pub(crate) variant: usize,
+    /// With `$1`, `$2`, … for its values.
+    pub(crate) statement: String,
+    /// The plans that the base chose, in any block.
+    pub(crate) base: Vec<String>,
+    /// Those that the variant chose.
+    pub(crate) own: Vec<String>,
 }
 
 /// The explanation of a step for the page, apart from its profiles; `None` without trials to
@@ -38,8 +51,15 @@ pub(crate) fn why(
     explainer.explain(&mut step, number)?;
     let mut shown = tables::why(&step, ON_PAGE);
     shown.retain(|table| !table.rows.is_empty());
+    let plans = step.in_order(&step.plans).flat_map(|(name, plans)| {
+        let variant = results.variant_named(name);
+        plans.iter().filter_map(move |it| {
+            let ExplainedPlan { statement, base, plans } = it.clone();
+            Some(PagePlan { variant: variant?, statement, base, own: plans })
+        })
+    });
     Ok(Some(PageWhy {
-        plans: tables::plans(&step).collect(),
+        plans: plans.collect(),
         tables: shown,
         conclusions: step.in_order(&step.conclusion).map(|(_, said)| said.clone()).collect(),
     }))

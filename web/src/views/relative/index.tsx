@@ -24,7 +24,8 @@ import { usePage, type View } from "../../shared/page";
 import { hideTip, showTip } from "../../shared/tip";
 import { Swatch } from "../../shared/variant";
 import { VERDICTS, VerdictMark } from "../../shared/verdict";
-import { change, count, judgedRatio, NOTHING } from "../../text/format";
+import { change, count, duration, judgedRatio, NOTHING } from "../../text/format";
+import { timeLost } from "./cost";
 import { Axis, Mark } from "./mark";
 import { type RatioScale, rangeOf, rangeText, ratioScale } from "./scale";
 
@@ -33,7 +34,7 @@ interface Entry {
   relative: PageRelative;
 }
 
-type Order = "run" | "effect";
+type Order = "run" | "effect" | "cost";
 
 /** Rows whose marks are drawn at once: as many as a tall window shows. Nobody sees those come. */
 const FIRST_ROWS = 50;
@@ -46,6 +47,7 @@ function Comparison(props: {
   span: number | null;
   /** Whether the tab key stops here before the reader has walked elsewhere. */
   stop: boolean;
+  order: Order;
 }) {
   const page = usePage();
   const { step, relative } = props.entry;
@@ -80,6 +82,9 @@ function Comparison(props: {
       <td class="plot">
         <Mark relative={relative} scale={props.scale} drawn={props.drawn} />
       </td>
+      {props.order === "cost" && (
+        <td class="number lost">{longer(timeLost(step, relative, baseIndex(page)))}</td>
+      )}
       <td class="number">{judgedRatio(relative)}</td>
       <td class="number change">{value !== null && low === null ? `(${changed})` : changed}</td>
       <td class="number range">
@@ -94,7 +99,7 @@ function Comparison(props: {
 }
 
 /** Rows that belong together: all of a step, or one. */
-function Group(props: { entries: Entry[]; scale: RatioScale; before: number }) {
+function Group(props: { entries: Entry[]; scale: RatioScale; before: number; order: Order }) {
   const body = useRef<HTMLTableSectionElement>(null);
   const drawn = useNear(body, true, props.before < FIRST_ROWS);
   return (
@@ -106,6 +111,7 @@ function Group(props: { entries: Entry[]; scale: RatioScale; before: number }) {
           drawn={drawn}
           span={index === 0 ? props.entries.length : null}
           stop={props.before + index === 0}
+          order={props.order}
         />
       ))}
     </tbody>
@@ -131,11 +137,19 @@ function walk(event: KeyboardEvent): void {
   row.focus();
 }
 
+/** `+1.2 ms`: how much longer an operation takes. */
+function longer(us: number | null): string {
+  if (us === null) return NOTHING;
+  return us < 0 ? `−${duration(-us)}` : `+${duration(us)}`;
+}
+
 /** What is shown, in groups. */
-function arranged(entries: Entry[], order: Order): Entry[][] {
+function arranged(entries: Entry[], order: Order, base: number): Entry[][] {
   if (order === "run") return grouped(entries, ({ step }) => step).map(([, group]) => group);
-  const gain = ({ step, relative }: Entry): number =>
-    step.better === "more" ? (relative.ratio ?? 0) : 1 / (relative.ratio ?? Infinity);
+  const gain = ({ step, relative }: Entry): number => {
+    if (order === "cost") return -(timeLost(step, relative, base) ?? -Infinity);
+    return step.better === "more" ? (relative.ratio ?? 0) : 1 / (relative.ratio ?? Infinity);
+  };
   const sorted = [...entries].sort((a, b) => gain(a) - gain(b));
   return sorted.map((entry) => [entry]);
 }
@@ -186,6 +200,7 @@ function Chart({ entries }: { entries: Entry[] }) {
             options={[
               ["run", "in order of the run"],
               ["effect", "largest loss first"],
+              ["cost", "most time lost first"],
             ]}
             onChange={setOrder}
           />
@@ -209,6 +224,7 @@ function Chart({ entries }: { entries: Entry[] }) {
             </th>
             <Heads
               of={[
+                ...(order === "cost" ? [["Time lost", "number lost"] as [string, string]] : []),
                 ["Ratio", "number"],
                 ["Change", "number change"],
                 [intervalName(entries.map(({ relative }) => relative)), "number range"],
@@ -217,11 +233,19 @@ function Chart({ entries }: { entries: Entry[] }) {
             />
           </tr>
         </thead>
-        {arranged(shown, order).map((group) => {
+        {arranged(shown, order, baseIndex(page)).map((group) => {
           before += group.length;
           const [{ step, relative }] = group as [Entry];
           const key = `${order} ${stepAnchor(page, step)} ${order === "run" || relative.variant}`;
-          return <Group key={key} entries={group} scale={scale} before={before - group.length} />;
+          return (
+            <Group
+              key={key}
+              entries={group}
+              scale={scale}
+              before={before - group.length}
+              order={order}
+            />
+          );
         })}
       </table>
       {shown.length === 0 && (
@@ -238,6 +262,8 @@ function Chart({ entries }: { entries: Entry[] }) {
           ` Without a mark: ${count(unsure, "comparison")} that can’t be judged; ` +
             "the sentence of each says why."}
         {less.length > 0 && ` Less is better in ${less.join(", ")}.`}
+        {order === "cost" &&
+          ` Time lost: how much longer an operation takes than on ${base} (clients / throughput).`}
       </p>
     </>
   );

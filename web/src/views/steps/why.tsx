@@ -2,10 +2,10 @@
 
 import { useState } from "preact/hooks";
 import type { PageWhy } from "#page";
-import { Scroll } from "../../shared/controls";
 import { usePrinting } from "../../shared/print";
 import { TableView } from "../../shared/table";
 import { count } from "../../text/format";
+import { Plans } from "./plans";
 
 /** What it comes to, a paragraph for each variant. */
 export function Conclusions({ why }: { why: PageWhy }) {
@@ -41,10 +41,8 @@ export function Why({ why }: { why: PageWhy }) {
           {tables.map((table) => (
             <TableView key={table.id} table={table} />
           ))}
-          {plans.map((text) => (
-            <Scroll name="A statement with another plan">
-              <pre>{text}</pre>
-            </Scroll>
+          {plans.map((plan) => (
+            <Plans plan={plan} />
           ))}
         </>
       )}
