@@ -43,5 +43,5 @@ pub use output::write_whole;
 pub use pages::Pages;
 pub use remote::{Address, Listed, Requests};
 pub use service::{OFFSET, PIECE, Receipt, Received, Service, ServiceUrl, Stored, Token};
-pub use shelf::Shelf;
+pub use shelf::{Shelf, Taken};
 pub use view::Wanted;

@@ -24,6 +24,14 @@ pub struct Shelf {
     read: Mutex<HashMap<String, Document>>,
 }
 
+/// An experiment that was downloaded to be read. Its files are removed in the end.
+#[derive(Debug)]
+pub struct Taken {
+    /// The store that has it.
+    pub store: Store,
+    _workshop: Workshop,
+}
+
 /// A document's version and content.
 type Document = ((u64, Option<String>), Vec<u8>);
 
@@ -129,6 +137,25 @@ impl Shelf {
         let workshop = Workshop::open(&self.work)?;
         let (_, packed) = pack_in(&workshop, store, experiment, steelyard)?;
         self.objects.add_file(&self.name(name), &packed)
+    }
+
+    /// True if a document or an experiment of this name is there.
+    ///
+    /// # Errors
+    /// If the address cannot be read.
+    pub fn has(&self, name: &str) -> Result<bool, Error> {
+        self.objects.has(&self.name(name))
+    }
+
+    /// Downloads an experiment to be read.
+    ///
+    /// # Errors
+    /// As [`Self::take`].
+    pub fn read_experiment(&self, name: &str) -> Result<Taken, Error> {
+        let workshop = Workshop::open(&self.work)?;
+        let results = workshop.path().join("results");
+        self.take(name, &results)?;
+        Ok(Taken { store: Store::open_read_only(&results)?, _workshop: workshop })
     }
 
     /// Downloads an experiment into a results directory, which is created. That its content is what

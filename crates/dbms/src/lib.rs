@@ -65,6 +65,7 @@ pub use known::{
     check_engine, count_method, countable, durability, figures, has_setting, most_clients,
     parse_plan, profile_facts, rest_of_disk, same_setting, serves_by_process, timers,
 };
+pub use obtain::build::build_name;
 pub use obtain::build::history::{History, HistoryCommit};
 pub use obtain::build::key::BuildKey;
 pub use obtain::build::options::{BuildOptions, BuildSystem, DEFAULT_CFLAGS, DEFAULT_COMPILER};
@@ -72,7 +73,8 @@ pub use obtain::build::shared::{
     BuildOffer, BuildSource, BuildSourceError, FinishedBuild, finished_builds, obtain_builds_from,
 };
 pub use obtain::cache::Cache;
-pub use obtain::code::code_hash;
+pub use obtain::code::program_id;
+pub use obtain::lines::{FunctionLine, function_line};
 pub use obtain::listed::{ListedVersion, known_versions, versions};
 pub use obtain::{obtain, obtain_interruptible};
 pub use process::ipc::{IpcObjects, SemaphoreSet};

@@ -25,7 +25,7 @@ mod subject;
 mod systems;
 mod trial;
 
-pub use count::{can_count, count, count_events};
+pub use count::{can_count, count, count_conditions, count_events};
 pub use error::{Error, ServerLog};
 pub use event::{Event, IntervalRow, Look};
 pub use experiment::exclusive::Exclusive;

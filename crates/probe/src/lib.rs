@@ -50,7 +50,7 @@ mod topology;
 pub use cgroup::{Cgroup, CgroupError, CpuTime, Layout, remove_directories};
 pub use contention::{Contended, Contention, Rivalry, RunDelay};
 pub use device::{Device, block_device_of};
-pub use host::{Fact, chosen, host_facts};
+pub use host::{Fact, chosen, host_facts, processor};
 pub use meter::{CpuMeter, StealMeter, WaitMeter, Waited, WriteMeter};
 pub use power::{Energy, IdleState, NoEnergy, Power, PowerUse};
 pub use processes::{Tree, TreeError, Usage, members, this_thread_us};

@@ -20,6 +20,7 @@
 
 mod advise;
 pub mod catalog;
+mod change;
 mod compare;
 mod count;
 mod error;
@@ -36,15 +37,16 @@ mod variance;
 mod versions;
 
 pub use advise::{Advice, AdviseDocument, AdviseOptions, AdvisedStep, advise};
+pub use change::{ChangeFound, ChangeRun, JudgedChange, SourceLine};
 pub use compare::document::{
     Costs, Document, Figure, LatencyFigures, RateFigures, RelativeFigures, StepDocument,
     VariantDocument, WarningDocument,
 };
 pub use compare::{By, CompareOptions, Comparison, Rows, compare};
 pub use count::{
-    ChangeFound, CountDocument, CountOptions, CountReport, CountVerdict, CountedChange,
-    CountedVariant, FunctionDocument, KindDocument, LEAST_DIFFERENCE, PhaseDocument,
-    SentenceDocument, Spread, WorkDocument, count, least_difference,
+    CountDocument, CountOptions, CountReport, CountVerdict, CountedIn, CountedVariant,
+    FunctionDocument, KindDocument, LEAST_DIFFERENCE, PhaseDocument, SentenceDocument, Spread,
+    WorkDocument, count, count_between, least_difference,
 };
 pub use error::ReportError;
 pub use explain::{

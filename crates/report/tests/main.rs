@@ -8,6 +8,7 @@ mod across;
 mod advise;
 mod asked;
 mod brief;
+mod change;
 mod classes;
 mod common;
 mod compare;

@@ -53,15 +53,19 @@ pub fn pair(site: &mut Site<'_>, before: usize, after: usize) -> Outcome<Experim
 
 /// The counts of an experiment.
 pub fn counts(store: &Store, experiment: ExperimentId) -> anyhow::Result<CountReport> {
-    let options = CountOptions {
+    Ok(report::count(store, experiment, &options())?)
+}
+
+/// How counts are laid out.
+pub fn options() -> CountOptions {
+    CountOptions {
         base: None,
         margin: None,
         event: None,
         functions: FUNCTIONS,
         every_kind: true,
         brief: None,
-    };
-    Ok(report::count(store, experiment, &options)?)
+    }
 }
 
 /// The level of a count. Its error is that of its repeats; of few of them, one that is larger, and

@@ -33,6 +33,8 @@ use crate::results::ResultsDir;
 use crate::short::ShortForm;
 
 use candidates::Line;
+pub use confirm::is_interrupted;
+
 use confirm::Confirming;
 use counting::Counting;
 use document::Document;
@@ -211,7 +213,7 @@ fn bisect(args: &BisectArgs, words: Vec<String>) -> anyhow::Result<()> {
 
 /// An error, or that this was interrupted and what to do `next`.
 pub fn or_interrupted(error: anyhow::Error, next: &str) -> anyhow::Error {
-    match confirm::is_interrupted(&error) {
+    match is_interrupted(&error) {
         true => anyhow::anyhow!("interrupted; {next}"),
         false => error,
     }

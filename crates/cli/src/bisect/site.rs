@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use dbms::{Cache, Diagnosis, Ledger};
+use dbms::{Cache, Diagnosis, Installation, Ledger};
 use lab::{Event, Options, Resume};
 use plan::Plan;
 use store::{ExperimentId, Store};
@@ -38,23 +38,28 @@ impl Site<'_> {
 
     /// Builds or fetches a candidate.
     pub fn build(&mut self, place: usize) -> Outcome<Built> {
-        let plan = self.plan(&[place], None)?;
         let begin = Instant::now();
+        let installation = match self.obtain(place)? {
+            Ok(installation) => installation,
+            Err(why) => return Ok(Err(why)),
+        };
+        let commit = self.candidates[place].commit.is_some();
+        let code = installation.build.get(dbms::builds::CODE_HASH).filter(|_| commit).cloned();
+        let hash = installation.build.get(dbms::builds::SERVER_HASH);
+        let server = hash.filter(|_| !commit).map(|it| format!("{} {it}", installation.version));
+        Ok(Ok(Built { seconds: begin.elapsed().as_secs_f64(), code, server }))
+    }
+
+    /// A candidate's installation, built or fetched.
+    pub fn obtain(&mut self, place: usize) -> Outcome<Installation> {
+        let plan = self.plan(&[place], None)?;
         let reference = lab::variant_reference(&plan.variants[0])?;
         let progress = std::cell::RefCell::new(&mut self.progress);
         let note = |line: &str| progress.borrow_mut().tell(Event::Note(line.to_owned()));
         let user = self.options.server_user.as_deref();
         let obtained =
             dbms::obtain_interruptible(&reference, &self.cache, user, self.interrupted, &note);
-        let installation = match obtained {
-            Ok(installation) => installation,
-            Err(error) => return unfit_build(error),
-        };
-        let commit = self.candidates[place].commit.is_some();
-        let code = commit.then(|| dbms::code_hash(&installation)).transpose()?;
-        let hash = installation.build.get(dbms::builds::SERVER_HASH);
-        let server = hash.filter(|_| !commit).map(|it| format!("{} {it}", installation.version));
-        Ok(Ok(Built { seconds: begin.elapsed().as_secs_f64(), code, server }))
+        obtained.map_or_else(unfit_build, |installation| Ok(Ok(installation)))
     }
 
     /// Refuses to go on with looks at what has become something else since: a directory that was
@@ -80,11 +85,14 @@ impl Site<'_> {
     pub fn count(&mut self, plan: Plan) -> Outcome<ExperimentId> {
         let cpus = std::thread::available_parallelism().map_or(1, usize::from);
         let Self { options, cache, ledger, interrupted, progress, .. } = self;
+        // Of several, the last one is what is asked about.
+        let last = plan.variants.last().filter(|_| plan.variants.len() > 1);
+        let last = last.map(|variant| variant.name.clone());
         let counted =
             lab::count(plan, options, cpus, cache.clone(), ledger, interrupted, &mut |event| {
                 progress.tell(event);
             });
-        fit(counted, None)
+        fit(counted, last.as_deref())
     }
 
     /// Runs a plan. Only the last of its variants can be unfit: the other was measured before.
@@ -107,7 +115,7 @@ impl Site<'_> {
 }
 
 /// Whether the candidate is why it could not be built, rather than this machine.
-fn unfit_build(error: dbms::Error) -> Outcome<Built> {
+fn unfit_build(error: dbms::Error) -> Outcome<Installation> {
     match error {
         // A compiler that was killed says nothing of what it compiled.
         dbms::Error::Build { command, status, lines, log, .. }

@@ -6,9 +6,11 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use testing::repository::git;
+
 use crate::bisect::{BROKENS, PLAN, SLOWER};
 use crate::count::can_count;
-use crate::place::Place;
+use crate::place::{Ended, Place};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
@@ -19,6 +21,40 @@ fn plan(place: &Place) -> String {
     place.plan(&format!("{PLAN}kinds = [\"insert-50\"]\nprotocols = [\"simple\"]\n"))
 }
 
+/// Judges a change between two commits, with files for all that is written.
+fn gate(place: &Place, plan: &str, [base, head]: [usize; 2], more: &[&str]) -> Ended {
+    let file = |name: &str| place.path().join(name).display().to_string();
+    let repository = format!("git:{}", file("source"));
+    let data = place.data();
+    let [base, head] = [base, head].map(|it| format!("c{it}"));
+    let [comment, junit, lines] = ["comment.md", "junit.xml", "lines"].map(file);
+    let words = [
+        "gate",
+        plan,
+        "--repository",
+        &repository,
+        "--base",
+        &base,
+        "--head",
+        &head,
+        "--comment",
+        &comment,
+        "--junit",
+        &junit,
+        "--annotations",
+        &lines,
+        "--allow-concurrent",
+        "--data-dir",
+        data.to_str().unwrap(),
+    ];
+    place.steelyard(&[&words, more].concat())
+}
+
+/// A file that it wrote.
+fn written(place: &Place, name: &str) -> String {
+    fs::read_to_string(place.path().join(name)).unwrap()
+}
+
 #[test]
 fn changes_pass_or_do_not() {
     if !can_count() {
@@ -26,30 +62,9 @@ fn changes_pass_or_do_not() {
     }
     let place = Place::new();
     let (repository, plan) = (place.repository(), plan(&place));
-    let data = place.data();
-    let file = |name: &str| place.path().join(name).display().to_string();
-    let gate = |base: usize, head: usize| {
-        let [base, head] = [base, head].map(|it| format!("c{it}"));
-        place.steelyard(&[
-            "gate",
-            &plan,
-            "--repository",
-            &repository,
-            "--base",
-            &base,
-            "--head",
-            &head,
-            "--comment",
-            &file("comment.md"),
-            "--junit",
-            &file("junit.xml"),
-            "--allow-concurrent",
-            "--data-dir",
-            data.to_str().unwrap(),
-        ])
-    };
-    let said = || fs::read_to_string(place.path().join("comment.md")).unwrap();
-    let junit = || fs::read_to_string(place.path().join("junit.xml")).unwrap();
+    let gate = |base: usize, head: usize| gate(&place, &plan, [base, head], &[]);
+    let said = || written(&place, "comment.md");
+    let junit = || written(&place, "junit.xml");
 
     // The release of the later commit takes more instructions.
     let slower = gate(SLOWER - 1, SLOWER);
@@ -61,17 +76,11 @@ fn changes_pass_or_do_not() {
         assert!(said().contains(part), "`{part}` is missing in\n{}", said());
     }
     assert!(junit().contains("failures=\"1\" errors=\"0\""), "{}", junit());
-    let faster = place.steelyard(&[
-        "gate",
-        &plan,
-        "--repository",
-        &repository,
-        "--base",
-        &format!("c{SLOWER}"),
-        "--head",
-        &format!("c{SLOWER}"),
-    ]);
-    faster.expect(2, &["first parents"]);
+    assert_eq!(written(&place, "lines"), "", "its program has no debug information");
+    let tag = format!("c{SLOWER}");
+    let ends = ["--base", &tag, "--head", &tag];
+    let same = [&["gate", &plan, "--repository", &repository], &ends[..]].concat();
+    place.steelyard(&same).expect(2, &["first parents"]);
 
     // Their builds are the same.
     gate(4, 5).expect(0, &[]);
@@ -80,9 +89,77 @@ fn changes_pass_or_do_not() {
     let [broken, _] = BROKENS;
     gate(broken - 1, broken).expect(1, &["can't be judged", "does not build"]);
     assert!(said().contains("not judged") && junit().contains("errors=\"1\""), "{}", said());
-    let before = said();
     gate(broken, broken + 1).expect(3, &["nothing to compare with", "does not build"]);
-    assert_eq!(said(), before, "nothing was found");
+    assert!(!place.path().join("comment.md").exists(), "that of another change");
+    place.assert_nothing_left();
+}
+
+#[test]
+fn the_counts_of_the_commit_before_are_kept() {
+    if !can_count() {
+        return;
+    }
+    let place = Place::new();
+    let plan = plan(&place);
+    place.repository();
+    let other = fs::read_to_string(&plan).unwrap().replace("statements = 10", "statements = 20");
+    let other = place.file("other.toml", &other);
+    let baselines = place.path().join("baselines");
+    let address = baselines.display().to_string();
+    let judged = |plan: &str, code: i32, said: &[&str]| {
+        let more = ["--baselines", &address];
+        gate(&place, plan, [SLOWER - 1, SLOWER], &more).expect(code, said);
+        written(&place, "comment.md").lines().nth(1).unwrap().to_owned()
+    };
+    let source = place.path().join("source");
+    let tag = format!("c{}", SLOWER - 1);
+    let commit = git(&source, "test@example.org", &["rev-parse", &tag]).unwrap();
+    // The files with the counts of the commit before.
+    let kept = || {
+        let kept = fs::read_dir(baselines.join("baselines")).unwrap();
+        let kept = kept.map(|entry| entry.unwrap().path());
+        let kept = kept.filter(|path| path.to_string_lossy().contains(&commit[..12]));
+        kept.collect::<Vec<_>>()
+    };
+    let headline = judged(&plan, 1, &["the gate failed"]);
+    let [own] = &kept()[..] else { panic!("{:?}", kept()) };
+    assert_eq!(headline, judged(&plan, 1, &["was counted before", "the gate failed"]));
+
+    // Those for another plan are others.
+    judged(&other, 1, &["the gate failed"]);
+    let foreign = kept().into_iter().find(|path| path != own).unwrap();
+    fs::copy(&foreign, own).unwrap();
+    let said = ["are not used: they are of something else", "the gate failed"];
+    assert_eq!(headline, judged(&plan, 1, &said));
+    let whole = fs::read(own).unwrap();
+    fs::write(own, &whole[..whole.len() / 2]).unwrap();
+    assert_eq!(headline, judged(&plan, 1, &["are not used: ", "is damaged", "the gate failed"]));
+    // Where they can't be read, both commits are counted.
+    fs::remove_dir_all(&baselines).unwrap();
+    fs::write(&baselines, "no directory").unwrap();
+    assert_eq!(headline, judged(&plan, 1, &["are not used", "the gate failed"]));
+    place.assert_nothing_left();
+}
+
+#[test]
+fn a_change_also_runs_beside_the_commit_before() {
+    if !can_count() {
+        return;
+    }
+    let place = Place::new();
+    let text = format!("{PLAN}kinds = [\"insert-50\"]\nprotocols = [\"simple\"]\n");
+    let steps = "[workload.insert]\nsteps = [\"l.i0\"]\nrows = 20_000\n";
+    let plan = place.plan(&text.replace("[workload.insert]\n", steps));
+    place.repository();
+    let ended = gate(&place, &plan, [SLOWER - 1, SLOWER], &["--budget", "1m"]);
+    // Its instructions are known. How long it takes depends on the machine, which may also be too
+    // busy for six restarts.
+    ended.expect(1, &["the gate failed", "insert-50 (simple)"]);
+    let comment = &ended.stdout;
+    assert!(comment.contains("1 regression; throughput: "), "{comment}");
+    assert!(comment.contains("and run at the same time, margin 2.0%."), "{comment}");
+    assert!(comment.contains("\n- l.i0: ") || comment.contains("not judged"), "{comment}");
+    assert!(written(&place, "junit.xml").contains("throughput"), "{comment}");
     place.assert_nothing_left();
 }
 

@@ -7,6 +7,10 @@ use crate::{Durability, Installation};
 /// Key of [`crate::Installation::build`]: SHA-256 of the server's binary, which identifies an
 /// installation.
 pub const SERVER_HASH: &str = "sha256 of the server";
+/// Key: SHA-256 of everything in an installation that a run can depend on, without debug
+/// information, build ids and what else compilers note about themselves. Only of builds from
+/// source; those with equal ones perform alike.
+pub const CODE_HASH: &str = "sha256 of the code";
 /// Key: the output of `select version()`.
 pub const VERSION: &str = "version()";
 /// Key: the output of `postgres --version`.

@@ -5,12 +5,11 @@ use std::path::Path;
 use object::{Object, ObjectSection, SectionFlags};
 
 use crate::data::{hash, paths};
-use crate::obtain::build::key;
-use crate::obtain::installed::DESCRIPTION;
+use crate::obtain::installed::{DESCRIPTION, KEY};
 use crate::{Error, Installation};
 
 /// Files with the facts about a build.
-const OURS: [&str; 2] = [DESCRIPTION, key::FILE];
+const OURS: [&str; 2] = [DESCRIPTION, KEY];
 
 /// The hash of everything in an installation that a run can depend on: of programs and libraries
 /// the sections that are loaded into memory, of other files the bytes. Not part of it are debug
@@ -20,7 +19,7 @@ const OURS: [&str; 2] = [DESCRIPTION, key::FILE];
 ///
 /// # Errors
 /// [`Error::Unsupported`] for a running server; [`Error::Io`].
-pub fn code_hash(installation: &Installation) -> Result<String, Error> {
+pub(crate) fn code_hash(installation: &Installation) -> Result<String, Error> {
     let programs = installation.programs()?;
     let root = programs.parent().unwrap_or(programs);
     let mut texts = Vec::new();
@@ -37,6 +36,17 @@ pub fn code_hash(installation: &Installation) -> Result<String, Error> {
         Ok(())
     })?;
     Ok(hash::of_texts(texts))
+}
+
+/// What tells one build of a program from another: its build id, or the hash of its bytes.
+///
+/// # Errors
+/// [`Error::Io`].
+pub fn program_id(path: &Path) -> Result<String, Error> {
+    let bytes = std::fs::read(path).map_err(Error::io("read", path))?;
+    let file = object::File::parse(&*bytes).ok();
+    let id = file.as_ref().and_then(|file| file.build_id().ok().flatten());
+    Ok(id.map_or_else(|| hash::of(&bytes), hash::hex))
 }
 
 fn of_file(bytes: &[u8]) -> String {
@@ -111,6 +121,21 @@ mod tests {
         assert_ne!(first, hash("int main(void) { return 2; }\n", "1111", &[]));
         let text = "const char *text = \"a\"; int main(void) { return text[0]; }\n";
         assert_ne!(hash(text, "1", &[]), hash(&text.replace("\"a\"", "\"b\""), "1", &[]));
+    }
+
+    #[test]
+    fn builds_of_a_program_are_told_apart() {
+        let directory = tempfile::tempdir().unwrap();
+        let program = "int main(void) { return 1; }\n";
+        let path = directory.path().join("bin/program");
+        let id = |flags: &[&str]| {
+            built(directory.path(), program, "1234", flags);
+            program_id(&path).unwrap()
+        };
+        assert_eq!(id(&[]), "1234");
+        assert_eq!(id(&["-Wl,--build-id=none"]).len(), 4, "the one given last counts");
+        fs::write(directory.path().join("text"), "no program").unwrap();
+        assert_eq!(program_id(&directory.path().join("text")).unwrap().len(), 64);
     }
 
     #[test]

@@ -10,6 +10,8 @@ use crate::{Cache, Error, Installation, Kind, ServerUser};
 
 /// The file.
 pub(crate) const DESCRIPTION: &str = "steelyard.json";
+/// The file with the key of a build.
+pub(crate) const KEY: &str = "steelyard-build.json";
 
 /// The installation called `name`, if it is in the cache.
 pub(crate) fn find(
@@ -39,10 +41,17 @@ pub(crate) fn find(
         // An earlier steelyard recorded less.
         let facts = kind.describe(&directory, user)?.build;
         installation.build.extend(facts);
-        // Rewritten for the next time. If that is not permitted, the next time does the same again.
-        let _ = write(&directory, &installation);
+        rewrite(&installation);
     }
     Ok(Some(installation))
+}
+
+/// Writes a description of which more is known now. If that is not permitted, the next time finds
+/// it out again.
+pub(crate) fn rewrite(installation: &Installation) {
+    if let Some(directory) = installation.bin_dir.as_deref().and_then(Path::parent) {
+        let _ = write(directory, installation);
+    }
 }
 
 /// The installation called `name`, from the cache, or made by `make` while holding `lock`.

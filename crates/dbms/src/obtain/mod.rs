@@ -3,7 +3,8 @@
 //! A `release` is fetched (`fetch`), a `source` is built (`build`), one of the distribution's
 //! `packages` or a container `image` is unpacked. The result is `installed` in the `cache`;
 //! `listed` says which versions there are. `unpack` reads what archives contain, `elf` a binary's
-//! facts about its build, and `code` whether two installations have the same code.
+//! facts about its build, `code` tells whether two installations have the same code, and `lines`
+//! where functions are in the source.
 
 pub(crate) mod build;
 pub(crate) mod cache;
@@ -12,6 +13,7 @@ pub(crate) mod elf;
 pub(crate) mod fetch;
 pub(crate) mod image;
 pub(crate) mod installed;
+pub(crate) mod lines;
 pub(crate) mod listed;
 pub(crate) mod packages;
 pub(crate) mod release;

@@ -124,6 +124,17 @@ pub fn count(
     })
 }
 
+/// The version of Valgrind, and the processor: counts depend on both, since C libraries choose
+/// functions by the processor. They also depend on the build, the plan and the steelyard.
+///
+/// # Errors
+/// [`Error::Callgrind`] without Valgrind.
+pub fn count_conditions() -> Result<Vec<String>, Error> {
+    let mut conditions = vec![Valgrind::find()?.version];
+    conditions.extend(probe::processor());
+    Ok(conditions)
+}
+
 /// True if the requests of a plan can be counted: it has some, and steelyard starts its systems.
 pub fn can_count(plan: &Plan) -> bool {
     plan.variants.iter().all(|variant| {

@@ -44,6 +44,18 @@ pub(super) fn add(facts: &mut Facts, sys: &Path, proc: &Path) {
     facts.add("cpu", "vulnerabilities", vulnerabilities(&cpus.join("vulnerabilities")));
 }
 
+/// Everything by which a C library chooses functions for this processor: its model, its features
+/// and its cache.
+pub fn processor() -> Vec<String> {
+    features(&read_trimmed("/proc/cpuinfo").unwrap_or_default())
+}
+
+fn features(text: &str) -> Vec<String> {
+    let keys = ["model name", "CPU implementer", "CPU part", "cache size", "flags", "Features"];
+    let known = keys.iter().filter_map(|key| value_of(text, key));
+    std::iter::once(std::env::consts::ARCH.to_owned()).chain(known).collect()
+}
+
 /// Turbo or boost, which each driver names differently.
 fn boost(cpus: &Path) -> Option<String> {
     if let Some(off) = read_trimmed(cpus.join("intel_pstate/no_turbo")) {
@@ -126,6 +138,14 @@ fn value_of(text: &str, key: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn features_tell_processors_of_one_model_apart() {
+        let of = |flags: &str| features(&format!("model name\t: Example\nflags\t\t: {flags}\n"));
+        assert_eq!(of("sse2 avx2")[1..], ["Example", "sse2 avx2"]);
+        assert_ne!(of("sse2 avx2"), of("sse2"));
+        assert!(processor().len() > 1, "{:?}", processor());
+    }
 
     fn write(path: std::path::PathBuf, text: &str) {
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();

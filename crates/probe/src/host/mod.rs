@@ -10,6 +10,7 @@ mod system;
 
 use std::path::Path;
 
+pub use cpu::processor;
 pub use facts::Fact;
 pub use system::chosen;
 

@@ -2,7 +2,9 @@
 
 use std::collections::HashSet;
 
-use store::{CountRecord, Experiment, ExperimentId, INSTRUCTIONS, Store, Variant, Warning};
+use store::{
+    CountRecord, Experiment, ExperimentId, ExperimentState, INSTRUCTIONS, Store, Variant, Warning,
+};
 
 use super::namesakes;
 use super::spread::{LEAST, Spread, least};
@@ -28,6 +30,17 @@ pub(crate) struct Counted {
     pub(crate) kinds: Vec<CountedKind>,
     /// The same kinds by other events, in the order in which they were counted.
     pub(crate) others: Vec<CountedKind>,
+}
+
+/// A variant that was counted in an experiment.
+#[derive(Debug, Clone, Copy)]
+pub struct CountedIn<'a> {
+    /// Where the experiment is.
+    pub store: &'a Store,
+    /// The experiment.
+    pub experiment: ExperimentId,
+    /// Name of the variant.
+    pub variant: &'a str,
 }
 
 /// Statements of one kind, sent and counted in one way.
@@ -176,8 +189,6 @@ impl Counted {
         event: Option<&str>,
     ) -> Result<Self, ReportError> {
         let experiment = store.experiment(id)?;
-        let margin = margin.unwrap_or(experiment.margin);
-        fraction(margin).map_err(ReportError::BadMargin)?;
         let variants = store.variants(id)?;
         let base = match base {
             Some(asked) => variants.iter().position(|v| v.name == asked).ok_or_else(|| {
@@ -187,15 +198,70 @@ impl Counted {
             // If the base was not counted, the first variant takes its place.
             None => variants.iter().position(|v| v.name == experiment.base).unwrap_or(0),
         };
+        let place = |id| variants.iter().position(|known| known.id == id);
+        let counts = store.counts(id)?.into_iter();
+        let counts = counts.filter_map(|(id, record)| Some((place(id)?, record))).collect();
+        let warnings = store.warnings(id)?.into_iter().map(|stored| stored.warning).collect();
+        Self::of(experiment, variants, base, counts, warnings, (margin, event))
+    }
+
+    /// The counts of two variants of different experiments, the first as the base.
+    ///
+    /// # Errors
+    /// As [`super::count_between`].
+    pub(crate) fn between(
+        ends: [CountedIn<'_>; 2],
+        margin: Option<f64>,
+        event: Option<&str>,
+    ) -> Result<Self, ReportError> {
+        let (mut variants, mut counts, mut warnings) = (Vec::new(), Vec::new(), Vec::new());
+        let [before, after] = ends;
+        let apart =
+            before.experiment != after.experiment || !std::ptr::eq(before.store, after.store);
+        for (place, CountedIn { store, experiment, variant }) in ends.into_iter().enumerate() {
+            let all = store.variants(experiment)?;
+            let Some(found) = all.iter().find(|known| known.name == variant) else {
+                let known = all.iter().map(|variant| variant.name.clone()).collect();
+                return Err(ReportError::UnknownBase { asked: variant.to_owned(), known });
+            };
+            let own = store.counts(experiment)?.into_iter().filter(|(id, _)| *id == found.id);
+            counts.extend(own.map(|(_, record)| (place, record)));
+            variants.push(found.clone());
+            for warning in store.warnings(experiment)?.into_iter().map(|stored| stored.warning) {
+                // How others of that experiment differ.
+                let elsewhere = apart && warning.code.ends_with("-differ");
+                if !elsewhere && !warnings.contains(&warning) {
+                    warnings.push(warning);
+                }
+            }
+        }
+        let before = before.store.experiment(before.experiment)?;
+        let mut experiment = after.store.experiment(after.experiment)?;
+        if before.state != ExperimentState::Finished {
+            experiment.state = before.state;
+        }
+        Self::of(experiment, variants, 0, counts, warnings, (margin, event))
+    }
+
+    /// Counts by variant (its place), in order.
+    fn of(
+        experiment: Experiment,
+        variants: Vec<Variant>,
+        base: usize,
+        counts: Vec<(usize, CountRecord)>,
+        warnings: Vec<Warning>,
+        (margin, event): (Option<f64>, Option<&str>),
+    ) -> Result<Self, ReportError> {
+        let margin = margin.unwrap_or(experiment.margin);
+        fraction(margin).map_err(ReportError::BadMargin)?;
         let renames = Renames::of(&experiment.plan, variants.iter().map(|it| it.dbms.as_str()));
-        let counts = store.counts(id)?;
         let renames = {
             let functions = counts.iter().flat_map(|(_, record)| &record.functions);
             let names: HashSet<&str> = functions.map(|function| function.name.as_str()).collect();
             renames.needed(|name| names.contains(name))
         };
         let mut kinds: Vec<CountedKind> = Vec::new();
-        for (variant, mut record) in counts {
+        for (place, mut record) in counts {
             for function in &mut record.functions {
                 function.name = renames.name(&function.name).to_owned();
                 // The same library is in another place for each version, and on each machine.
@@ -203,9 +269,6 @@ impl Counted {
                     function.object = file.to_owned();
                 }
             }
-            let Some(place) = variants.iter().position(|known| known.id == variant) else {
-                continue;
-            };
             let group = Group {
                 protocol: record.protocol.clone(),
                 place: record.place.clone(),
@@ -236,7 +299,6 @@ impl Counted {
             (kind.group.order(), order(&kind.kind), place)
         });
         let (kinds, others) = kinds.into_iter().partition(|kind| kind.group.event == event);
-        let warnings = store.warnings(id)?.into_iter().map(|stored| stored.warning).collect();
         Ok(Self { experiment, variants, base, margin, warnings, event, kinds, others })
     }
 

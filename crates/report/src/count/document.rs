@@ -121,7 +121,7 @@ impl CountDocument {
     }
 
     /// Sentences about what was not counted.
-    pub(super) fn missing(&self) -> Vec<String> {
+    pub(crate) fn missing(&self) -> Vec<String> {
         let unfinished = "the count is not finished: run it again";
         let mut missing = Vec::from_iter((!self.finished).then(|| unfinished.to_owned()));
         let lacking = self.variants.iter().filter(|name| !self.has_counts_of(name));

@@ -7,7 +7,6 @@ pub(crate) mod counted;
 mod document;
 mod events;
 mod functions;
-mod gate;
 mod namesakes;
 mod options;
 mod spread;
@@ -19,11 +18,10 @@ use store::{ExperimentId, Store};
 use crate::ReportError;
 use crate::output::sheet::Printable;
 
-pub use counted::CountVerdict;
 use counted::Counted;
+pub use counted::{CountVerdict, CountedIn};
 pub use document::{CountDocument, CountedVariant, KindDocument, PhaseDocument};
 pub use functions::{FunctionDocument, WorkDocument};
-pub use gate::{ChangeFound, CountedChange};
 pub use options::CountOptions;
 pub use spread::{LEAST as LEAST_DIFFERENCE, Spread, least as least_difference};
 pub use words::SentenceDocument;
@@ -82,8 +80,24 @@ pub fn count(
     options: &CountOptions,
 ) -> Result<CountReport, ReportError> {
     let (base, event) = (options.base.as_deref(), options.event.as_deref());
-    let counted = Counted::read(store, id, base, options.margin, event)?;
-    let document = document::document(&counted, options.functions);
+    Ok(laid_out(&Counted::read(store, id, base, options.margin, event)?, options))
+}
+
+/// The same of two variants that were counted in different experiments, the first as the base.
+/// Whether they were counted alike is left to the caller.
+///
+/// # Errors
+/// As [`count()`]; or if one is not a variant of its experiment.
+pub fn count_between(
+    ends: [CountedIn<'_>; 2],
+    options: &CountOptions,
+) -> Result<CountReport, ReportError> {
+    let counted = Counted::between(ends, options.margin, options.event.as_deref())?;
+    Ok(laid_out(&counted, options))
+}
+
+fn laid_out(counted: &Counted, options: &CountOptions) -> CountReport {
+    let document = document::document(counted, options.functions);
     let sheet = match options.brief {
         Some(width) => brief::sheet(&document, width),
         None => {
@@ -91,5 +105,5 @@ pub fn count(
             tables::sheet(&document, most, options)
         }
     };
-    Ok(CountReport { document, sheet })
+    CountReport { document, sheet }
 }

@@ -23,7 +23,7 @@ pub struct SentenceDocument {
 /// A function is named if it makes up at least this share of the difference.
 const NAMED_SHARE: f64 = 0.02;
 /// Maximum number of functions to name.
-pub(super) const NAMED: usize = 3;
+pub(crate) const NAMED: usize = 3;
 
 /// A sentence about the kind that moved most, for each variant with a count except the base.
 pub(crate) fn sentences(counted: &Counted) -> Vec<SentenceDocument> {
@@ -114,7 +114,7 @@ pub(super) fn verb(event: &str) -> &'static str {
 }
 
 /// `7.3% more`, `6.6% fewer`, `2.4 times as many`.
-pub(super) fn more(ratio: f64) -> String {
+pub(crate) fn more(ratio: f64) -> String {
     if ratio >= 10.0 {
         return format!("{ratio:.1} times as many");
     }
@@ -140,7 +140,7 @@ fn by_phase(phases: &[(&str, f64)], rise: f64) -> String {
 }
 
 /// The functions that make up most of a difference.
-pub(super) fn by_function(names: &[String], rise: f64) -> String {
+pub(crate) fn by_function(names: &[String], rise: f64) -> String {
     let verb = if rise > 0.0 { "grew" } else { "shrank" };
     match names {
         [] => String::new(),

@@ -39,7 +39,7 @@ const LISTS: [List; 8] = [
         elsewhere: &[
             "crates/plan/src/workloads/queries/",
             "crates/cli/src/export.rs",
-            "crates/report/src/count/gate.rs",
+            "crates/report/src/change.rs",
             "crates/report/src/export/",
             "crates/report/src/lib.rs",
             "crates/trace/src/",

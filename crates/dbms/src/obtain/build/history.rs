@@ -68,6 +68,20 @@ impl History {
         Ok(Self { git_dir, commits })
     }
 
+    /// The paths of all files of a commit.
+    ///
+    /// # Errors
+    /// [`Error::Source`] if git can't list them.
+    pub fn files(&self, commit: &str) -> Result<Vec<String>, Error> {
+        let command =
+            words!["git", in_dir(&self.git_dir), "ls-tree", "-r", "-z", "--name-only", commit];
+        let said = ask(&command, None)?.map_err(|said| {
+            let problem = format!("the files of {commit} cannot be listed: {said}");
+            Error::no_source(format!("git:{}", self.git_dir.display()), problem)
+        })?;
+        Ok(said.split('\0').filter(|path| !path.is_empty()).map(str::to_owned).collect())
+    }
+
     /// The files that changed between two of its commits, and by how many lines, as git shows it.
     ///
     /// # Errors
@@ -148,6 +162,7 @@ mod tests {
         assert_eq!(last.author, format!("steelyard <{EMAIL}>"));
         assert_eq!((last.id.len(), last.tree.len()), (40, 40));
         assert!(last.date.starts_with("2024-01-02T03:04:05"), "{}", last.date);
+        assert_eq!(history.files(&last.id).unwrap(), ["a", "b"]);
         let stat = history.diffstat(&history.commits[2].id, &last.id).unwrap();
         assert!(stat.starts_with("a | 3 +"), "{stat}");
         assert!(stat.contains("1 file changed"), "{stat}");

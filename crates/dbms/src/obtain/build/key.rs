@@ -6,10 +6,8 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::data::{hash, paths};
+use crate::obtain::installed::KEY;
 use crate::{BuildOptions, Error};
-
-/// The file in a finished build that contains its key.
-pub(in crate::obtain) const FILE: &str = "steelyard-build.json";
 
 /// Everything that a build depends on.
 ///
@@ -108,12 +106,12 @@ impl BuildKey {
     /// The key of the finished build in `directory`; `None` if an earlier steelyard built it, or if
     /// the file is damaged.
     pub(super) fn read(directory: &Path) -> Option<Self> {
-        serde_json::from_slice(&fs::read(directory.join(FILE)).ok()?).ok()
+        serde_json::from_slice(&fs::read(directory.join(KEY)).ok()?).ok()
     }
 
     /// Writes it into a build that is not published yet.
     pub(super) fn write(&self, directory: &Path) -> Result<(), Error> {
-        let path = directory.join(FILE);
+        let path = directory.join(KEY);
         let text = serde_json::to_vec_pretty(self)
             .map_err(|error| Error::answer("a key that can be written", error))?;
         fs::write(&path, text).map_err(Error::io("write", &path))?;

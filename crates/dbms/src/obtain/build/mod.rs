@@ -25,13 +25,15 @@ use std::time::Instant;
 
 use reference::SourceTree;
 
-use crate::api::builds::{COMMIT, COMMIT_DATE, COMMIT_SUBJECT, TARBALL_HASH};
+use crate::api::builds::{CODE_HASH, COMMIT, COMMIT_DATE, COMMIT_SUBJECT, TARBALL_HASH};
 use crate::data::{hash, paths};
+use crate::obtain::code::code_hash;
 use crate::obtain::installed;
 use crate::obtain::source::Source;
 use crate::obtain::unpack::Modes;
 use crate::process::identity;
-use crate::{BuildOptions, Cache, Error, Installation, Kind, Recipe, ServerUser};
+use crate::resolve::Form;
+use crate::{BuildOptions, Cache, Error, Installation, Kind, Recipe, Reference, ServerUser};
 use key::BuildKey;
 use work::{Work, words};
 
@@ -54,21 +56,9 @@ pub(crate) fn obtain(
     interrupted: &AtomicBool,
     progress: &dyn Fn(&str),
 ) -> Result<Installation, Error> {
-    let recipe = kind.recipe().ok_or_else(|| kind.lacks("building from source"))?;
-    let what = &format!("{}@{}", kind.name(), source.tree);
-    let options = &source.options;
-    let code = find(&source.tree)?;
-    let (sort, identity) = match &code {
-        Code::Commit(commit) => ("git", &commit.id),
-        Code::Tarball { hash, .. } => ("src", hash),
-    };
-    let (version, lacking) = match compiler_version(what, options, user) {
-        Ok(version) => (Some(version), None),
-        Err(error @ Error::Tools { .. }) => (None, Some(error)),
-        Err(error) => return Err(error),
-    };
-    let key = &BuildKey::new(kind.name(), [recipe.form(), sort, identity], options, version);
-    let installation = match lacking {
+    let Order { recipe, what, code, key, lacking } = order(kind, source, user)?;
+    let (what, key, options) = (&what, &key, &source.options);
+    let mut installation = match lacking {
         None => {
             let name = &key.name();
             installed::find_or_make(kind, cache, name, WORKSHOP, user, || {
@@ -101,9 +91,57 @@ pub(crate) fn obtain(
             found.ok_or(lacking)?
         }
     };
+    if !installation.build.contains_key(CODE_HASH) {
+        // An earlier steelyard recorded less.
+        installation.build.insert(CODE_HASH.to_owned(), code_hash(&installation)?);
+        installed::rewrite(&installation);
+    }
     // The same commit by another name is the same build, but a report should use the caller's
     // words.
-    Ok(Installation { source: format!("{what} ({sort} {})", key.short()), ..installation })
+    Ok(Installation { source: format!("{what} ({} {})", key.kind, key.short()), ..installation })
+}
+
+/// A build, as far as it is known beforehand.
+struct Order<'a> {
+    recipe: &'a dyn Recipe,
+    what: String,
+    code: Code,
+    key: BuildKey,
+    /// Why this machine can't make it, if it has no compiler.
+    lacking: Option<Error>,
+}
+
+fn order<'a>(kind: &'a dyn Kind, source: &Source, user: &ServerUser) -> Result<Order<'a>, Error> {
+    let recipe = kind.recipe().ok_or_else(|| kind.lacks("building from source"))?;
+    let what = format!("{}@{}", kind.name(), source.tree);
+    let options = &source.options;
+    let code = find(&source.tree)?;
+    let (sort, identity) = match &code {
+        Code::Commit(commit) => ("git", &commit.id),
+        Code::Tarball { hash, .. } => ("src", hash),
+    };
+    let (version, lacking) = match compiler_version(&what, options, user) {
+        Ok(version) => (Some(version), None),
+        Err(error @ Error::Tools { .. }) => (None, Some(error)),
+        Err(error) => return Err(error),
+    };
+    let key = BuildKey::new(kind.name(), [recipe.form(), sort, identity], options, version);
+    Ok(Order { recipe, what, code, key, lacking })
+}
+
+/// The name under which machines share the build of a source; `None` for what is not built, and
+/// without a compiler. Builds nothing.
+///
+/// # Errors
+/// [`Error::Source`] if there is no such source; [`Error::User`].
+pub fn build_name(
+    reference: &Reference,
+    server_user: Option<&str>,
+) -> Result<Option<String>, Error> {
+    let Form::Source(source) = &reference.form else { return Ok(None) };
+    let Order { key, lacking, .. } =
+        order(reference.kind, source, &ServerUser::choose(server_user)?)?;
+    Ok(lacking.is_none().then(|| key.shared_name()))
 }
 
 /// Finds the named source, without changing or fetching anything.
@@ -227,6 +265,7 @@ impl Build<'_> {
         self.what.clone_into(&mut installation.source);
         let known = facts.into_iter().filter(|(_, value)| !value.is_empty());
         installation.build.extend(known.map(|(key, value)| (key.to_owned(), value)));
+        installation.build.insert(CODE_HASH.to_owned(), code_hash(&installation)?);
         self.key.write(&made)?;
         installed::publish(self.cache, &self.key.name(), &made, &mut installation)?;
         Ok(installation)
@@ -262,8 +301,8 @@ mod tests {
     use super::*;
 
     fn refused(source: &str) -> String {
-        let source: crate::Reference = source.parse().unwrap();
-        let crate::resolve::Form::Source(source) = source.form else { panic!("a source") };
+        let source: Reference = source.parse().unwrap();
+        let Form::Source(source) = source.form else { panic!("a source") };
         let kind = &crate::postgres::Postgres;
         let directory = tempfile::tempdir().unwrap();
         // The user that compiles must be able to enter.

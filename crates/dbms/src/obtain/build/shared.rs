@@ -12,8 +12,9 @@ use flate2::{Compression, GzBuilder};
 use tar::{EntryType, Header};
 
 use super::key::BuildKey;
-use crate::api::builds::{OBTAINED, SERVER_HASH};
+use crate::api::builds::{CODE_HASH, OBTAINED, SERVER_HASH};
 use crate::data::paths;
+use crate::obtain::code::code_hash;
 use crate::obtain::installed::{self, DESCRIPTION};
 use crate::obtain::unpack::{self, Modes};
 use crate::process::identity;
@@ -127,7 +128,9 @@ pub(super) fn obtain(
     if expected != found_hash {
         return Err(wrong(format!("expected {SERVER_HASH} {expected:?}, found {found_hash:?}")));
     }
+    let code = code_hash(&installation)?;
     installation.build.extend(described.build);
+    installation.build.insert(CODE_HASH.to_owned(), code);
     installation.build.insert(OBTAINED.to_owned(), object.clone());
     let name = found.name();
     installed::publish(cache, &name, &made, &mut installation)?;

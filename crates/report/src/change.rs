@@ -1,12 +1,14 @@
-//! The answer to a change of a system's source, by counts: a comment for the change, and XML for
-//! continuous integration.
+//! The answer to a change of a system's source, by counts and by a run: a comment for the change,
+//! XML for continuous integration, and annotations on lines of the source.
 
 use quick_xml::escape::escape;
 
-use super::document::KindDocument;
-use super::words::{NAMED, by_function, more};
-use super::{CountDocument, CountReport, FunctionDocument};
 use crate::ReportError;
+use crate::compare::Comparison;
+use crate::compare::document::MetricComparison;
+use crate::count::words::{NAMED, by_function, more};
+use crate::count::{CountDocument, CountReport, FunctionDocument, KindDocument};
+use crate::judging::gate::Gate;
 use crate::output::number::digits;
 use crate::output::sheet::Format;
 use crate::output::text::unmarked;
@@ -16,14 +18,14 @@ const LONGEST: usize = 60_000;
 
 /// A change of a system's source, and what is known about it.
 #[derive(Debug)]
-pub struct CountedChange {
+pub struct JudgedChange {
     /// The name of what was asked, which tells comments of several gates apart.
     pub name: String,
     /// A short name of the commit that the change is compared with.
     pub base: String,
     /// A short name of the changed commit.
     pub head: String,
-    /// δ: larger increases are regressions.
+    /// δ of counts: larger increases are regressions.
     pub margin: f64,
     /// What is known.
     pub found: ChangeFound,
@@ -37,10 +39,21 @@ pub enum ChangeFound {
     /// The changed one could not be built or counted, for this reason.
     Unfit(String),
     /// Both were counted, the base first.
-    Counted(Box<CountReport>),
+    Counted(Box<CountReport>, ChangeRun),
 }
 
-/// What a count says of a kind of statement.
+/// Whether both also ran at the same time.
+#[derive(Debug)]
+pub enum ChangeRun {
+    /// That was not asked for.
+    None,
+    /// One of the two could not run, for this reason.
+    Failed(String),
+    /// They ran.
+    Compared(Box<Comparison>),
+}
+
+/// What a count says of a kind of statement, or a run of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Said {
     /// It certainly takes more, by more than the margin.
@@ -51,7 +64,7 @@ enum Said {
     Fine,
     /// The counts are not known well enough to say.
     Inconclusive,
-    /// One of the two has no count.
+    /// One of the two was not counted.
     Missing,
 }
 
@@ -66,24 +79,55 @@ impl Said {
 
     fn of(kind: &KindDocument) -> Said {
         let [_, head] = &kind.variants[..] else { return Said::Missing };
-        match head.verdict.as_deref() {
+        Said::named(head.verdict.as_deref())
+    }
+
+    /// `None` for a step that can't be judged.
+    fn in_time(step: &MetricComparison) -> Option<Said> {
+        match Said::named(step.relative.verdict.as_deref()) {
+            Said::Missing => None,
+            Said::Regression => Some(Said::Regression),
+            said => step.relative.reason.is_none().then_some(said),
+        }
+    }
+
+    fn named(verdict: Option<&str>) -> Said {
+        match verdict {
             Some("regression") => Said::Regression,
             Some("improvement") => Said::Improvement,
             Some("inconclusive") => Said::Inconclusive,
-            Some(_) => Said::Fine,
-            None => Said::Missing,
+            Some("equivalent" | "same") => Said::Fine,
+            _ => Said::Missing,
         }
     }
 }
 
-impl CountedChange {
+/// A line of the source.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SourceLine {
+    /// The file's path in the repository.
+    pub file: String,
+    /// The line, from 1.
+    pub line: u32,
+}
+
+impl JudgedChange {
     /// The reasons why it must not pass. With `strict`, kinds that are inconclusive are reasons,
     /// too.
     pub fn reasons(&self, strict: bool) -> Vec<String> {
         match &self.found {
             ChangeFound::SameCode => Vec::new(),
             ChangeFound::Unfit(reason) => vec![format!("{} can't be judged: {reason}", self.head)],
-            ChangeFound::Counted(report) => report.gate(strict),
+            ChangeFound::Counted(report, run) => {
+                let mut reasons = report.gate(strict);
+                reasons.extend(match run {
+                    ChangeRun::None => Vec::new(),
+                    ChangeRun::Failed(reason) => vec![format!("they can't be run: {reason}")],
+                    ChangeRun::Compared(run) if strict => run.gate(Gate::Undecided),
+                    ChangeRun::Compared(run) => run.gate(Gate::Regressions),
+                });
+                reasons
+            }
         }
     }
 
@@ -94,7 +138,7 @@ impl CountedChange {
     /// # Errors
     /// If the tables can't be rendered.
     pub fn comment(&self) -> Result<String, ReportError> {
-        let margin = format!("{}%", digits(self.margin * 100.0, 2));
+        let margin = percent(self.margin);
         let (headline, detail, tables) = match &self.found {
             ChangeFound::SameCode => {
                 let detail = "Nothing was counted: builds of both have the same code.".to_owned();
@@ -104,35 +148,79 @@ impl CountedChange {
                 let detail = "It could not be built or counted; the job's log says why.".to_owned();
                 ("not judged".to_owned(), detail, None)
             }
-            ChangeFound::Counted(report) => {
+            ChangeFound::Counted(report, run) => {
                 let said = report.document.sentences.first();
-                let said = said.map_or("", |it| &it.sentence);
-                let (list, tables) = (list(&report.document), report.render(Format::Markdown)?);
+                let mut said = said.map_or(String::new(), |it| it.sentence.clone());
+                let mut list = list(&report.document);
+                let mut tables = report.render(Format::Markdown)?;
+                let mut headline = headline(&report.document);
+                match run {
+                    ChangeRun::None => {}
+                    ChangeRun::Failed(_) => headline.push_str("; throughput: not judged"),
+                    ChangeRun::Compared(run) => {
+                        headline.push_str(&format!("; throughput: {}", throughput(run)));
+                        let moved = judged(run).filter(|it| it.said != Said::Fine);
+                        list.extend(moved.map(|it| format!("- {}\n", unmarked(&it.sentence()))));
+                        if let Some(first) = run.regressions().first() {
+                            said.push_str(&format!(". In throughput, {first}"));
+                        }
+                        if unjudged(run).is_empty() {
+                            tables = format!("{}\n{tables}", run.render(Format::Markdown)?);
+                        } else {
+                            // The tables may have a server's words, which the author may choose.
+                            list.push_str("- The job's log says why something is not judged.\n");
+                        }
+                    }
+                }
                 let tables = match list.len() + tables.len() > LONGEST {
                     true => list,
                     false => format!("{list}\n{tables}"),
                 };
-                (headline(&report.document), unmarked(said), Some(tables))
+                (headline, unmarked(&said), Some(tables))
             }
         };
         let mut text = format!(
             "<!-- steelyard gate {} -->\n**steelyard {}: {headline}**\n\n{detail}\n\n\
-             `{}` compared with `{}` by exact instructions per statement, margin {margin}. A \
-             difference in instructions need not be one in time.\n",
+             `{}` compared with `{}` by exact instructions per statement, margin {margin}{}\n",
             mark(&self.name),
             unmarked(&self.name),
             self.head,
             self.base,
+            match &self.found {
+                ChangeFound::Counted(_, ChangeRun::Compared(run)) => {
+                    format!(", and run at the same time, margin {}.", percent(run.document.margin))
+                }
+                _ => ". A difference in instructions need not be one in time.".to_owned(),
+            }
         );
         if let Some(tables) = tables {
             text.push_str(&format!(
-                "\n<details><summary>All counts</summary>\n\n{tables}\n</details>\n"
+                "\n<details><summary>All figures</summary>\n\n{tables}\n</details>\n"
             ));
         }
         Ok(text.replace('@', "@\u{200b}"))
     }
 
-    /// The same for continuous integration, in JUnit's XML: a test case for each kind.
+    /// Annotations on lines of the source, as GitHub's runners take them from what a step prints:
+    /// for each kind that takes more, one at the function that grew most, of those that the comment
+    /// names and whose place is known.
+    pub fn annotations(&self, place: impl Fn(&FunctionDocument) -> Option<SourceLine>) -> String {
+        let ChangeFound::Counted(report, _) = &self.found else { return String::new() };
+        let annotation = |kind: &KindDocument| {
+            let found = grown(kind).take(NAMED).find_map(|it| Some((it, place(it)?)));
+            let (function, SourceLine { file, line }) = found?;
+            let own = function.difference.map_or(0.0, |it| it.own);
+            Some(format!(
+                "::error file={},line={line},title={}::{}\n",
+                property(&file),
+                property(&format!("steelyard {}: {}", self.name, kind.measure())),
+                value(&format!("{}; {own:+.0} in {}", moved(kind), function.name)),
+            ))
+        };
+        those(&report.document, Said::Regression).filter_map(annotation).collect()
+    }
+
+    /// The same for continuous integration, in JUnit's XML: a test case for each kind and step.
     pub fn junit(&self) -> String {
         let case = |name: &str, inner: &str| {
             let name = escape(name);
@@ -143,7 +231,7 @@ impl CountedChange {
         let cases: Vec<String> = match &self.found {
             ChangeFound::SameCode => vec![case("same code", "")],
             ChangeFound::Unfit(reason) => vec![case("counted", &element("error", reason))],
-            ChangeFound::Counted(report) => {
+            ChangeFound::Counted(report, run) => {
                 let document = &report.document;
                 let of_kind = |kind: &KindDocument| {
                     let inner = match Said::of(kind) {
@@ -158,7 +246,27 @@ impl CountedChange {
                 };
                 let unfinished = document.missing();
                 let unfinished = unfinished.iter().map(|it| case("counted", &element("error", it)));
-                document.counts.iter().map(of_kind).chain(unfinished).collect()
+                let of_step = |step: Judged| {
+                    let inner = match step.said {
+                        Said::Regression => element("failure", &step.sentence()),
+                        Said::Inconclusive => element("skipped", &step.sentence()),
+                        Said::Improvement | Said::Fine | Said::Missing => String::new(),
+                    };
+                    case(&format!("{} (throughput)", step.label), &inner)
+                };
+                let error = |(number, reason): (usize, &String)| {
+                    case(&format!("throughput, reason {number}"), &element("error", reason))
+                };
+                let counted = document.counts.iter().map(of_kind).chain(unfinished);
+                match run {
+                    ChangeRun::None => counted.collect(),
+                    ChangeRun::Failed(reason) => counted.chain([error((1, reason))]).collect(),
+                    ChangeRun::Compared(run) => {
+                        let open = unjudged(run);
+                        let open = (1..).zip(&open).map(error);
+                        counted.chain(judged(run).map(of_step)).chain(open).collect()
+                    }
+                }
             }
         };
         let count = |tag: &str| cases.iter().filter(|it| it.contains(&format!("<{tag} "))).count();
@@ -175,6 +283,11 @@ impl CountedChange {
     }
 }
 
+/// `0.5%`.
+fn percent(share: f64) -> String {
+    format!("{}%", digits(share * 100.0, 2))
+}
+
 /// A name as it stands in the line that tells a comment from others.
 fn mark(name: &str) -> String {
     name.replace(|c: char| !c.is_ascii_alphanumeric() && c != '.' && c != '_', "-")
@@ -187,13 +300,65 @@ fn those(document: &CountDocument, said: Said) -> impl Iterator<Item = &KindDocu
 
 /// `1 regression, 2 inconclusive, 3 fine`.
 fn headline(document: &CountDocument) -> String {
+    let said = summary(document.counts.iter().map(Said::of));
+    let unfinished = if document.finished { "" } else { ", not finished" };
+    format!("{}{unfinished}", said.unwrap_or("nothing was counted".to_owned()))
+}
+
+/// The same of a run.
+fn throughput(run: &Comparison) -> String {
+    let said = summary(judged(run).map(|it| it.said));
+    let open = unjudged(run).len();
+    let open = (open > 0).then(|| format!("{open} not judged"));
+    said.into_iter().chain(open).collect::<Vec<_>>().join(", ")
+}
+
+/// A step of a run that is judged.
+struct Judged<'a> {
+    said: Said,
+    /// Its name, with clients and labels if there are several of this name.
+    label: String,
+    /// `pg-4567 is 2.1% slower than pg-0123 (95% interval …): regression`.
+    compared: &'a str,
+}
+
+impl Judged<'_> {
+    fn sentence(&self) -> String {
+        format!("{}: {}", self.label, self.compared)
+    }
+}
+
+/// The steps of a run that are judged.
+fn judged(run: &Comparison) -> impl Iterator<Item = Judged<'_>> {
+    let steps = || run.document.metrics.iter().flat_map(|metric| &metric.comparisons);
+    steps().filter_map(move |step| {
+        let said = Said::in_time(step)?;
+        let compared = step.relative.sentence.as_deref().unwrap_or_default();
+        let mut label = step.step.clone();
+        if steps().filter(|other| other.step == step.step).count() > 1 {
+            let marks = step.labels.iter().map(|(label, value)| format!(" {label}={value}"));
+            label.push_str(&format!(" dop {}{}", step.dop, marks.collect::<String>()));
+        }
+        Some(Judged { said, label, compared })
+    })
+}
+
+/// Why the gate fails on a run, apart from regressions: what is missing or can't be judged.
+fn unjudged(run: &Comparison) -> Vec<String> {
+    let mut reasons = run.gate(Gate::Regressions);
+    reasons.retain(|reason| !run.regressions().contains(reason));
+    reasons
+}
+
+fn summary(all: impl Iterator<Item = Said>) -> Option<String> {
+    let all: Vec<Said> = all.collect();
     let of = |(said, word): &(Said, &str)| {
-        let count = those(document, *said).count();
+        let count = all.iter().filter(|it| *it == said).count();
         let plural = matches!(said, Said::Regression | Said::Improvement) && count > 1;
         (count > 0).then(|| format!("{count} {word}{}", if plural { "s" } else { "" }))
     };
     let parts: Vec<String> = Said::ALL.iter().filter_map(of).collect();
-    if parts.is_empty() { "nothing was counted".to_owned() } else { parts.join(", ") }
+    (!parts.is_empty()).then(|| parts.join(", "))
 }
 
 /// The kinds that moved, or about which nothing can be said, with their functions.
@@ -212,11 +377,26 @@ fn list(document: &CountDocument) -> String {
 fn moved(kind: &KindDocument) -> String {
     let [_, head] = &kind.variants[..] else { return "not counted in both".to_owned() };
     let ratio = head.relative.unwrap_or(1.0);
-    let rise = ratio - 1.0;
-    let same_way = |it: &&FunctionDocument| it.difference.is_some_and(|it| it.own * rise > 0.0);
-    let functions = head.functions.iter().filter(same_way).take(NAMED);
-    let functions: Vec<String> = functions.map(|it| it.name.clone()).collect();
-    format!("{} instructions per statement{}", more(ratio), by_function(&functions, rise))
+    let functions: Vec<String> = grown(kind).take(NAMED).map(|it| it.name.clone()).collect();
+    format!("{} instructions per statement{}", more(ratio), by_function(&functions, ratio - 1.0))
+}
+
+/// The functions that moved as the whole did, the one that moved most first.
+fn grown(kind: &KindDocument) -> impl Iterator<Item = &FunctionDocument> {
+    let head = kind.variants.get(1);
+    let rise = head.and_then(|it| it.relative).unwrap_or(1.0) - 1.0;
+    let functions = head.into_iter().flat_map(|it| &it.functions);
+    functions.filter(move |it| it.difference.is_some_and(|it| it.own * rise > 0.0))
+}
+
+/// Escapes text for a workflow command of GitHub.
+fn value(text: &str) -> String {
+    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+}
+
+/// Escapes text for one of its properties.
+fn property(text: &str) -> String {
+    value(text).replace(':', "%3A").replace(',', "%2C")
 }
 
 #[cfg(test)]
@@ -261,7 +441,7 @@ mod tests {
         }
     }
 
-    fn change(counts: Vec<KindDocument>) -> CountedChange {
+    fn change(counts: Vec<KindDocument>) -> JudgedChange {
         let variants = ["base", "head"].map(str::to_owned).to_vec();
         let base = "base".to_owned();
         let document = CountDocument {
@@ -273,12 +453,12 @@ mod tests {
             ..Default::default()
         };
         let report = CountReport { document, sheet: Sheet::default() };
-        changed(ChangeFound::Counted(Box::new(report)))
+        changed(ChangeFound::Counted(Box::new(report), ChangeRun::None))
     }
 
-    fn changed(found: ChangeFound) -> CountedChange {
+    fn changed(found: ChangeFound) -> JudgedChange {
         let [name, base, head] = ["load", "0123", "4567"].map(str::to_owned);
-        CountedChange { name, base, head, margin: 0.005, found }
+        JudgedChange { name, base, head, margin: 0.005, found }
     }
 
     #[test]
@@ -309,6 +489,17 @@ mod tests {
         assert!(comment.contains(slower), "{comment}");
         assert_eq!(change.reasons(false).len(), 2, "{:?}", change.reasons(false));
         assert_eq!(change.reasons(true).len(), 4, "{:?}", change.reasons(true));
+        let line = |it: &FunctionDocument| {
+            let file = format!("src/{}, old.c", it.object);
+            Some(SourceLine { file, line: 7 })
+        };
+        assert_eq!(
+            change.annotations(line),
+            "::error file=src/server%2C old.c,line=7,title=steelyard load%3A slower \
+             (simple)::2.3%25 more instructions per statement; operator|@team grew most; +23 in \
+             operator|@team\n"
+        );
+        assert_eq!(change.annotations(|_| None), "");
         let junit = change.junit();
         assert!(junit.contains("tests=\"6\" failures=\"1\" errors=\"1\" skipped=\"2\""), "{junit}");
     }
