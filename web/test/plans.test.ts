@@ -3,7 +3,7 @@ import { timeLost } from "../src/views/relative/cost";
 import { marked } from "../src/views/steps/plandiff";
 
 const differing = (own: string, other: string): string[] =>
-  marked(own, other)
+  marked(own, [other])
     .filter(({ differs }) => differs)
     .map(({ text }) => text.trim());
 
@@ -23,7 +23,15 @@ describe("plans beside each other", () => {
     const deeper = index.replace("17", "4711").replace("  ->", "      ->");
     expect(differing(index, deeper)).toEqual([]);
     expect(differing("Filter: (b = 'it''s')", "Filter: (b = 'x')")).toEqual([]);
-    expect(differing("Scan on t1", "Scan on t2")).toEqual(["Scan on t1"]);
+    expect(differing("Scan on t1", "Scan on t2")).toEqual([]);
+    expect(differing("Scan on t", "Scan on u")).toEqual(["Scan on t"]);
+    expect(differing("Limit\n  ->  Index Scan on t", "Index Scan on t")).toEqual(["Limit"]);
+  });
+
+  it("takes the plan that is most like it", () => {
+    const lines = marked("Sort\nScan on t", ["Sort", "Sort\nScan on t"]);
+    expect(lines.some(({ differs }) => differs)).toBe(false);
+    expect(marked("Sort", [])).toEqual([{ text: "Sort", differs: false }]);
   });
 
   it("counts each line of the other plan once", () => {
@@ -32,7 +40,7 @@ describe("plans beside each other", () => {
 });
 
 describe("the time lost", () => {
-  const step = { better: "more", dop: 2, throughput: [1000, 800] };
+  const step = { better: "more", dop: 2, throughput: [1000, 800], rates: {}, unit: "queries" };
   const lost = (changes: object, ratio: number | null): number | null =>
     timeLost({ ...step, ...changes } as never, { variant: 1, ratio } as never, 0);
 
@@ -45,5 +53,7 @@ describe("the time lost", () => {
     expect(lost({}, null)).toBeNull();
     expect(lost({ throughput: [null, 1] }, 0.8)).toBeNull();
     expect(lost({ better: "less" }, 0.8)).toBeNull();
+    expect(lost({ rates: { query: 10 } }, 0.8)).toBeNull();
+    expect(lost({ unit: "MB/s" }, 0.8)).toBeNull();
   });
 });

@@ -174,6 +174,9 @@ function Chart({ entries }: { entries: Entry[] }) {
   const unsure = entries.filter(({ relative }) => relative.ratio === null).length;
   const few = entries.some(({ relative }) => relative.ratio !== null && relative.low === null);
   const less = page.steps.filter(({ better }) => better === "less").map(({ name }) => name);
+  const timed = entries.some(
+    ({ step, relative }) => timeLost(step, relative, baseIndex(page)) !== null,
+  );
   let before = 0;
   return (
     <>
@@ -200,13 +203,13 @@ function Chart({ entries }: { entries: Entry[] }) {
             options={[
               ["run", "in order of the run"],
               ["effect", "largest loss first"],
-              ["cost", "most time lost first"],
+              ...(timed ? [["cost", "most time lost first"] as [Order, string]] : []),
             ]}
             onChange={setOrder}
           />
         )}
       </div>
-      <table class="relative" onKeyDown={walk}>
+      <table class={order === "cost" ? "relative costs" : "relative"} onKeyDown={walk}>
         <caption class="offscreen">
           {measureName(page.steps)} relative to {base}
         </caption>

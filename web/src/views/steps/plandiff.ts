@@ -6,17 +6,18 @@ export interface PlanLine {
   differs: boolean;
 }
 
-/** A line without its place in the tree and without values. */
+/** A line without its place in the tree, and without values, as the server's plans are compared. */
 function essence(line: string): string {
   return line
-    .replace(/^[\s│├└─|+`-]*(->)?\s*/, "")
+    .replace(/^(?:[\s│├└─|+`]|->)*/, "")
+    .replace(/ = ANY.*/, " = ANY")
     .replace(/'(?:[^']|'')*'/g, "?")
-    .replace(/(?<![\w$])[-+]?\d+(\.\d+)?(e[-+]?\d+)?/gi, "?")
+    .replace(/\d+(\.\d+)?/g, "?")
     .trim();
 }
 
 /** The lines of `own`; each line of `other` accounts for one of them. */
-export function marked(own: string, other: string): PlanLine[] {
+function against(own: string, other: string): PlanLine[] {
   const left = new Map<string, number>();
   for (const line of other.split("\n")) {
     const key = essence(line);
@@ -28,4 +29,13 @@ export function marked(own: string, other: string): PlanLine[] {
     left.set(key, known - 1);
     return { text, differs: key !== "" && known <= 0 };
   });
+}
+
+const differing = (lines: PlanLine[]): number => lines.filter(({ differs }) => differs).length;
+
+/** The lines of a plan, compared with the one of the others that is most like it. */
+export function marked(own: string, others: string[]): PlanLine[] {
+  const compared = others.map((other) => against(own, other));
+  compared.sort((one, other) => differing(one) - differing(other));
+  return compared[0] ?? own.split("\n").map((text) => ({ text, differs: false }));
 }

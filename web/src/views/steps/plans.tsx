@@ -5,18 +5,18 @@ import { baseIndex, variantName } from "../../data/page";
 import { Scroll } from "../../shared/controls";
 import { usePage } from "../../shared/page";
 import { Marked } from "../../shared/variant";
-import { marked } from "./plandiff";
+import { marked, type PlanLine } from "./plandiff";
 
-function Side(props: { variant: number; plans: string[]; others: string[] }) {
+function Side(props: { variant: number; plans: PlanLine[][] }) {
   const page = usePage();
-  const others = props.others.join("\n");
+  const name = `Plan of ${variantName(page, props.variant)}`;
   return (
     <div>
       <Marked variant={props.variant} />
-      {props.plans.map((plan) => (
-        <Scroll name={`Plan of ${variantName(page, props.variant)}`}>
+      {props.plans.map((lines, number) => (
+        <Scroll name={props.plans.length > 1 ? `${name}, ${number + 1}` : name}>
           <pre>
-            {marked(plan, others).map(({ text, differs }) => (
+            {lines.map(({ text, differs }) => (
               <>
                 {differs ? <mark>{text}</mark> : text}
                 {"\n"}
@@ -29,16 +29,22 @@ function Side(props: { variant: number; plans: string[]; others: string[] }) {
   );
 }
 
-export function Plans({ plan }: { plan: PagePlan }) {
+export function Plans({ plan: { variant, statement, base, own } }: { plan: PagePlan }) {
   const page = usePage();
+  const sides = [
+    base.map((plan) => marked(plan, own)),
+    own.map((plan) => marked(plan, base)),
+  ] as const;
+  const none = !sides.flat(2).some(({ differs }) => differs);
   return (
     <figure class="plans">
       <figcaption>
-        <code>{plan.statement}</code>
+        <code>{statement}</code>
+        {none && <p class="note">The same lines in another order, or with other numbers.</p>}
       </figcaption>
       <div class="sides">
-        <Side variant={baseIndex(page)} plans={plan.base} others={plan.own} />
-        <Side variant={plan.variant} plans={plan.own} others={plan.base} />
+        <Side variant={baseIndex(page)} plans={sides[0]} />
+        <Side variant={variant} plans={sides[1]} />
       </div>
     </figure>
   );
