@@ -60,8 +60,8 @@ workloads: build setup-test ## TPC-C, TPC-H and YCSB alike on every system, in 5
 	cargo run --release --locked -p bench -- workloads --document BENCHMARKS.md
 
 .PHONY: bisect
-bisect: build setup-test setup-validate ## search histories whose culprits are known, in an hour: BENCHMARKS.md
-	cargo run --release --locked -p bench -- bisect --document BENCHMARKS.md
+bisect: build setup-test setup-validate ## search histories whose culprits are known, in three hours: BENCHMARKS.md
+	cargo run --release --locked -p bench -- bisect --slowdowns --runs --document BENCHMARKS.md
 
 RACE := cargo run --release --locked -p bench -- race
 .PHONY: race

@@ -31,13 +31,19 @@ impl Steelyard {
 
     /// What it prints.
     pub fn prints(&self, arguments: &[&str]) -> Result<String> {
+        let (code, printed) = self.ends(arguments)?;
+        ensure!(code == Some(0), "steelyard {} failed", arguments.join(" "));
+        Ok(printed)
+    }
+
+    /// How it ends, and what it prints.
+    pub fn ends(&self, arguments: &[&str]) -> Result<(Option<i32>, String)> {
         let mut command = Command::new(&self.program);
         command.args(arguments).stderr(Stdio::inherit());
         let output = bound(&mut command, Signal::SIGTERM)
             .output()
             .with_context(|| format!("cannot run {}: make build", self.program.display()))?;
-        ensure!(output.status.success(), "steelyard {} failed", arguments.join(" "));
-        Ok(String::from_utf8(output.stdout)?)
+        Ok((output.status.code(), String::from_utf8(output.stdout)?))
     }
 }
 

@@ -13,19 +13,25 @@ const PLAN: &str = "margin = \"0.5%\"\n[variants.any]\ndbms = \"postgres@15.1\"\
                     build = { compiler = \"ccache cc\" }\n[workload.insert]\n\
                     [count]\nprotocols = [\"simple\"]\n";
 
+/// Writes the plan, and returns its place.
+pub fn plan(search: &Search<'_>) -> Result<String> {
+    let plan = search.results.with_extension("toml");
+    std::fs::write(&plan, format!("{PLAN}kinds = [\"{KIND}\"]\n"))?;
+    Ok(plan.display().to_string())
+}
+
 /// Judges so many commits after the one that slows something down first; says how that went.
 pub fn gates(steelyard: &Steelyard, search: &Search<'_>, gates: usize) -> Result<String> {
     let first = search.order.first;
     ensure!(first + gates < search.order.broken, "at most {}", search.order.broken - first - 1);
-    let plan = search.results.with_extension("toml");
-    std::fs::write(&plan, format!("{PLAN}kinds = [\"{KIND}\"]\n"))?;
+    let plan = plan(search)?;
     let (mut same, mut seconds) = (0, Vec::new());
     for place in (first + 1..).take(gates) {
         let (base, head) = (tag(place - 1), tag(place));
         let begin = Instant::now();
         let words = [
             "gate",
-            &plan.display().to_string(),
+            &plan,
             "--repository",
             &format!("git:{}", search.tree.display()),
             "--base",

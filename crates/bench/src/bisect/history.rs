@@ -12,7 +12,7 @@ use crate::planted;
 /// Commits after the first one, which has the tag `c0`.
 pub const COMMITS: usize = 64;
 /// Who commits.
-const EMAIL: &str = "bisect@example.org";
+pub const EMAIL: &str = "bisect@example.org";
 
 /// Where the commits lie that are not harmless.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,12 +52,18 @@ impl Order {
 
 /// A function that is slowed down. A round is six instructions with GCC 12, so the smaller change
 /// is 1.3% of a statement. Close to the margin, a search would look at many more commits.
-struct Slowed {
-    file: &'static str,
+pub struct Slowed {
+    pub file: &'static str,
     /// The line before which the loop goes, the first of several.
-    before: &'static str,
+    pub before: &'static str,
     /// Rounds of the loop in each call.
-    rounds: u32,
+    pub rounds: u32,
+}
+
+impl Slowed {
+    fn longer(&self, times: u32) -> Slowed {
+        Slowed { rounds: self.rounds * times, ..*self }
+    }
 }
 
 const ROW: Slowed = Slowed {
@@ -84,16 +90,16 @@ const FILES: [&str; 4] = [
 const BROKEN: &str = "src/backend/utils/adt/bool.c";
 
 /// Makes the repository of a history from the source that `scripts/setup.sh` fetches, unless it is
-/// there already.
-pub fn plant(sources: &Path, tree: &Path, order: &Order) -> Result<()> {
+/// there already. Its loops are `times` as long as those that are counted.
+pub fn plant(sources: &Path, tree: &Path, order: &Order, times: u32) -> Result<()> {
     if tree.exists() {
         return Ok(());
     }
-    planted::repository(sources, tree, |tree| commits(tree, order))
+    planted::repository(sources, tree, |tree| commits(tree, order, times))
 }
 
 /// Makes the commits in a tree that has the source.
-fn commits(tree: &Path, order: &Order) -> Result<()> {
+fn commits(tree: &Path, order: &Order, times: u32) -> Result<()> {
     git(tree, EMAIL, &["init", "--quiet", "--initial-branch=main"])?;
     tagged(tree, 0, "PostgreSQL as released")?;
     let broken = tree.join(BROKEN);
@@ -103,9 +109,9 @@ fn commits(tree: &Path, order: &Order) -> Result<()> {
             fs::write(&broken, &intact)?;
         }
         let message = if place == order.first {
-            slow(tree, &ROW)?
+            slow(tree, &ROW.longer(times))?
         } else if place == order.second {
-            slow(tree, &KEY)?
+            slow(tree, &KEY.longer(times))?
         } else if place == order.fix {
             // No other commit changes this file.
             git(tree, EMAIL, &["checkout", "--quiet", "c0", "--", ROW.file])?;
@@ -147,6 +153,12 @@ fn slow(tree: &Path, slowed: &Slowed) -> Result<String> {
     let planted = format!("\tfor (volatile int left = {rounds}; left > 0; left--)\n\t\t;\n");
     fs::write(tree.join(file), format!("{head}{planted}{before}{tail}"))?;
     Ok(format!("Go {rounds} times around a loop in {file}"))
+}
+
+/// Commits a slowdown on top of what is checked out.
+pub fn commit_slowed(tree: &Path, slowed: &Slowed) -> Result<()> {
+    let message = slow(tree, slowed)?;
+    Ok(commit(tree, EMAIL, &message)?)
 }
 
 /// Changes something that moves no instructions of a statement.

@@ -5,6 +5,7 @@ mod gates;
 mod history;
 mod kills;
 mod search;
+mod slowdowns;
 
 use std::fs;
 use std::path::PathBuf;
@@ -15,7 +16,7 @@ use clap::Args;
 use crate::publish::{self, table};
 use crate::steelyard::Steelyard;
 use history::ORDERS;
-use search::Search;
+use search::{Looks, Search};
 
 /// Searches over histories of PostgreSQL with known culprits
 #[derive(Debug, Args)]
@@ -38,6 +39,12 @@ pub struct BisectArgs {
     /// Then judge so many harmless commits of it by `steelyard gate`
     #[arg(long, default_value_t = 10)]
     gates: usize,
+    /// And changes of the released source that each make a statement 1% more expensive
+    #[arg(long)]
+    slowdowns: bool,
+    /// And search the first history, with longer loops, by runs
+    #[arg(long)]
+    runs: bool,
     /// Search beside other work: a count does not mind
     #[arg(long)]
     allow_concurrent: bool,
@@ -48,6 +55,9 @@ pub struct BisectArgs {
 
 const HEAD: &str = "history | slower | slower by less | fixed | does not build | named | changes \
                     of instructions | looks | built | minutes building | minutes looking";
+
+/// Loops are so many times as long where commits are run.
+const LONGER: u32 = 3;
 
 /// Columns of prose.
 const WIDTH: usize = 100;
@@ -61,6 +71,7 @@ pub fn bisect(args: &BisectArgs) -> Result<()> {
         args.allow_concurrent.then_some("--allow-concurrent").into_iter().collect();
     let search = |number: usize, order, results: &str| Search {
         order,
+        looks: Looks::Counts,
         tree: directory.join(format!("history-{number}")),
         results: directory.join(format!("{results}-{number}")),
         more: more.clone(),
@@ -69,7 +80,7 @@ pub fn bisect(args: &BisectArgs) -> Result<()> {
     let (mut rows, mut look) = (Vec::new(), 0.0);
     for (number, order) in orders() {
         let search = search(number, order, "results");
-        history::plant(&args.sources, &search.tree, order)?;
+        history::plant(&args.sources, &search.tree, order, 1)?;
         let answer = search.run(&steelyard)?;
         look = judge::mean(&answer.seconds()).unwrap_or(0.0);
         rows.push(search.row(number, &answer)?);
@@ -83,6 +94,21 @@ pub fn bisect(args: &BisectArgs) -> Result<()> {
         }
         if args.gates > 0 {
             said.push(gates::gates(&steelyard, &search(number, order, "gates"), args.gates)?);
+        }
+        if args.slowdowns {
+            said.push(slowdowns::slowdowns(&steelyard, &search(number, order, "slowdowns"))?);
+        }
+        if args.runs {
+            let tree = directory.join("history-runs");
+            history::plant(&args.sources, &tree, order, LONGER)?;
+            let runs = search(number, order, "runs");
+            let runs = Search { looks: Looks::Runs, tree, more: Vec::new(), ..runs };
+            let [moved, looks, built, building, looking] = runs.figures(&runs.run(&steelyard)?)?;
+            said.push(format!(
+                "By runs of `l.i0` with a margin of 2%, and loops {LONGER} times as \
+                 long: all three commits, alone, with {moved} of throughput, after {looks} looks; \
+                 {built} builds took {building} minutes, and the looks {looking}."
+            ));
         }
     }
     for text in said {

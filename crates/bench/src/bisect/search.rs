@@ -72,9 +72,28 @@ impl Answer {
     }
 }
 
+/// How commits are looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Looks {
+    /// Instructions are counted.
+    Counts,
+    /// Each runs beside the first one, in slices.
+    Runs,
+}
+
+impl Looks {
+    fn words(self) -> &'static [&'static str] {
+        match self {
+            Looks::Counts => &["--kind", KIND],
+            Looks::Runs => &["insert", "--steps", "l.i0", "--margin", "2%", "--budget", "90m"],
+        }
+    }
+}
+
 /// A history and where it is searched.
 pub struct Search<'a> {
     pub order: &'a Order,
+    pub looks: Looks,
     pub tree: PathBuf,
     pub results: PathBuf,
     /// Further options.
@@ -87,8 +106,9 @@ impl Search<'_> {
         let repository = format!("git:{}", self.tree.display());
         let results = self.results.display().to_string();
         let bad = tag(COMMITS);
-        let fixed = ["--good", "c0", "--bad", &bad, "--kind", KIND, "--compiler", "ccache cc"];
+        let fixed = ["--good", "c0", "--bad", &bad, "--compiler", "ccache cc"];
         let all = ["bisect", &repository].into_iter().chain(fixed);
+        let all = all.chain(self.looks.words().iter().copied());
         let all = all.chain(["--format", "json", "--results", &results]);
         all.chain(self.more.iter().copied()).map(str::to_owned).collect()
     }
@@ -134,23 +154,28 @@ impl Search<'_> {
 
     /// Its row of the table.
     pub fn row(&self, number: usize, answer: &Answer) -> Result<Vec<String>> {
+        let Order { first, second, fix, broken } = self.order;
+        let mut row = [number, *first, *second, *fix, *broken].map(|it| it.to_string()).to_vec();
+        let [moved, looks, built, building, looking] = self.figures(answer)?;
+        row.extend(["all, alone".to_owned(), moved, looks, built, building, looking]);
+        Ok(row)
+    }
+
+    /// The changes, the looks, the builds, and the minutes of building and of looking.
+    pub fn figures(&self, answer: &Answer) -> Result<[String; 5]> {
         let kept = self.kept()?;
         let building: f64 = kept.built.values().map(|built| built.seconds).sum();
         let looking: f64 = answer.seconds().iter().sum();
         let ratios = answer.culprits.iter().filter_map(|culprit| culprit.moved.first());
         let ratios: Vec<String> =
             ratios.map(|moved| format!("{:+.1}%", 100.0 * (moved.ratio - 1.0))).collect();
-        let Order { first, second, fix, broken } = self.order;
-        let mut row = [number, *first, *second, *fix, *broken].map(|it| it.to_string()).to_vec();
-        row.extend([
-            "all, alone".to_owned(),
+        Ok([
             ratios.join(", ").replace('-', "−"),
             answer.looks.len().to_string(),
             kept.built.len().to_string(),
             format!("{:.1}", building / 60.0),
             format!("{:.1}", looking / 60.0),
-        ]);
-        Ok(row)
+        ])
     }
 
     /// What the search keeps in its results directory.
