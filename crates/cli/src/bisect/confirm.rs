@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use report::CountDocument;
-use store::ExperimentId;
+use store::{ExperimentId, Store};
 
 use super::document::{CountedAgain, Document, Named, RunStep};
 use super::site::{Outcome, Site};
@@ -107,7 +107,9 @@ impl Confirming<'_, '_> {
         margin: f64,
     ) -> anyhow::Result<Option<(String, String)>> {
         let experiment = self.measured(state, Method::Count, culprit.ends)?;
-        let counted = counting::counts(&self.site.store()?, experiment)?.document;
+        let store = self.site.store()?;
+        culprit.differences = differences(&store, experiment)?;
+        let counted = counting::counts(&store, experiment)?.document;
         culprit.counted = again(&counted, culprit);
         Ok(culprit.moved.iter().find_map(|moved| {
             let same = culprit.counted.iter().find(|it| it.measure == moved.measure);
@@ -129,7 +131,9 @@ impl Confirming<'_, '_> {
         (metric, margin): (&str, f64),
     ) -> anyhow::Result<()> {
         let experiment = self.measured(state, Method::Run, culprit.ends)?;
-        let found = slicing::read(&self.site.store()?, experiment, metric, margin)?;
+        let store = self.site.store()?;
+        culprit.differences = differences(&store, experiment)?;
+        let found = slicing::read(&store, experiment, metric, margin)?;
         if let Some(reason) = slicing::unjudged(&found) {
             anyhow::bail!(reason);
         }
@@ -192,6 +196,12 @@ impl Confirming<'_, '_> {
     }
 }
 
+/// How the variants of an experiment differ besides their version.
+fn differences(store: &Store, experiment: ExperimentId) -> anyhow::Result<Vec<String>> {
+    let stored = store.warnings(experiment)?.into_iter().map(|stored| stored.warning);
+    Ok(stored.filter(|it| it.code.ends_with("-differ")).map(|it| it.text).collect())
+}
+
 /// Both counts of what moved.
 fn again(counted: &CountDocument, culprit: &Named) -> Vec<CountedAgain> {
     let of = |kind: &report::KindDocument| {
@@ -230,6 +240,7 @@ mod tests {
             diffstat: None,
             moved: vec![moved],
             counted: Vec::new(),
+            differences: Vec::new(),
             run: None,
             instructions_only: false,
             command: String::new(),

@@ -64,6 +64,8 @@ pub struct Named {
     pub counted: Vec<CountedAgain>,
     /// Runs of both beside each other; `null` if there was none.
     pub run: Option<Vec<RunStep>>,
+    /// How both differ besides their version, in sentences: other compilers, for example.
+    pub differences: Vec<String>,
     /// True if only instructions are known, so that it need not be slower.
     pub instructions_only: bool,
     /// A command that looks at these two again.
@@ -236,6 +238,7 @@ fn named(state: &State, culprit: &Culprit, ends: (usize, usize), moved: Moved) -
         diffstat: None,
         moved: vec![moved],
         counted: Vec::new(),
+        differences: Vec::new(),
         run: None,
         instructions_only: state.request.method == Method::Count,
         command: String::new(),

@@ -309,7 +309,10 @@ impl BisectArgs {
                 "`-c {setting}` is for one of those that are searched; give all the same settings"
             ));
         }
-        let plans = Plans::new(workload, &self.short, &self.building, self.layer(method))?;
+        let mut plans = Plans::new(workload, &self.short, &self.building, self.layer(method))?;
+        if method == Method::Count {
+            plans.count(&self.protocols);
+        }
         let ends = [&candidates[0], &candidates[candidates.len() - 1]];
         let plan = plans.of(&ends, None)?;
         let margin = plan.margin;
@@ -359,12 +362,6 @@ impl BisectArgs {
             let default = self.changes.margin().is_none().then_some(COUNT_MARGIN);
             layer.set("--margin", &["margin"], &default);
             layer.set("--kind", &["count", "kinds"], &Some(&self.kinds));
-            let named = Protocol::NAMED.iter().filter(|known| match &self.protocols[..] {
-                [] => known.1 == Protocol::Simple,
-                protocols => protocols.contains(&known.1),
-            });
-            let protocols: Vec<Protocol> = named.map(|(_, protocol)| *protocol).collect();
-            layer.set("--protocols", &["count", "protocols"], &Some(protocols));
             layer.set("--statements", &["count", "statements"], &self.statements);
         }
         layer
@@ -427,6 +424,10 @@ mod tests {
         assert_eq!((request.method, request.metric), (Method::Count, None));
         assert!(request.plan.contains("kinds = [\"insert-100\"]"), "{}", request.plan);
         assert!(request.plan.contains("protocols = [\"simple\"]"), "{}", request.plan);
+        // Calls of a library have no protocol.
+        let calls = self::args("kv --kind put -v rocksdb@7.4.5 -v rocksdb@10.10.1");
+        let calls = calls.asked().unwrap().request.plan;
+        assert!(!calls.contains("protocols = [\"simple\"]"), "{calls}");
     }
 
     #[test]

@@ -88,6 +88,7 @@ fn notes(document: &Document) -> Vec<String> {
             Some(commit) => format!("{}, {}", suspect.titled(), commit.author),
             None => suspect.titled(),
         }));
+        notes.extend(text::besides(culprit));
         notes.extend(text::instructions_only(culprit));
     }
     notes.extend(document.unconfirmed.iter().map(|reason| format!("not confirmed: {reason}")));

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
-use plan::{Layer, Plan, WorkloadPlan};
+use plan::{Layer, Plan, Protocol, WorkloadPlan};
 use toml::{Table, Value};
 
 use super::candidates::Candidate;
@@ -44,7 +44,7 @@ enum Workload {
     /// The short form.
     Short(WorkloadPlan, Option<(&'static str, PathBuf)>),
     /// A plan file, of whose variants the base is the pattern for all candidates.
-    File { rest: Table, pattern: Table, path: PathBuf },
+    File { rest: Table, pattern: Table, path: PathBuf, has_statements: bool },
 }
 
 impl<'a> Plans<'a> {
@@ -69,10 +69,26 @@ impl<'a> Plans<'a> {
                     // With its own variants, for messages that name places in it.
                     let plan = crate::dash::read_named(what, &Layer::default())?;
                     let (rest, pattern) = pattern(&plan)?;
-                    Workload::File { rest, pattern, path: what.to_owned() }
+                    let has_statements = plan.workload.has_statements();
+                    Workload::File { rest, pattern, path: what.to_owned(), has_statements }
                 }
             };
         Ok(Self { workload, short, building, layer })
+    }
+
+    /// Counts these protocols; where none is given, the simple one, if the workload has statements.
+    pub fn count(&mut self, protocols: &[Protocol]) {
+        let has_statements = match &self.workload {
+            Workload::Short(workload, _) => workload.has_statements(),
+            Workload::File { has_statements, .. } => *has_statements,
+        };
+        let named = Protocol::NAMED.iter().map(|(_, protocol)| *protocol);
+        let wanted: Vec<Protocol> = match protocols {
+            [] => named.filter(|it| has_statements && *it == Protocol::Simple).collect(),
+            _ => named.filter(|it| protocols.contains(it)).collect(),
+        };
+        let wanted = (!wanted.is_empty()).then_some(wanted);
+        self.layer.set("--protocols", &["count", "protocols"], &wanted);
     }
 
     /// The plan that compares these, the first as the base.
@@ -98,7 +114,7 @@ impl<'a> Plans<'a> {
                 }
                 self.short.plan_of(workload, layer, &variants)
             }
-            Workload::File { rest, pattern, path } => {
+            Workload::File { rest, pattern, path, .. } => {
                 let mut table = rest.clone();
                 let variant = |(name, dbms): (String, String)| {
                     let mut variant = pattern.clone();

@@ -53,6 +53,11 @@ pub fn several(culprit: &Named) -> Option<String> {
     })
 }
 
+/// What else may be the reason.
+pub fn besides(culprit: &Named) -> impl Iterator<Item = String> {
+    culprit.differences.iter().map(|text| format!("not the version alone: {text}"))
+}
+
 /// That a change is only known to be one of instructions, if it is.
 pub fn instructions_only(culprit: &Named) -> Option<String> {
     let why = match culprit.run {
@@ -127,6 +132,9 @@ fn named(document: &Document, culprit: &Named) -> String {
     }
     for step in culprit.run.iter().flatten() {
         let _ = writeln!(text, "{}", run(document, step));
+    }
+    for besides in besides(culprit) {
+        let _ = writeln!(text, "{besides}");
     }
     if let Some(only) = instructions_only(culprit) {
         let _ = writeln!(text, "{only}");
@@ -214,8 +222,10 @@ mod tests {
         let culprit = &mut found.culprits[0];
         culprit.diffstat = Some("a.c | 2 ++\n1 file changed".to_owned());
         culprit.command = "steelyard bisect".to_owned();
+        culprit.differences = vec!["pg-1 was compiled by GCC 7".to_owned()];
         let text = text(&found);
         for part in [
+            "not the version alone: pg-1 was compiled by GCC 7\n",
             "bisect: 2 releases after pg-0 up to pg-2\n",
             "margin 0.5%; 3 looks\n",
             "commit 0123456789abcdef\nAuthor: A <a@example.org>\nDate:   2024-01-02\n\n    Add a loop\n",

@@ -103,6 +103,13 @@ register! {
     Toy(toy::ToyPlan),
 }
 
+impl WorkloadPlan {
+    /// True if its requests are statements, which can be sent in several ways.
+    pub fn has_statements(&self) -> bool {
+        self.family().has_statements()
+    }
+}
+
 impl Default for WorkloadPlan {
     fn default() -> Self {
         WorkloadPlan::all().swap_remove(0)
