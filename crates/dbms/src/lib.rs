@@ -58,6 +58,7 @@ pub use api::system::{
 };
 pub use api::transport::Transport;
 pub use data::copy::drop_running;
+pub use data::hash::of_texts as hash_of_texts;
 pub use data::loaded::{Loaded, Origin, Pages, Restored};
 pub use data::manifest::Manifest;
 pub use data::paths::check_private;

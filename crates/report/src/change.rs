@@ -1,6 +1,7 @@
 //! The answer to a change of a system's source, by counts and by a run: a comment for the change,
 //! XML for continuous integration, and annotations on lines of the source.
 
+use dbms::FunctionLine;
 use quick_xml::escape::escape;
 
 use crate::ReportError;
@@ -102,15 +103,6 @@ impl Said {
     }
 }
 
-/// A line of the source.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SourceLine {
-    /// The file's path in the repository.
-    pub file: String,
-    /// The line, from 1.
-    pub line: u32,
-}
-
 impl JudgedChange {
     /// The reasons why it must not pass. With `strict`, kinds that are inconclusive are reasons,
     /// too.
@@ -203,12 +195,12 @@ impl JudgedChange {
 
     /// Annotations on lines of the source, as GitHub's runners take them from what a step prints:
     /// for each kind that takes more, one at the function that grew most, of those that the comment
-    /// names and whose place is known.
-    pub fn annotations(&self, place: impl Fn(&FunctionDocument) -> Option<SourceLine>) -> String {
+    /// names and whose place in the repository is known.
+    pub fn annotations(&self, place: impl Fn(&FunctionDocument) -> Option<FunctionLine>) -> String {
         let ChangeFound::Counted(report, _) = &self.found else { return String::new() };
         let annotation = |kind: &KindDocument| {
             let found = grown(kind).take(NAMED).find_map(|it| Some((it, place(it)?)));
-            let (function, SourceLine { file, line }) = found?;
+            let (function, FunctionLine { file, line }) = found?;
             let own = function.difference.map_or(0.0, |it| it.own);
             Some(format!(
                 "::error file={},line={line},title={}::{}\n",
@@ -491,7 +483,7 @@ mod tests {
         assert_eq!(change.reasons(true).len(), 4, "{:?}", change.reasons(true));
         let line = |it: &FunctionDocument| {
             let file = format!("src/{}, old.c", it.object);
-            Some(SourceLine { file, line: 7 })
+            Some(FunctionLine { file, line: 7 })
         };
         assert_eq!(
             change.annotations(line),

@@ -37,7 +37,7 @@ mod variance;
 mod versions;
 
 pub use advise::{Advice, AdviseDocument, AdviseOptions, AdvisedStep, advise};
-pub use change::{ChangeFound, ChangeRun, JudgedChange, SourceLine};
+pub use change::{ChangeFound, ChangeRun, JudgedChange};
 pub use compare::document::{
     Costs, Document, Figure, LatencyFigures, RateFigures, RelativeFigures, StepDocument,
     VariantDocument, WarningDocument,

@@ -13,38 +13,34 @@ const PLAN: &str = "margin = \"0.5%\"\n[variants.any]\ndbms = \"postgres@15.1\"\
                     build = { compiler = \"ccache cc\" }\n[workload.insert]\n\
                     [count]\nprotocols = [\"simple\"]\n";
 
-/// Writes the plan, and returns its place.
-pub fn plan(search: &Search<'_>) -> Result<String> {
+/// Judges the change from one commit to another; how the gate ended, its comment, and the seconds.
+pub fn judge(
+    steelyard: &Steelyard,
+    search: &Search<'_>,
+    [base, head]: [&str; 2],
+    more: &[&str],
+) -> Result<(Option<i32>, String, u64)> {
     let plan = search.results.with_extension("toml");
     std::fs::write(&plan, format!("{PLAN}kinds = [\"{KIND}\"]\n"))?;
-    Ok(plan.display().to_string())
+    let [plan, results] = [&plan, &search.results].map(|it| it.display().to_string());
+    let repository = format!("git:{}", search.tree.display());
+    let words = ["gate", &plan, "--repository", &repository, "--results", &results];
+    let ends = ["--base", base, "--head", head];
+    let begin = Instant::now();
+    let (code, comment) = steelyard.ends(&[&words, &ends[..], more, &search.more].concat())?;
+    Ok((code, comment, begin.elapsed().as_secs()))
 }
 
 /// Judges so many commits after the one that slows something down first; says how that went.
 pub fn gates(steelyard: &Steelyard, search: &Search<'_>, gates: usize) -> Result<String> {
     let first = search.order.first;
     ensure!(first + gates < search.order.broken, "at most {}", search.order.broken - first - 1);
-    let plan = plan(search)?;
     let (mut same, mut seconds) = (0, Vec::new());
     for place in (first + 1..).take(gates) {
         let (base, head) = (tag(place - 1), tag(place));
-        let begin = Instant::now();
-        let words = [
-            "gate",
-            &plan,
-            "--repository",
-            &format!("git:{}", search.tree.display()),
-            "--base",
-            &base,
-            "--head",
-            &head,
-            "--results",
-            &search.results.display().to_string(),
-        ];
-        let words: Vec<&str> = words.into_iter().chain(search.more.iter().copied()).collect();
-        // An alarm is an error.
-        let comment = steelyard.prints(&words)?;
-        seconds.push(begin.elapsed().as_secs());
+        let (code, comment, took) = judge(steelyard, search, [&base, &head], &[])?;
+        ensure!(code == Some(0), "{head} is harmless, found an alarm: {comment}");
+        seconds.push(took);
         match comment {
             _ if comment.contains(": no change**") => same += 1,
             _ if comment.contains(": 1 fine**") => {}

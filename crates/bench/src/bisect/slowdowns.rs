@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
 use testing::repository::git;
@@ -105,14 +104,14 @@ struct Said {
 
 /// Judges each, beside the released source, of which the counts are kept; says how that went.
 pub fn slowdowns(steelyard: &Steelyard, search: &Search<'_>) -> Result<String> {
-    let (plan, mut said) = (gates::plan(search)?, Vec::new());
+    let mut said = Vec::new();
     let baselines = baselines(search);
     if baselines.exists() {
         fs::remove_dir_all(&baselines)?;
     }
     for it in &PLANTED {
         plant(&search.tree, it)?;
-        said.push(judge(steelyard, search, &plan, it)?);
+        said.push(judge(steelyard, search, it)?);
     }
     let mut rises: Vec<&str> = said.iter().map(|it| it.rise.as_str()).collect();
     rises.sort_unstable();
@@ -148,37 +147,12 @@ fn plant(tree: &Path, planted: &Planted) -> Result<()> {
     Ok(())
 }
 
-fn judge(
-    steelyard: &Steelyard,
-    search: &Search<'_>,
-    plan: &str,
-    planted: &Planted,
-) -> Result<Said> {
-    let function = planted.function;
+fn judge(steelyard: &Steelyard, search: &Search<'_>, planted: &Planted) -> Result<Said> {
+    let (function, head) = (planted.function, branch(planted.function));
     let lines = search.results.with_extension("lines");
-    let [lines_file, baselines] = [&lines, &baselines(search)].map(|it| it.display().to_string());
-    let (repository, head) = (format!("git:{}", search.tree.display()), branch(function));
-    let results = search.results.display().to_string();
-    let words = [
-        "gate",
-        plan,
-        "--repository",
-        &repository,
-        "--base",
-        &tag(0),
-        "--head",
-        &head,
-        "--baselines",
-        &baselines,
-        "--annotations",
-        &lines_file,
-        "--results",
-        &results,
-    ];
-    let words: Vec<&str> = words.into_iter().chain(search.more.iter().copied()).collect();
-    let begin = Instant::now();
-    let (code, comment) = steelyard.ends(&words)?;
-    let seconds = begin.elapsed().as_secs();
+    let [kept, written] = [&baselines(search), &lines].map(|it| it.display().to_string());
+    let more = ["--baselines", &kept, "--annotations", &written];
+    let (code, comment, seconds) = gates::judge(steelyard, search, [&tag(0), &head], &more)?;
     let start = format!("- **regression** {KIND} (simple): ");
     let line = comment.lines().find_map(|line| line.strip_prefix(&start)).unwrap_or_default();
     let (rise, functions) =

@@ -33,8 +33,6 @@ use crate::results::ResultsDir;
 use crate::short::ShortForm;
 
 use candidates::Line;
-pub use confirm::is_interrupted;
-
 use confirm::Confirming;
 use counting::Counting;
 use document::Document;
@@ -43,6 +41,8 @@ use search::Bench;
 use site::Site;
 use slicing::{METRIC, Slicing};
 use state::{Kept, Method, Request, State};
+
+pub use confirm::is_interrupted;
 
 /// The margin of counts, if not told otherwise.
 const COUNT_MARGIN: f64 = 0.005;

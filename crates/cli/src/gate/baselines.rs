@@ -6,11 +6,9 @@ use archive::{Address, Shelf, Taken};
 use dbms::builds::{CODE_HASH, COMMIT};
 use lab::Event;
 use report::{CountedIn, Spread};
-use sha2::{Digest, Sha256};
 use store::{Experiment, ExperimentId, ExperimentState, Purpose, Store};
 use toml::{Table, Value};
 
-use crate::bisect::candidates::Candidate;
 use crate::bisect::site::Site;
 use crate::results::archives;
 
@@ -20,14 +18,14 @@ const FOLDER: &str = "baselines";
 /// Keys of a plan that change no count.
 const IRRELEVANT: [&str; 4] = ["name", "base", "margin", "budget"];
 
-/// The counts of one commit at an address.
-pub struct Baseline {
+/// The counts of the commits of a change at an address.
+pub struct Baselines {
     shelf: Shelf,
-    /// The name there: of its build, and a hash of everything else that counts depend on.
-    name: String,
+    /// For each candidate, the name there: of its build, and a hash of everything else that counts
+    /// depend on.
+    names: Vec<String>,
     /// What the plan asks, apart from the commit.
     asked: String,
-    candidate: Candidate,
 }
 
 /// A commit that was counted earlier.
@@ -47,21 +45,18 @@ impl Known {
     }
 }
 
-impl Baseline {
-    /// Those of a candidate. `None` where they can't be named or reached, which is told: they are
+impl Baselines {
+    /// Those of all candidates. `None` where they can't be named or reached, which is told: all are
     /// counted here, then.
-    pub fn open(address: &str, site: &mut Site<'_>, place: usize) -> anyhow::Result<Option<Self>> {
+    pub fn open(address: &str, site: &mut Site<'_>) -> anyhow::Result<Option<Self>> {
         let address: Address = address.parse()?;
         let work = archives(&site.cache).join(FOLDER);
-        let plan = site.plan(&[place], None)?;
-        let reference = lab::variant_reference(&plan.variants[0])?;
-        let build = dbms::build_name(&reference, site.options.server_user.as_deref())?;
-        let opened = match (Shelf::open(&address, FOLDER, &work), build) {
+        let opened = match (Shelf::open(&address, FOLDER, &work), builds(site)?) {
             (Err(error), _) => Err(error.to_string()),
             (_, None) => Err("this machine has no compiler".to_owned()),
-            (Ok(shelf), Some(build)) => Ok((shelf, build)),
+            (Ok(shelf), Some(builds)) => Ok((shelf, builds)),
         };
-        let (shelf, build) = match opened {
+        let (shelf, builds) = match opened {
             Ok(opened) => opened,
             Err(why) => {
                 let text = format!("counts at {address} are not used: {why}");
@@ -69,7 +64,7 @@ impl Baseline {
                 return Ok(None);
             }
         };
-        let asked = asked(&plan.text_without_passwords())?;
+        let asked = asked(&site.plan(&[0], None)?.text_without_passwords())?;
         let own = std::env::current_exe().context("where steelyard is")?;
         let mut conditions = vec![asked.clone(), dbms::program_id(&own)?];
         conditions.extend(lab::count_conditions()?);
@@ -77,25 +72,29 @@ impl Baseline {
         conditions.extend(
             [&*site.options.data_dir, site.cache.path()].map(|it| it.display().to_string()),
         );
-        let name = format!("{build}-{}.steelyard", hash(&conditions));
-        Ok(Some(Self { shelf, name, asked, candidate: site.candidates[place].clone() }))
+        let conditions = dbms::hash_of_texts(conditions);
+        let name = |build: String| format!("{build}-{conditions}.steelyard");
+        Ok(Some(Self { shelf, names: builds.into_iter().map(name).collect(), asked }))
     }
 
     /// The counts, if they are there. If they can't be read, or are others, that is told.
-    pub fn known(&self, site: &mut Site<'_>) -> anyhow::Result<Option<Known>> {
-        let taken = match self.shelf.has(&self.name) {
+    pub fn known(&self, site: &mut Site<'_>, place: usize) -> anyhow::Result<Option<Known>> {
+        let name = &self.names[place];
+        let taken = match self.shelf.has(name) {
             Ok(false) => return Ok(None),
-            Ok(true) => self.shelf.read_experiment(&self.name),
+            Ok(true) => self.shelf.read_experiment(name),
             Err(error) => Err(error),
         };
+        let candidate = &site.candidates[place];
+        let commit = candidate.commit.as_ref().map(|commit| commit.id.as_str());
         let found = match taken {
-            Ok(taken) => match self.counted(&taken.store)? {
+            Ok(taken) => match self.counted(&taken.store, commit)? {
                 Some(found) => Ok((found, taken)),
                 None => Err("they are of something else".to_owned()),
             },
             Err(error) => Err(error.to_string()),
         };
-        let short = self.candidate.short();
+        let short = candidate.short();
         let (text, known) = match found {
             Ok(((experiment, variant, code), taken)) => {
                 let known = Known { code, variant, experiment, taken };
@@ -112,6 +111,7 @@ impl Baseline {
     pub fn keep(
         &self,
         site: &mut Site<'_>,
+        place: usize,
         CountedIn { store, experiment, variant }: CountedIn<'_>,
     ) -> anyhow::Result<()> {
         let variants = store.variants(experiment)?;
@@ -121,16 +121,21 @@ impl Baseline {
         if !counts.all(|(_, record)| Spread::of(&record.counts).enough()) {
             return Ok(());
         }
-        if let Err(error) = self.shelf.put(&self.name, store, experiment, &site.options.version) {
-            let text = format!("the counts of {} are not kept: {error}", self.candidate.short());
+        let (name, version) = (&self.names[place], &site.options.version);
+        if let Err(error) = self.shelf.put(name, store, experiment, version) {
+            let short = site.candidates[place].short();
+            let text = format!("the counts of {short} are not kept: {error}");
             site.progress.tell(Event::Note(text));
         }
         Ok(())
     }
 
-    /// The finished counts, their variant, and the hash of its code.
-    fn counted(&self, store: &Store) -> anyhow::Result<Option<(ExperimentId, String, String)>> {
-        let commit = self.candidate.commit.as_ref().map(|commit| &commit.id);
+    /// The finished counts of a commit, their variant, and the hash of its code.
+    fn counted(
+        &self,
+        store: &Store,
+        commit: Option<&str>,
+    ) -> anyhow::Result<Option<(ExperimentId, String, String)>> {
         let same = |it: &Experiment| {
             it.purpose == Purpose::Count
                 && it.state == ExperimentState::Finished
@@ -138,7 +143,8 @@ impl Baseline {
         };
         for experiment in store.all_experiments()?.iter().filter(|it| same(it)) {
             for variant in store.variants(experiment.id)? {
-                let own = commit.is_some() && variant.build.get(COMMIT) == commit;
+                let own = variant.build.get(COMMIT).map(String::as_str);
+                let own = commit.is_some() && own == commit;
                 let code = variant.build.get(CODE_HASH).filter(|_| own);
                 if let Some(code) = code {
                     return Ok(Some((experiment.id, variant.name, code.clone())));
@@ -149,13 +155,14 @@ impl Baseline {
     }
 }
 
-fn hash(texts: &[String]) -> String {
-    let mut hash = Sha256::new();
-    for text in texts {
-        hash.update(text.len().to_le_bytes());
-        hash.update(text);
-    }
-    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+/// The names of the builds of all candidates; `None` without a compiler.
+fn builds(site: &Site<'_>) -> anyhow::Result<Option<Vec<String>>> {
+    let of = |place: usize| {
+        let plan = site.plan(&[place], None)?;
+        let reference = lab::variant_reference(&plan.variants[0])?;
+        Ok(dbms::build_name(&reference, site.options.server_user.as_deref())?)
+    };
+    (0..site.candidates.len()).map(of).collect()
 }
 
 /// What a plan asks of its variants, which differ in their commit alone.
@@ -202,12 +209,5 @@ mod tests {
         assert_ne!(one, plan("", 20, std::slice::from_ref(&a)));
         assert_ne!(one, plan("", 10, &[variant("a", "true")]));
         assert_ne!(one, plan("", 10, &[a, variant("b", "true")]));
-    }
-
-    #[test]
-    fn texts_are_hashed_apart() {
-        let of = |texts: [&str; 2]| hash(&texts.map(str::to_owned));
-        assert_eq!(of(["a", "b"]).len(), 64);
-        assert_ne!(of(["ab", "c"]), of(["a", "bc"]));
     }
 }

@@ -10,12 +10,12 @@ use std::time::Duration;
 
 use anyhow::Context;
 use clap::Args;
-use dbms::History;
+use dbms::{FunctionLine, History};
 use lab::Event;
 use plan::{Layer, Plan};
 use report::{
     ChangeFound, ChangeRun, CompareOptions, Comparison, CountOptions, CountedIn, JudgedChange,
-    Section, SourceLine, Which,
+    Section, Which,
 };
 
 use crate::bisect::candidates::{self, Line};
@@ -29,7 +29,7 @@ use crate::machine::{Machine, Ready};
 use crate::results::ResultsDir;
 use crate::short::ShortForm;
 
-use baselines::{Baseline, Known};
+use baselines::{Baselines, Known};
 
 /// Judge a change of a system's source by exact counts, for continuous integration
 ///
@@ -162,19 +162,17 @@ fn find(
     margin: f64,
     timed: Option<Plan>,
 ) -> anyhow::Result<ChangeFound> {
-    let mut open =
-        |place| baselines.map(|address| Baseline::open(address, site, place)).transpose();
-    let (baseline, after) = (open(BASE)?.flatten(), open(HEAD)?.flatten());
-    let known = baseline.as_ref().map(|it| it.known(site)).transpose()?.flatten();
+    let baselines = baselines.map(|address| Baselines::open(address, site)).transpose()?.flatten();
+    let known = baselines.as_ref().map(|it| it.known(site, BASE)).transpose()?.flatten();
     let before = match &known {
         Some(known) => Some(known.code.clone()),
         None => site.build(BASE)?.map_err(|why| nothing_before(site, &why))?.code,
     };
-    let code = match site.build(HEAD)? {
+    let after = match site.build(HEAD)? {
         Ok(built) => built.code,
         Err(why) => return Ok(ChangeFound::Unfit(why)),
     };
-    if before.is_some() && before == code {
+    if before.is_some() && before == after {
         return Ok(ChangeFound::SameCode);
     }
     let new: &[usize] = if known.is_some() { &[HEAD] } else { &[BASE, HEAD] };
@@ -189,10 +187,8 @@ fn find(
         let variant = candidates[place].name.as_str();
         CountedIn { store: &store, experiment, variant }
     };
-    for (place, baseline) in [(BASE, baseline), (HEAD, after)] {
-        if let Some(baseline) = baseline.filter(|_| new.contains(&place)) {
-            baseline.keep(site, of(place))?;
-        }
+    if let Some(baselines) = &baselines {
+        new.iter().try_for_each(|place| baselines.keep(site, *place, of(*place)))?;
     }
     let base = known.as_ref().map_or_else(|| of(BASE), Known::counted);
     let options = CountOptions { margin: Some(margin), ..counting::options() };
@@ -242,6 +238,6 @@ fn annotations(
         let found = dbms::function_line(&installation, &function.object, &function.name)?;
         let ends = |path: &&String| Path::new(&found.file).ends_with(path);
         let file = files.iter().filter(ends).max_by_key(|path| path.len())?;
-        Some(SourceLine { file: file.clone(), line: found.line })
+        Some(FunctionLine { file: file.clone(), ..found })
     }))
 }

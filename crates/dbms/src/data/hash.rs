@@ -27,7 +27,7 @@ pub(crate) fn of(bytes: &[u8]) -> String {
 }
 
 /// The hash of several texts, including where one ends and the next begins.
-pub(crate) fn of_texts(texts: impl IntoIterator<Item = String>) -> String {
+pub fn of_texts(texts: impl IntoIterator<Item = String>) -> String {
     let mut hash = Sha256::new();
     for text in texts {
         hash.update(text.as_bytes());
@@ -52,5 +52,17 @@ pub(crate) fn of_file(path: &Path, interrupted: &AtomicBool) -> Result<(u64, [u8
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
             Err(error) => return Err(Error::io("read", path)(error)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_hashed_apart() {
+        let of = |texts: [&str; 2]| of_texts(texts.map(str::to_owned));
+        assert_eq!(of(["a", "b"]).len(), 64);
+        assert_ne!(of(["ab", "c"]), of(["a", "bc"]));
     }
 }

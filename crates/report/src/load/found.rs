@@ -1,7 +1,6 @@
 //! Statements of a log that find other numbers of rows than in the base.
 
 use metrics::ROWS;
-use store::Warning;
 
 use super::model::{Noted, Results, VariantStep};
 
@@ -9,7 +8,7 @@ use super::model::{Noted, Results, VariantStep};
 const NAMED: usize = 3;
 
 /// With fewer blocks, numbers that vary from block to block tell nothing.
-const ENOUGH_BLOCKS: usize = 4;
+const VARYING_BLOCKS: usize = 4;
 
 /// A warning for each step and variant in which a form finds other numbers of rows. Sessions don't
 /// wait for each other, so the numbers of one variant may vary from block to block. They tell
@@ -38,12 +37,7 @@ pub(crate) fn warnings(results: &Results) -> Vec<Noted> {
                 results.variant_name(base),
                 said.join("; ")
             );
-            noted.push(Noted {
-                step: Some(step.key.clone()),
-                variant: Some(place),
-                block: None,
-                warning: Warning { code: "rows-differ".to_owned(), text },
-            });
+            noted.push(Noted::about(step, place, "rows-differ", text));
         }
     }
     noted
@@ -61,7 +55,7 @@ fn differing(all: &str, base: &VariantStep, own: &VariantStep) -> Vec<(String, [
         let both = [rows(base, form)?, rows(own, form)?];
         let [(least, most, blocks), (own_least, own_most, own_blocks)] = both;
         let steady = least.total_cmp(&most).is_eq() && own_least.total_cmp(&own_most).is_eq();
-        let told = blocks.min(own_blocks) >= if steady { 2 } else { ENOUGH_BLOCKS };
+        let told = blocks.min(own_blocks) >= if steady { 2 } else { VARYING_BLOCKS };
         (told && (own_least > most || own_most < least)).then(|| (form.to_owned(), both))
     });
     differ.collect()

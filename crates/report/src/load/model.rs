@@ -158,6 +158,14 @@ pub struct Noted {
     pub warning: Warning,
 }
 
+impl Noted {
+    /// A warning about a variant in a step.
+    pub(crate) fn about(step: &StepResults, variant: usize, code: &str, text: String) -> Self {
+        let warning = Warning { code: code.to_owned(), text };
+        Self { step: Some(step.key.clone()), variant: Some(variant), block: None, warning }
+    }
+}
+
 /// A trial without a result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FailedTrial {

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use dbms::parse_plan;
 use serde::{Deserialize, Serialize};
-use store::Warning;
 
 use super::model::{Noted, Results, StepResults};
 
@@ -72,12 +71,7 @@ pub(crate) fn warnings(results: &Results) -> Vec<Noted> {
                 results.variant_name(base),
                 first.statement.chars().take(80).collect::<String>()
             );
-            noted.push(Noted {
-                step: Some(step.key.clone()),
-                variant: Some(place),
-                block: None,
-                warning: Warning { code: "plans-differ".to_owned(), text },
-            });
+            noted.push(Noted::about(step, place, "plans-differ", text));
         }
     }
     noted

@@ -94,9 +94,7 @@ pub(crate) fn warnings(results: &Results) -> Vec<Noted> {
     let mut families: BTreeSet<&str> = BTreeSet::new();
     for step in &results.steps {
         let mut note = |variant: usize, code: &str, text: String| {
-            let warning = Warning { code: code.to_owned(), text };
-            let step = Some(step.key.clone());
-            noted.push(Noted { step, variant: Some(variant), block: None, warning });
+            noted.push(Noted::about(step, variant, code, text));
         };
         for (place, figures) in step.variants.iter().enumerate() {
             families.extend(figures.answers.values().map(|answers| answers.family.as_str()));

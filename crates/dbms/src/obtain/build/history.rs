@@ -68,16 +68,24 @@ impl History {
         Ok(Self { git_dir, commits })
     }
 
+    /// What git says to a command, or its error.
+    fn git(&self, words: &[&str]) -> Result<Result<String, String>, Error> {
+        let mut command = words!["git", in_dir(&self.git_dir)].to_vec();
+        command.extend(words.iter().map(OsString::from));
+        ask(&command, None)
+    }
+
+    fn problem(&self, problem: String) -> Error {
+        Error::no_source(format!("git:{}", self.git_dir.display()), problem)
+    }
+
     /// The paths of all files of a commit.
     ///
     /// # Errors
     /// [`Error::Source`] if git can't list them.
     pub fn files(&self, commit: &str) -> Result<Vec<String>, Error> {
-        let command =
-            words!["git", in_dir(&self.git_dir), "ls-tree", "-r", "-z", "--name-only", commit];
-        let said = ask(&command, None)?.map_err(|said| {
-            let problem = format!("the files of {commit} cannot be listed: {said}");
-            Error::no_source(format!("git:{}", self.git_dir.display()), problem)
+        let said = self.git(&["ls-tree", "-r", "-z", "--name-only", commit])?.map_err(|said| {
+            self.problem(format!("the files of {commit} cannot be listed: {said}"))
         })?;
         Ok(said.split('\0').filter(|path| !path.is_empty()).map(str::to_owned).collect())
     }
@@ -87,14 +95,9 @@ impl History {
     /// # Errors
     /// [`Error::Source`] if git can't compare them.
     pub fn diffstat(&self, from: &str, to: &str) -> Result<String, Error> {
-        let plain = ["--stat=80", "--no-color", "--no-ext-diff"];
-        let mut command = words!["git", in_dir(&self.git_dir), "diff"].to_vec();
-        command.extend(plain.map(OsString::from));
-        command.extend(words![from, to, "--"]);
-        let said = ask(&command, None)?.map_err(|said| {
-            let problem = format!("{from} and {to} cannot be compared: {said}");
-            Error::no_source(format!("git:{}", self.git_dir.display()), problem)
-        })?;
+        let said = self
+            .git(&["diff", "--stat=80", "--no-color", "--no-ext-diff", from, to, "--"])?
+            .map_err(|said| self.problem(format!("{from} and {to} cannot be compared: {said}")))?;
         Ok(said.lines().map(str::trim).collect::<Vec<_>>().join("\n"))
     }
 }
