@@ -74,6 +74,40 @@ fn check_slices(load: &Load, outcomes: &[Outcome]) {
 }
 
 #[test]
+fn work_after_the_time_is_not_counted() {
+    let mut servers = two();
+    servers.iter_mut().for_each(|server| make_table(server, 1000));
+    let streams = vec![
+        stream(0, Class::QUERY, point_select(true), Pace::Free, End::Time),
+        stream(1, Class::QUERY, point_select(true), Pace::Rate(100.0), End::Time),
+    ];
+    let load = Load {
+        overtime: Duration::from_secs(2),
+        ..sliced(step(Class::QUERY, streams, Some(1.0)), &servers, &[25])
+    };
+    let start = Instant::now();
+    let running = go(&load);
+    assert!(running.wait(HANG), "the step hangs");
+    assert!(start.elapsed() >= Duration::from_secs(4), "the load went on");
+    assert_eq!(running.measured_until(), Some(Duration::from_secs(2)));
+    let in_all = running.operations();
+    let outcomes = running.join();
+    check_slices(&load, &outcomes);
+    for (outcome, in_all) in outcomes.iter().zip(in_all) {
+        assert_eq!(outcome.slices.len(), 40);
+        let queries = outcome.class(&Class::QUERY).unwrap();
+        assert!(in_all > queries.operations, "{in_all} {}", queries.operations);
+        // In each stream, one may have ended just after the time.
+        let in_time: u64 = queries.per_second.iter().sum();
+        assert!((in_time..=in_time + 2).contains(&queries.operations), "{queries:?}");
+        assert_eq!(queries.rows, queries.operations);
+        assert_eq!(queries.latency.len(), queries.operations + queries.missed);
+        // The hundreds that are due later don't count.
+        assert!(queries.missed <= 100, "{}", queries.missed);
+    }
+}
+
+#[test]
 fn every_target_is_left_in_the_same_state_and_counts_are_the_servers() {
     let plan = plan::InsertPlan {
         rows: 20_000,

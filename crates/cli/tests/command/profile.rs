@@ -82,7 +82,8 @@ fn both_versions_are_profiled_beside_what_is_measured() {
         let cost = database.metric("qr100", &format!("perf.{event}/o"));
         assert!(cost.is_some_and(|cost| cost >= 0.0), "{event}: {cost:?}");
     }
-    check_counts(&database);
+    let metric = |name: &str| database.metric("qr100", name).unwrap();
+    check_times(metric("perf.task-clock/o"), metric("dbms.cpu/o"));
     check_explanation(&place);
     let compared = place.steelyard(&["compare", "--tables", "hardware"]);
     assert!(compared.stdout.contains("Events per operation: qr100"), "{}", compared.stdout);
@@ -92,6 +93,33 @@ fn both_versions_are_profiled_beside_what_is_measured() {
         let html = std::fs::read_to_string(page).unwrap();
         assert!(html.contains("\"profiles\":[{\"step\":\"qr100\""));
     }
+}
+
+#[test]
+fn versions_in_slices_are_profiled_at_the_same_time() {
+    if !perf() {
+        return;
+    }
+    let place = Place::new();
+    let whole = "pairing = \"slices\"\nslice_ms = 40\nprofile_seconds = 3";
+    let workload = "rows = 60000\nread_write_seconds = 2\nsteps = [\"l.i0\", \"l.x\", \"qr100\"]";
+    let file = place.plan(&plan(BOTH, whole, workload));
+    place.run(&["--profile", &file]).expect(0, &["trial 2/2"]);
+    let database = Database::of(&place.results());
+    for trial in database.finished() {
+        let notes = |step: &str| database.notes(trial.id, step);
+        assert!(notes("qr100").contains("in slices with all variants"), "{}", notes("qr100"));
+        assert!(!notes("qr100").contains("no profile"), "{}", notes("qr100"));
+        assert!(notes("l.i0").contains("no profile: of what runs in slices"), "{}", notes("l.i0"));
+        // Of what was measured, there is no more than two seconds.
+        let rounds = database.series(trial.id, "qr100", "slice.o/s").len();
+        assert!((1..=50).contains(&rounds), "{rounds}");
+        let metric = |name: &str| database.metric_of(trial.id, "qr100", name).unwrap();
+        assert!(metric("seconds") <= 2.1, "{} s", metric("seconds"));
+        check_times(metric("perf.task-clock/o"), metric("dbms.cpu/o"));
+    }
+    assert!(fewest_samples(&place) > 0);
+    assert_eq!(files(&place.results().join("artifacts/profiles/1/qr100.dop1")).len(), 5);
 }
 
 #[test]
@@ -124,9 +152,8 @@ fn a_profile_that_was_asked_for_and_not_taken_is_told() {
 /// perf and the kernel count about the same CPU time. They do so in different seconds of a step,
 /// one of which a neighbor may have disturbed; a wrong unit or a missing process would be off by an
 /// order of magnitude.
-fn check_counts(database: &Database) {
-    let clock_us = database.metric("qr100", "perf.task-clock/o").unwrap() * 1000.0;
-    let cpu_us = database.metric("qr100", "dbms.cpu/o").unwrap();
+fn check_times(clock_ms: f64, cpu_us: f64) {
+    let clock_us = clock_ms * 1000.0;
     assert!((0.2..5.0).contains(&(clock_us / cpu_us)), "{clock_us} and {cpu_us} us per query");
 }
 

@@ -19,7 +19,7 @@ use super::schedule::Schedule;
 use crate::clock::Moment;
 use crate::error::Error;
 use crate::slices::meter::Route;
-use crate::slices::timetable::Slices;
+use crate::slices::timetable::{Slices, Timetable};
 use crate::step::cost::ThreadCost;
 
 /// How long a client that completes a target waits before it checks the others again.
@@ -55,6 +55,7 @@ pub struct Tour<'a> {
     context: &'a Context<'a>,
     lanes: &'a mut [Lane],
     stays: Vec<Stay>,
+    slices: &'a Slices,
     route: Route,
     /// The stream's rounds rest.
     rests: bool,
@@ -65,8 +66,10 @@ pub struct Tour<'a> {
     /// When the latest round was begun.
     begun: Moment,
     since: ThreadCost,
-    /// The measured part is over.
+    /// The measured part is over, and the targets are being completed.
     completing: bool,
+    /// The step's time is over: what is done doesn't count.
+    over: bool,
     ended: Moment,
 }
 
@@ -75,7 +78,7 @@ impl<'a> Tour<'a> {
     pub fn new(
         context: &'a Context<'a>,
         lanes: &'a mut [Lane],
-        slices: &Slices,
+        slices: &'a Slices,
         start: Moment,
     ) -> Tour<'a> {
         let stay = |lane: &mut Lane| Stay {
@@ -95,6 +98,7 @@ impl<'a> Tour<'a> {
                 Route::unmeasured(slices, lanes.len(), start)
             },
             lanes,
+            slices,
             start,
             here: None,
             now: start,
@@ -102,6 +106,7 @@ impl<'a> Tour<'a> {
             rests: context.stream.rests(),
             since: ThreadCost::default(),
             completing: false,
+            over: false,
             ended: start,
         }
     }
@@ -113,36 +118,47 @@ impl<'a> Tour<'a> {
 
     /// Runs the stream to its end. Returns when it ended, relative to the start.
     pub fn run(&mut self) -> Result<Duration, Error> {
-        self.context.gate.sleep_until(self.start);
+        let (gate, overtime) = (self.context.gate, self.context.overtime);
+        gate.sleep_until(self.start);
         self.now = Moment::now().max(self.start);
-        let measured = self.measure();
+        let deadline = self.context.limit.map(|limit| self.start + limit);
+        let measured = self.in_slots(deadline);
         let slices = self.route.finish(self.now);
         for (lane, slices) in self.lanes.iter_mut().zip(slices) {
             lane.tally.slices = slices;
         }
         measured?;
-        if self.context.limit.is_none() && !self.context.gate.stopped() {
+        if deadline.is_none() && !gate.stopped() {
             self.completing = true;
             self.complete()?;
         }
         self.leave();
-        if self.context.limit.is_some() && !self.context.gate.stopped() {
+        if let Some(deadline) = deadline.filter(|_| !gate.stopped()) {
             for (lane, stay) in self.lanes.iter_mut().zip(&self.stays) {
                 if let Some(schedule) = &stay.schedule {
                     lane.tally.missed(schedule.waits_until(stay.left));
                 }
             }
+            if !overtime.is_zero() {
+                self.over = true;
+                let targets = self.lanes.len();
+                self.route = Route::unmeasured(self.slices, targets, self.start);
+                let last = deadline - self.start + overtime;
+                // No target gets more of it than others.
+                let last = self.start + Timetable::whole_rounds(self.slices, targets, last);
+                self.in_slots(Some(last))?;
+            }
         }
         Ok(self.ended - self.start)
     }
 
-    /// The measured part: to the deadline, or until the first client has finished its work on one
-    /// target.
-    fn measure(&mut self) -> Result<(), Error> {
+    /// Follows the timetable to the deadline, or until the first client has finished its work on
+    /// one target.
+    fn in_slots(&mut self, deadline: Option<Moment>) -> Result<(), Error> {
         let gate = self.context.gate;
-        let deadline = self.context.limit.map(|limit| self.start + limit);
         while !gate.stopped() && !gate.completing() {
             if deadline.is_some_and(|deadline| self.now >= deadline) {
+                // Only what is said first counts.
                 gate.measured(self.context.limit.unwrap_or_default());
                 break;
             }
@@ -169,11 +185,15 @@ impl<'a> Tour<'a> {
             match self.round(slot.target, slot_end)? {
                 Did::Round(latency) => {
                     let operations = self.context.stream.operations_per_round;
-                    self.route.round(self.begun, self.now, operations);
-                    self.ended = self.now;
-                    let at = self.now.nanos_since(self.start);
                     let lane = &mut self.lanes[slot.target];
-                    lane.count(at, latency, operations, true);
+                    if self.over {
+                        lane.tally.left_out(operations);
+                    } else {
+                        self.route.round(self.begun, self.now, operations);
+                        self.ended = self.now;
+                        let at = self.now.nanos_since(self.start);
+                        lane.count(at, latency, operations, true);
+                    }
                     self.context.count(lane, slot.target);
                     if deadline.is_none() && self.work_done(slot.target) {
                         gate.complete(self.now - self.start);
@@ -288,7 +308,7 @@ impl<'a> Tour<'a> {
             return self.resume(target, until);
         }
         let begin = begin.unwrap_or(self.now);
-        if lane.gives_up(self.now - begin) {
+        if !self.over && lane.gives_up(self.now - begin) {
             lane.rounds += 1;
             return Ok(Did::Waited);
         }
@@ -302,8 +322,10 @@ impl<'a> Tour<'a> {
             }
             Round::Ended => return Ok(Did::Ended),
         };
-        lane.took(self.now - begin);
-        context.found(lane, target, rows);
+        if !self.over {
+            lane.took(self.now - begin);
+            context.found(lane, target, rows);
+        }
         lane.rounds += 1;
         Ok(Did::Round(self.now.nanos_since(begin)))
     }
@@ -328,7 +350,8 @@ impl<'a> Tour<'a> {
             } else {
                 let (lane, stay) = (&mut self.lanes[target], &mut self.stays[target]);
                 match context.act(lane, action, target) {
-                    Ok(rows) => lane.tally.found.rows += rows,
+                    Ok(rows) if !self.over => lane.tally.found.rows += rows,
+                    Ok(_) => {}
                     Err(error) => {
                         stay.attempts += 1;
                         context.retry(lane, error, stay.attempts)?;
@@ -369,7 +392,9 @@ impl<'a> Tour<'a> {
     /// Leaves the target, whose time now stands still.
     fn leave(&mut self) {
         if let Some(target) = self.here.take() {
-            self.lanes[target].cost.add_since(self.since);
+            if !self.over {
+                self.lanes[target].cost.add_since(self.since);
+            }
             self.stays[target].left = self.now;
         }
     }

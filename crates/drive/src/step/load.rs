@@ -27,7 +27,7 @@ pub struct Load {
     pub frozen: bool,
     /// How long the load continues, uncounted, after the measured time of a timed step. In this
     /// time, observing the server may cost something. Zero for a step that ends when its work is
-    /// done (see [`Running::leave_out`]), and for a load in slices.
+    /// done (see [`Running::leave_out`]), and for targets that are frozen.
     pub overtime: Duration,
     /// Where each stream's client and the process that serves it run; empty: where the kernel puts
     /// them.

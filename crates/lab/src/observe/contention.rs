@@ -92,7 +92,7 @@ impl Observer for Contest {
     /// with the load.
     fn look(&mut self, _: &dyn Running, _: &mut Sampling) -> Option<Instant> {
         let now = Instant::now();
-        if now < self.next {
+        if now < self.next || self.rivalry.is_some() {
             return None;
         }
         if let Some(clients) = self.waits.clients.read() {
@@ -107,8 +107,14 @@ impl Observer for Contest {
         None
     }
 
-    fn end(&mut self, _: &mut Sampling, _: &mut Found) {
+    fn over(&mut self) {
         self.rivalry = self.meter.read().map(|after| self.before.until(&after));
+    }
+
+    fn end(&mut self, _: &mut Sampling, _: &mut Found) {
+        if self.rivalry.is_none() {
+            self.over();
+        }
     }
 
     fn record(&mut self, record: &mut StepRecord, step: &Step, _: &Outcome) {

@@ -27,6 +27,9 @@ pub trait Observer {
         None
     }
 
+    /// The measured time is over, and the load goes on for a while.
+    fn over(&mut self) {}
+
     /// The load has ended.
     fn end(&mut self, sampling: &mut Sampling, found: &mut Found);
 

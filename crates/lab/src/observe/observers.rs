@@ -1,6 +1,6 @@
 //! All observers, and how a step goes through them.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use drive::{Outcome, Running};
 use probe::{Recording, Targets};
@@ -31,6 +31,10 @@ const ALL: [Prepare; 8] = [
 pub struct Observers<'a> {
     sampling: Sampling,
     wanted: Vec<Box<dyn Observer + 'a>>,
+    /// How long the measured time of a load is that goes on after it.
+    limit: Option<Duration>,
+    /// When that is over.
+    over: Option<Instant>,
 }
 
 impl<'a> Observers<'a> {
@@ -42,13 +46,15 @@ impl<'a> Observers<'a> {
             dbms: server.group.cloned(),
             driver: alone,
         }));
+        let limit = scene.load.limit().filter(|_| !scene.load.overtime.is_zero());
         let wanted = ALL.iter().filter_map(|prepare| prepare(&mut scene, found)).collect();
-        Observers { sampling, wanted }
+        Observers { sampling, wanted, limit, over: None }
     }
 
     /// The step starts at `start`, in a moment.
     pub fn begin(&mut self, start: Instant) {
         self.sampling.begin(start);
+        self.over = self.limit.map(|limit| start + limit);
         for observer in &mut self.wanted {
             observer.begin(start);
         }
@@ -56,8 +62,14 @@ impl<'a> Observers<'a> {
 
     /// Does what is due. Returns when there is something to do next, where that is known.
     pub fn look(&mut self, running: &dyn Running) -> Option<Instant> {
-        let Observers { sampling, wanted } = self;
-        wanted.iter_mut().filter_map(|observer| observer.look(running, sampling)).min()
+        let Observers { sampling, wanted, over, .. } = self;
+        if over.is_some_and(|over| Instant::now() >= over) {
+            *over = None;
+            sampling.stop();
+            wanted.iter_mut().for_each(|observer| observer.over());
+        }
+        let due = wanted.iter_mut().filter_map(|observer| observer.look(running, sampling));
+        due.chain(*over).min()
     }
 
     /// Ends with the load. Returns the kernel's figures for each server.

@@ -1,4 +1,4 @@
-//! The profiling of one step: when `perf` runs, and which part of the step is excluded from its
+//! The profiling of a step: when `perf` runs, and which part of the step is excluded from its
 //! result.
 //!
 //! A timed step is measured for its time. Then its sampler stops, its load continues, and `perf`
@@ -6,6 +6,9 @@
 //! each switch between a client and its server would also switch the event counters, which cost 6%
 //! of the throughput of point queries in a test (pgbench, prepared, one client, 2 cores, counting
 //! on and off in turns of 3 s).
+//!
+//! In slices, the load goes on in slices, and all servers are profiled at the same time: what a
+//! server does, it does in its own slices.
 //!
 //! A step that ends by work has a window of whole seconds around its middle, chosen after two
 //! seconds by its speed so far. Clients exclude operations that end in it
@@ -15,15 +18,18 @@
 //! count as a single operation, such as the creation of indexes, because no part of them can be
 //! left out.
 
+use std::collections::VecDeque;
+use std::fmt::Display;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
-use drive::{Outcome, Running};
-use probe::perf::{Counting, Recorded, Recorder};
+use drive::{Load, Outcome, Running};
+use probe::perf::{Counting, PerfError, Recorded, Recorder};
 use store::{StepRecord, StepState, TrialId};
 use workload::Step;
 
 use crate::event::planned;
-use crate::observe::observer::{Found, Observer, Scene, done};
+use crate::observe::observer::{Found, Observer, Scene, Server, done};
 use crate::observe::profile::{Profiled, Profiler, Scratch, in_block};
 use crate::observe::sampling::Sampling;
 
@@ -44,55 +50,61 @@ const TO_TELL: Duration = Duration::from_millis(200);
 /// How often to check whether a program has ended.
 const SOON: Duration = Duration::from_millis(5);
 
-/// Prepares to profile a step on one server, in the blocks in which that is done.
+/// Prepares to profile a step on its servers, in the blocks in which that is done.
 pub fn observe<'a>(scene: &mut Scene<'a, '_>, found: &mut Found) -> Option<Box<dyn Observer + 'a>> {
-    let (profiler, step) = (scene.profiler?, &scene.load.step);
-    let [server] = &scene.servers[..] else {
-        found.notes.push("no profile: steps in slices are not profiled".to_owned());
-        return None;
-    };
-    let root_pid = server.group?.root_pid();
-    if !in_block(server.block) {
+    let (profiler, load) = (scene.profiler?, scene.load);
+    if !scene.servers.iter().all(|server| in_block(server.block)) {
         return None;
     }
-    let after = scene.scheduler.map_or(Duration::ZERO, |it| it.overtime(step));
-    let Some(when) = when(step, after, profiler.window()) else {
-        found.notes.push("no profile: no part of this step can be left out".to_owned());
-        return None;
-    };
-    let path = scene.data_dir.join(format!("{}-t{}-perf", std::process::id(), server.trial));
-    let scratch = Scratch::make(scene.ledger, path, &profiler.perf)
-        .map_err(|error| found.notes.push(format!("no profile: {error}")))
+    let alone = scene.scheduler.filter(|_| scene.servers.len() == 1);
+    let after = alone.map_or(Duration::ZERO, |it| it.overtime(&load.step));
+    let when = when(load, after, profiler.window())
+        .map_err(|why| found.notes.push(format!("no profile: {why}")))
         .ok()?;
-    Some(Box::new(Profiling {
-        profiler,
-        variant: server.name.to_owned(),
-        block: server.block,
-        trial: server.trial,
-        counting: None,
-        recorder: None,
-        recorded: None,
-        scratch,
-        root_pid,
-        when,
-        stage: Stage::Before,
-        start: Instant::now(),
-        profiled: Profiled::default(),
-    }))
+    let attached = |server: &Server<'_>| {
+        let root_pid = server.group?.root_pid();
+        let path = format!("{}-t{}-perf", std::process::id(), server.trial);
+        let scratch = Scratch::make(scene.ledger, scene.data_dir.join(path), &profiler.perf)
+            .map_err(|error| found.notes.push(format!("no profile: {error}")))
+            .ok()?;
+        Some(Attached {
+            variant: server.name.to_owned(),
+            block: server.block,
+            trial: server.trial,
+            counting: None,
+            recorder: None,
+            recorded: None,
+            scratch,
+            root_pid,
+            operations: 0,
+            profiled: Profiled::default(),
+        })
+    };
+    let servers = scene.servers.iter().map(attached).collect::<Option<_>>()?;
+    let (stage, start) = (Stage::Before, Instant::now());
+    Some(Box::new(Profiling { profiler, servers, when, stage, start }))
 }
 
-/// When a step is profiled: a timed one for `long`, beginning `after` the end of its time. `None`
-/// if no part of it can be left out.
-fn when(step: &Step, after: Duration, long: Duration) -> Option<When> {
-    if step.runs_in_order() {
-        return None;
+/// When a step is profiled: a timed one for `long` per server, beginning `after` the end of its
+/// time. Otherwise, why no part of it can be left out.
+fn when(load: &Load, after: Duration, long: Duration) -> Result<When, &'static str> {
+    let (step, servers) = (&load.step, load.targets.len());
+    let length = long * servers as u32;
+    match (load.limit(), planned(step)) {
+        _ if step.runs_in_order() => Err("no part of this step can be left out"),
+        _ if load.frozen => Err("steps in frozen slices are not profiled"),
+        (Some(begin), _) if step.streams.is_empty() && servers == 1 => {
+            Ok(When::Then { begin, length })
+        }
+        (Some(time), _) if !step.streams.is_empty() => {
+            Ok(When::At { begin: time + after, length, again: false })
+        }
+        (None, Some(operations)) if servers == 1 => Ok(When::ToBeSeen(operations)),
+        _ if servers > 1 => {
+            Err("of what runs in slices, only steps of a given time are profiled, and no programs")
+        }
+        _ => Err("no part of this step can be left out"),
     }
-    Some(match (step.seconds.map(Duration::from_secs_f64), planned(step)) {
-        (Some(begin), _) if step.streams.is_empty() => When::Then { begin, length: long },
-        (Some(time), _) => When::At { begin: time + after, length: long, again: false },
-        (None, Some(operations)) => When::ToBeSeen(operations),
-        (None, None) => return None,
-    })
 }
 
 /// When a step is profiled.
@@ -113,8 +125,8 @@ enum When {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
     Before,
-    /// Events are being counted, beginning at this number of operations.
-    Counting(u64),
+    /// Events are being counted.
+    Counting,
     Sampling,
     Over,
 }
@@ -122,6 +134,15 @@ enum Stage {
 /// A step being profiled.
 struct Profiling<'a> {
     profiler: &'a Profiler,
+    /// In the order of their records.
+    servers: VecDeque<Attached>,
+    when: When,
+    stage: Stage,
+    start: Instant,
+}
+
+/// A server that is profiled.
+struct Attached {
     variant: String,
     block: u32,
     trial: TrialId,
@@ -131,9 +152,8 @@ struct Profiling<'a> {
     recorded: Option<Recorded>,
     scratch: Scratch,
     root_pid: u32,
-    when: When,
-    stage: Stage,
-    start: Instant,
+    /// Its operations when counting began; in the end, those since then.
+    operations: u64,
     profiled: Profiled,
 }
 
@@ -160,10 +180,8 @@ impl Observer for Profiling<'_> {
             sampling.stop();
             self.count(running);
         }
-        if let Stage::Counting(since) = self.stage
-            && Instant::now() >= counted
-        {
-            self.counted(running, since);
+        if self.stage == Stage::Counting && Instant::now() >= counted {
+            self.counted(running);
             self.sample();
         }
         if self.stage == Stage::Sampling && Instant::now() + TO_WRITE >= end {
@@ -175,7 +193,7 @@ impl Observer for Profiling<'_> {
         }
         match self.stage {
             Stage::Before => Some(begin),
-            Stage::Counting(_) => Some(counted),
+            Stage::Counting => Some(counted),
             Stage::Sampling => Some(end - TO_WRITE),
             Stage::Over => None,
         }
@@ -189,27 +207,29 @@ impl Observer for Profiling<'_> {
     fn finish(&mut self) {
         // The step ended before its window did; the samples so far still make a profile.
         self.stop_recording();
-        match self.when {
-            When::ToBeSeen(_) => self.profiled.notes.push(too_short("under 2 s")),
+        let missed = match self.when {
+            When::ToBeSeen(_) => Some(too_short("under 2 s")),
             When::At { .. } | When::Then { .. } if self.stage == Stage::Before => {
-                self.profiled.notes.push("no profile: the step ended before its window".to_owned());
+                Some("no profile: the step ended before its window".to_owned())
             }
-            _ => {}
-        }
-        if let Some(recorded) = self.recorded.take() {
-            match self.profiler.fold(recorded) {
-                Ok(folded) => self.profiled.folded = Some(folded),
-                Err(error) => self.profiled.notes.push(format!("no profile: {error}")),
+            _ => None,
+        };
+        for server in &mut self.servers {
+            server.profiled.notes.extend(missed.clone());
+            if let Some(recorded) = server.recorded.take() {
+                let folded = self.profiler.fold(recorded);
+                server.profiled.folded = server.known("no profile", folded);
             }
+            server.counting = None;
+            server.scratch.remove();
         }
-        self.counting = None;
-        self.scratch.remove();
     }
 
     fn record(&mut self, record: &mut StepRecord, _: &Step, _: &Outcome) {
+        let Some(server) = self.servers.pop_front() else { return };
         if record.state == StepState::Finished {
-            let profiled = std::mem::take(&mut self.profiled);
-            self.profiler.keep(record, profiled, &self.variant, self.block, self.trial);
+            let Attached { variant, block, trial, profiled, .. } = server;
+            self.profiler.keep(record, profiled, &variant, block, trial);
         }
     }
 }
@@ -225,7 +245,8 @@ impl Profiling<'_> {
         let expected = elapsed.as_secs_f64() * operations as f64 / done.max(1) as f64;
         let wanted = self.profiler.window().as_secs();
         let Some((begin, length)) = window(elapsed, expected, wanted) else {
-            self.profiled.notes.push(too_short(&format!("about {expected:.0} s")));
+            let note = too_short(&format!("about {expected:.0} s"));
+            self.servers.iter_mut().for_each(|server| server.profiled.notes.push(note.clone()));
             self.when = When::Never;
             return None;
         };
@@ -235,62 +256,89 @@ impl Profiling<'_> {
         Some(self.start + begin)
     }
 
-    /// Starts to count events.
+    /// Starts to count events, for all servers at once.
     fn count(&mut self, running: &dyn Running) {
         let perf = &self.profiler.perf;
-        let counting =
-            probe::members(self.root_pid).map_err(|error| error.to_string()).and_then(|pids| {
-                let mut counting =
-                    perf.count(&pids, &self.scratch.path).map_err(|error| error.to_string())?;
-                counting.resume().map_err(|error| error.to_string())?;
-                Ok(counting)
-            });
-        match counting {
-            Ok(counting) => self.counting = Some(counting),
-            Err(error) => self.not_counted(&error),
+        for server in &mut self.servers {
+            let counting = server.attach(|pids, directory| perf.count(pids, directory));
+            server.counting = server.known(NOT_COUNTED, counting);
         }
-        self.stage = Stage::Counting(done(running));
+        for (at, server) in self.servers.iter_mut().enumerate() {
+            if let Some(mut counting) = server.counting.take() {
+                let resumed = counting.resume().map(|()| counting);
+                server.counting = server.known(NOT_COUNTED, resumed);
+            }
+            server.operations = done_on(running, at);
+        }
+        self.stage = Stage::Counting;
     }
 
-    /// Records the events since then as those of this many operations.
-    fn counted(&mut self, running: &dyn Running, since: u64) {
-        let Some(mut counting) = self.counting.take() else { return };
-        let operations = done(running).saturating_sub(since) as f64;
-        match counting.pause().and_then(|()| counting.finish()) {
-            Ok(counts) if operations > 0.0 => {
-                let per_operation = |(event, count)| (event, count / operations);
-                self.profiled.events = counts.into_iter().map(per_operation).collect();
+    /// Records the events since then as those of the operations since then.
+    fn counted(&mut self, running: &dyn Running) {
+        // None counts while another one is read.
+        for (at, server) in self.servers.iter_mut().enumerate() {
+            if let Some(mut counting) = server.counting.take() {
+                let paused = counting.pause().map(|()| counting);
+                server.counting = server.known(NOT_COUNTED, paused);
             }
-            Ok(_) => self.not_counted("no operation ended in that time"),
-            Err(error) => self.not_counted(&error.to_string()),
+            server.operations = done_on(running, at).saturating_sub(server.operations);
+        }
+        for server in &mut self.servers {
+            let Some(counting) = server.counting.take() else { continue };
+            let operations = server.operations as f64;
+            let Some(counts) = server.known(NOT_COUNTED, counting.finish()) else { continue };
+            if operations > 0.0 {
+                let per_operation = |(event, count)| (event, count / operations);
+                server.profiled.events = counts.into_iter().map(per_operation).collect();
+            } else {
+                let text = format!("{NOT_COUNTED}: no operation ended in that time");
+                server.profiled.notes.push(text);
+            }
         }
     }
 
     /// Starts to take samples.
     fn sample(&mut self) {
         self.stage = Stage::Sampling;
-        let call_graph = self.profiler.call_graph(self.root_pid);
-        let recorder =
-            probe::members(self.root_pid).map_err(|error| error.to_string()).and_then(|pids| {
-                let recorder = self.profiler.perf.record(&pids, call_graph, &self.scratch.path);
-                recorder.map_err(|error| error.to_string())
-            });
-        match recorder {
-            Ok(recorder) => self.recorder = Some(recorder),
-            Err(error) => self.profiled.notes.push(format!("no profile: {error}")),
+        for server in &mut self.servers {
+            let call_graph = self.profiler.call_graph(server.root_pid);
+            let perf = &self.profiler.perf;
+            let recorder =
+                server.attach(|pids, directory| perf.record(pids, call_graph, directory));
+            server.recorder = server.known("no profile", recorder);
         }
     }
 
     fn stop_recording(&mut self) {
-        let Some(recorder) = self.recorder.take() else { return };
-        match recorder.stop() {
-            Ok(recorded) => self.recorded = Some(recorded),
-            Err(error) => self.profiled.notes.push(format!("no profile: {error}")),
+        for server in &mut self.servers {
+            if let Some(recorder) = server.recorder.take() {
+                server.recorded = server.known("no profile", recorder.stop());
+            }
         }
     }
+}
 
-    fn not_counted(&mut self, why: &str) {
-        self.profiled.notes.push(format!("events were not counted: {why}"));
+/// Operations on a target so far, measured or not.
+fn done_on(running: &dyn Running, target: usize) -> u64 {
+    running.operations().get(target).copied().unwrap_or(0)
+}
+
+/// Begins a note of why events were not counted.
+const NOT_COUNTED: &str = "events were not counted";
+
+impl Attached {
+    /// Has `perf` attach to the server's processes.
+    fn attach<T>(
+        &self,
+        perf: impl FnOnce(&[u32], &Path) -> Result<T, PerfError>,
+    ) -> Result<T, String> {
+        let pids = probe::members(self.root_pid).map_err(|error| error.to_string())?;
+        perf(&pids, &self.scratch.path).map_err(|error| error.to_string())
+    }
+
+    /// What was found, or a note of why it is missing.
+    fn known<T>(&mut self, missing: &str, found: Result<T, impl Display>) -> Option<T> {
+        found.map_err(|error| self.profiled.notes.push(format!("{missing}: {error}"))).ok()
     }
 }
 

@@ -18,6 +18,9 @@ use crate::observe::set_aside::{Reading, Seen};
 /// Prefix of the names of the threads on which `drive` runs clients.
 pub const CLIENTS: &str = "client-";
 
+/// How long reading a slot may take.
+const LAST: Duration = Duration::from_millis(5);
+
 /// Prepares to watch the servers of a step in slices, the processes that serve the clients of each,
 /// the CPUs they run on, and the device with their data.
 pub fn observe<'a>(scene: &mut Scene<'a, '_>, _: &mut Found) -> Option<Box<dyn Observer + 'a>> {
@@ -52,7 +55,7 @@ pub fn observe<'a>(scene: &mut Scene<'a, '_>, _: &mut Found) -> Option<Box<dyn O
         stopped,
         notes,
     };
-    Some(Box::new(Watch { watcher: Some(watcher), stop: Some(stop), thread: None }))
+    Some(Box::new(Watch { watcher: Some(watcher), stop: Some(stop), thread: None, seen: None }))
 }
 
 fn cpu_meter(server: &Server<'_>, notes: &mut Vec<String>) -> Option<CpuMeter> {
@@ -74,6 +77,8 @@ struct Watch {
     watcher: Option<Watcher>,
     stop: Option<Sender<()>>,
     thread: Option<JoinHandle<Seen>>,
+    /// What it saw, if it has ended before the load.
+    seen: Option<Seen>,
 }
 
 impl Observer for Watch {
@@ -85,8 +90,15 @@ impl Observer for Watch {
         self.thread = thread.ok();
     }
 
+    fn over(&mut self) {
+        // The last slot has just ended, and is read.
+        std::thread::sleep(LAST);
+        self.seen = self.stop();
+    }
+
     fn end(&mut self, _: &mut Sampling, found: &mut Found) {
-        found.seen = Some(self.stop().unwrap_or_else(|| Seen {
+        let seen = self.seen.take().or_else(|| self.stop());
+        found.seen = Some(seen.unwrap_or_else(|| Seen {
             notes: vec!["idle servers were not watched: could not start a thread".to_owned()],
             ..Seen::default()
         }));

@@ -222,7 +222,7 @@ fn load(
     Ok(Load {
         frozen,
         slices: sharing.map(|sharing| sharing.slices.clone()),
-        overtime: overtime(conditions, attempts, step),
+        overtime: if frozen { Duration::ZERO } else { overtime(conditions, attempts, step) },
         seats,
         ..Load::new(Arc::clone(step), targets, seed)
     })
@@ -231,9 +231,15 @@ fn load(
 /// How long a step's load goes on after its time, for observers that would disturb what is
 /// measured.
 fn overtime(conditions: &Conditions<'_>, attempts: &[Attempt<'_>], step: &Step) -> Duration {
-    let [Attempt { group: Some(_), entered, .. }] = attempts else { return Duration::ZERO };
-    let counted = conditions.scheduler.as_ref().map(|it| it.overtime(step));
-    let profiled = conditions.profiler.as_ref().map(|it| it.overtime(step, entered.block));
+    if attempts.iter().any(|attempt| attempt.group.is_none()) {
+        return Duration::ZERO;
+    }
+    let counted = conditions.scheduler.as_ref().filter(|_| attempts.len() == 1);
+    let counted = counted.map(|it| it.overtime(step));
+    let profiled = attempts.iter().filter_map(|attempt| {
+        let profiler = conditions.profiler.as_ref()?;
+        Some(profiler.overtime(step, attempt.entered.block))
+    });
     counted.into_iter().chain(profiled).sum()
 }
 
