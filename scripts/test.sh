@@ -109,7 +109,13 @@ small_run() {
     in_web npm run --silent test:site -- "$work/site"
 }
 
-export -f job tests doc_tests in_web small_run
+# A service, and runs that are followed in a browser, stopped and resumed.
+live_runs() {
+    mkdir "$TMPDIR/live" || return 1
+    in_web npm run --silent test:live -- "$PWD/target/debug/steelyard" "$TMPDIR/live"
+}
+
+export -f job tests doc_tests in_web small_run live_runs
 
 # compile ARGUMENTS...: compiles what `cargo test` would run, with lints. Writes the test programs,
 # one per line: job, directory, path.
@@ -157,6 +163,7 @@ waiting='^(cli-command|dbms-dbms|dbms-room|drive-room|lab-room)-'
     if [ "$purpose" = test ]; then
         echo 'page-in-a-browser in_web npm run --silent test:browser'
         echo 'site-in-a-browser in_web npm run --silent test:site'
+        echo 'runs-in-a-browser live_runs'
         echo 'doc-tests doc_tests'
     fi
     if [ "$purpose" = test ] || [ "$purpose" = check ]; then

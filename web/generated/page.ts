@@ -210,6 +210,78 @@ export type LineDocument = {
   steps: Array<HistoryStep>,
 };
 
+/** The runs under way. */
+export type LiveDocument = {
+  /** Version of this shape: 1. */
+  format: number,
+  /** False in a static site, which knows of no runs. */
+  service: boolean,
+  /** The runs, in the order in which they began. */
+  runs: Array<LiveRun>,
+  /** Names of the plans that can be started; null if none can. */
+  plans: Array<string> | null,
+};
+
+/** A comparison of a variant with the base while its run is under way. */
+export type LiveInterval = {
+  /** The step. */
+  step: string,
+  /** The variant. */
+  variant: string,
+  /** Its throughput as a fraction of the base's; null if that is no number. */
+  ratio: number | null,
+  /** Lower end of the interval at the confidence of the next look; null after few restarts. */
+  low: number | null,
+  /** Upper end. */
+  high: number | null,
+  /** The margin, as a fraction. */
+  margin: number,
+  /** The verdict if this were a look; null if it is undecided. */
+  verdict: string | null,
+};
+
+/** A run, or a count, under way. */
+export type LiveRun = {
+  /** Number of its process. */
+  process: number,
+  /** Its name; empty until it is known. */
+  name: string,
+  /** Number of its experiment; null until it is known. */
+  experiment: number | null,
+  /** When it began, in milliseconds since 1970 (UTC). */
+  began_ms: number,
+  /** Seconds that it may take; null without a budget. */
+  budget: number | null,
+  /** How many parts are done. */
+  done: number,
+  /** How many there are; null if that is not known. */
+  all: number | null,
+  /** What a part is: `step`, `count` or `restart`. */
+  part: string,
+  /** What it is at, such as a trial; empty if it is at nothing in particular. */
+  at: string,
+  /** The step that runs; null between steps. */
+  step: LiveStep | null,
+  /** What comes next, as far as it is known. */
+  next: string | null,
+  /** The comparisons as they are. */
+  intervals: Array<LiveInterval>,
+  /** Its warnings, each once. */
+  warnings: Array<string>,
+  /** Its latest lines, the oldest first. */
+  log: Array<string>,
+};
+
+/** A step that runs. */
+export type LiveStep = {
+  /** Its name. */
+  name: string,
+  /** When it began, in milliseconds since 1970 (UTC). */
+  began_ms: number,
+  /** Seconds that it takes; null if that is not known. */
+  seconds: number | null,
+};
+
 /** A machine. */
 export type MachineDocument = {
   /** What the newest experiment recorded of it. */

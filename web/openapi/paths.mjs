@@ -94,11 +94,95 @@ export const paths = {
     { "image/svg+xml": { schema: { type: "string" } } },
     [ID],
   ),
+  "/api/v1/experiments/{id}/notes": {
+    post: {
+      operationId: "note",
+      summary: "Adds a note to an experiment, by the name of the token.",
+      tags: ["notes"],
+      parameters: [ID],
+      requestBody: {
+        required: true,
+        description: "At most 16 KB.",
+        content: { "application/json": { schema: ref("SentNote") } },
+      },
+      responses: {
+        201: said("It was added."),
+        404: said("There is no such experiment."),
+        413: said("It is too large."),
+        422: said("It says too little, or the experiment has no such step or variant."),
+        ...NOT_TAKEN,
+      },
+    },
+  },
   "/api/v1/machines.json": document(
     "machines",
     "Machines, their facts and noise.",
     json("MachinesDocument"),
   ),
+  "/api/v1/live.json": document("live", "The runs under way.", json("LiveDocument")),
+  "/api/v1/live": {
+    get: {
+      operationId: "liveEvents",
+      summary: "The same whenever it changes, as server-sent events: each has a `LiveDocument`.",
+      tags: ["live"],
+      responses: {
+        200: {
+          description: "It does not end.",
+          content: { "text/event-stream": { schema: { type: "string" } } },
+        },
+        404: said("This service knows of no runs."),
+        421: NOT_SHOWN[421],
+        ...REFUSED,
+      },
+    },
+  },
+  "/api/v1/live/{process}/stop": {
+    post: {
+      operationId: "stop",
+      summary: "Asks a run to end, as Ctrl-C does. What it has finished is kept.",
+      tags: ["live"],
+      parameters: [
+        parameter("process", "path", "As `live.json` names it.", { type: "integer", minimum: 1 }),
+      ],
+      responses: {
+        202: said("It was asked to."),
+        404: said("There is no such run under way."),
+        409: said("The run is on another machine, or another user's."),
+        ...NOT_TAKEN,
+      },
+    },
+  },
+  "/api/v1/runs": {
+    post: {
+      operationId: "start",
+      summary: "Starts a run of a plan, or continues the latest unfinished one of it.",
+      tags: ["live"],
+      requestBody: {
+        required: true,
+        description: "Which plan.",
+        content: {
+          "application/json": {
+            schema: {
+              type: "object",
+              required: ["plan"],
+              additionalProperties: false,
+              properties: {
+                plan: { type: "string", description: "As `live.json` names it." },
+                resume: { type: "boolean", description: "Its latest unfinished run continues." },
+              },
+            },
+          },
+        },
+      },
+      responses: {
+        202: said("It has begun, or has not failed in ten seconds."),
+        404: said("There is no such plan."),
+        409: said("Another run is just being started."),
+        422: said("It has failed; what it said."),
+        ...NOT_TAKEN,
+      },
+    },
+  },
   "/api/v1/history.json": document(
     "histories",
     "Which histories there are.",
@@ -200,6 +284,19 @@ export const schemas = {
     type: "object",
     required: ["format", "problem"],
     properties: { format: { type: "integer" }, problem: { type: "string" } },
+  },
+  SentNote: {
+    description: "What somebody says of a difference.",
+    type: "object",
+    required: ["kind"],
+    additionalProperties: false,
+    properties: {
+      kind: { type: "string", enum: ["expected", "bug", "fixed", "noise", "withdrawn"] },
+      text: { type: "string", description: "The address of a bug, or the version of a fix." },
+      step: { type: ["string", "null"], description: "Only this step." },
+      dop: { type: ["integer", "null"], minimum: 0, maximum: 2 ** 32 - 1 },
+      variant: { type: ["string", "null"], description: "Only this variant." },
+    },
   },
   Receipt: {
     description: "The answer to a piece of a file.",

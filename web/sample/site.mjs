@@ -144,6 +144,7 @@ export function writeSampleSite(directory) {
     latest: listed.slice(0, 15),
   });
   write("experiments", { machines, experiments: listed });
+  write("live", { service: false, runs: [], plans: null });
   write("machines", { machines: machineDocuments(briefs) });
   write("history", { histories: histories(briefs) });
   const steps = [

@@ -5,65 +5,12 @@
  */
 import assert from "node:assert/strict";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { writeSampleSite } from "../sample/site.mjs";
 import { launch } from "./open.mjs";
 import { serving } from "./serving.mjs";
-
-const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-
-/** A tab with a list of everything that went wrong. */
-async function openTab(browser, options = {}) {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
-  // A condition that never comes true fails after this; a busy machine makes none slow enough.
-  context.setDefaultTimeout(120_000);
-  const page = await context.newPage();
-  const problems = [];
-  page.on("console", (message) => {
-    // A document that is not there is answered with 404, which the page explains.
-    const expected = message.text().includes("404 (Not Found)");
-    if (["error", "warning"].includes(message.type()) && !expected)
-      problems.push(`console ${message.type()}: ${message.text()}`);
-  });
-  page.on("pageerror", (error) => problems.push(`error: ${error.message}`));
-  page.on("dialog", (dialog) => {
-    problems.push(`dialog: ${dialog.message()}`);
-    void dialog.dismiss();
-  });
-  return { page, problems, close: () => context.close() };
-}
-
-/** Waits until nothing is being read. */
-async function settled(page) {
-  await page.waitForFunction(() => document.querySelector("#content, .problem") !== null);
-  await page.waitForFunction(() => document.querySelector(".waiting") === null);
-  await page.evaluate(
-    () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))),
-  );
-}
-
-async function visit(page, address) {
-  await page.goto(address);
-  await settled(page);
-}
-
-/** What axe finds wrong with the page as it stands (WCAG 2.2 AA and good practice). */
-async function violations(page) {
-  // The page's own policy forbids scripts that are put into it; the debugger is not bound by that.
-  await page.evaluate(AXE);
-  return page.evaluate(async () => {
-    const { violations: found } = await window.axe.run(document, { iframes: false });
-    return found.map(
-      ({ id, nodes }) =>
-        `${id}: ${nodes
-          .slice(0, 3)
-          .map((node) => node.html.slice(0, 160))
-          .join(" | ")}`,
-    );
-  });
-}
+import { openTab, settled, violations, visit } from "./tab.mjs";
 
 const overflow = (page) =>
   page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
@@ -329,6 +276,7 @@ const pages = [
     .slice(0, 2)
     .map(({ workload, machine }) => `?view=history&workload=${workload}&machine=${machine}`),
   "?view=machines",
+  "?view=live",
   "?view=compare",
   ...(briefs ? ["?view=compare&with=1:pg13.7&with=1:pg14.3&with=2:pg14.3&with=9:none"] : []),
   ...shown.map((id) => `?experiment=${id}`),

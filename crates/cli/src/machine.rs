@@ -78,7 +78,7 @@ impl Machine {
             interrupted: interrupt_flag().context("could not set signal handlers")?,
             cache: Cache::open_default()?,
             ledger: Ledger::open_default()?,
-            progress: Progress::new(self.quiet),
+            progress: Progress::new(self.quiet).telling(results),
         })
     }
 }

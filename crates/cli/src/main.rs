@@ -24,6 +24,7 @@ mod history;
 mod import;
 mod intervals;
 mod list;
+mod live;
 mod machine;
 mod manual;
 mod note;

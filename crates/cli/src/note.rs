@@ -48,48 +48,23 @@ pub struct NoteArgs {
 /// Adds the note, or lists all.
 pub fn run(args: &NoteArgs) -> anyhow::Result<()> {
     let Some(kind) = args.kind else { return list(args) };
-    let text = args.text.clone().unwrap_or_default();
-    let lacks = match kind {
-        NoteKind::Bug => Some("which: its address or number, as in `steelyard note bug https://…`"),
-        NoteKind::Fixed => Some("in what: a version or commit, as in `steelyard note fixed 14.4`"),
-        NoteKind::Expected | NoteKind::Noise | NoteKind::Withdrawn => None,
-    };
-    if let Some(lacks) = lacks.filter(|_| text.trim().is_empty()) {
-        return refuse(format!("{} says {lacks}", kind.as_str()));
-    }
     let store = Store::open_existing(args.directory.writable()?)?;
     let experiment = find(&store, args.experiment.as_deref())?;
-    check(args, &report::load(&store, Which::RunOrCount(experiment.id))?)?;
+    let results = report::load(&store, Which::RunOrCount(experiment.id))?;
     let note = Note {
         step: args.step.clone(),
         dop: args.dop,
         variant: args.variant.clone(),
         kind,
-        text,
+        text: args.text.clone().unwrap_or_default(),
         by: args.by.clone().or_else(user).unwrap_or_else(|| "unknown".to_owned()),
         at_ms: now_ms(),
     };
+    if let Some(why) = report::refused_note(&results, &note) {
+        return refuse(why);
+    }
     store.note(experiment.id, &note)?;
     println!("experiment {} `{}`: {}", experiment.id, experiment.name, report::told_note(&note));
-    Ok(())
-}
-
-/// Refuses a step or variant that the experiment does not have.
-fn check(args: &NoteArgs, results: &report::Results) -> anyhow::Result<()> {
-    if let Some(name) = &args.variant
-        && results.variant_named(name).is_none()
-    {
-        let known: Vec<&str> = results.variants.iter().map(|it| it.variant.name.as_str()).collect();
-        return refuse(format!("expected one of the variants {}, found {name}", known.join(", ")));
-    }
-    let keys = || results.steps.iter().map(|step| &step.key);
-    if let Some(name) = &args.step
-        && !keys().any(|key| key.name == *name && args.dop.is_none_or(|dop| dop == key.dop))
-    {
-        let mut known: Vec<&str> = keys().map(|key| key.name.as_str()).collect();
-        known.dedup();
-        return refuse(format!("expected one of the steps {}, found {name}", known.join(", ")));
-    }
     Ok(())
 }
 

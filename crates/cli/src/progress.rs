@@ -1,7 +1,9 @@
 //! The progress of a run, on stderr: bars on a terminal, plain lines elsewhere.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write};
+use std::path::Path;
 use std::time::Duration;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget};
@@ -10,11 +12,14 @@ use metrics::counted;
 
 use crate::estimate::{Whole, limit, style};
 use crate::intervals;
+use crate::live::Live;
 use crate::terminal::columns;
 
 /// Shows events.
 pub struct Progress {
     quiet: bool,
+    /// Tells of them to those who watch.
+    live: Option<RefCell<Live>>,
     bars: Option<Bars>,
     trials: usize,
     /// The trial that is running, and where the experiment's bar was when it first began.
@@ -77,6 +82,12 @@ impl Progress {
         Progress::on(quiet, terminal.then(ProgressDrawTarget::stderr))
     }
 
+    /// Also tells those who watch this results directory.
+    #[must_use]
+    pub fn telling(self, results: &Path) -> Progress {
+        Progress { live: Some(RefCell::new(Live::of(results))), ..self }
+    }
+
     fn on(quiet: bool, terminal: Option<ProgressDrawTarget>) -> Progress {
         let bars = terminal.map(|terminal| {
             let all = MultiProgress::with_draw_target(terminal);
@@ -97,6 +108,7 @@ impl Progress {
         });
         Progress {
             quiet,
+            live: None,
             bars,
             trials: 0,
             trial: (0, 0),
@@ -111,12 +123,18 @@ impl Progress {
 
     /// Shows an event.
     pub fn tell(&mut self, event: Event) {
-        if self.quiet {
-            return;
+        let told = self.live.as_ref().map(|_| event.clone());
+        self.show(event);
+        // With the lines that were shown.
+        if let Some((live, event)) = self.live.as_ref().zip(told) {
+            live.borrow_mut().follow(&event);
         }
+    }
+
+    fn show(&mut self, event: Event) {
         match event {
             Event::Note(text) => self.line(&text),
-            Event::Began { name, trials, finished, steps, budget } => {
+            Event::Began { name, trials, finished, steps, budget, .. } => {
                 self.budget = budget;
                 self.began(name, trials, finished, steps);
             }
@@ -164,7 +182,7 @@ impl Progress {
                 self.step_ended(&name, rate, &unit, seconds, &warnings);
             }
             Event::Look(look) => self.look(&look),
-            Event::CountBegan { name, counts } => {
+            Event::CountBegan { name, counts, .. } => {
                 if self.bars.is_none() {
                     self.line(&format!("{name}: {counts} counts"));
                 }
@@ -300,6 +318,9 @@ impl Progress {
         told.0 += 1;
         if told.0 == 1 {
             self.line(&format!("    warning: {text}"));
+            if let Some(live) = &self.live {
+                live.borrow_mut().warning(&reference::without_passwords(text));
+            }
         }
     }
 
@@ -331,7 +352,11 @@ impl Progress {
 
     fn line(&self, text: &str) {
         let text = reference::without_passwords(text);
+        if let Some(live) = &self.live {
+            live.borrow_mut().line(&text);
+        }
         match &self.bars {
+            _ if self.quiet => {}
             Some(bars) => {
                 // This fails only when the terminal is gone.
                 let _ = bars.all.println(fitted(&text, columns()));
@@ -419,6 +444,7 @@ mod tests {
         let mut progress = Progress::on(false, Some(ProgressDrawTarget::hidden()));
         let name = || "l.i0".to_owned();
         progress.tell(Event::Began {
+            experiment: store::ExperimentId(1),
             name: name(),
             trials: 2,
             finished: 0,

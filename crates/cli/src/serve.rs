@@ -7,6 +7,7 @@ use archive::Wanted;
 use clap::{Args, Subcommand};
 use store::Store;
 
+use crate::exit::refuse;
 use crate::results::{ResultsDir, address, open_wanted};
 
 /// Show all experiments in the browser, as they are at each moment, and receive others
@@ -32,6 +33,12 @@ pub struct ServeArgs {
     /// Space for experiments that are not received to their end yet, in GB
     #[arg(long, value_name = "GB", default_value_t = 16)]
     uploads: u64,
+    /// Let anyone with a token made with --runs start the plans of this directory; a plan is code
+    #[arg(long, value_name = "DIR")]
+    plans: Option<PathBuf>,
+    /// Options of `run` for plans that are started, such as `-- --data-dir /data`
+    #[arg(last = true, value_name = "OPTION", requires = "plans")]
+    options: Vec<String>,
     #[command(subcommand)]
     about: Option<About>,
 }
@@ -55,6 +62,10 @@ enum TokenCommand {
         /// It is good for reading, not for pushing
         #[arg(long)]
         read_only: bool,
+        /// It is also good for stopping runs on the machine of the service, and for starting them
+        /// where the service does that
+        #[arg(long, conflicts_with = "read_only")]
+        runs: bool,
         #[command(flatten)]
         directory: ResultsDir,
     },
@@ -93,6 +104,16 @@ pub fn run(args: &ServeArgs) -> anyhow::Result<()> {
         let open = !args.private && address.ip().is_loopback();
         service = service.receiving(open, args.uploads.saturating_mul(1 << 30));
     }
+    if let Some(plans) = &args.plans {
+        if !receives || !plans.is_dir() {
+            return refuse("--plans needs a directory of plans, and results on this machine");
+        }
+        service = service.starting(
+            std::env::current_exe()?,
+            args.options.clone(),
+            std::path::absolute(plans)?,
+        );
+    }
     eprintln!("Open http://{address}/ in a browser; Ctrl-C ends the service.");
     if !address.ip().is_loopback() {
         eprintln!("warning: {address} has no TLS, so tokens and results can be read on the way");
@@ -103,11 +124,15 @@ pub fn run(args: &ServeArgs) -> anyhow::Result<()> {
 /// Adds, lists or removes tokens.
 fn token(command: &TokenCommand) -> anyhow::Result<()> {
     match command {
-        TokenCommand::Add { name, read_only, directory } => {
+        TokenCommand::Add { name, read_only, runs, directory } => {
             let results = directory.writable()?;
             // A machine that only receives has none yet.
             Store::open(results)?;
-            let may = if *read_only { Right::Read } else { Right::Push };
+            let may = match (read_only, runs) {
+                (true, _) => Right::Read,
+                (_, true) => Right::Run,
+                _ => Right::Push,
+            };
             let text = Tokens::of(results).add(name, may)?;
             eprintln!("The token of {name}, which is not shown again:");
             println!("{text}");

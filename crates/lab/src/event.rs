@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use plan::{Clients, StepKey};
-use store::{Better, StepRecord};
+use store::{Better, ExperimentId, StepRecord};
 use workload::{End, Phase, Program, Step};
 
 /// The dop of records made between the steps: no client is at work then.
@@ -16,6 +16,8 @@ pub enum Event {
     Note(String),
     /// The experiment starts or continues.
     Began {
+        /// Its number.
+        experiment: ExperimentId,
         /// Its name.
         name: String,
         /// Number of trials.
@@ -117,7 +119,9 @@ pub enum Event {
     },
     /// Counting of instructions begins.
     CountBegan {
-        /// Name of the experiment.
+        /// Number of the experiment.
+        experiment: ExperimentId,
+        /// Its name.
         name: String,
         /// How many counts there will be.
         counts: usize,

@@ -73,7 +73,7 @@ pub use load::model::{
     CounterFigure, Elsewhere, FailedTrial, Noted, Results, Sample, StepResults, VariantResults,
     VariantStep,
 };
-pub use load::notes::told as told_note;
+pub use load::notes::{refused as refused_note, told as told_note};
 pub use load::plans::ExplainedPlan;
 pub use load::slices::Slices;
 pub use load::used::{covered, looks, time_used};

@@ -1,4 +1,4 @@
-//! Who may ask.
+//! Who may ask, and for what.
 //!
 //! A request may have a token, as `Authorization: Bearer TOKEN` or, from a browser that asked for a
 //! password, `Basic` with the token as the password. On loopback, reading needs none: then the
@@ -81,12 +81,14 @@ impl Access {
         )))
     }
 
-    /// Refuses who may not push.
-    pub(crate) fn check_pusher(
+    /// Refuses who may not do what takes this right, which is more than reading. Returns the name
+    /// of who may.
+    pub(crate) fn check_writer(
         &self,
         peer: SocketAddr,
         headers: &HeaderMap,
-    ) -> Result<(), Box<Response>> {
+        right: Right,
+    ) -> Result<String, Box<Response>> {
         let forbidden = |text| Err(Box::new(told(StatusCode::FORBIDDEN, text)));
         let Some(tokens) = &self.tokens else {
             return forbidden("this service shows results that it can't add to");
@@ -96,10 +98,13 @@ impl Access {
             return forbidden("send the token as `Authorization: Bearer TOKEN`");
         }
         match found {
-            Some(token) if token.may != Right::Push => forbidden(
+            Some(token) if token.may >= right => Ok(token.name),
+            Some(_) if right == Right::Run => forbidden(
+                "this token may not start or stop runs; `steelyard serve token add NAME --runs` makes one that may",
+            ),
+            Some(_) => forbidden(
                 "this token is only for reading; `steelyard serve token add` makes another",
             ),
-            Some(_) => Ok(()),
             None if tokens.list().is_ok_and(|all| all.is_empty()) => forbidden(
                 "this service has no tokens; `steelyard serve token add NAME` on its machine makes one",
             ),
@@ -196,7 +201,7 @@ mod tests {
         HeaderMap::from_iter(pairs)
     }
 
-    fn status(checked: Result<(), Box<Response>>) -> u16 {
+    fn status<T>(checked: Result<T, Box<Response>>) -> u16 {
         checked.err().map_or(200, |refused| refused.status().as_u16())
     }
 
@@ -243,11 +248,25 @@ mod tests {
             let access = Access::new(Some(tokens.clone()), open);
             let (peer, headers) = (peer.parse().unwrap(), headers(&sent));
             assert_eq!(status(access.check_reader(peer, &headers)), reads, "{peer} {sent:?}");
-            assert_eq!(status(access.check_pusher(peer, &headers)), pushes, "{peer} {sent:?}");
+            assert_eq!(
+                status(access.check_writer(peer, &headers, Right::Push)),
+                pushes,
+                "{peer} {sent:?}"
+            );
+        }
+        let run = format!("Bearer {}", tokens.add("owner", Right::Run).unwrap());
+        let access = Access::new(Some(tokens.clone()), true);
+        for (sent, runs) in [(&read, 403), (&push, 403), (&run, 200)] {
+            let headers = headers(&[by(sent)]);
+            let checked = access.check_writer(FAR.parse().unwrap(), &headers, Right::Run);
+            assert_eq!(status(checked), runs);
         }
         let closed = Access::new(None, true);
         let near = NEAR.parse().unwrap();
-        assert_eq!(status(closed.check_pusher(near, &headers(&[local, by(&push)]))), 403);
+        assert_eq!(
+            status(closed.check_writer(near, &headers(&[local, by(&push)]), Right::Push)),
+            403
+        );
     }
 
     #[test]
@@ -258,7 +277,7 @@ mod tests {
         let access = Access::new(Some(tokens), false);
         let ask = |peer: &str, token: &str, forwarded: &str| {
             let sent = [(header::AUTHORIZATION, token), (FORWARDED_FOR, forwarded)];
-            status(access.check_pusher(peer.parse().unwrap(), &headers(&sent)))
+            status(access.check_writer(peer.parse().unwrap(), &headers(&sent), Right::Push))
         };
         for _ in 0..crate::wrong::MOST {
             assert_eq!(ask(NEAR, "Bearer steelyard_x", "192.0.2.9, 192.0.2.1"), 401);

@@ -11,10 +11,12 @@ use axum::http::header::{self, HeaderMap, HeaderValue};
 use axum::http::{Method, StatusCode};
 use axum::middleware;
 use axum::response::Response;
-use axum::routing::{get, head};
+use axum::routing::{get, head, post};
 
+use crate::notes;
 use crate::receive;
 use crate::respond::{made, told, told_with};
+use crate::runs;
 use crate::service::{Answer, Service};
 
 /// The service behind HTTP: GET and HEAD of the paths that it has, and what receives experiments.
@@ -27,6 +29,11 @@ pub(crate) fn router(service: Arc<Service>) -> Router {
             "/api/v1/uploads/{sha256}",
             head(receive::offset).put(receive::piece).fallback(no_upload),
         )
+        .route("/api/v1/live.json", get(runs::document).fallback(respond))
+        .route("/api/v1/live", get(runs::events).fallback(respond))
+        .route("/api/v1/live/{process}/stop", post(runs::stop).fallback(only_post))
+        .route("/api/v1/experiments/{id}/notes", post(notes::add).fallback(only_post))
+        .route("/api/v1/runs", post(runs::start).fallback(only_post))
         .route("/metrics", get(metrics).fallback(respond))
         .fallback(respond)
         .layer(middleware::from_fn_with_state(Arc::clone(&service), counted))
@@ -70,6 +77,10 @@ fn only(methods: &'static str) -> Response {
 
 async fn no_upload() -> Response {
     only("HEAD, PUT")
+}
+
+async fn only_post() -> Response {
+    only("POST")
 }
 
 async fn respond(

@@ -4,7 +4,8 @@
 //! else: a path is looked up, never joined to a directory. It notices changes of the store when it
 //! is asked; nothing polls. [`listen`] puts it behind a socket.
 //!
-//! A service may also receive experiments ([`Service::receiving`]), as [`archive::Service`] pushes
+//! A service also shows the runs under way in its results directory as they go on, and may receive
+//! experiments ([`Service::receiving`]), as [`archive::Service`] pushes
 //! them, from machines that have a token ([`Tokens`]). Beyond this machine it is only for those who
 //! have one.
 //!
@@ -13,14 +14,19 @@
 //! read the results through a reader's browser.
 
 mod access;
+mod body;
 mod cache;
 mod error;
 mod http;
 mod listen;
+mod live;
 mod metrics;
+mod notes;
 mod receive;
 mod respond;
+mod runs;
 mod service;
+mod start;
 mod tokens;
 mod uploads;
 mod wrong;

@@ -20,6 +20,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 use crate::metrics;
 use crate::respond::{made, told, told_with};
 use crate::service::Service;
+use crate::tokens::Right;
 use crate::uploads::{Refusal, Upload};
 
 /// How long a piece may take: [`PIECE`] bytes at 28 KB/s.
@@ -51,7 +52,7 @@ pub(crate) async fn archive(
     asked: Result<Query<Asked>, QueryRejection>,
     headers: HeaderMap,
 ) -> Response {
-    if let Err(refused) = service.access.check_pusher(peer, &headers) {
+    if let Err(refused) = service.access.check_writer(peer, &headers, Right::Push) {
         return *refused;
     }
     let (Ok(Query(asked)), true) = (asked, archive::is_hash(&content)) else {
@@ -81,7 +82,7 @@ pub(crate) async fn offset(
     length: Result<Query<Length>, QueryRejection>,
     headers: HeaderMap,
 ) -> Response {
-    if let Err(refused) = service.access.check_pusher(peer, &headers) {
+    if let Err(refused) = service.access.check_writer(peer, &headers, Right::Push) {
         return *refused;
     }
     let (Some(uploads), Some(upload)) = (&service.uploads, upload(&sha256, length)) else {
@@ -101,7 +102,7 @@ pub(crate) async fn piece(
     request: Request,
 ) -> Response {
     let (head, body) = request.into_parts();
-    if let Err(refused) = service.access.check_pusher(peer, &head.headers) {
+    if let Err(refused) = service.access.check_writer(peer, &head.headers, Right::Push) {
         return *refused;
     }
     let offset = head.headers.get(OFFSET);

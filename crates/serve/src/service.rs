@@ -14,7 +14,9 @@ use store::Store;
 use crate::Error;
 use crate::access::Access;
 use crate::cache::Cache;
+use crate::live::Live;
 use crate::metrics::{Metrics, Now};
+use crate::start::Starter;
 use crate::tokens::Tokens;
 use crate::uploads::Uploads;
 
@@ -36,6 +38,8 @@ pub struct Service {
     pub(crate) metrics: Metrics,
     /// None for results that nobody can push to.
     pub(crate) uploads: Option<Uploads>,
+    /// None for results that no run of this machine adds to.
+    pub(crate) live: Option<Live>,
 }
 
 #[derive(Debug)]
@@ -87,18 +91,32 @@ impl Service {
             access: Access::new(None, true),
             metrics: Metrics::default(),
             uploads: None,
+            live: None,
         };
         service.keep(&known, &locked(&service.work));
         Ok(service)
     }
 
-    /// The same service, which also receives experiments. Those that are not complete yet take at
-    /// most `limit` bytes together. If it is `open`, readers of this machine need no token.
+    /// The same service, which also receives experiments and shows runs under way. Experiments that
+    /// are not complete yet take at most `limit` bytes together. If it is `open`, readers of this
+    /// machine need no token.
     #[must_use]
     pub fn receiving(mut self, open: bool, limit: u64) -> Self {
-        let results = locked(&self.work).store.directory().to_owned();
+        let results = self.results();
         self.access = Access::new(Some(Tokens::of(&results)), open);
         self.uploads = Some(Uploads::of(&results, limit));
+        self.live = Some(Live::of(results, None));
+        self
+    }
+
+    /// The same service, which also starts runs of the plans in a directory, for anyone with a
+    /// token for that. `program` is steelyard, and `words` are further ones for each run.
+    #[must_use]
+    pub fn starting(mut self, program: PathBuf, words: Vec<String>, plans: PathBuf) -> Self {
+        let results = self.results();
+        let starter =
+            Starter { program, words, results: results.clone(), plans, turn: Mutex::default() };
+        self.live = Some(Live::of(results, Some(starter)));
         self
     }
 
@@ -129,6 +147,11 @@ impl Service {
             }
         };
         Ok(Answer::Document { content, mark, media_type, packed: true })
+    }
+
+    /// The results directory.
+    pub(crate) fn results(&self) -> PathBuf {
+        locked(&self.work).store.directory().to_owned()
     }
 
     /// What it has done since it began, as Prometheus reads it.
@@ -192,8 +215,7 @@ impl Service {
         mut notes: impl Iterator<Item = &'a str>,
     ) -> Result<Option<i64>, Error> {
         // Not the store of the readers, who would wait.
-        let directory = locked(&self.work).store.directory().to_owned();
-        let store = Store::open_read_only(&directory)?;
+        let store = Store::open_read_only(&self.results())?;
         let all = store.all_experiments()?;
         for experiment in all.into_iter().filter(|it| it.created_ms == began) {
             if store.content_hash(experiment.id)? == content {

@@ -43,13 +43,15 @@ pub struct Token {
 }
 
 /// What the owner of a token may do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Right {
     /// Read pages and documents.
     Read,
-    /// Read, and push experiments.
+    /// Read, push experiments, and add notes.
     Push,
+    /// All of that, and start and stop runs on the machine of the service.
+    Run,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -64,6 +66,7 @@ impl Right {
         match self {
             Self::Read => "read",
             Self::Push => "push",
+            Self::Run => "run",
         }
     }
 }

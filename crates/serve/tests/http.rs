@@ -30,7 +30,9 @@ fn a_site_and_a_service_say_the_same() {
     site::renew(&store, &Directory::open(&site).unwrap(), |_, _| {}).unwrap();
     let paths = served.service.paths();
     assert!(paths.len() > 20, "{paths:?}");
-    for path in &paths {
+    // A service tells of runs under way, and a site of none.
+    let shared = paths.iter().filter(|path| *path != "api/v1/live.json");
+    for path in shared {
         let answer = served.get(&format!("/{path}"));
         assert_eq!(answer.status, 200, "{path}");
         assert!(answer.body == fs::read(site.join(path)).unwrap(), "{path} differs");

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use report::catalog::{self, Brief, HistoryEntry, Machines};
+use report::catalog::{self, Brief, HistoryEntry, LiveDocument, Machines};
 use report::{Chosen, HistoryOptions, Order, ReportError, Source};
 use serde::Serialize;
 use store::{ExperimentId, Store};
@@ -45,6 +45,7 @@ enum Kind {
     App(&'static [u8]),
     Overview,
     Experiments,
+    Live,
     Machines,
     Histories,
     Experiment(ExperimentId),
@@ -142,6 +143,7 @@ impl Catalog {
             }));
         }
         files.extend(entries.into_iter().map(|(path, kind, of)| (path + ".json", kind, of)));
+        files.push(("live.json".to_owned(), Kind::Live, String::new()));
         for (path, kind, content) in files {
             let mark = mark([self.kept.made_by(), &path, &content]);
             self.entries.insert(format!("api/v1/{path}"), Entry { mark, kind });
@@ -178,6 +180,7 @@ impl Catalog {
             Kind::App(content) => Ok(content.to_vec()),
             Kind::Overview => json(&catalog::overview(briefs, machines)),
             Kind::Experiments => json(&catalog::experiments(briefs, machines)),
+            Kind::Live => json(&LiveDocument::of_site()),
             Kind::Machines => json(&catalog::machines(briefs, machines)),
             Kind::Histories => json(&catalog::histories(briefs, machines)),
             Kind::Experiment(id) => {

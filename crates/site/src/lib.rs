@@ -13,6 +13,7 @@
 //! api/v1/overview.json                                what moved lately, machines, last runs
 //! api/v1/experiments.json                             all experiments at a glance
 //! api/v1/experiments/ID.json                          the data of a report's page
+//! api/v1/live.json                                    no runs; a service tells of those under way
 //! api/v1/machines.json                                machines with facts and noise
 //! api/v1/history.json                                 the histories that there are
 //! api/v1/history/WORKLOAD/MACHINE/ORDER/METRIC.json   one of them
@@ -24,8 +25,10 @@ mod app;
 mod catalog;
 mod error;
 mod kept;
+pub mod live;
 mod mark;
 mod media;
+mod notes;
 mod place;
 mod renew;
 mod workers;
@@ -35,5 +38,6 @@ pub use catalog::{Catalog, Entry};
 pub use error::Error;
 pub use kept::Kept;
 pub use media::media_type;
+pub use notes::{NoteError, add_note};
 pub use place::{Directory, Place};
 pub use renew::{MANIFEST, Renewed, renew};

@@ -9,6 +9,7 @@ import { ComparePage } from "./pages/compare";
 import { ExperimentPage } from "./pages/experiment";
 import { ExperimentsPage } from "./pages/experiments";
 import { HistoryPage } from "./pages/history";
+import { LivePage } from "./pages/live";
 import { MachinesPage } from "./pages/machines";
 import { OverviewPage } from "./pages/overview";
 import { addressOf, FIRST_HISTORY, NO_FILTER, type Route } from "./route";
@@ -19,6 +20,7 @@ const PLACES: [name: string, route: Route][] = [
   ["Compare", { page: "compare", picks: [] }],
   ["History", { page: "history", chosen: FIRST_HISTORY }],
   ["Machines", { page: "machines" }],
+  ["Live", { page: "live" }],
 ];
 
 function Shown({ route }: { route: Route }) {
@@ -35,6 +37,8 @@ function Shown({ route }: { route: Route }) {
       return <ComparePage picks={route.picks} />;
     case "machines":
       return <MachinesPage />;
+    case "live":
+      return <LivePage />;
     case "unknown":
       return <Problem title="Nothing is here" text="This address leads to no page." />;
   }

@@ -59,8 +59,13 @@ async function read<T>(path: string, parse: Parse<T>, missing: string): Promise<
   return got;
 }
 
-/** The document at a path, read again whenever the reader comes to it. */
-export function useDocument<T>(path: string, parse: Parse<T>, missing: string): Got<T> {
+/** The document at a path, read again whenever the reader comes to it, or for another `version`. */
+export function useDocument<T>(
+  path: string,
+  parse: Parse<T>,
+  missing: string,
+  version = 0,
+): Got<T> {
   const [read_, setRead] = useState<{ path: string; got: Got<T> }>({ path: "", got: null });
   useEffect(() => {
     let here = true;
@@ -68,7 +73,7 @@ export function useDocument<T>(path: string, parse: Parse<T>, missing: string): 
     return () => {
       here = false;
     };
-  }, [path]);
+  }, [path, version]);
   if (read_.path === path) return read_.got;
   return (known.get(path)?.got as Got<T> | undefined) ?? null;
 }

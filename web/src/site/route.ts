@@ -10,6 +10,7 @@ export type Route =
   | { page: "history"; chosen: ChosenHistory }
   | { page: "compare"; picks: Picked[] }
   | { page: "machines" }
+  | { page: "live" }
   | { page: "unknown"; address: string };
 
 /** What the list of experiments is limited to; empty for all. */
@@ -77,7 +78,7 @@ export function routeOf(search: string): Route {
     if (view === null || view === "overview") return { page: "overview" };
     if (view === "experiments") return { page: view, filter: read(params, NO_FILTER) };
     if (view === "history") return { page: view, chosen: read(params, FIRST_HISTORY) };
-    if (view === "machines") return { page: view };
+    if (view === "machines" || view === "live") return { page: view };
     if (view === "compare") return { page: view, picks: params.getAll("with").flatMap(pickOf) };
   }
   return { page: "unknown", address: search };

@@ -28,6 +28,7 @@ mod hints;
 mod import;
 mod interrupted;
 mod kv;
+mod live;
 mod moto;
 mod mysql;
 mod own_server;

@@ -58,7 +58,8 @@ fn a_site_and_a_service_have_the_same_documents() {
 
     let mut service = place.spawn(command(&place, &["serve", "--listen", "localhost:0"]));
     let address = address(&mut service);
-    for path in paths(&site) {
+    // A service tells of runs under way, and a site of none.
+    for path in paths(&site).into_iter().filter(|path| path != "api/v1/live.json") {
         let (status, content) = get(&address, &path);
         assert_eq!(status, "HTTP/1.1 200 OK", "{path}");
         assert!(content == fs::read(site.join(&path)).unwrap(), "{path} differs");

@@ -189,7 +189,7 @@ impl Counter<'_> {
         let kinds = |variant| self.method(variant).kinds;
         let jobs = jobs(&self.catalogues, kinds, &plan.count.protocols);
         let counts = TIMES * jobs.iter().map(|job| job.items.len()).sum::<usize>();
-        on_event(Event::CountBegan { name: plan.name.clone(), counts });
+        on_event(Event::CountBegan { experiment, name: plan.name.clone(), counts });
         let variants = store.variants(experiment)?;
         let name = |variant: usize| self.subject(variant).variant.name.clone();
         let load = |variant, databases: &_| self.load(variant, databases);

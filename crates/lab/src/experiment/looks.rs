@@ -50,6 +50,7 @@ pub fn conduct(execution: &mut Execution<'_, '_>) -> Result<(), Error> {
         lacks_room: false,
     };
     conditions.tell(Event::Began {
+        experiment: experiment.id,
         name: experiment.name.clone(),
         trials: run.stints(1).len() * planned as usize,
         finished: run.execution.finished(plan.blocks),

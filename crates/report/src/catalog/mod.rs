@@ -4,6 +4,7 @@
 mod brief;
 mod documents;
 mod key;
+mod live;
 mod machines;
 mod summary;
 
@@ -12,5 +13,6 @@ pub use documents::{
     ExperimentsDocument, HistoriesDocument, HistoryEntry, HistoryMetric, MachinesDocument,
     OverviewDocument, experiments, histories, machines, overview,
 };
+pub use live::{LiveDocument, LiveInterval, LiveRun, LiveStep};
 pub use machines::{MachineDocument, MachineGlance, Machines, NoisePoint};
 pub use summary::{SummaryDocument, badge, summary, summary_text};

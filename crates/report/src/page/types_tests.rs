@@ -11,7 +11,8 @@ use ts_rs::{Config, TS, TypeVisitor};
 use super::data::Page;
 use super::number::Number;
 use crate::catalog::{
-    ExperimentsDocument, HistoriesDocument, MachinesDocument, OverviewDocument, SummaryDocument,
+    ExperimentsDocument, HistoriesDocument, LiveDocument, MachinesDocument, OverviewDocument,
+    SummaryDocument,
 };
 
 /// The serialized form of [`crate::page::data::PageLatency`]: its map has these keys.
@@ -104,6 +105,7 @@ fn page_types_are_those_of_its_data() {
     found.visit::<Page>();
     found.visit::<OverviewDocument>();
     found.visit::<ExperimentsDocument>();
+    found.visit::<LiveDocument>();
     found.visit::<MachinesDocument>();
     found.visit::<HistoriesDocument>();
     found.visit::<SummaryDocument>();

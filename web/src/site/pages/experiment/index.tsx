@@ -1,6 +1,6 @@
 /** One experiment: what `steelyard report` says of it. */
 
-import { useLayoutEffect } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import type { Page } from "#page";
 import { Parts, Report } from "../../../report";
 import { letInspect } from "../../../shared/inspect";
@@ -11,6 +11,7 @@ import { useDocument } from "../../documents";
 import { Loaded, useTitle } from "../../frame";
 import { showPlace } from "../../navigate";
 import { compareAddress } from "../../route";
+import { AddNote } from "./note";
 import { parsePage } from "./parse";
 
 /** Its variants, the base first. */
@@ -19,7 +20,13 @@ function picksOf({ variants, experiment: { base } }: Page, id: number) {
   return sorted.map(({ name }) => ({ experiment: id, variant: name }));
 }
 
-function Shown({ page, id }: { page: Page; id: number }) {
+interface ShownProps {
+  page: Page;
+  id: number;
+  onNoted: () => void;
+}
+
+function Shown({ page, id, onNoted }: ShownProps) {
   useTitle(page.experiment.name);
   // The place in the address is there only now.
   useLayoutEffect(() => {
@@ -31,6 +38,7 @@ function Shown({ page, id }: { page: Page; id: number }) {
       <nav class="parts" aria-label="Parts of the experiment">
         <Parts page={page} />
       </nav>
+      <AddNote page={page} id={id} onAdded={onNoted} />
       <Report page={page} />
       <footer>
         <a href={compareAddress(picksOf(page, id))}>Compare with others</a>. Experiment {id},
@@ -45,12 +53,17 @@ function Shown({ page, id }: { page: Page; id: number }) {
 }
 
 export function ExperimentPage({ id }: { id: number }) {
+  const [notes, setNotes] = useState(0);
   const got = useDocument(
     `api/v1/experiments/${id}.json`,
     parsePage,
     `There is no experiment ${id} here. It may have been removed.`,
+    notes,
   );
   if (got !== null && "problem" in got)
     return <Problem title={`Experiment ${id}`} text={got.problem} />;
-  return <Loaded got={got}>{(page) => <Shown key={id} page={page} id={id} />}</Loaded>;
+  const noted = (): void => setNotes(notes + 1);
+  return (
+    <Loaded got={got}>{(page) => <Shown key={id} page={page} id={id} onNoted={noted} />}</Loaded>
+  );
 }

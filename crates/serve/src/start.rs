@@ -1,0 +1,99 @@
+//! Starting runs. A plan is code, so this is off unless the service was given a directory of plans,
+//! and takes a right of its own.
+
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Mutex;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde::Deserialize;
+
+/// A run that has not failed within this time has begun.
+const BEGINS: Duration = Duration::from_secs(10);
+/// The file for what the last run that was started has said.
+const SAID: &str = "started.log";
+/// Bytes of that which are told if it failed, at most.
+const TOLD: usize = 4 << 10;
+
+/// Starts runs of the plans of a directory.
+#[derive(Debug)]
+pub(crate) struct Starter {
+    /// The program, and further words for its runs.
+    pub(crate) program: PathBuf,
+    pub(crate) words: Vec<String>,
+    /// Where results go, and where the plans are.
+    pub(crate) results: PathBuf,
+    pub(crate) plans: PathBuf,
+    /// Held while one begins.
+    pub(crate) turn: Mutex<()>,
+}
+
+/// What is to be started.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Asked {
+    /// Name of a plan.
+    pub(crate) plan: String,
+    /// True if its latest unfinished run is to continue. A run of another plan never does: somebody
+    /// may have pushed it.
+    #[serde(default)]
+    resume: bool,
+}
+
+impl Starter {
+    /// Names of the plans, sorted.
+    pub(crate) fn plans(&self) -> Vec<String> {
+        let entries = fs::read_dir(&self.plans).into_iter().flatten().flatten();
+        let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+        let mut plans: Vec<String> = names.filter(|name| name.ends_with(".toml")).collect();
+        plans.sort_unstable();
+        plans
+    }
+
+    /// Starts a run that outlives the service. Returns its process, or what it said if it failed at
+    /// once. What it says is kept beside what runs tell.
+    pub(crate) fn start(&self, Asked { plan, resume }: &Asked) -> Result<u32, String> {
+        let folder = site::live::folder(&self.results);
+        let said = folder.join(SAID);
+        let words = [OsStr::new("run"), self.plans.join(plan).as_os_str()].map(OsStr::to_owned);
+        let mut command = Command::new(&self.program);
+        command.args(words).args(resume.then_some("--resume"));
+        command.arg("--results").arg(&self.results).args(&self.words);
+        let spawned =
+            fs::create_dir_all(&folder).and_then(|()| File::create(&said)).and_then(|it| {
+                command
+                    .stdin(Stdio::null())
+                    .stdout(Stdio::null())
+                    .stderr(it)
+                    .process_group(0)
+                    .spawn()
+            });
+        let mut child = spawned.map_err(|error| error.to_string())?;
+        let (process, begin) = (child.id(), Instant::now());
+        let began = || {
+            let runs = site::live::runs(&self.results).runs;
+            runs.iter().any(|run| run.process == process && run.experiment.is_some())
+        };
+        while begin.elapsed() < BEGINS && !began() {
+            match child.try_wait() {
+                Ok(Some(status)) if !status.success() => return Err(end_of(&said)),
+                Ok(Some(_)) | Err(_) => break,
+                Ok(None) => thread::sleep(Duration::from_millis(50)),
+            }
+        }
+        // So that it is no zombie when it has ended.
+        thread::spawn(move || child.wait());
+        Ok(process)
+    }
+}
+
+/// The end of what a run has said.
+fn end_of(said: &Path) -> String {
+    let text = fs::read(said).unwrap_or_default();
+    let from = text.len().saturating_sub(TOLD);
+    String::from_utf8_lossy(&text[from..]).trim().to_owned()
+}
