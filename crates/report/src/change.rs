@@ -213,7 +213,9 @@ impl JudgedChange {
     }
 
     /// The same for continuous integration, in JUnit's XML: a test case for each kind and step.
-    pub fn junit(&self) -> String {
+    /// Those that are inconclusive are skipped, or failures if the gate is `strict`.
+    pub fn junit(&self, strict: bool) -> String {
+        let open = if strict { "failure" } else { "skipped" };
         let case = |name: &str, inner: &str| {
             let name = escape(name);
             format!("  <testcase classname=\"steelyard.gate\" name=\"{name}\">{inner}</testcase>\n")
@@ -230,7 +232,7 @@ impl JudgedChange {
                         Said::Regression => element("failure", &moved(kind)),
                         Said::Missing => element("error", "not counted in both"),
                         Said::Inconclusive => {
-                            element("skipped", "inconclusive: the counts are not known well enough")
+                            element(open, "inconclusive: the counts are not known well enough")
                         }
                         Said::Improvement | Said::Fine => String::new(),
                     };
@@ -241,7 +243,7 @@ impl JudgedChange {
                 let of_step = |step: Judged| {
                     let inner = match step.said {
                         Said::Regression => element("failure", &step.sentence()),
-                        Said::Inconclusive => element("skipped", &step.sentence()),
+                        Said::Inconclusive => element(open, &step.sentence()),
                         Said::Improvement | Said::Fine | Said::Missing => String::new(),
                     };
                     case(&format!("{} (throughput)", step.label), &inner)
@@ -254,9 +256,9 @@ impl JudgedChange {
                     ChangeRun::None => counted.collect(),
                     ChangeRun::Failed(reason) => counted.chain([error((1, reason))]).collect(),
                     ChangeRun::Compared(run) => {
-                        let open = unjudged(run);
-                        let open = (1..).zip(&open).map(error);
-                        counted.chain(judged(run).map(of_step)).chain(open).collect()
+                        let unjudged = unjudged(run);
+                        let errors = (1..).zip(&unjudged).map(error);
+                        counted.chain(judged(run).map(of_step)).chain(errors).collect()
                     }
                 }
             }
@@ -492,8 +494,10 @@ mod tests {
              operator|@team\n"
         );
         assert_eq!(change.annotations(|_| None), "");
-        let junit = change.junit();
+        let junit = change.junit(false);
         assert!(junit.contains("tests=\"6\" failures=\"1\" errors=\"1\" skipped=\"2\""), "{junit}");
+        let junit = change.junit(true);
+        assert!(junit.contains("tests=\"6\" failures=\"3\" errors=\"1\" skipped=\"0\""), "{junit}");
     }
 
     #[test]
@@ -502,12 +506,12 @@ mod tests {
         assert_eq!(unfit.reasons(false).len(), 1);
         let comment = unfit.comment().unwrap();
         assert!(comment.contains("load: not judged") && !comment.contains("x < y"), "{comment}");
-        assert!(unfit.junit().contains("x &lt; y` &amp; more"), "{}", unfit.junit());
+        assert!(unfit.junit(true).contains("x &lt; y` &amp; more"), "{unfit:?}");
         let unfinished = change(Vec::new());
         assert!(!unfinished.reasons(false).is_empty());
         assert!(unfinished.comment().unwrap().contains("nothing was counted"));
         let same = changed(ChangeFound::SameCode);
         assert!(same.reasons(true).is_empty() && same.comment().unwrap().contains("no change"));
-        assert!(same.junit().contains("failures=\"0\" errors=\"0\""));
+        assert!(same.junit(true).contains("failures=\"0\" errors=\"0\""));
     }
 }

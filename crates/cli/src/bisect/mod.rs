@@ -199,7 +199,11 @@ fn bisect(args: &BisectArgs, words: Vec<String>) -> anyhow::Result<()> {
     }
     match document.answer {
         "undecided" => anyhow::bail!(
-            "there is no answer yet: a larger --budget goes on, and a narrower range needs less"
+            "the answer is incomplete: {}",
+            match document.method {
+                Method::Count => "no further count can tell more; try another --margin",
+                Method::Run => "a larger --budget goes on, and a narrower range needs less",
+            }
         ),
         "unconfirmed" => anyhow::bail!(
             "what was found is not confirmed: {}. The same command tries again; to search anew, \

@@ -138,7 +138,7 @@ pub fn run(args: &GateArgs) -> anyhow::Result<()> {
         archive::write_whole(file, comment.as_bytes())?;
     }
     if let Some(file) = &args.junit {
-        archive::write_whole(file, change.junit().as_bytes())?;
+        archive::write_whole(file, change.junit(args.strict).as_bytes())?;
     }
     dash::print(comment.as_bytes())?;
     if let Some(file) = &args.annotations {
