@@ -252,6 +252,8 @@ export type LiveRun = {
   began_ms: number,
   /** Seconds that it may take; null without a budget. */
   budget: number | null,
+  /** Seconds of the budget that are used. */
+  used: number,
   /** How many parts are done. */
   done: number,
   /** How many there are; null if that is not known. */

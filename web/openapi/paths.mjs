@@ -127,7 +127,7 @@ export const paths = {
       tags: ["live"],
       responses: {
         200: {
-          description: "It does not end.",
+          description: "It ends after twenty minutes, and can be asked for again.",
           content: { "text/event-stream": { schema: { type: "string" } } },
         },
         404: said("This service knows of no runs."),

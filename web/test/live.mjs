@@ -54,7 +54,7 @@ async function checkRun(page) {
   await section.waitFor();
   await section.locator("h2", { hasText: "insert" }).waitFor();
   await section.locator("pre.log", { hasText: "trial 1/2" }).waitFor();
-  await section.locator("strong", { hasText: "qr100" }).waitFor();
+  await section.locator("pre.log", { hasText: "qr100" }).waitFor();
   assert.deepEqual(await violations(page), [], "all can use it");
   await page.getByText("insert #1", { exact: false }).and(page.locator("p a")).waitFor();
   assert.equal(await run.ended, 0, run.heard);

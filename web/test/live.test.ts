@@ -9,6 +9,7 @@ const run = (process: number, began_ms = 0): LiveRun => ({
   experiment: null,
   began_ms,
   budget: null,
+  used: 0,
   done: 0,
   all: null,
   part: "step",

@@ -102,7 +102,8 @@ impl Live {
                 run.step = None;
                 run.done += u64::from(rate.is_some() && !self.loading && !self.designed);
             }
-            Event::Narrowing { restarts, rows, .. } => {
+            Event::Narrowing { restarts, rows, used } => {
+                run.used = used.as_secs_f64();
                 run.done = u64::from(*restarts);
                 run.intervals = rows.iter().map(interval).collect();
             }
@@ -138,13 +139,14 @@ impl Live {
     }
 }
 
-/// What is told once another experiment has begun: nothing of the one before but its log.
+/// What is told once another experiment has begun: of the one before only what is said once.
 fn begun(before: &mut LiveRun, experiment: ExperimentId, name: &str) -> LiveRun {
     LiveRun {
         process: before.process,
         began_ms: before.began_ms,
         name: name.to_owned(),
         experiment: Some(experiment.0),
+        warnings: std::mem::take(&mut before.warnings),
         log: std::mem::take(&mut before.log),
         ..LiveRun::default()
     }

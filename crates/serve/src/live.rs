@@ -119,7 +119,10 @@ impl Live {
             return Ok(());
         }
         let pid = i32::try_from(process).map_err(|_| Unstopped::Missing)?;
-        kill(Pid::from_raw(pid), Signal::SIGINT).map_err(|_| Unstopped::Elsewhere)
+        kill(Pid::from_raw(pid), Signal::SIGINT).map_err(|_| {
+            stopped.remove(&(process, run.began_ms));
+            Unstopped::Elsewhere
+        })
     }
 }
 

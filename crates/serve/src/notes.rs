@@ -54,8 +54,8 @@ pub(crate) async fn add(
     };
     let Sent { kind, text, step, dop, variant } = sent;
     let note = Note { step, dop, variant, kind, text, by, at_ms: store::now_ms() };
-    let results = service.results();
     let added = move || {
+        let results = service.results();
         let id = id.parse().map_err(|_| NoteError::NoExperiment)?;
         site::add_note(&results, id, &note)
     };

@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, TryLockError};
 
 use axum::body::Body;
 use axum::extract::{Extension, Path, Request, State};
@@ -81,7 +81,7 @@ pub(crate) async fn stop(
         live.stop(process)
     };
     match tokio::task::spawn_blocking(stop).await.unwrap_or(Err(Unstopped::Missing)) {
-        Ok(()) => told(StatusCode::ACCEPTED, "it ends, and keeps the trials that have finished"),
+        Ok(()) => told(StatusCode::ACCEPTED, "it ends, and keeps what has finished"),
         Err(Unstopped::Missing) => told(StatusCode::NOT_FOUND, "there is no such run under way"),
         Err(Unstopped::Elsewhere) => told(
             StatusCode::CONFLICT,
@@ -115,8 +115,12 @@ pub(crate) async fn start(
         if !starter.plans().contains(&asked.plan) {
             return told(StatusCode::NOT_FOUND, "there is no such plan");
         }
-        let Ok(_turn) = starter.turn.try_lock() else {
-            return told(StatusCode::CONFLICT, "another run is just being started");
+        let _turn = match starter.turn.try_lock() {
+            Ok(turn) => turn,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => {
+                return told(StatusCode::CONFLICT, "another run is just being started");
+            }
         };
         match starter.start(&asked) {
             Ok(process) => told(StatusCode::ACCEPTED, &format!("started as process {process}")),

@@ -16,6 +16,8 @@ use serde::Deserialize;
 const BEGINS: Duration = Duration::from_secs(10);
 /// The file for what the last run that was started has said.
 const SAID: &str = "started.log";
+/// That file until it has begun.
+const NEW: &str = "started.new";
 /// Bytes of that which are told if it failed, at most.
 const TOLD: usize = 4 << 10;
 
@@ -58,13 +60,14 @@ impl Starter {
     /// once. What it says is kept beside what runs tell.
     pub(crate) fn start(&self, Asked { plan, resume }: &Asked) -> Result<u32, String> {
         let folder = site::live::folder(&self.results);
-        let said = folder.join(SAID);
+        // One that is refused leaves the log of the one before it alone.
+        let [said, new] = [SAID, NEW].map(|name| folder.join(name));
         let words = [OsStr::new("run"), self.plans.join(plan).as_os_str()].map(OsStr::to_owned);
         let mut command = Command::new(&self.program);
         command.args(words).args(resume.then_some("--resume"));
         command.arg("--results").arg(&self.results).args(&self.words);
         let spawned =
-            fs::create_dir_all(&folder).and_then(|()| File::create(&said)).and_then(|it| {
+            fs::create_dir_all(&folder).and_then(|()| File::create(&new)).and_then(|it| {
                 command
                     .stdin(Stdio::null())
                     .stdout(Stdio::null())
@@ -80,11 +83,12 @@ impl Starter {
         };
         while begin.elapsed() < BEGINS && !began() {
             match child.try_wait() {
-                Ok(Some(status)) if !status.success() => return Err(end_of(&said)),
+                Ok(Some(status)) if !status.success() => return Err(end_of(&new)),
                 Ok(Some(_)) | Err(_) => break,
                 Ok(None) => thread::sleep(Duration::from_millis(50)),
             }
         }
+        let _ = fs::rename(&new, &said);
         // So that it is no zombie when it has ended.
         thread::spawn(move || child.wait());
         Ok(process)

@@ -183,6 +183,7 @@ impl Context<'_> {
         if let Some(schedule) = schedule {
             lane.tally.missed(schedule.waits_until(deadline));
         }
+        lane.end_of_time();
         lane.cost.count(since, false);
     }
 

@@ -109,6 +109,12 @@ impl Lane {
         self.tally.late += u64::from(limit.is_some_and(|limit| time > limit));
     }
 
+    /// The step's time is over.
+    pub fn end_of_time(&mut self) {
+        let mix = self.mix.iter_mut().map(|(_, tally)| tally);
+        mix.chain([&mut self.tally]).for_each(|tally| tally.over = true);
+    }
+
     /// Has its user think until `last` at most; returns `last`.
     pub fn thinks_until(&mut self, last: Moment) -> Moment {
         if let Some(player) = &mut self.player {

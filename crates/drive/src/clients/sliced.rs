@@ -141,6 +141,7 @@ impl<'a> Tour<'a> {
             }
             if !overtime.is_zero() {
                 self.over = true;
+                self.lanes.iter_mut().for_each(Lane::end_of_time);
                 let targets = self.lanes.len();
                 self.route = Route::unmeasured(self.slices, targets, self.start);
                 let last = deadline - self.start + overtime;

@@ -73,6 +73,8 @@ pub struct Tally {
     pub skipped: u64,
     /// Rounds that took longer than they may.
     pub late: u64,
+    /// The step's time is over: errors don't count.
+    pub over: bool,
 }
 
 impl Tally {
@@ -96,6 +98,7 @@ impl Tally {
             differ: 0,
             skipped: 0,
             late: 0,
+            over: false,
         }
     }
 
@@ -170,12 +173,16 @@ impl Tally {
 
     /// An error after which the round was retried.
     pub fn retried(&mut self, error: &Error) {
-        add(&mut self.retried, error);
+        if !self.over {
+            add(&mut self.retried, error);
+        }
     }
 
     /// An error by which a round failed that does not count.
     pub fn failed(&mut self, error: &Error) {
-        add(&mut self.failed, error);
+        if !self.over {
+            add(&mut self.failed, error);
+        }
     }
 }
 

@@ -19,6 +19,7 @@ use crate::experiment::room::{Room, round_up};
 use crate::experiment::standing::{Standing, Standings, Tally, list, standings};
 use crate::joint::lockstep;
 use crate::joint::slicing::seconds_of;
+use crate::observe::profile::in_block;
 use crate::trial::conditions::{Conditions, Lengths};
 
 /// A suggested budget for the same run is at least this many times the last one.
@@ -78,6 +79,13 @@ pub fn conduct(execution: &mut Execution<'_, '_>) -> Result<(), Error> {
     }
 }
 
+/// How long loads went on for profiles in a block.
+fn profiled(conditions: &Conditions<'_>, block: u32) -> Result<Duration, Error> {
+    let Conditions { profiler, store, experiment, .. } = conditions;
+    let taken = profiler.as_ref().map(|it| it.taken(store, experiment.id, block)).transpose()?;
+    Ok(taken.unwrap_or_default())
+}
+
 /// A run between two blocks.
 struct Run<'e, 'c, 'a> {
     execution: &'e mut Execution<'c, 'a>,
@@ -129,7 +137,8 @@ impl Run<'_, '_, '_> {
     /// Why the run must not start this block: the time it has used, and the time the block would
     /// take. `None` if it may.
     fn out_of_time(&self, stints: &[Stint]) -> Result<Option<Time>, Error> {
-        let Conditions { store, experiment, lengths, .. } = self.execution.conditions;
+        let conditions = self.execution.conditions;
+        let Conditions { store, experiment, lengths, .. } = conditions;
         let Some(budget) = self.plan.budget else { return Ok(None) };
         let mut missing = stints.to_vec();
         missing.retain(|stint| !self.execution.is_finished(&stint.trial));
@@ -137,7 +146,12 @@ impl Run<'_, '_, '_> {
             return Ok(None);
         }
         let next = match &self.course {
-            Some(course) => course.expected(&lengths.borrow(), &self.extent),
+            Some(course) => {
+                let again = in_block(self.done + 1) && self.done > 0;
+                let profiles =
+                    if again { profiled(conditions, self.done)? } else { Duration::ZERO };
+                course.expected(&lengths.borrow(), &self.extent).map(|it| it + profiles)
+            }
             None => expected(store, experiment.id, self.plan, &missing)?,
         };
         let used = self.clock.used();
@@ -174,6 +188,8 @@ impl Run<'_, '_, '_> {
         let left = plan.budget.map(|budget| budget.saturating_sub(used));
         if let Some(course) = &mut self.course {
             let took = used.saturating_sub(report::time_used(&trials, done - 1));
+            // Others take no profiles.
+            let took = took.saturating_sub(profiled(conditions, done)?);
             course.ran(took, &conditions.lengths.borrow(), &self.extent);
             conditions.tell(narrowing(standings, done, self.clock.used()));
             let lacking = lacking(plan, course, &self.extent, done, used);

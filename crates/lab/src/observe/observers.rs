@@ -46,7 +46,9 @@ impl<'a> Observers<'a> {
             dbms: server.group.cloned(),
             driver: alone,
         }));
-        let limit = scene.load.limit().filter(|_| !scene.load.overtime.is_zero());
+        // A program ends when it does, and goes on by being started again.
+        let goes_on = !scene.load.overtime.is_zero() && !scene.load.step.streams.is_empty();
+        let limit = scene.load.limit().filter(|_| goes_on);
         let wanted = ALL.iter().filter_map(|prepare| prepare(&mut scene, found)).collect();
         Observers { sampling, wanted, limit, over: None }
     }

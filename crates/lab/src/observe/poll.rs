@@ -51,8 +51,12 @@ impl<A: Answers> Observer for Poll<A> {
         self.thread = Some(thread::spawn(move || poll(ask, start, &stopped)));
     }
 
-    fn end(&mut self, _: &mut Sampling, found: &mut Found) {
+    fn over(&mut self) {
         drop(self.stop.take());
+    }
+
+    fn end(&mut self, _: &mut Sampling, found: &mut Found) {
+        self.over();
         let Some(thread) = self.thread.take() else { return };
         let answers = thread.join().map_err(|_| "its thread panicked".to_owned());
         let answers = answers.and_then(|it| it.map_err(|error| error.to_string()));

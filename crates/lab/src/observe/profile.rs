@@ -16,7 +16,7 @@ use std::time::Duration;
 use dbms::{Entry, Ledger};
 use plan::Plan;
 use probe::perf::{CallGraph, Perf, PerfError};
-use store::{ExperimentId, StepRecord, Store, TrialId, Warning};
+use store::{ExperimentId, Scope, StepRecord, Store, TrialId, Warning};
 use workload::Step;
 
 /// Profiles are taken up to this block.
@@ -115,6 +115,26 @@ impl Profiler {
     pub fn overtime(&self, step: &Step, block: u32) -> Duration {
         let profiled = step.seconds.is_some() && in_block(block);
         if profiled { self.window() } else { Duration::ZERO }
+    }
+
+    /// How long loads went on for profiles in a block: a window for each.
+    ///
+    /// # Errors
+    ///
+    /// When the store can't be read.
+    pub fn taken(
+        &self,
+        store: &Store,
+        experiment: ExperimentId,
+        block: u32,
+    ) -> Result<Duration, store::StoreError> {
+        // Counted everywhere, in each window.
+        let event = metrics::EVENT.of("task-clock");
+        let steps = store.step_values(experiment, &[&event], Scope::Results)?;
+        let counted = |step: &&store::StepValues| {
+            step.block == block && !step.values.iter().all(|it| it.is_nan())
+        };
+        Ok(self.window() * steps.iter().filter(counted).count() as u32)
     }
 
     /// How the call stacks of a process can be followed.

@@ -7,8 +7,8 @@
 //! of the throughput of point queries in a test (pgbench, prepared, one client, 2 cores, counting
 //! on and off in turns of 3 s).
 //!
-//! In slices, the load goes on in slices, and all servers are profiled at the same time: what a
-//! server does, it does in its own slices.
+//! In slices, the load goes on in slices, and all servers are profiled at the same time. Each has
+//! the load in its own slices only; its work in the background counts whenever it runs.
 //!
 //! A step that ends by work has a window of whole seconds around its middle, chosen after two
 //! seconds by its speed so far. Clients exclude operations that end in it

@@ -231,10 +231,12 @@ fn load(
 /// How long a step's load goes on after its time, for observers that would disturb what is
 /// measured.
 fn overtime(conditions: &Conditions<'_>, attempts: &[Attempt<'_>], step: &Step) -> Duration {
-    if attempts.iter().any(|attempt| attempt.group.is_none()) {
+    let alone = attempts.len() == 1;
+    let known = attempts.iter().all(|attempt| attempt.group.is_some());
+    if !known || !alone && step.streams.is_empty() {
         return Duration::ZERO;
     }
-    let counted = conditions.scheduler.as_ref().filter(|_| attempts.len() == 1);
+    let counted = conditions.scheduler.as_ref().filter(|_| alone);
     let counted = counted.map(|it| it.overtime(step));
     let profiled = attempts.iter().filter_map(|attempt| {
         let profiler = conditions.profiler.as_ref()?;

@@ -45,6 +45,8 @@ pub struct LiveRun {
     pub began_ms: i64,
     /// Seconds that it may take; null without a budget.
     pub budget: Option<f64>,
+    /// Seconds of the budget that are used.
+    pub used: f64,
     /// How many parts are done.
     pub done: u64,
     /// How many there are; null if that is not known.

@@ -3,7 +3,7 @@
 import { useEffect, useState } from "preact/hooks";
 import type { LiveDocument, LiveRun } from "#page";
 
-/** After a refusal, the service is asked again after so many milliseconds. */
+/** After so many milliseconds, a loss is told, and a service that refused is asked again. */
 const AGAIN = 5000;
 
 /** What is known of the runs, and whether the service still tells. */
@@ -50,9 +50,14 @@ export function useLive({ service, runs, plans }: LiveDocument): Followed {
         setFollowed((before) => told(before, live));
       };
       source.onerror = () => {
-        lost();
         // After a refusal, as of a proxy, the browser does not try again by itself.
-        if (source?.readyState === EventSource.CLOSED) again = setTimeout(open, AGAIN);
+        const refused = source?.readyState === EventSource.CLOSED;
+        clearTimeout(again);
+        // A connection that ends in time comes back at once.
+        again = setTimeout(() => {
+          if (source?.readyState !== EventSource.OPEN) lost();
+          if (refused) open();
+        }, AGAIN);
       };
     };
     open();

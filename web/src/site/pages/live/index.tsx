@@ -13,20 +13,20 @@ import { Narrowing } from "./narrowing";
 
 /** How far a run is. */
 function Progress({ run, now }: { run: LiveRun; now: number }) {
-  const { budget, done, all, part, began_ms } = run;
+  const { budget, used, done, all, part, began_ms } = run;
   const label = `Progress of ${nameOf(run)}`;
-  const so_far = all === null ? count(done, part) : `${done} of ${count(all, part)}`;
-  const elapsed = lasted(now - began_ms);
-  const time = budget === null ? elapsed : `${elapsed} of ${lasted(budget * 1000)}`;
+  const parts = all === null ? count(done, part) : `${done} of ${count(all, part)}`;
+  const [value, max] = budget === null ? [done, all] : [used, budget];
   return (
     <p class="about facts">
-      {budget !== null ? (
-        <progress max={budget} value={Math.max(0, (now - began_ms) / 1000)} aria-label={label} />
-      ) : (
-        all !== null && <progress max={all} value={done} aria-label={label} />
+      {max !== null && <progress max={max} value={value} aria-label={label} />}
+      <span>for {lasted(now - began_ms)}</span>
+      {budget !== null && (
+        <span>
+          {lasted(used * 1000)} of {lasted(budget * 1000)} used
+        </span>
       )}
-      <span>{time}</span>
-      <span>{so_far}</span>
+      <span>{parts}</span>
     </p>
   );
 }
@@ -74,6 +74,10 @@ function Log({ lines, name }: { lines: string[]; name: string }) {
       </pre>
     </details>
   );
+}
+
+function underWay(runs: number): string {
+  return runs === 0 ? "No run is" : `${count(runs, "run")} ${runs === 1 ? "is" : "are"}`;
 }
 
 function nameOf({ name, process }: LiveRun): string {
@@ -156,11 +160,7 @@ function Live({ live }: { live: LiveDocument }) {
     <>
       <p class="lead" role="status">
         {connected
-          ? `${
-              runs.length === 0
-                ? "No run is"
-                : `${count(runs.length, "run")} ` + `${runs.length === 1 ? "is" : "are"}`
-            } under way.`
+          ? `${underWay(runs.length)} under way.`
           : "The service does not answer. This page goes on when it does."}
       </p>
       {plans !== null && <Start plans={plans} />}
