@@ -82,7 +82,7 @@ pub fn observe<'a>(scene: &mut Scene<'a, '_>, found: &mut Found) -> Option<Box<d
     };
     let servers = scene.servers.iter().map(attached).collect::<Option<_>>()?;
     let (stage, start) = (Stage::Before, Instant::now());
-    Some(Box::new(Profiling { profiler, servers, when, stage, start }))
+    Some(Box::new(Profiling { profiler, servers, when, stage, start, counted: start }))
 }
 
 /// When a step is profiled: a timed one for `long` per server, beginning `after` the end of its
@@ -139,6 +139,8 @@ struct Profiling<'a> {
     when: When,
     stage: Stage,
     start: Instant,
+    /// When events have been counted for long enough.
+    counted: Instant,
 }
 
 /// A server that is profiled.
@@ -175,12 +177,13 @@ impl Observer for Profiling<'_> {
         }
         let When::At { begin, length, again } = self.when else { return None };
         let (begin, end) = (self.start + begin, self.start + begin + length);
-        let counted = begin + length.mul_f64(COUNTED);
         if self.stage == Stage::Before && Instant::now() >= begin {
             sampling.stop();
             self.count(running);
+            // On a busy machine, it takes long until perf counts.
+            self.counted = Instant::now() + length.mul_f64(COUNTED);
         }
-        if self.stage == Stage::Counting && Instant::now() >= counted {
+        if self.stage == Stage::Counting && Instant::now() >= self.counted {
             self.counted(running);
             self.sample();
         }
@@ -193,7 +196,7 @@ impl Observer for Profiling<'_> {
         }
         match self.stage {
             Stage::Before => Some(begin),
-            Stage::Counting => Some(counted),
+            Stage::Counting => Some(self.counted),
             Stage::Sampling => Some(end - TO_WRITE),
             Stage::Over => None,
         }
