@@ -1,4 +1,5 @@
-//! What a run under way tells those who watch it in a service (`steelyard serve`).
+//! How far a run is, for its own progress and for those who watch it in a service (`steelyard
+//! serve`).
 
 use std::path::{Path, PathBuf};
 
@@ -10,15 +11,17 @@ use store::ExperimentId;
 /// Lines of the log that are told.
 const LINES: usize = 60;
 
-/// Follows the events of a run and tells of them. It writes when something begins or ends, never
-/// while a step is measured; what can't be written is left out.
+/// Follows the events of a run.
+#[derive(Default)]
 pub struct Live {
-    results: PathBuf,
-    /// Begun when the results directory is there.
+    /// The results directory whose watchers are told.
+    results: Option<PathBuf>,
+    /// Begun when that is there.
     telling: Option<Telling>,
-    run: LiveRun,
+    /// What is known.
+    pub run: LiveRun,
     /// The run designs itself: it has no number of trials.
-    designed: bool,
+    pub designed: bool,
     /// The steps running now do not belong to a trial.
     loading: bool,
     trials: usize,
@@ -27,7 +30,7 @@ pub struct Live {
 }
 
 impl Live {
-    /// Tells of this process in a results directory, once there is one.
+    /// Also tells those who watch a results directory, once there is one.
     pub fn of(results: &Path) -> Live {
         let run = LiveRun {
             process: std::process::id(),
@@ -35,18 +38,10 @@ impl Live {
             part: "step".to_owned(),
             ..LiveRun::default()
         };
-        Live {
-            results: results.to_owned(),
-            telling: None,
-            run,
-            designed: false,
-            loading: false,
-            trials: 0,
-            trial: (0, 0),
-        }
+        Live { results: Some(results.to_owned()), run, ..Live::default() }
     }
 
-    /// Adds a line to the log. It is told with the next event.
+    /// Adds a line to the log.
     pub fn line(&mut self, text: &str) {
         if self.run.log.len() == LINES {
             self.run.log.remove(0);
@@ -122,16 +117,22 @@ impl Live {
                 run.done += 1;
             }
             Event::CountAgain { counts, .. } => run.all = run.all.map(|all| all + *counts as u64),
-            Event::Progress { .. } | Event::Settling { .. } => return,
-            Event::Note(_) | Event::TrialEnded | Event::Enough { .. } | Event::Ended => {}
+            Event::Progress { .. }
+            | Event::Settling { .. }
+            | Event::Note(_)
+            | Event::TrialEnded
+            | Event::Enough { .. }
+            | Event::Ended => {}
         }
-        self.write();
     }
 
-    /// Writes what there is. A full disk, say, ends a run elsewhere, if it has to.
-    fn write(&mut self) {
-        if self.telling.is_none() && self.results.is_dir() {
-            self.telling = Telling::begin(&self.results, self.run.began_ms).ok();
+    /// Tells watchers what is known. What can't be written is left out: a full disk, say, ends a
+    /// run elsewhere, if it has to.
+    pub fn write(&mut self) {
+        if self.telling.is_none()
+            && let Some(results) = self.results.as_ref().filter(|it| it.is_dir())
+        {
+            self.telling = Telling::begin(results, self.run.began_ms).ok();
         }
         if let Some(telling) = &self.telling {
             let _ = telling.tell(&self.run);
@@ -176,44 +177,52 @@ mod tests {
         site::live::runs(results).runs.remove(0)
     }
 
+    /// Follows an event, and tells of it.
+    fn follow(live: &mut Live, event: &Event) {
+        live.follow(event);
+        live.write();
+    }
+
     #[test]
     fn a_run_is_followed_from_its_beginning_to_its_end() {
         let results = tempfile::tempdir().unwrap();
         let mut live = Live::of(&results.path().join("none"));
-        live.follow(&Event::Note("nothing is there".to_owned()));
+        follow(&mut live, &Event::Note("nothing is there".to_owned()));
         assert!(!results.path().join("none").exists());
         let mut live = Live::of(results.path());
-        live.follow(&Event::Note("something is there".to_owned()));
+        follow(&mut live, &Event::Note("something is there".to_owned()));
         assert_eq!(told(results.path()).name, "");
-        live.follow(&Event::Began {
-            experiment: ExperimentId(7),
-            name: "small".to_owned(),
-            trials: 2,
-            finished: 0,
-            steps: 2,
-            budget: None,
-        });
+        follow(
+            &mut live,
+            &Event::Began {
+                experiment: ExperimentId(7),
+                name: "small".to_owned(),
+                trials: 2,
+                finished: 0,
+                steps: 2,
+                budget: None,
+            },
+        );
         let mut trial = |number, ended| {
             let (variant, clients) = ("a".to_owned(), plan::Clients::of(1));
-            live.follow(&Event::TrialBegan { number, block: 1, variant, clients });
+            follow(&mut live, &Event::TrialBegan { number, block: 1, variant, clients });
             for _ in 0..ended {
                 let (name, unit) = ("l.i0".to_owned(), "rows/s".to_owned());
-                live.follow(&Event::StepBegan {
-                    name: name.clone(),
-                    operations: None,
-                    seconds: Some(2.0),
-                    unit: unit.clone(),
-                });
+                follow(
+                    &mut live,
+                    &Event::StepBegan {
+                        name: name.clone(),
+                        operations: None,
+                        seconds: Some(2.0),
+                        unit: unit.clone(),
+                    },
+                );
                 assert_eq!(told(results.path()).step.unwrap().seconds, Some(2.0));
                 let (rate, variant, warnings) = (Some(1.0), None, Vec::new());
-                live.follow(&Event::StepEnded {
-                    name,
-                    variant,
-                    rate,
-                    unit,
-                    seconds: 1.0,
-                    warnings,
-                });
+                follow(
+                    &mut live,
+                    &Event::StepEnded { name, variant, rate, unit, seconds: 1.0, warnings },
+                );
             }
             let run = told(results.path());
             assert_eq!((run.all, run.step, run.experiment), (Some(4), None, Some(7)));
@@ -223,7 +232,7 @@ mod tests {
         assert_eq!(told(results.path()).at, "trial 2/2: a (block 1, dop 1)");
         // A bisection has another one after it.
         let name = "counts".to_owned();
-        live.follow(&Event::CountBegan { experiment: ExperimentId(8), name, counts: 5 });
+        follow(&mut live, &Event::CountBegan { experiment: ExperimentId(8), name, counts: 5 });
         let run = told(results.path());
         assert_eq!((run.experiment, run.done, run.all), (Some(8), 0, Some(5)));
         assert_eq!((run.at.as_str(), run.part.as_str()), ("", "count"));
@@ -245,7 +254,7 @@ mod tests {
             verdict: Some("improvement"),
         };
         let (rows, used) = (vec![row], Duration::from_secs(9));
-        live.follow(&Event::Narrowing { restarts: 4, used, rows });
+        follow(&mut live, &Event::Narrowing { restarts: 4, used, rows });
         let run = told(results.path());
         assert_eq!((run.done, run.log.len()), (4, LINES));
         assert_eq!((run.log[0].as_str(), run.intervals[0].high), ("1", Some(1.2)));

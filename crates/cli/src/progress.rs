@@ -1,6 +1,5 @@
 //! The progress of a run, on stderr: bars on a terminal, plain lines elsewhere.
 
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write};
 use std::path::Path;
@@ -18,17 +17,9 @@ use crate::terminal::columns;
 /// Shows events.
 pub struct Progress {
     quiet: bool,
-    /// Tells of them to those who watch.
-    live: Option<RefCell<Live>>,
+    /// How far the run is.
+    live: Live,
     bars: Option<Bars>,
-    trials: usize,
-    /// The trial that is running, and where the experiment's bar was when it first began.
-    trial: (usize, u64),
-    /// The steps running now do not belong to a trial.
-    loading: bool,
-    /// True if the run designs itself: it chooses how often to restart its servers and for how
-    /// long.
-    designed: bool,
     budget: Option<Duration>,
     /// The current state of its comparisons, and what was printed of it last.
     rows: Vec<IntervalRow>,
@@ -85,7 +76,7 @@ impl Progress {
     /// Also tells those who watch this results directory.
     #[must_use]
     pub fn telling(self, results: &Path) -> Progress {
-        Progress { live: Some(RefCell::new(Live::of(results))), ..self }
+        Progress { live: Live::of(results), ..self }
     }
 
     fn on(quiet: bool, terminal: Option<ProgressDrawTarget>) -> Progress {
@@ -108,12 +99,8 @@ impl Progress {
         });
         Progress {
             quiet,
-            live: None,
+            live: Live::default(),
             bars,
-            trials: 0,
-            trial: (0, 0),
-            loading: false,
-            designed: false,
             budget: None,
             rows: Vec::new(),
             shown: Vec::new(),
@@ -123,11 +110,12 @@ impl Progress {
 
     /// Shows an event.
     pub fn tell(&mut self, event: Event) {
-        let told = self.live.as_ref().map(|_| event.clone());
+        self.live.follow(&event);
+        // Nothing is written while a step is measured.
+        let measuring = matches!(event, Event::Progress { .. } | Event::Settling { .. });
         self.show(event);
-        // With the lines that were shown.
-        if let Some((live, event)) = self.live.as_ref().zip(told) {
-            live.borrow_mut().follow(&event);
+        if !measuring {
+            self.live.write();
         }
     }
 
@@ -138,28 +126,22 @@ impl Progress {
                 self.budget = budget;
                 self.began(name, trials, finished, steps);
             }
-            Event::LoadBegan { variant, clients } => {
-                self.loading = true;
-                self.line(&format!("load of {variant} ({clients})"));
-            }
+            Event::LoadBegan { .. } => self.line(&self.live.run.at.clone()),
             Event::Kept { digest, files, bytes, seconds } => {
-                self.loading = false;
                 let line = step_line("keep", &format!("{:>12.0} MB", bytes as f64 / 1e6), seconds);
                 self.line(&format!("{line}  {files} files, load {digest}"));
             }
-            Event::TrialBegan { block, .. } if self.designed => {
-                self.loading = false;
-                self.experiment(|bar| bar.set_message(format!("block {block}")));
-            }
             Event::Narrowing { restarts, used, rows } => self.narrowing(restarts, used, rows),
-            Event::TrialBegan { number, block, variant, clients } => {
-                self.loading = false;
-                let all = self.trials;
-                let text = format!("trial {number}/{all}: {variant} (block {block}, {clients})");
-                // Also printed above the bars, so that it stays in view with the steps that follow.
-                self.line(&text);
+            Event::TrialBegan { .. } => {
+                let (text, done) = (self.live.run.at.clone(), self.live.run.done);
+                if !self.live.designed {
+                    // Also printed above the bars, so that it stays in view with the steps that
+                    // follow.
+                    self.line(&text);
+                    // Steps of a trial that is repeated are taken back.
+                    self.experiment(|bar| bar.set_position(done));
+                }
                 self.experiment(|bar| bar.set_message(text));
-                self.begins(number);
             }
             Event::StepBegan { name, operations, seconds, unit, .. } => {
                 if let Some(bars) = &mut self.bars {
@@ -189,6 +171,7 @@ impl Progress {
                 if let Some(Bars { experiment: bar, whole, .. }) = &self.bars {
                     bar.set_style(whole.style("{msg:34} {wide_bar} {pos}/{len} counts  {time}"));
                     bar.set_length(counts as u64);
+                    bar.set_position(self.live.run.done);
                     bar.set_message(name);
                 }
             }
@@ -210,19 +193,13 @@ impl Progress {
         }
     }
 
-    /// Takes back the steps of a trial that is repeated.
-    fn begins(&mut self, number: usize) {
-        let Some(Bars { experiment, .. }) = &self.bars else { return };
-        match self.trial {
-            (before, position) if before == number => experiment.set_position(position),
-            _ => self.trial = (number, experiment.position()),
-        }
-    }
-
-    /// Moves the experiment's bar by one step or count.
+    /// Moves the experiment's bar, if a step or count more is done.
     fn advance(&self) {
-        if let Some(Bars { experiment, whole, .. }) = &self.bars {
-            experiment.inc(1);
+        let done = self.live.run.done;
+        if let Some(Bars { experiment, whole, .. }) = &self.bars
+            && experiment.position() < done
+        {
+            experiment.set_position(done);
             whole.advanced(experiment.elapsed(), experiment.position(), experiment.length());
         }
     }
@@ -236,8 +213,8 @@ impl Progress {
 
     /// Shows that the experiment begins. One that designs itself has no number of trials.
     fn began(&mut self, name: String, trials: usize, finished: usize, steps: usize) {
-        (self.trials, self.designed) = (trials, trials == 0);
-        if self.bars.is_none() && !self.designed {
+        let designed = self.live.designed;
+        if self.bars.is_none() && !designed {
             let kept = if finished > 0 { format!(", {finished} kept") } else { String::new() };
             let (steps, trials) = (counted(steps, "step"), counted(trials, "trial"));
             self.line(&format!("{name}: {steps}, measured in {trials}{kept}"));
@@ -249,7 +226,7 @@ impl Progress {
             if let Some(budget) = self.budget {
                 bar.set_style(style("{msg:34} {wide_bar} {elapsed} of {prefix}"));
                 bar.set_prefix(plan::format_duration(budget));
-            } else if self.designed {
+            } else if designed {
                 bar.set_style(style("{msg:34} {spinner} {elapsed}"));
             } else {
                 bar.set_length((trials * steps) as u64);
@@ -261,12 +238,10 @@ impl Progress {
 
     /// Shows the result of a look, after which the run continues.
     fn look(&mut self, look: &Look) {
-        let Look { blocks, decided, all, open, unjudged, next, trials, steps } = look;
-        self.trials += trials;
-        if self.designed {
-            self.show_intervals();
-        } else {
-            self.experiment(|bar| bar.inc_length(*steps as u64));
+        let Look { blocks, decided, all, open, unjudged, next, .. } = look;
+        match self.live.run.all {
+            Some(all) => self.experiment(|bar| bar.set_length(all)),
+            None => self.show_intervals(),
         }
         self.line(&format!(
             "look after {blocks} blocks: {decided} of {all} comparisons decided; undecided: {}",
@@ -318,9 +293,7 @@ impl Progress {
         told.0 += 1;
         if told.0 == 1 {
             self.line(&format!("    warning: {text}"));
-            if let Some(live) = &self.live {
-                live.borrow_mut().warning(&reference::without_passwords(text));
-            }
+            self.live.warning(&reference::without_passwords(text));
         }
     }
 
@@ -335,11 +308,11 @@ impl Progress {
         if let Some(step) = self.bars.as_mut().and_then(|bars| bars.step.take()) {
             step.finish_and_clear();
         }
-        if rate.is_some() && !self.loading && !self.designed {
+        if !self.live.designed {
             self.advance();
         }
         // The first of many restarts shows the steps that they consist of.
-        if !self.designed || self.rows.is_empty() {
+        if !self.live.designed || self.rows.is_empty() {
             let digits = |rate: f64| if rate < 10.0 { 2 } else { usize::from(rate < 100.0) };
             let figure = |rate: f64| format!("{rate:>12.*} {unit}", digits(rate));
             let figure = rate.map_or(String::new(), figure);
@@ -350,11 +323,9 @@ impl Progress {
         }
     }
 
-    fn line(&self, text: &str) {
+    fn line(&mut self, text: &str) {
         let text = reference::without_passwords(text);
-        if let Some(live) = &self.live {
-            live.borrow_mut().line(&text);
-        }
+        self.live.line(&text);
         match &self.bars {
             _ if self.quiet => {}
             Some(bars) => {

@@ -90,6 +90,9 @@ pub fn run(args: &ServeArgs) -> anyhow::Result<()> {
     }
     let results = &args.directory.results;
     let receives = address(results)?.is_none();
+    if args.plans.as_ref().is_some_and(|plans| !receives || !plans.is_dir()) {
+        return refuse("--plans needs a directory of plans, and results on this machine");
+    }
     let tokens = receives && !Tokens::of(results).list()?.is_empty();
     if tokens {
         // It can be written, and what was left by one that was killed is removed.
@@ -105,9 +108,6 @@ pub fn run(args: &ServeArgs) -> anyhow::Result<()> {
         service = service.receiving(open, args.uploads.saturating_mul(1 << 30));
     }
     if let Some(plans) = &args.plans {
-        if !receives || !plans.is_dir() {
-            return refuse("--plans needs a directory of plans, and results on this machine");
-        }
         service = service.starting(
             std::env::current_exe()?,
             args.options.clone(),

@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
-use std::sync::{Arc, TryLockError};
+use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::{Extension, Path, Request, State};
@@ -15,7 +15,7 @@ use crate::body::small;
 use crate::live::{Live, Unstopped};
 use crate::respond::{made, told};
 use crate::service::Service;
-use crate::start::Asked;
+use crate::start::{Asked, Unstarted};
 use crate::tokens::Right;
 
 /// Keeps a proxy from holding events back.
@@ -112,19 +112,11 @@ pub(crate) async fn start(
                 "this service starts no runs; `steelyard serve --plans DIR` does",
             );
         };
-        if !starter.plans().contains(&asked.plan) {
-            return told(StatusCode::NOT_FOUND, "there is no such plan");
-        }
-        let _turn = match starter.turn.try_lock() {
-            Ok(turn) => turn,
-            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-            Err(TryLockError::WouldBlock) => {
-                return told(StatusCode::CONFLICT, "another run is just being started");
-            }
-        };
         match starter.start(&asked) {
             Ok(process) => told(StatusCode::ACCEPTED, &format!("started as process {process}")),
-            Err(said) => told(StatusCode::UNPROCESSABLE_ENTITY, &said),
+            Err(Unstarted::NoPlan) => told(StatusCode::NOT_FOUND, "there is no such plan"),
+            Err(Unstarted::Busy) => told(StatusCode::CONFLICT, "another run is just being started"),
+            Err(Unstarted::Failed(said)) => told(StatusCode::UNPROCESSABLE_ENTITY, &said),
         }
     };
     let failed = || told(StatusCode::INTERNAL_SERVER_ERROR, "the run could not be started");

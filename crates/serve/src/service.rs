@@ -114,8 +114,7 @@ impl Service {
     #[must_use]
     pub fn starting(mut self, program: PathBuf, words: Vec<String>, plans: PathBuf) -> Self {
         let results = self.results();
-        let starter =
-            Starter { program, words, results: results.clone(), plans, turn: Mutex::default() };
+        let starter = Starter::new(program, words, results.clone(), plans);
         self.live = Some(Live::of(results, Some(starter)));
         self
     }

@@ -6,7 +6,7 @@ use std::fs::{self, File};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::Mutex;
+use std::sync::{Mutex, TryLockError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -25,13 +25,13 @@ const TOLD: usize = 4 << 10;
 #[derive(Debug)]
 pub(crate) struct Starter {
     /// The program, and further words for its runs.
-    pub(crate) program: PathBuf,
-    pub(crate) words: Vec<String>,
+    program: PathBuf,
+    words: Vec<String>,
     /// Where results go, and where the plans are.
-    pub(crate) results: PathBuf,
-    pub(crate) plans: PathBuf,
+    results: PathBuf,
+    plans: PathBuf,
     /// Held while one begins.
-    pub(crate) turn: Mutex<()>,
+    turn: Mutex<()>,
 }
 
 /// What is to be started.
@@ -39,14 +39,33 @@ pub(crate) struct Starter {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Asked {
     /// Name of a plan.
-    pub(crate) plan: String,
+    plan: String,
     /// True if its latest unfinished run is to continue. A run of another plan never does: somebody
     /// may have pushed it.
     #[serde(default)]
     resume: bool,
 }
 
+/// Why a run was not started.
+#[derive(Debug)]
+pub(crate) enum Unstarted {
+    NoPlan,
+    /// Another one is being started.
+    Busy,
+    /// What it said.
+    Failed(String),
+}
+
 impl Starter {
+    pub(crate) fn new(
+        program: PathBuf,
+        words: Vec<String>,
+        results: PathBuf,
+        plans: PathBuf,
+    ) -> Self {
+        Starter { program, words, results, plans, turn: Mutex::default() }
+    }
+
     /// Names of the plans, sorted.
     pub(crate) fn plans(&self) -> Vec<String> {
         let entries = fs::read_dir(&self.plans).into_iter().flatten().flatten();
@@ -56,9 +75,17 @@ impl Starter {
         plans
     }
 
-    /// Starts a run that outlives the service. Returns its process, or what it said if it failed at
-    /// once. What it says is kept beside what runs tell.
-    pub(crate) fn start(&self, Asked { plan, resume }: &Asked) -> Result<u32, String> {
+    /// Starts a run that outlives the service, and returns its process. What it says is kept beside
+    /// what runs tell.
+    pub(crate) fn start(&self, Asked { plan, resume }: &Asked) -> Result<u32, Unstarted> {
+        if !self.plans().contains(plan) {
+            return Err(Unstarted::NoPlan);
+        }
+        let _turn = match self.turn.try_lock() {
+            Ok(turn) => turn,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return Err(Unstarted::Busy),
+        };
         let folder = site::live::folder(&self.results);
         // One that is refused leaves the log of the one before it alone.
         let [said, new] = [SAID, NEW].map(|name| folder.join(name));
@@ -75,7 +102,7 @@ impl Starter {
                     .process_group(0)
                     .spawn()
             });
-        let mut child = spawned.map_err(|error| error.to_string())?;
+        let mut child = spawned.map_err(|error| Unstarted::Failed(error.to_string()))?;
         let (process, begin) = (child.id(), Instant::now());
         let began = || {
             let runs = site::live::runs(&self.results).runs;
@@ -83,7 +110,9 @@ impl Starter {
         };
         while begin.elapsed() < BEGINS && !began() {
             match child.try_wait() {
-                Ok(Some(status)) if !status.success() => return Err(end_of(&new)),
+                Ok(Some(status)) if !status.success() => {
+                    return Err(Unstarted::Failed(end_of(&new)));
+                }
                 Ok(Some(_)) | Err(_) => break,
                 Ok(None) => thread::sleep(Duration::from_millis(50)),
             }

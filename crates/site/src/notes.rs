@@ -1,4 +1,4 @@
-//! Adding notes to experiments, for who looks at the pages.
+//! Adding notes to experiments, for people who look at the pages.
 
 use std::path::Path;
 
