@@ -53,8 +53,9 @@ fn both_versions_are_profiled_beside_what_is_measured() {
         return;
     }
     let (mut place, mut ran) = profiled("3");
-    // A server that hardly runs on a busy machine has few samples in that time.
-    if fewest_samples(&place) < 50 {
+    // On a busy machine, perf takes long to attach, and a server hardly runs in that time.
+    let counted = || Database::of(&place.results()).metric("qr100", "perf.task-clock/o");
+    if fewest_samples(&place) < 50 || counted().is_none() {
         (place, ran) = profiled("60");
     }
     ran.expect(0, &["trial 2/2"]);
@@ -80,7 +81,8 @@ fn both_versions_are_profiled_beside_what_is_measured() {
     assert!(notes.iter().all(|notes| notes.contains("no profile")), "too short: {notes:?}");
     for event in ["task-clock", "context-switches", "page-faults"] {
         let cost = database.metric("qr100", &format!("perf.{event}/o"));
-        assert!(cost.is_some_and(|cost| cost >= 0.0), "{event}: {cost:?}");
+        let notes = database.notes_of("qr100");
+        assert!(cost.is_some_and(|cost| cost >= 0.0), "{event}: {cost:?}, {notes:?}");
     }
     let metric = |name: &str| database.metric("qr100", name).unwrap();
     check_times(metric("perf.task-clock/o"), metric("dbms.cpu/o"));

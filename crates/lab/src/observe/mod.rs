@@ -2,6 +2,7 @@
 //! a file of its own; the other files turn observations into figures, warnings and verdicts on a
 //! trial.
 
+pub mod attach;
 pub mod contention;
 pub mod disturbances;
 pub mod figures;

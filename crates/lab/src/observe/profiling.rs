@@ -20,15 +20,15 @@
 
 use std::collections::VecDeque;
 use std::fmt::Display;
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 use drive::{Load, Outcome, Running};
-use probe::perf::{Counting, PerfError, Recorded, Recorder};
+use probe::perf::{Counting, Recorded, Recorder};
 use store::{StepRecord, StepState, TrialId};
 use workload::Step;
 
 use crate::event::planned;
+use crate::observe::attach::attach;
 use crate::observe::observer::{Found, Observer, Scene, Server, done};
 use crate::observe::profile::{Profiled, Profiler, Scratch, in_block};
 use crate::observe::sampling::Sampling;
@@ -181,7 +181,7 @@ impl Observer for Profiling<'_> {
             sampling.stop();
             self.count(running);
             // On a busy machine, it takes long until perf counts.
-            self.counted = Instant::now() + length.mul_f64(COUNTED);
+            self.counted = (Instant::now() + length.mul_f64(COUNTED)).min(end - TO_WRITE);
         }
         if self.stage == Stage::Counting && Instant::now() >= self.counted {
             self.counted(running);
@@ -263,7 +263,7 @@ impl Profiling<'_> {
     fn count(&mut self, running: &dyn Running) {
         let perf = &self.profiler.perf;
         for server in &mut self.servers {
-            let counting = server.attach(|pids, directory| perf.count(pids, directory));
+            let counting = attach(server.root_pid, |pids| perf.count(pids, &server.scratch.path));
             server.counting = server.known(NOT_COUNTED, counting);
         }
         for (at, server) in self.servers.iter_mut().enumerate() {
@@ -307,7 +307,7 @@ impl Profiling<'_> {
             let call_graph = self.profiler.call_graph(server.root_pid);
             let perf = &self.profiler.perf;
             let recorder =
-                server.attach(|pids, directory| perf.record(pids, call_graph, directory));
+                attach(server.root_pid, |pids| perf.record(pids, call_graph, &server.scratch.path));
             server.recorder = server.known("no profile", recorder);
         }
     }
@@ -330,15 +330,6 @@ fn done_on(running: &dyn Running, target: usize) -> u64 {
 const NOT_COUNTED: &str = "events were not counted";
 
 impl Attached {
-    /// Has `perf` attach to the server's processes.
-    fn attach<T>(
-        &self,
-        perf: impl FnOnce(&[u32], &Path) -> Result<T, PerfError>,
-    ) -> Result<T, String> {
-        let pids = probe::members(self.root_pid).map_err(|error| error.to_string())?;
-        perf(&pids, &self.scratch.path).map_err(|error| error.to_string())
-    }
-
     /// What was found, or a note of why it is missing.
     fn known<T>(&mut self, missing: &str, found: Result<T, impl Display>) -> Option<T> {
         found.map_err(|error| self.profiled.notes.push(format!("{missing}: {error}"))).ok()

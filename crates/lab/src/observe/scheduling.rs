@@ -14,6 +14,7 @@ use probe::perf::{Counting, Scope};
 use store::StepRecord;
 use workload::Step;
 
+use crate::observe::attach::attach;
 use crate::observe::observer::{Found, Observer, Scene, Server, done};
 use crate::observe::profile::Scratch;
 use crate::observe::sampling::Sampling;
@@ -145,14 +146,14 @@ impl Scheduling<'_> {
         if events.is_empty() {
             return Ok(None);
         }
-        let mut tids = probe::members(self.root_pid).map_err(|error| error.to_string())?;
-        tids.extend(&self.clients);
-        let scope = if family == 0 { Scope::Threads(&tids) } else { Scope::Machine };
         // Each `perf` has a directory of its own.
         let directory = self.scratch.path.join(family.to_string());
         std::fs::create_dir(&directory).map_err(|error| error.to_string())?;
-        let counting = self.scheduler.perf.count_events(events, scope, &directory);
-        let mut counting = counting.map_err(|error| error.to_string())?;
+        let mut counting = attach(self.root_pid, |pids| {
+            let tids = [pids, &self.clients].concat();
+            let scope = if family == 0 { Scope::Threads(&tids) } else { Scope::Machine };
+            self.scheduler.perf.count_events(events, scope, &directory)
+        })?;
         counting.resume().map_err(|error| error.to_string())?;
         Ok(Some(counting))
     }

@@ -17,6 +17,8 @@ use super::program::failed;
 
 /// How often to check for an answer.
 const LOOK: Duration = Duration::from_millis(2);
+/// How long `perf` may take to attach to all processes.
+const ATTACH: Duration = Duration::from_secs(10);
 /// How long to wait for the end of a `perf` whose result nobody wants.
 const PATIENCE: Duration = Duration::from_secs(2);
 
@@ -94,29 +96,39 @@ impl Drop for Running {
 pub(super) struct Control {
     commands: File,
     answers: File,
+    paths: Box<[PathBuf; 2]>,
     /// The argument for `perf`.
     pub(super) argument: String,
 }
 
 impl Control {
-    pub(super) fn make(directory: &Path) -> Result<Control, PerfError> {
-        let open = |name: &str| {
-            let path = directory.join(name);
-            let made = mkfifo(&path, Mode::S_IRUSR | Mode::S_IWUSR).map_err(io::Error::from);
+    /// The FIFOs of the `perf` named `what`.
+    pub(super) fn make(directory: &Path, what: &str) -> Result<Control, PerfError> {
+        let open = |path: &Path| {
+            let made = mkfifo(path, Mode::S_IRUSR | Mode::S_IWUSR).map_err(io::Error::from);
             // For both, so that neither side ever waits for the other to open its end.
             let opened = made.and_then(|()| {
                 OpenOptions::new()
                     .read(true)
                     .write(true)
                     .custom_flags(nix::fcntl::OFlag::O_NONBLOCK.bits())
-                    .open(&path)
+                    .open(path)
             });
             opened.map_err(PerfError::io("make", path))
         };
-        let (commands, answers) = (open("control")?, open("answers")?);
-        let at = |name: &str| directory.join(name).display().to_string();
-        let argument = format!("fifo:{},{}", at("control"), at("answers"));
-        Ok(Control { commands, answers, argument })
+        let paths = ["control", "answers"].map(|name| directory.join(format!("{what}.{name}")));
+        let (commands, answers) = (open(&paths[0])?, open(&paths[1])?);
+        let argument = format!("fifo:{},{}", paths[0].display(), paths[1].display());
+        Ok(Control { commands, answers, paths: paths.into(), argument })
+    }
+
+    /// Waits until `perf` is attached: before, it acknowledges no command.
+    pub(super) fn attached(
+        &mut self,
+        command: &str,
+        running: &mut Running,
+    ) -> Result<(), PerfError> {
+        self.tell(command, running, ATTACH)
     }
 
     /// Sends a command and waits until it is done.
@@ -149,6 +161,14 @@ impl Control {
                 return Err(PerfError::too_slow(&running.what, "acknowledge a command", limit));
             }
             std::thread::sleep(LOOK);
+        }
+    }
+}
+
+impl Drop for Control {
+    fn drop(&mut self) {
+        for path in self.paths.iter() {
+            let _ = std::fs::remove_file(path);
         }
     }
 }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use inferno::collapse::Collapse;
 use inferno::collapse::perf::{Folder, Options};
 
-use super::control::Running;
+use super::control::{Control, Running};
 use super::program::failed;
 use super::{CallGraph, Perf, PerfError};
 
@@ -36,7 +36,7 @@ impl Perf {
     /// Samples processes and whatever they start, until [`Recorder::stop`].
     ///
     /// # Errors
-    /// If `perf` cannot be started.
+    /// If `perf` cannot be started or does not answer; for instance, if a process has ended.
     pub fn record(
         &self,
         pids: &[u32],
@@ -53,8 +53,12 @@ impl Perf {
         if nix::unistd::geteuid().is_root() {
             command.args(["--mmap-pages", BUFFER]);
         }
+        let mut control = Control::make(directory, "record")?;
+        command.args(["--control", &control.argument]);
         command.args(["--pid", &listed(pids)]);
-        Ok(Recorder { running: Running::start(command, "record", directory)?, data })
+        let mut running = Running::start(command, "record", directory)?;
+        control.attached("enable", &mut running)?;
+        Ok(Recorder { running, data })
     }
 }
 
