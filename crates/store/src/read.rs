@@ -251,19 +251,24 @@ impl Store {
         let sql = format!(
             "SELECT s.id, s.trial_id, t.variant_id, t.block, s.ordinal, s.name_id, s.dop, s.kind, s.seconds, \
              s.operations, s.measure_id \
-             FROM trial t JOIN step s ON s.trial_id = t.id WHERE t.experiment_id = ?1 AND {} ORDER BY s.id",
+             FROM trial t JOIN step s ON s.trial_id = t.id WHERE t.experiment_id = ?1 AND {}",
             condition(scope)
         );
+        let mut keys: HashMap<(i64, u32, i64), Arc<StepKey>> = HashMap::new();
         let mut steps = self.rows(&sql, [experiment.0], |row| {
-            let name = names.get(&row.get(5)?).cloned().unwrap_or_default();
             let (measure, labels) = measure(&measures, row, 10)?;
+            let (name, dop) = (row.get(5)?, row.get(6)?);
+            let key = keys.entry((name, dop, row.get(10)?)).or_insert_with(|| {
+                let name = names.get(&name).cloned().unwrap_or_default();
+                Arc::new(StepKey { name, dop, labels: labels.clone() })
+            });
             Ok(StepValues {
                 step: StepId(row.get(0)?),
                 trial: TrialId(row.get(1)?),
                 variant: VariantId(row.get(2)?),
                 block: row.get(3)?,
                 ordinal: row.get(4)?,
-                key: StepKey { name, dop: row.get(6)?, labels: labels.clone() },
+                key: Arc::clone(key),
                 kind: word(row, 7, StepKind::from_text)?,
                 seconds: row.get(8)?,
                 operations: unsigned(row, 9)?,
@@ -271,13 +276,21 @@ impl Store {
                 values: vec![f64::NAN; metrics.len()],
             })
         })?;
+        // They nearly are in this order; SQLite would sort them as it sorts anything.
+        steps.sort_by_key(|step| step.step);
         if let ([first, ..], [.., last]) = (&steps[..], &steps[..]) {
             // Both sides are in the order of steps; merging them is faster than a lookup per step.
             let (low, high) = (first.step.0, last.step.0);
             let mut rest = steps.iter_mut().peekable();
-            let sql = "SELECT step_id, name_id, value FROM metric WHERE step_id BETWEEN ?1 AND ?2 ORDER BY step_id";
+            // Most metrics are not asked for.
+            let ids: Vec<String> = columns.keys().map(i64::to_string).collect();
+            let sql = format!(
+                "SELECT step_id, name_id, value FROM metric WHERE step_id BETWEEN ?1 AND ?2 \
+                 AND name_id IN ({}) ORDER BY step_id",
+                ids.join(", ")
+            );
             let mut go = || -> rusqlite::Result<()> {
-                let mut statement = self.connection.prepare_cached(sql)?;
+                let mut statement = self.connection.prepare(&sql)?;
                 let mut rows = statement.query(params![low, high])?;
                 while let Some(row) = rows.next()? {
                     let step: i64 = row.get(0)?;

@@ -269,15 +269,15 @@ pub struct StepValues {
     pub block: u32,
     /// Place in the trial.
     pub ordinal: u32,
-    /// Name, number of clients and labels.
-    pub key: StepKey,
+    /// Name, number of clients and labels; shared, so many rows cost little.
+    pub key: Arc<StepKey>,
     /// Its purpose.
     pub kind: StepKind,
     /// How long it took.
     pub seconds: f64,
     /// Operations done.
     pub operations: u64,
-    /// The operations that it counts; shared, so many rows cost little.
+    /// The operations that it counts; shared likewise.
     pub measure: Arc<Measure>,
     /// One value per requested metric, in that order; NaN if the step doesn't have it.
     pub values: Vec<f64>,

@@ -13,13 +13,24 @@ pub(super) struct Energy {
     values: Vec<f64>,
     /// The values in the order at hand.
     ordered: Vec<f64>,
-    /// `inverse[k]`: 1/k.
-    inverse: Vec<f64>,
     /// `after[k]`: sum of the distances from value k of the order to those that follow it, of those
     /// taken so far.
     after: Vec<f64>,
     /// `inside[k]`: sum of the distances of all pairs among the first k of the order.
     inside: Vec<f64>,
+    /// For each cut, with one end of the right side.
+    sides: Vec<Sides>,
+}
+
+/// Both sides of a cut.
+#[derive(Debug, Clone, Copy, Default)]
+struct Sides {
+    /// Number of values before the cut.
+    m: f64,
+    /// Sums of the distances of all pairs of each side.
+    left: f64,
+    right: f64,
+    divergence: f64,
 }
 
 /// A cut and the divergence of its two sides.
@@ -31,15 +42,22 @@ pub(super) struct Cut {
     pub(super) divergence: f64,
 }
 
+impl Cut {
+    /// Divergences that differ less are equal but for rounding.
+    fn close(&self) -> f64 {
+        1e-12 * self.divergence.abs()
+    }
+}
+
 impl Energy {
     pub(super) fn new(values: &[f64]) -> Self {
         let count = values.len();
         Self {
             values: values.to_vec(),
             ordered: Vec::with_capacity(count),
-            inverse: (0..=count).map(|k| 1.0 / k as f64).collect(),
             after: vec![0.0; count],
             inside: vec![0.0; count + 1],
+            sides: Vec::new(),
         }
     }
 
@@ -72,32 +90,55 @@ impl Energy {
     ) -> Option<Cut> {
         self.ordered.clear();
         self.ordered.extend(order.iter().map(|unit| self.values[*unit]));
+        self.sides.clear();
         let mut best: Option<Cut> = None;
         let mut taken = 0;
         for end in ends(order.len(), cuts) {
             (taken..end).for_each(|next| self.take(next));
             taken = end;
-            let mut right = 0.0;
-            let mut reached = end;
-            for cut in cuts.iter().rev().filter(|cut| **cut + least <= end) {
-                right += self.after[*cut..reached].iter().rev().sum::<f64>();
-                reached = *cut;
-                let (left, all) = (self.inside[*cut], self.inside[end]);
-                let (m, n) = (*cut, end - cut);
-                let between = all - left - right;
-                let within =
-                    n as f64 * self.inverse[m - 1] * left + m as f64 * self.inverse[n - 1] * right;
-                let divergence = 2.0 * self.inverse[end] * (between - within);
+            let allowed = &cuts[..cuts.partition_point(|cut| *cut + least <= end)];
+            let most = self.divide(end, allowed);
+            if best.is_some_and(|best| most < best.divergence - best.close()) {
+                continue;
+            }
+            for (at, sides) in allowed.iter().zip(&self.sides).rev() {
+                let divergence = sides.divergence;
                 if best.is_none_or(|best| {
-                    let close = 1e-12 * best.divergence.abs();
-                    divergence > best.divergence + close
-                        || (divergence >= best.divergence - close && *cut < best.at)
+                    divergence > best.divergence + best.close()
+                        || (divergence >= best.divergence - best.close() && *at < best.at)
                 }) {
-                    best = Some(Cut { at: *cut, divergence });
+                    best = Some(Cut { at: *at, divergence });
                 }
             }
         }
         best
+    }
+
+    /// Computes the divergences of all cuts whose right side has this end, and returns the largest.
+    fn divide(&mut self, end: usize, cuts: &[usize]) -> f64 {
+        let known = self.sides.len();
+        let new = cuts[known..].iter();
+        self.sides.extend(new.map(|cut| Sides {
+            m: *cut as f64,
+            left: self.inside[*cut],
+            ..Sides::default()
+        }));
+        let (mut right, mut reached) = (0.0, end);
+        for (cut, sides) in cuts.iter().zip(&mut self.sides).rev() {
+            right += self.after[*cut..reached].iter().rev().sum::<f64>();
+            (sides.right, reached) = (right, *cut);
+        }
+        let (all, count) = (self.inside[end], end as f64);
+        let scale = 2.0 * (1.0 / count);
+        let mut most = f64::NEG_INFINITY;
+        for Sides { m, left, right, divergence } in &mut self.sides {
+            let n = count - *m;
+            let between = all - *left - *right;
+            let within = n * (1.0 / (*m - 1.0)) * *left + *m * (1.0 / (n - 1.0)) * *right;
+            *divergence = scale * (between - within);
+            most = if *divergence > most { *divergence } else { most };
+        }
+        most
     }
 
     /// Adds the distances between a value of the order and all before it.

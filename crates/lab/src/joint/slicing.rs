@@ -124,7 +124,7 @@ impl Slicing {
             if let [share, wanted, others, steal, ms, settled] = step.values[..] {
                 let need = Need::of([share, wanted, others, steal]);
                 let length = (!ms.is_nan()).then_some((ms, settled > 0.0));
-                slicing.learn(step.key, step.block, need, length);
+                slicing.learn(StepKey::clone(&step.key), step.block, need, length);
             }
         }
         Ok(slicing)

@@ -34,12 +34,12 @@ pub(super) fn as_judged(
     let mut notes = Vec::new();
     let mut wrong: HashSet<(usize, StepId)> = HashSet::new();
     let throughput = trials.metric == OPS.name;
-    for (place, conducted) in trials.experiments.iter().enumerate() {
-        let steps = &trials.steps;
-        let mut values: Vec<_> =
-            trials.values.iter_mut().filter(|value| value.experiment == place).collect();
+    let steps = &trials.steps;
+    for values in trials.values.chunk_by_mut(|one, other| one.experiment == other.experiment) {
+        let place = values[0].experiment;
+        let conducted = &trials.experiments[place];
         let answered = values.iter().any(|value| value.answered);
-        let shared = |value: &&mut Value| steps[value.step].way != Way::Whole || value.disturbed;
+        let shared = |value: &Value| steps[value.step].way != Way::Whole || value.disturbed;
         let leveled = throughput && values.iter().any(shared);
         if !answered && !leveled {
             continue;
@@ -47,7 +47,7 @@ pub(super) fn as_judged(
         let store = sources[conducted.source].store;
         let results = load_figures(store, Which::Id(conducted.experiment.id))?;
         let levels = if leveled { levels(&results) } else { HashMap::new() };
-        for value in &mut values {
+        for value in values {
             value.level = levels.get(&value.id).copied().unwrap_or(value.level);
         }
         if answered {

@@ -1,6 +1,6 @@
 //! Trials grouped into lines, runs and steps.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::order::{Order, Version, commit, same_commit};
 use crate::ReportError;
@@ -66,6 +66,14 @@ pub(super) struct StepLine<'a> {
     pub(super) points: BTreeMap<usize, Vec<&'a Value>>,
 }
 
+impl<'a> Line<'a> {
+    fn add(&mut self, run: usize, value: &'a Value) {
+        let new = StepLine { step: value.step, points: BTreeMap::new() };
+        let place = place_of(&mut self.steps, new, |known, new| known.step == new.step);
+        self.steps[place].points.entry(run).or_default().push(value);
+    }
+}
+
 impl StepLine<'_> {
     /// True if every run was measured in the same experiments, side by side, so changes of the
     /// machine affect all runs alike.
@@ -82,7 +90,11 @@ impl StepLine<'_> {
 /// By version if any system was measured in several, otherwise by date.
 pub(super) fn usual_order(trials: &Trials) -> Order {
     let mut versions: Vec<(LineKey<'_>, Version)> = Vec::new();
+    let mut seen = HashSet::new();
     for value in &trials.values {
+        if !seen.insert((value.experiment, value.trial)) {
+            continue;
+        }
         let Some(version) = Version::of(&trials.system(value).version) else { continue };
         let key = line_key(trials, value, Order::Version);
         if versions.iter().any(|(known, other)| *known == key && *other != version) {
@@ -114,13 +126,17 @@ pub(super) fn lines<'a>(
 ) -> Result<Lines<'a>, ReportError> {
     let mut found = Lines { runs: Vec::new(), lines: Vec::new(), left_out: BTreeSet::new() };
     let mut placed: Vec<(usize, &Value)> = Vec::new();
+    // All values of a trial belong to the same run, and to the same line.
+    let mut runs: HashMap<_, Option<usize>> = HashMap::new();
     for value in &trials.values {
-        match run_key(trials, value, order, commits) {
-            Some(key) => placed.push((found.run(trials, key, value), value)),
-            None => {
+        let run = *runs.entry((value.experiment, value.trial)).or_insert_with(|| {
+            let Some(key) = run_key(trials, value, order, commits) else {
                 found.left_out.insert(trials.system(value).name.clone());
-            }
-        }
+                return None;
+            };
+            Some(found.run(trials, key, value))
+        });
+        placed.extend(run.map(|run| (run, value)));
     }
     if placed.is_empty() {
         return Err(ReportError::NoRuns {
@@ -129,8 +145,12 @@ pub(super) fn lines<'a>(
         });
     }
     let places = found.sort_runs();
+    let mut known = HashMap::new();
     for (run, value) in placed {
-        found.add(trials, order, places[run], value);
+        let line = *known
+            .entry((value.experiment, value.trial))
+            .or_insert_with(|| found.line(trials, order, value));
+        found.lines[line].add(places[run], value);
     }
     for line in &mut found.lines {
         line.steps.sort_by_key(|step| step.step);
@@ -206,16 +226,14 @@ impl<'a> Lines<'a> {
         places
     }
 
-    fn add(&mut self, trials: &'a Trials, order: Order, run: usize, value: &'a Value) {
+    /// The index of the line of a trial, which has this value.
+    fn line(&mut self, trials: &'a Trials, order: Order, value: &Value) -> usize {
         let system = trials.system(value);
         let key = line_key(trials, value, order);
         let new = Line { key, label: String::new(), names: BTreeSet::new(), steps: Vec::new() };
         let place = place_of(&mut self.lines, new, |known, new| known.key == new.key);
-        let line = &mut self.lines[place];
-        line.names.insert(without_version(&system.name, &system.version));
-        let new = StepLine { step: value.step, points: BTreeMap::new() };
-        let place = place_of(&mut line.steps, new, |known, new| known.step == new.step);
-        line.steps[place].points.entry(run).or_default().push(value);
+        self.lines[place].names.insert(without_version(&system.name, &system.version));
+        place
     }
 
     fn name_runs(&mut self, trials: &Trials) {

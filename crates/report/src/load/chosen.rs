@@ -1,5 +1,7 @@
 //! Which experiments of results directories, and which of them ran the same.
 
+use std::collections::HashMap;
+
 use plan::{Plan, WorkloadPlan};
 use store::{Experiment, ExperimentId, Store};
 
@@ -58,6 +60,8 @@ pub(crate) fn experiments(
     chosen: &Chosen,
 ) -> Result<Vec<(usize, Experiment, Option<Plan>)>, ReportError> {
     let mut all = Vec::new();
+    // Many experiments of a plan have its text.
+    let mut plans: HashMap<String, Option<Plan>> = HashMap::new();
     for (place, source) in sources.iter().enumerate() {
         for experiment in source.store.experiments()? {
             if let Chosen::Ids(ids) = chosen
@@ -65,7 +69,13 @@ pub(crate) fn experiments(
             {
                 continue;
             }
-            let plan = Plan::parse(&experiment.plan, None, "the stored plan").ok();
+            let parse = |text: &str| Plan::parse(text, None, "the stored plan").ok();
+            let plan = match plans.get(&experiment.plan) {
+                Some(plan) => plan.clone(),
+                None => {
+                    plans.entry(experiment.plan.clone()).or_insert(parse(&experiment.plan)).clone()
+                }
+            };
             all.push((place, experiment, plan));
         }
     }

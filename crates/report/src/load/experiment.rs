@@ -269,7 +269,7 @@ impl Loader<'_> {
         let planned = self.steps.len();
         let places = self.steps.iter().enumerate();
         let mut index: HashMap<_, usize> =
-            places.map(|(place, step)| (step.key.clone(), place)).collect();
+            places.map(|(place, step)| (Arc::new(step.key.clone()), place)).collect();
         let mut gathered: BTreeMap<(usize, usize), Gathered> = BTreeMap::new();
         for row in values {
             let (Some(variant), Some(step)) =
@@ -282,7 +282,7 @@ impl Loader<'_> {
             }
             let place = *index.entry(row.key).or_insert_with_key(|key| {
                 self.steps.push(StepResults {
-                    key: key.clone(),
+                    key: StepKey::clone(key),
                     variants: vec![VariantStep::default(); self.places.len()],
                     ..StepResults::default()
                 });
@@ -344,7 +344,7 @@ impl Loader<'_> {
     fn refused(
         &mut self,
         experiment: ExperimentId,
-        index: &HashMap<StepKey, usize>,
+        index: &HashMap<Arc<StepKey>, usize>,
     ) -> Result<(), ReportError> {
         for step in self.store.steps(experiment, Scope::Failed)? {
             let variant = self.places.get(&step.variant).copied();

@@ -196,14 +196,14 @@ impl Trials {
                 continue;
             }
             let way = Way::of(*slice, *switch);
-            let known = (row.key, Arc::as_ptr(&row.measure), way);
+            let known = (Arc::as_ptr(&row.key), Arc::as_ptr(&row.measure), way);
             let step = match places_of_steps.get(&known) {
                 Some(place) => *place,
                 None => {
                     let step = WorkloadStep {
                         workload,
-                        before: before(&sequences, &known.0),
-                        key: known.0.clone(),
+                        before: before(&sequences, &row.key),
+                        key: StepKey::clone(&row.key),
                         measure: row.measure,
                         way,
                     };
