@@ -51,13 +51,17 @@ bench: setup-bench $(PAGE) ## measure steelyard's own cost, next to pgbench, sys
 	cargo run --release --locked -p bench -- mysql
 	cargo run --release --locked -p bench -- kv
 	cargo test --release --locked -p steelyard-drive -p steelyard-probe -p steelyard-report \
-		-p steelyard-serve -p steelyard-store --lib --test room -- --ignored --nocapture --test-threads 1
+		-p steelyard-store --lib --test room -- --ignored --nocapture --test-threads 1
 	cd web && npm run --silent test:browser -- --bounds
 	@echo "How soon planted differences are found is measured by make race, in up to 18 hours."
 
 .PHONY: workloads
 workloads: build setup-test ## TPC-C, TPC-H and YCSB alike on every system, in 50 minutes: BENCHMARKS.md
 	cargo run --release --locked -p bench -- workloads --document BENCHMARKS.md
+
+.PHONY: pages
+pages: build ## how soon pages and commands are there with a million step results, in 15 minutes: BENCHMARKS.md
+	cargo run --release --locked -p bench -- pages --document BENCHMARKS.md
 
 .PHONY: bisect
 bisect: build setup-test setup-validate ## search histories whose culprits are known, in three hours: BENCHMARKS.md

@@ -7,7 +7,8 @@
 //! gets from RocksDB with db_bench's. `bench tpcc` compares transactions with those of go-tpc, and
 //! their load with the server's own. `bench race` measures how soon planted differences are found,
 //! `bench fleet` what a submission with many machines costs. `bench workloads` runs the standard
-//! workloads on every system, `bench bisect` searches histories whose culprits are known.
+//! workloads on every system, `bench bisect` searches histories whose culprits are known, `bench
+//! pages` asks for pages about a million step results.
 
 mod bisect;
 mod client;
@@ -16,6 +17,7 @@ mod kv;
 mod load;
 mod loading;
 mod measure;
+mod pages;
 mod planted;
 mod publish;
 mod race;
@@ -57,6 +59,7 @@ enum Role {
     Fleet(fleet::FleetArgs),
     Workloads(workloads::WorkloadsArgs),
     Bisect(bisect::BisectArgs),
+    Pages(pages::PagesArgs),
     /// The tests of the sysbench workload compared with the program sysbench
     Sysbench,
     /// pgbench scripts compared with pgbench itself
@@ -153,6 +156,7 @@ fn main() -> Result<()> {
         Some(Role::Fleet(args)) => fleet::measure(&args),
         Some(Role::Workloads(args)) => workloads::workloads(&args),
         Some(Role::Bisect(args)) => bisect::bisect(&args),
+        Some(Role::Pages(args)) => pages::pages(&args),
         Some(Role::Sysbench) => sysbench::side_by_side(cli.rounds, cli.seconds),
         Some(Role::Scripts) => scripts::side_by_side(cli.rounds, cli.seconds),
         Some(Role::Script { socket, database, script, protocol, seconds, clients }) => {

@@ -4,6 +4,9 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 
+/// Columns of prose.
+pub const WIDTH: usize = 100;
+
 /// A table in Markdown.
 pub fn table(head: &str, rows: impl Iterator<Item = Vec<String>>) -> String {
     let dashes = "|---".repeat(head.split(" | ").count());

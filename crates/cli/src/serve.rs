@@ -101,7 +101,7 @@ pub fn run(args: &ServeArgs) -> anyhow::Result<()> {
     let listening = listen(&args.listen, tokens)?;
     let store = open_wanted(results, Wanted::All)?;
     let kept = kept(&store)?;
-    let mut service = Service::open(store, Some(&kept))?;
+    let mut service = Service::open(store, Some(&kept))?.preparing(lab::Exclusive::measuring);
     let address = listening.address();
     if receives {
         let open = !args.private && address.ip().is_loopback();

@@ -22,6 +22,8 @@ mod listen;
 mod live;
 mod metrics;
 mod notes;
+mod prepare;
+mod prepared;
 mod receive;
 mod respond;
 mod runs;

@@ -17,6 +17,7 @@ use tokio::time::{sleep, timeout};
 
 use crate::Error;
 use crate::http::router;
+use crate::prepare::prepare;
 use crate::service::Service;
 
 /// Documents that are made, and pieces that are stored, at once. They wait for each other at the
@@ -95,6 +96,8 @@ impl Listening {
         service: Arc<Service>,
         stop: impl Future<Output = ()>,
     ) -> Result<(), Error> {
+        prepare(&service, runtime.handle().clone());
+        let known = Arc::clone(&service);
         let ended = runtime.block_on(async {
             let listener = tokio::net::TcpListener::from_std(self.listener)?;
             let (router, connections) = (router(service), GracefulShutdown::new());
@@ -106,6 +109,7 @@ impl Listening {
             let _ = timeout(PATIENCE, connections.shutdown()).await;
             Ok(())
         });
+        known.end();
         // Does not wait for documents that are being made.
         runtime.shutdown_background();
         ended

@@ -26,7 +26,7 @@ const SOON: Duration = Duration::from_millis(50);
 /// and surely after so many milliseconds, when the service looks once more.
 const LATER: u16 = 2000;
 /// The thread that looks gives way to everything else.
-const NICE: i32 = 19;
+pub(crate) const NICE: i32 = 19;
 
 /// The runs under way in a results directory.
 #[derive(Debug)]

@@ -1,21 +1,24 @@
 //! What is answered, without HTTP.
 
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::body::Bytes;
 use flate2::Compression;
+use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 use site::{Catalog, Entry, Kept, media_type};
 use store::Store;
+use tokio::sync::Notify;
 
 use crate::Error;
 use crate::access::Access;
 use crate::cache::Cache;
 use crate::live::Live;
 use crate::metrics::{Metrics, Now};
+use crate::prepared::{self, Prepared};
 use crate::start::Starter;
 use crate::tokens::Tokens;
 use crate::uploads::Uploads;
@@ -40,6 +43,11 @@ pub struct Service {
     pub(crate) uploads: Option<Uploads>,
     /// None for results that no run of this machine adds to.
     pub(crate) live: Option<Live>,
+    /// None if documents are made only when they are asked for.
+    pub(crate) prepared: Option<Prepared>,
+    /// There may be new results.
+    pub(crate) news: Notify,
+    ended: AtomicBool,
 }
 
 #[derive(Debug)]
@@ -71,6 +79,13 @@ pub enum Answer {
     Missing,
 }
 
+/// What a path stands for.
+enum Asked {
+    Answered(Answer),
+    /// A document of this catalog.
+    Of(Arc<Catalog>, Entry),
+}
+
 impl Service {
     /// Reads which documents a results directory has. Briefs are kept in the file `kept`, if one is
     /// given, and taken from there.
@@ -92,6 +107,9 @@ impl Service {
             metrics: Metrics::default(),
             uploads: None,
             live: None,
+            prepared: None,
+            news: Notify::default(),
+            ended: AtomicBool::new(false),
         };
         service.keep(&known, &locked(&service.work));
         Ok(service)
@@ -106,6 +124,15 @@ impl Service {
         self.access = Access::new(Some(Tokens::of(&results)), open);
         self.uploads = Some(Uploads::of(&results, limit));
         self.live = Some(Live::of(results, None));
+        self
+    }
+
+    /// The same service, which makes documents that take long before they are asked for, unless
+    /// something is `measuring` on this machine.
+    #[must_use]
+    pub fn preparing(mut self, measuring: fn() -> bool) -> Self {
+        let folder = self.kept.as_deref().map(prepared::folder);
+        self.prepared = folder.map(|folder| Prepared::of(folder, measuring));
         self
     }
 
@@ -129,23 +156,40 @@ impl Service {
     /// # Errors
     /// If the store cannot be read.
     pub fn answer_packed(&self, path: &str, known: impl Fn(&str) -> bool) -> Result<Answer, Error> {
-        let answer = self.answer(path, known)?;
-        let Answer::Document { content, mark, media_type, .. } = answer else { return Ok(answer) };
-        if content.len() < LEAST_PACKED {
-            return Ok(Answer::Document { content, mark, media_type, packed: false });
-        }
+        let (catalog, entry) = match self.asked(path, known)? {
+            Asked::Answered(answer) => return Ok(answer),
+            Asked::Of(catalog, entry) => (catalog, entry),
+        };
+        let (mark, media_type) = (entry.mark.clone(), media_type(path));
+        let document =
+            |content, packed| Answer::Document { content, mark: mark.clone(), media_type, packed };
         let packed_mark = format!("{mark}.gz");
-        let found = locked(&self.work).cache.get(&packed_mark);
-        let content = match found {
+        if let Some(packed) = locked(&self.work).cache.get(&packed_mark) {
+            return Ok(document(packed, true));
+        }
+        let packed = match self.prepared.as_ref().and_then(|it| it.get(&mark)) {
             Some(packed) => packed,
             None => {
+                let content = self.content(&catalog, &entry)?;
+                if content.len() < LEAST_PACKED {
+                    return Ok(document(content, false));
+                }
                 // Others need not wait for it.
-                let packed = Bytes::from(pack(&content)?);
-                locked(&self.work).cache.add(&packed_mark, &packed);
-                packed
+                Bytes::from(pack(&content)?)
             }
         };
-        Ok(Answer::Document { content, mark, media_type, packed: true })
+        locked(&self.work).cache.add(&packed_mark, &packed);
+        Ok(document(packed, true))
+    }
+
+    /// The end of the service is near.
+    pub(crate) fn end(&self) {
+        self.ended.store(true, Ordering::Relaxed);
+        self.news.notify_one();
+    }
+
+    pub(crate) fn has_ended(&self) -> bool {
+        self.ended.load(Ordering::Relaxed)
     }
 
     /// The results directory.
@@ -169,32 +213,75 @@ impl Service {
     /// # Errors
     /// If the store cannot be read.
     pub fn answer(&self, path: &str, known: impl Fn(&str) -> bool) -> Result<Answer, Error> {
-        let path = if path.is_empty() { ROOT } else { path };
+        match self.asked(path, known)? {
+            Asked::Answered(answer) => Ok(answer),
+            Asked::Of(catalog, entry) => {
+                let content = self.content(&catalog, &entry)?;
+                let (mark, media_type) = (entry.mark, media_type(path));
+                Ok(Answer::Document { content, mark, media_type, packed: false })
+            }
+        }
+    }
+
+    /// What is asked for, as the results are now.
+    fn asked(&self, path: &str, known: impl Fn(&str) -> bool) -> Result<Asked, Error> {
         let mut work = locked(&self.work);
         let counter = work.store.change_counter()?;
         if counter != work.counter {
             let kept = work.catalog.kept().clone();
-            work.catalog = Arc::new(Catalog::read(&work.store, kept.clone())?);
-            work.counter = counter;
-            self.keep(&kept, &work);
+            let catalog = Catalog::read(&work.store, kept)?;
+            self.replace(&mut work, catalog, counter);
+            self.news.notify_one();
         }
         let catalog = Arc::clone(&work.catalog);
-        let Some(entry) = catalog.entry(path) else { return Ok(Answer::Missing) };
-        if known(&entry.mark) {
-            return Ok(Answer::Unchanged(entry.mark.clone()));
-        }
-        let found = entry.file().map(Bytes::from_static).or_else(|| work.cache.get(&entry.mark));
-        drop(work);
-        let content = match found {
-            Some(content) => content,
-            None => self.made(&catalog, entry)?,
+        let path = if path.is_empty() { ROOT } else { path };
+        let Some(entry) = catalog.entry(path).cloned() else {
+            return Ok(Asked::Answered(Answer::Missing));
         };
-        let mark = entry.mark.clone();
-        Ok(Answer::Document { content, mark, media_type: media_type(path), packed: false })
+        if known(&entry.mark) {
+            return Ok(Asked::Answered(Answer::Unchanged(entry.mark)));
+        }
+        Ok(Asked::Of(catalog, entry))
     }
 
-    /// The content of an entry that was not in the cache a moment ago.
-    fn made(&self, catalog: &Catalog, entry: &Entry) -> Result<Bytes, Error> {
+    /// The catalog as the results are now, which readers need not wait for.
+    pub(crate) fn renewed(&self, store: &Store) -> Result<Arc<Catalog>, Error> {
+        let counter = store.change_counter()?;
+        let work = locked(&self.work);
+        let (known, before) = (work.counter, Arc::clone(&work.catalog));
+        drop(work);
+        if known == counter {
+            return Ok(before);
+        }
+        let catalog = Catalog::read(store, before.kept().clone())?;
+        let mut work = locked(&self.work);
+        if work.counter == known {
+            self.replace(&mut work, catalog, counter);
+        }
+        Ok(Arc::clone(&work.catalog))
+    }
+
+    /// Replaces the catalog, and keeps what is known now if that is something else: each step of a
+    /// run changes the store. A failure costs only time: the next service reads all experiments.
+    fn replace(&self, work: &mut Work, catalog: Catalog, counter: i64) {
+        let before = std::mem::replace(&mut work.catalog, Arc::new(catalog));
+        work.counter = counter;
+        self.keep(before.kept(), work);
+    }
+
+    /// The content of an entry.
+    fn content(&self, catalog: &Catalog, entry: &Entry) -> Result<Bytes, Error> {
+        if let Some(content) = entry.file() {
+            return Ok(Bytes::from_static(content));
+        }
+        if let Some(content) = locked(&self.work).cache.get(&entry.mark) {
+            return Ok(content);
+        }
+        if let Some(packed) = self.prepared.as_ref().and_then(|it| it.get(&entry.mark)) {
+            let mut content = Vec::new();
+            GzDecoder::new(&packed[..]).read_to_end(&mut content)?;
+            return Ok(content.into());
+        }
         let store = locked(&self.making);
         // Who had the store before may have made it.
         if let Some(content) = locked(&self.work).cache.get(&entry.mark) {
@@ -225,8 +312,7 @@ impl Service {
         Ok(None)
     }
 
-    /// Writes what is known now, if it is not what was known `before`: each step of a run changes
-    /// the store. A failure costs only time: the next service reads all experiments.
+    /// Writes what is known now, if it is not what was known `before`.
     fn keep(&self, before: &Kept, work: &Work) {
         if let Some(file) = self.kept.as_ref().filter(|_| work.catalog.kept() != before) {
             let _ = work.catalog.kept().write(file);
@@ -241,7 +327,7 @@ fn locked<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Content compressed by gzip, fast: it is made while somebody waits.
-fn pack(content: &[u8]) -> Result<Vec<u8>, Error> {
+pub(crate) fn pack(content: &[u8]) -> Result<Vec<u8>, Error> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
     encoder.write_all(content)?;
     Ok(encoder.finish()?)

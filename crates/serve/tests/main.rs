@@ -8,6 +8,6 @@
 mod common;
 mod http;
 mod paths;
+mod prepared;
 mod receive;
-mod scale;
 mod socket;

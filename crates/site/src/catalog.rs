@@ -34,6 +34,11 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// True for documents that take long to make.
+    pub fn takes_long(&self) -> bool {
+        matches!(self.kind, Kind::Experiment(_) | Kind::History { .. })
+    }
+
     /// The content of a file of the app, which is the same for all results.
     pub fn file(&self) -> Option<&'static [u8]> {
         if let Kind::App(content) = self.kind { Some(content) } else { None }

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Args;
 
-use crate::publish::{self, table};
+use crate::publish::{self, WIDTH, table};
 use crate::steelyard::Steelyard;
 use history::ORDERS;
 use search::{Looks, Search};
@@ -58,9 +58,6 @@ const HEAD: &str = "history | slower | slower by less | fixed | does not build |
 
 /// Loops are so many times as long where commits are run.
 const LONGER: u32 = 3;
-
-/// Columns of prose.
-const WIDTH: usize = 100;
 
 /// Searches all, and prints the table.
 pub fn bisect(args: &BisectArgs) -> Result<()> {

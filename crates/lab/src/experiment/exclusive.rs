@@ -37,6 +37,12 @@ impl Exclusive {
         Exclusive::take_machine(NAME, concurrent)
     }
 
+    /// True if a run or a count is measuring on this machine, or if that can't be known.
+    pub fn measuring() -> bool {
+        let any = |names: Vec<String>| names.iter().any(|name| name.starts_with(NAME));
+        listed().map_or(true, any)
+    }
+
     fn take_machine(name: &str, concurrent: bool) -> Result<Exclusive, Error> {
         let shared = format!("{name}-concurrent-");
         if concurrent {
@@ -148,6 +154,9 @@ mod tests {
     fn a_second_run_is_refused_and_told_who_is_first() {
         let name = format!("steelyard-test-{}", std::process::id());
         let first = Exclusive::take_named(name.as_bytes()).unwrap();
+        let other = Exclusive::take(true).unwrap();
+        assert!(Exclusive::measuring());
+        drop(other);
         let Err(Error::Busy { pid }) = Exclusive::take_named(name.as_bytes()) else {
             panic!("the second was let in")
         };
@@ -155,6 +164,7 @@ mod tests {
         drop(first);
         Exclusive::take_named(name.as_bytes()).unwrap();
     }
+
     #[test]
     fn a_run_that_may_disturb_others_keeps_one_from_starting_that_may_not() {
         let name = format!("steelyard-test-shared-{}", std::process::id());
