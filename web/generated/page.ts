@@ -244,6 +244,8 @@ export type LiveInterval = {
 export type LiveRun = {
   /** Number of its process. */
   process: number,
+  /** The machine that tells of it, by the name of its token; null on the service's own. */
+  machine: string | null,
   /** Its name; empty until it is known. */
   name: string,
   /** Number of its experiment; null until it is known. */

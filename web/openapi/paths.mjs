@@ -152,6 +152,41 @@ export const paths = {
       },
     },
   },
+  "/api/v1/live/{process}/{began}": {
+    parameters: [
+      parameter("process", "path", "Number of its process.", { type: "integer", minimum: 1 }),
+      parameter("began", "path", "When it began, in milliseconds since 1970 (UTC).", {
+        type: "integer",
+        minimum: 0,
+      }),
+    ],
+    put: {
+      operationId: "report",
+      summary: "A run on another machine tells how far it is. It is forgotten after 90 seconds.",
+      tags: ["live"],
+      requestBody: {
+        required: true,
+        description: "A `LiveRun`, with the same process and beginning.",
+        content: { "application/json": { schema: { type: "object" } } },
+      },
+      responses: {
+        200: said("It is shown, under the name of the token."),
+        429: said("Too many runs tell of themselves."),
+        404: said("This service knows of no runs."),
+        ...NOT_TAKEN,
+      },
+    },
+    delete: {
+      operationId: "ended",
+      summary: "A run on another machine has ended.",
+      tags: ["live"],
+      responses: {
+        200: said("It is not shown any more."),
+        404: said("This service knows of no runs."),
+        ...NOT_TAKEN,
+      },
+    },
+  },
   "/api/v1/runs": {
     post: {
       operationId: "start",

@@ -5,6 +5,7 @@ import { placeOf, rangeOf } from "../src/site/pages/live/narrowing";
 
 const run = (process: number, began_ms = 0): LiveRun => ({
   process,
+  machine: null,
   name: `run ${process}`,
   experiment: null,
   began_ms,

@@ -25,6 +25,14 @@ impl Destination {
         Ok(Self::Storage(Archive::open(&address, &archives(&dbms::Cache::open_default()?))?))
     }
 
+    /// The service, if it is one.
+    pub fn service(&self) -> Option<&Service> {
+        match self {
+            Self::Storage(_) => None,
+            Self::Service(_, service) => Some(service),
+        }
+    }
+
     /// Asks a service whether it would take an experiment.
     pub fn check(&self) -> anyhow::Result<()> {
         match self {

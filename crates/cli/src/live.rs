@@ -3,10 +3,13 @@
 
 use std::path::{Path, PathBuf};
 
+use archive::Service;
 use lab::{Event, IntervalRow};
 use report::catalog::{LiveInterval, LiveRun, LiveStep};
 use site::live::Telling;
 use store::ExperimentId;
+
+use crate::reporting::Reporting;
 
 /// Lines of the log that are told.
 const LINES: usize = 60;
@@ -18,6 +21,8 @@ pub struct Live {
     results: Option<PathBuf>,
     /// Begun when that is there.
     telling: Option<Telling>,
+    /// The service that is also told.
+    reporting: Option<Reporting>,
     /// What is known.
     pub run: LiveRun,
     /// The run designs itself: it has no number of trials.
@@ -39,6 +44,11 @@ impl Live {
             ..LiveRun::default()
         };
         Live { results: Some(results.to_owned()), run, ..Live::default() }
+    }
+
+    /// Also tells a service, which shows runs of many machines.
+    pub fn report_to(&mut self, service: Option<&Service>) {
+        self.reporting = service.cloned().map(Reporting::to);
     }
 
     /// Adds a line to the log.
@@ -136,6 +146,9 @@ impl Live {
         }
         if let Some(telling) = &self.telling {
             let _ = telling.tell(&self.run);
+        }
+        if let Some(reporting) = &self.reporting {
+            reporting.tell(&self.run);
         }
     }
 }

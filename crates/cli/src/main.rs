@@ -34,6 +34,7 @@ mod progress;
 mod pull;
 mod push;
 mod report;
+mod reporting;
 mod results;
 mod rm;
 mod run;

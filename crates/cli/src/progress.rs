@@ -79,6 +79,11 @@ impl Progress {
         Progress { live: Live::of(results), ..self }
     }
 
+    /// Also tells a service, if there is one.
+    pub fn report_to(&mut self, service: Option<&archive::Service>) {
+        self.live.report_to(service);
+    }
+
     fn on(quiet: bool, terminal: Option<ProgressDrawTarget>) -> Progress {
         let bars = terminal.map(|terminal| {
             let all = MultiProgress::with_draw_target(terminal);

@@ -79,7 +79,7 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
     args.check_profiler()?;
     let destination = args.destination()?;
     let Ready { mut options, cache, ledger, interrupted, mut progress } =
-        args.machine.ready(args.directory.writable()?)?;
+        args.ready(destination.as_ref())?;
     let profile = matches!(&resume, Resume::New(plan) if plan.profile);
     progress.tell(Event::Note(match &resume {
         Resume::New(plan) => intention(plan),
@@ -88,20 +88,20 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
     options.findings = crate::doctor::before_run(&options.data_dir, args.strict, &mut |line| {
         progress.tell(Event::Note(line));
     })?;
-    let systems = lab::Installed(cache);
     let (resuming, again) = match &resume {
         Resume::New(plan) | Resume::Unfinished(plan, _) => (args.resuming(plan), args.again(plan)),
     };
     let (mut finished, mut enough) = (None, None);
-    let experiment = lab::run(resume, &options, &systems, &ledger, &interrupted, &mut |event| {
-        match &event {
-            Event::Began { finished: before, .. } => finished = Some(*before),
-            Event::TrialEnded => finished = finished.map(|trials| trials + 1),
-            Event::Enough { budget, decides } => enough = Some((*budget, *decides)),
-            _ => {}
-        }
-        progress.tell(event);
-    });
+    let experiment =
+        lab::run(resume, &options, &lab::Installed(cache), &ledger, &interrupted, &mut |event| {
+            match &event {
+                Event::Began { finished: before, .. } => finished = Some(*before),
+                Event::TrialEnded => finished = finished.map(|trials| trials + 1),
+                Event::Enough { budget, decides } => enough = Some((*budget, *decides)),
+                _ => {}
+            }
+            progress.tell(event);
+        });
     // Also draws the profiles of a run that was interrupted.
     let which = experiment.as_ref().map_or(Which::Newest, |id| Which::Id(*id));
     let loaded = load_which(&args.directory.results, which);
@@ -282,6 +282,13 @@ impl RunArgs {
         let mut place = [self.directory.words(), self.machine.again()].concat();
         place.extend(push);
         format!("`{}`", pasted(&["run", "--resume"], &place))
+    }
+
+    /// What a run needs; a service that it is pushed to is also told how far it is.
+    fn ready(&self, destination: Option<&Destination>) -> anyhow::Result<Ready> {
+        let mut ready = self.machine.ready(self.directory.writable()?)?;
+        ready.progress.report_to(destination.and_then(Destination::service));
+        Ok(ready)
     }
 
     /// Where the experiment will be pushed to, which is better asked now than after hours.

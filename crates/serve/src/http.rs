@@ -11,7 +11,7 @@ use axum::http::header::{self, HeaderMap, HeaderValue};
 use axum::http::{Method, StatusCode};
 use axum::middleware;
 use axum::response::Response;
-use axum::routing::{get, head, post};
+use axum::routing::{get, head, post, put};
 
 use crate::notes;
 use crate::receive;
@@ -32,6 +32,10 @@ pub(crate) fn router(service: Arc<Service>) -> Router {
         .route("/api/v1/live.json", get(runs::document).fallback(respond))
         .route("/api/v1/live", get(runs::events).fallback(respond))
         .route("/api/v1/live/{process}/stop", post(runs::stop).fallback(only_post))
+        .route(
+            "/api/v1/live/{process}/{began}",
+            put(runs::report).delete(runs::ended).fallback(no_report),
+        )
         .route("/api/v1/experiments/{id}/notes", post(notes::add).fallback(only_post))
         .route("/api/v1/runs", post(runs::start).fallback(only_post))
         .route("/metrics", get(metrics).fallback(respond))
@@ -77,6 +81,10 @@ fn only(methods: &'static str) -> Response {
 
 async fn no_upload() -> Response {
     only("HEAD, PUT")
+}
+
+async fn no_report() -> Response {
+    only("PUT, DELETE")
 }
 
 async fn only_post() -> Response {

@@ -25,6 +25,7 @@ mod notes;
 mod prepare;
 mod prepared;
 mod receive;
+mod reported;
 mod respond;
 mod runs;
 mod service;

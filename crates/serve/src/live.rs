@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::mem::MaybeUninit;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use std::{fs, io, thread};
 
 use axum::body::Bytes;
@@ -18,6 +18,7 @@ use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
 use site::live::LiveDocument;
 use tokio::sync::watch;
 
+use crate::reported::Reported;
 use crate::start::Starter;
 
 /// Changes within this time are told together. A run that was killed has mostly released its lock
@@ -44,6 +45,8 @@ struct Known {
     results: PathBuf,
     /// Starts others, if that is allowed.
     starter: Option<Starter>,
+    /// Runs of other machines.
+    reported: Reported,
     /// What was told last, as an event.
     told: watch::Sender<Bytes>,
     /// Whose turn it is to look and tell.
@@ -53,7 +56,9 @@ struct Known {
 impl Known {
     fn document(&self) -> LiveDocument {
         let plans = self.starter.as_ref().map(Starter::plans);
-        LiveDocument { plans, ..site::live::runs(&self.results) }
+        let mut runs = site::live::runs(&self.results).runs;
+        runs.extend(self.reported.runs(Instant::now()));
+        LiveDocument { plans, ..LiveDocument::of_service(runs) }
     }
 
     /// Tells all watchers what there is, if it is news.
@@ -76,7 +81,8 @@ impl Live {
     /// Those of a results directory.
     pub(crate) fn of(results: PathBuf, starter: Option<Starter>) -> Live {
         let (told, turn) = (watch::Sender::default(), Mutex::default());
-        let known = Known { results, starter, told, turn };
+        let reported = Reported::default();
+        let known = Known { results, starter, reported, told, turn };
         Live { known: Arc::new(known), watched: Mutex::default(), stopped: Mutex::default() }
     }
 
@@ -106,10 +112,20 @@ impl Live {
         receiver
     }
 
-    /// Asks a run to end, as Ctrl-C does. The second time, it would end at once, so it is asked
-    /// only once.
+    /// Runs of other machines.
+    pub(crate) fn reported(&self) -> &Reported {
+        &self.known.reported
+    }
+
+    /// Tells watchers what there is, if it is news.
+    pub(crate) fn renew(&self) {
+        self.known.renew();
+    }
+
+    /// Asks a run of this machine to end, as Ctrl-C does. The second time, it would end at once, so
+    /// it is asked only once.
     pub(crate) fn stop(&self, process: u32) -> Result<(), Unstopped> {
-        let runs = self.document().runs;
+        let runs = site::live::runs(&self.known.results).runs;
         let run = runs.into_iter().find(|run| run.process == process).ok_or(Unstopped::Missing)?;
         if !site::live::is_here(&self.known.results, &run) {
             return Err(Unstopped::Elsewhere);

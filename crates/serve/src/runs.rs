@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
+use std::num::NonZero;
 use std::sync::Arc;
 
 use axum::body::Body;
@@ -9,10 +10,11 @@ use axum::extract::{Extension, Path, Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::Response;
 use futures_util::stream;
-use site::live::LiveDocument;
+use site::live::{LiveDocument, LiveRun};
 
 use crate::body::small;
 use crate::live::{Live, Unstopped};
+use crate::reported::SILENCE;
 use crate::respond::{made, told};
 use crate::service::Service;
 use crate::start::{Asked, Unstarted};
@@ -22,6 +24,8 @@ use crate::tokens::Right;
 const UNBUFFERED: HeaderName = HeaderName::from_static("x-accel-buffering");
 /// Bytes of a request for a run at most.
 const LARGEST: usize = 4 << 10;
+/// Bytes that a run may tell at most.
+const LARGEST_RUN: usize = 1 << 20;
 
 /// `GET api/v1/live.json`: the runs under way.
 pub(crate) async fn document(
@@ -87,6 +91,67 @@ pub(crate) async fn stop(
             StatusCode::CONFLICT,
             "the service can't stop this run: it is on another machine, or another user's",
         ),
+    }
+}
+
+/// `PUT api/v1/live/PROCESS/BEGAN`: a run on another machine tells how far it is.
+pub(crate) async fn report(
+    State(service): State<Arc<Service>>,
+    Extension(peer): Extension<SocketAddr>,
+    Path((process, began_ms)): Path<(String, String)>,
+    request: Request,
+) -> Response {
+    let (head, body) = request.into_parts();
+    let machine = match service.access.check_writer(peer, &head.headers, Right::Push) {
+        Ok(name) => name,
+        Err(refused) => return *refused,
+    };
+    let text = small(body, LARGEST_RUN).await.unwrap_or_default();
+    let run = serde_json::from_slice::<LiveRun>(&text)
+        .ok()
+        .filter(|run| run.process.to_string() == process && run.began_ms.to_string() == began_ms);
+    let Some(run) = run else {
+        return told(StatusCode::BAD_REQUEST, "expected what a run of this process tells");
+    };
+    let Some(live) = &service.live else {
+        return told(StatusCode::NOT_FOUND, "this service knows of no runs under way");
+    };
+    if !live.reported().tell(&machine, run) {
+        return told(StatusCode::TOO_MANY_REQUESTS, "too many runs tell of themselves");
+    }
+    let renewing = Arc::clone(&service);
+    let renew = move || renewing.live.as_ref().map(Live::renew);
+    // If it is silent from now on, watchers are told.
+    tokio::spawn(async move {
+        let _ = tokio::task::spawn_blocking(renew.clone()).await;
+        tokio::time::sleep(SILENCE).await;
+        let _ = tokio::task::spawn_blocking(renew).await;
+    });
+    told(StatusCode::OK, "told")
+}
+
+/// `DELETE api/v1/live/PROCESS/BEGAN`: a run on another machine has ended.
+pub(crate) async fn ended(
+    State(service): State<Arc<Service>>,
+    Extension(peer): Extension<SocketAddr>,
+    Path((process, began_ms)): Path<(String, String)>,
+    headers: HeaderMap,
+) -> Response {
+    let machine = match service.access.check_writer(peer, &headers, Right::Push) {
+        Ok(name) => name,
+        Err(refused) => return *refused,
+    };
+    let end = move || {
+        let live = service.live.as_ref()?;
+        let began_ms: u64 = began_ms.parse().ok()?;
+        let process: NonZero<u32> = process.parse().ok()?;
+        live.reported().end(&machine, process.get(), began_ms.cast_signed());
+        live.renew();
+        Some(())
+    };
+    match tokio::task::spawn_blocking(end).await {
+        Ok(Some(())) => told(StatusCode::OK, "ended"),
+        _ => told(StatusCode::NOT_FOUND, "there is no such run under way"),
     }
 }
 

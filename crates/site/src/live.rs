@@ -8,9 +8,7 @@
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 
-use report::catalog::LiveRun;
-
-pub use report::catalog::LiveDocument;
+pub use report::catalog::{LiveDocument, LiveRun};
 
 use crate::Error;
 

@@ -22,6 +22,8 @@ use crate::workshop::Workshop;
 
 /// How long a request may take: a piece, and importing what it completed.
 const LIMIT: Duration = Duration::from_secs(600);
+/// How long telling of a run may take.
+const SHORT: Duration = Duration::from_secs(10);
 /// How long a service that was there may be gone, as while it is restarted.
 const PATIENCE: Duration = Duration::from_secs(120);
 /// The first and the longest pause between tries.
@@ -30,7 +32,7 @@ const PAUSES: [Duration; 2] = [Duration::from_millis(200), Duration::from_secs(5
 const SHOWN: usize = 1000;
 
 /// A service that receives experiments.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Service {
     url: ServiceUrl,
     token: Token,
@@ -89,6 +91,20 @@ impl Service {
     pub fn check(&self) -> Result<(), Error> {
         let none = Asked { content: "0".repeat(64), began: 0, notes: BTreeSet::new() };
         self.present(&none).map(drop)
+    }
+
+    /// Tells of a run under way on this machine, as `text` describes it in JSON; that it has ended,
+    /// without one. Waits for ten seconds at most.
+    ///
+    /// # Errors
+    /// If the service refuses it or does not answer.
+    pub fn tell(&self, process: u32, began_ms: i64, text: Option<&[u8]>) -> Result<(), Error> {
+        let path = format!("api/v1/live/{process}/{began_ms}");
+        let answer = match text {
+            Some(text) => self.ask("PUT", &path, SHORT, 0, Some(text)),
+            None => self.ask("DELETE", &path, SHORT, 0, None),
+        }?;
+        if answer.status.is_success() { Ok(()) } else { Err(self.refused(&answer)) }
     }
 
     /// Sends an experiment, unless it is there already: then this is a single request. Waits for a
@@ -155,7 +171,7 @@ impl Service {
         let notes: Vec<&str> = notes.iter().map(String::as_str).collect();
         let notes = notes.join("-");
         let path = format!("api/v1/archives/{content}?began={began}&notes={notes}");
-        let answer = self.ask("GET", &path, 0, None)?;
+        let answer = self.ask("GET", &path, LIMIT, 0, None)?;
         match answer.status {
             StatusCode::OK => {
                 Ok(self.receipt(&answer)?.stored.map(|Stored { experiment, .. }| experiment))
@@ -194,7 +210,7 @@ impl Service {
             let stored = Stored { state: Received::Present, experiment };
             return Ok(Receipt { offset: 0, stored: Some(stored) });
         }
-        let answer = self.ask("HEAD", &sending.path(), 0, None)?;
+        let answer = self.ask("HEAD", &sending.path(), LIMIT, 0, None)?;
         let offset = answer.headers.get(OFFSET).and_then(|it| it.to_str().ok()?.parse().ok());
         match offset.filter(|offset| answer.status.is_success() && *offset <= sending.length) {
             Some(offset) => Ok(Receipt { offset, stored: None }),
@@ -205,7 +221,7 @@ impl Service {
     /// Sends the piece at this place.
     fn send(&self, sending: &mut Sending, offset: u64) -> Result<Receipt, Error> {
         let piece = sending.piece(offset)?;
-        let answer = self.ask("PUT", &sending.path(), offset, Some(&piece))?;
+        let answer = self.ask("PUT", &sending.path(), LIMIT, offset, Some(&piece))?;
         match answer.status {
             StatusCode::OK => self.receipt(&answer),
             // It does not follow what is there, which the next attempt asks for.
@@ -218,6 +234,7 @@ impl Service {
         &self,
         method: &str,
         path: &str,
+        limit: Duration,
         offset: u64,
         body: Option<&[u8]>,
     ) -> Result<Answer, Error> {
@@ -227,11 +244,9 @@ impl Service {
             .uri(self.url.join(path))
             .header("authorization", self.token.header())
             .header(OFFSET, offset);
-        let answer = match body {
-            None => self.agent.run(request.body(()).map_err(|error| lost(&error))?),
-            Some(bytes) => self.agent.run(request.body(bytes).map_err(|error| lost(&error))?),
-        };
-        let answer = answer.map_err(|error| lost(&error))?;
+        let request = request.body(body.unwrap_or_default()).map_err(|error| lost(&error))?;
+        let request = self.agent.configure_request(request).timeout_global(Some(limit));
+        let answer = self.agent.run(request.build()).map_err(|error| lost(&error))?;
         let (head, body) = answer.into_parts();
         let mut text = Vec::new();
         let mut reader = body.into_reader().take(4 * SHOWN as u64);

@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
+use std::process::Command;
 use std::time::Duration;
 
 use nix::sys::signal::Signal;
@@ -111,6 +112,40 @@ fn a_run_is_followed_stopped_and_resumed() {
     place.wait_until_gone();
     let short = place.plan(&plan(ONE, "", "steps = [\"l.i0\"]"));
     place.run(&[&short, "--quiet"]).expect(0, &[]);
+}
+
+/// A run that pushes to a service of another results directory tells it how far it is.
+#[test]
+fn a_run_on_another_machine_is_followed() {
+    if !::site::has_app() {
+        return testing::skip("built without the pages of a site");
+    }
+    let (team, machine) = (Place::new(), Place::new());
+    let [owner, ci] = [("owner", &["--runs"][..]), ("ci", &[])].map(|(n, m)| token(&team, n, m));
+    let secret = machine.path().join("token");
+    std::fs::write(&secret, &ci).unwrap();
+    let (service, address) = serve(&team, &[]);
+    let mut events = events(&address);
+    let file = machine.plan(&plan(ONE, "", LONG));
+    let (secret, to) = (secret.to_str().unwrap(), format!("http://{address}"));
+    let with_token = |inner: &Command| {
+        let mut command = Command::new(inner.get_program());
+        command.args(inner.get_args()).env("STEELYARD_TOKEN_FILE", secret);
+        command
+    };
+    let run = machine.start_run_in(with_token, &[&file, "--push", &to]);
+    let first = events.find(|it| runs(it).iter().any(|run| run["step"]["name"] == "qr100"));
+    let told = runs(&first.unwrap())[0].clone();
+    assert_eq!((&told["machine"], &told["name"]), (&"ci".into(), &"small".into()));
+    assert_eq!((&told["process"], &told["experiment"]), (&run.pid().into(), &Value::Null));
+    let stop = format!("api/v1/live/{}/stop", run.pid());
+    assert_eq!(post(&address, &stop, &owner, "").0, 404, "it is on another machine");
+    run.signal(Signal::SIGINT);
+    run.end().expect(3, &["interrupted"]);
+    assert!(events.any(|it| runs(&it).is_empty()));
+    assert_eq!(names(&team.results().join("live")), [""; 0]);
+    service.signal(Signal::SIGINT);
+    service.end().expect(0, &[]);
 }
 
 #[test]

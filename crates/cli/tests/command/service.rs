@@ -249,7 +249,7 @@ fn requests_are_answered_as_the_description_says() {
         command.current_dir(team.place.path()).env("HOME", team.place.path());
         let output = command.output().unwrap();
         let told = String::from_utf8_lossy(&output.stdout);
-        assert!(output.status.success() && told.contains("Tested: 17"), "{told}\n{output:?}");
+        assert!(output.status.success() && told.contains("Tested: 19"), "{told}\n{output:?}");
     }
     assert_eq!(team.contents().len(), 3);
     service.signal(Signal::SIGINT);

@@ -37,6 +37,8 @@ impl LiveDocument {
 pub struct LiveRun {
     /// Number of its process.
     pub process: u32,
+    /// The machine that tells of it, by the name of its token; null on the service's own.
+    pub machine: Option<String>,
     /// Its name; empty until it is known.
     pub name: String,
     /// Number of its experiment; null until it is known.

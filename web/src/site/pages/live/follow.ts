@@ -18,7 +18,7 @@ export interface Followed {
 
 /** True if two tell of the same run. */
 const same = (one: LiveRun, other: LiveRun): boolean =>
-  one.process === other.process && one.began_ms === other.began_ms;
+  one.process === other.process && one.began_ms === other.began_ms && one.machine === other.machine;
 
 /** What is known once the service has told of these runs. */
 export function told(before: Followed, { runs, plans }: LiveDocument): Followed {

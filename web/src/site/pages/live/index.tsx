@@ -84,14 +84,19 @@ function nameOf({ name, process }: LiveRun): string {
   return name === "" ? `process ${process}` : name;
 }
 
+function keyOf({ machine, process, began_ms }: LiveRun): string {
+  return `${process} ${began_ms} ${machine ?? ""}`;
+}
+
 function Run({ run, now }: { run: LiveRun; now: number }) {
-  const { process, experiment, intervals, warnings, log } = run;
-  const [name, id] = [nameOf(run), `run-${process}`];
+  const { process, machine, began_ms, experiment, intervals, warnings, log } = run;
+  const [name, id] = [nameOf(run), `run-${process}-${began_ms}`];
   return (
     <section class="run" aria-labelledby={id} data-process={process}>
       <h2 id={id}>
         {experiment === null ? name : <a href={experimentAddress(experiment)}>{name}</a>}{" "}
         {experiment !== null && <span class="minor">#{experiment}</span>}
+        {machine !== null && <span class="minor">on {machine}</span>}
       </h2>
       <Progress run={run} now={now} />
       <Doing run={run} now={now} />
@@ -102,12 +107,14 @@ function Run({ run, now }: { run: LiveRun; now: number }) {
         </p>
       ))}
       {log.length > 0 && <Log lines={log} name={name} />}
-      <TokenForm
-        name="stop this run"
-        verb="Stop"
-        path={`api/v1/live/${process}/stop`}
-        body={null}
-      />
+      {machine === null && (
+        <TokenForm
+          name="stop this run"
+          verb="Stop"
+          path={`api/v1/live/${process}/stop`}
+          body={null}
+        />
+      )}
     </section>
   );
 }
@@ -165,10 +172,10 @@ function Live({ live }: { live: LiveDocument }) {
       </p>
       {plans !== null && <Start plans={plans} />}
       {runs.map((run) => (
-        <Run key={`${run.process} ${run.began_ms}`} run={run} now={now} />
+        <Run key={keyOf(run)} run={run} now={now} />
       ))}
       {ended.map((run) => (
-        <p key={`${run.process} ${run.began_ms}`} class="about">
+        <p key={keyOf(run)} class="about">
           {run.experiment === null ? (
             nameOf(run)
           ) : (
