@@ -156,6 +156,7 @@ impl Service {
     /// # Errors
     /// If the store cannot be read.
     pub fn answer_packed(&self, path: &str, known: impl Fn(&str) -> bool) -> Result<Answer, Error> {
+        let path = document_of(path);
         let (catalog, entry) = match self.asked(path, known)? {
             Asked::Answered(answer) => return Ok(answer),
             Asked::Of(catalog, entry) => (catalog, entry),
@@ -213,6 +214,7 @@ impl Service {
     /// # Errors
     /// If the store cannot be read.
     pub fn answer(&self, path: &str, known: impl Fn(&str) -> bool) -> Result<Answer, Error> {
+        let path = document_of(path);
         match self.asked(path, known)? {
             Asked::Answered(answer) => Ok(answer),
             Asked::Of(catalog, entry) => {
@@ -234,7 +236,6 @@ impl Service {
             self.news.notify_one();
         }
         let catalog = Arc::clone(&work.catalog);
-        let path = if path.is_empty() { ROOT } else { path };
         let Some(entry) = catalog.entry(path).cloned() else {
             return Ok(Asked::Answered(Answer::Missing));
         };
@@ -318,6 +319,11 @@ impl Service {
             let _ = work.catalog.kept().write(file);
         }
     }
+}
+
+/// The path of the document that a path stands for.
+fn document_of(path: &str) -> &str {
+    if path.is_empty() { ROOT } else { path }
 }
 
 /// A panic of another request leaves nothing half done that later ones would see: what is changed

@@ -38,7 +38,9 @@ fn a_site_and_a_service_say_the_same() {
         assert!(answer.body == fs::read(site.join(path)).unwrap(), "{path} differs");
         assert_eq!(answer.header("content-type"), Some(site::media_type(path)));
     }
-    assert_eq!(served.get("/").body, fs::read(site.join("index.html")).unwrap());
+    let root = served.get("/");
+    assert_eq!(root.body, fs::read(site.join("index.html")).unwrap());
+    assert_eq!(root.header("content-type"), Some("text/html; charset=utf-8"));
     assert_eq!(served.get("/?view=machines").body, served.get("/").body);
     assert_eq!(served.get(&format!("/{MANIFEST}")).status, 404, "it is the site's own");
 }
@@ -87,6 +89,7 @@ fn what_is_large_is_compressed_for_those_who_take_it() {
             let is_packed = packed.header("content-encoding") == Some("gzip");
             assert_eq!(is_packed, plain.body.len() >= 1024, "{path}");
             assert_eq!(packed.header("vary"), Some("accept-encoding"));
+            assert_eq!(packed.header("content-type"), plain.header("content-type"));
             assert_eq!(packed.header("etag"), plain.header("etag"));
             let mut body = Vec::new();
             if is_packed {
