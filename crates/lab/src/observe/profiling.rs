@@ -47,6 +47,10 @@ const TO_WRITE: Duration = Duration::from_millis(500);
 /// The clients have to know of a window before it begins.
 const TO_TELL: Duration = Duration::from_millis(200);
 
+/// How often to check whether samples are taken, and how often to begin that at most.
+const AGAIN: Duration = Duration::from_millis(200);
+const TRIES: u32 = 5;
+
 /// How often to check whether a program has ended.
 const SOON: Duration = Duration::from_millis(5);
 
@@ -77,6 +81,7 @@ pub fn observe<'a>(scene: &mut Scene<'a, '_>, found: &mut Found) -> Option<Box<d
             scratch,
             root_pid,
             operations: 0,
+            tries: 0,
             profiled: Profiled::default(),
         })
     };
@@ -156,6 +161,8 @@ struct Attached {
     root_pid: u32,
     /// Its operations when counting began; in the end, those since then.
     operations: u64,
+    /// How often taking samples was begun.
+    tries: u32,
     profiled: Profiled,
 }
 
@@ -185,9 +192,13 @@ impl Observer for Profiling<'_> {
         }
         if self.stage == Stage::Counting && Instant::now() >= self.counted {
             self.counted(running);
+            self.stage = Stage::Sampling;
+        }
+        let over = Instant::now() + TO_WRITE >= end;
+        if self.stage == Stage::Sampling && !over {
             self.sample();
         }
-        if self.stage == Stage::Sampling && Instant::now() + TO_WRITE >= end {
+        if self.stage == Stage::Sampling && over {
             self.stage = Stage::Over;
             self.stop_recording();
             if again {
@@ -197,7 +208,7 @@ impl Observer for Profiling<'_> {
         match self.stage {
             Stage::Before => Some(begin),
             Stage::Counting => Some(self.counted),
-            Stage::Sampling => Some(end - TO_WRITE),
+            Stage::Sampling => Some((Instant::now() + AGAIN).min(end - TO_WRITE)),
             Stage::Over => None,
         }
     }
@@ -219,6 +230,10 @@ impl Observer for Profiling<'_> {
         };
         for server in &mut self.servers {
             server.profiled.notes.extend(missed.clone());
+            if self.stage == Stage::Over && server.tries == 0 {
+                let note = "no profile: counting events took all the time for it";
+                server.profiled.notes.push(note.to_owned());
+            }
             if let Some(recorded) = server.recorded.take() {
                 let folded = self.profiler.fold(recorded);
                 server.profiled.folded = server.known("no profile", folded);
@@ -300,15 +315,20 @@ impl Profiling<'_> {
         }
     }
 
-    /// Starts to take samples.
+    /// Starts to take samples of the servers that have none taken.
     fn sample(&mut self) {
-        self.stage = Stage::Sampling;
         for server in &mut self.servers {
+            // It ends if a process ends that it is about to attach to.
+            let ended = server.recorder.as_mut().is_none_or(|recorder| !recorder.runs());
+            if !ended || server.tries == TRIES {
+                continue;
+            }
             let call_graph = self.profiler.call_graph(server.root_pid);
             let perf = &self.profiler.perf;
             let recorder =
                 attach(server.root_pid, |pids| perf.record(pids, call_graph, &server.scratch.path));
             server.recorder = server.known("no profile", recorder);
+            server.tries = if server.recorder.is_some() { server.tries + 1 } else { TRIES };
         }
     }
 

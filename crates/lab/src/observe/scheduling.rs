@@ -149,11 +149,13 @@ impl Scheduling<'_> {
         // Each `perf` has a directory of its own.
         let directory = self.scratch.path.join(family.to_string());
         std::fs::create_dir(&directory).map_err(|error| error.to_string())?;
-        let mut counting = attach(self.root_pid, |pids| {
-            let tids = [pids, &self.clients].concat();
-            let scope = if family == 0 { Scope::Threads(&tids) } else { Scope::Machine };
-            self.scheduler.perf.count_events(events, scope, &directory)
-        })?;
+        let count = |scope: Scope<'_>| self.scheduler.perf.count_events(events, scope, &directory);
+        let mut counting = match family {
+            0 => attach(self.root_pid, |pids| {
+                count(Scope::Threads(&[pids, &self.clients].concat()))
+            })?,
+            _ => count(Scope::Machine).map_err(|error| error.to_string())?,
+        };
         counting.resume().map_err(|error| error.to_string())?;
         Ok(Some(counting))
     }

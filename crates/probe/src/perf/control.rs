@@ -17,8 +17,6 @@ use super::program::failed;
 
 /// How often to check for an answer.
 const LOOK: Duration = Duration::from_millis(2);
-/// How long `perf` may take to attach to all processes.
-const ATTACH: Duration = Duration::from_secs(10);
 /// How long to wait for the end of a `perf` whose result nobody wants.
 const PATIENCE: Duration = Duration::from_secs(2);
 
@@ -102,8 +100,7 @@ pub(super) struct Control {
 }
 
 impl Control {
-    /// The FIFOs of the `perf` named `what`.
-    pub(super) fn make(directory: &Path, what: &str) -> Result<Control, PerfError> {
+    pub(super) fn make(directory: &Path) -> Result<Control, PerfError> {
         let open = |path: &Path| {
             let made = mkfifo(path, Mode::S_IRUSR | Mode::S_IWUSR).map_err(io::Error::from);
             // For both, so that neither side ever waits for the other to open its end.
@@ -116,19 +113,10 @@ impl Control {
             });
             opened.map_err(PerfError::io("make", path))
         };
-        let paths = ["control", "answers"].map(|name| directory.join(format!("{what}.{name}")));
+        let paths = ["control", "answers"].map(|name| directory.join(name));
         let (commands, answers) = (open(&paths[0])?, open(&paths[1])?);
         let argument = format!("fifo:{},{}", paths[0].display(), paths[1].display());
         Ok(Control { commands, answers, paths: paths.into(), argument })
-    }
-
-    /// Waits until `perf` is attached: before, it acknowledges no command.
-    pub(super) fn attached(
-        &mut self,
-        command: &str,
-        running: &mut Running,
-    ) -> Result<(), PerfError> {
-        self.tell(command, running, ATTACH)
     }
 
     /// Sends a command and waits until it is done.

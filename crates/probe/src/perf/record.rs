@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use inferno::collapse::Collapse;
 use inferno::collapse::perf::{Folder, Options};
 
-use super::control::{Control, Running};
+use super::control::Running;
 use super::program::failed;
 use super::{CallGraph, Perf, PerfError};
 
@@ -36,7 +36,7 @@ impl Perf {
     /// Samples processes and whatever they start, until [`Recorder::stop`].
     ///
     /// # Errors
-    /// If `perf` cannot be started or does not answer; for instance, if a process has ended.
+    /// If `perf` cannot be started.
     pub fn record(
         &self,
         pids: &[u32],
@@ -53,16 +53,17 @@ impl Perf {
         if nix::unistd::geteuid().is_root() {
             command.args(["--mmap-pages", BUFFER]);
         }
-        let mut control = Control::make(directory, "record")?;
-        command.args(["--control", &control.argument]);
         command.args(["--pid", &listed(pids)]);
-        let mut running = Running::start(command, "record", directory)?;
-        control.attached("enable", &mut running)?;
-        Ok(Recorder { running, data })
+        Ok(Recorder { running: Running::start(command, "record", directory)?, data })
     }
 }
 
 impl Recorder {
+    /// False once it has ended by itself, as it does if a process ends before it is attached.
+    pub fn runs(&mut self) -> bool {
+        self.running.runs()
+    }
+
     /// Ends the sampling; all samples are written when this returns.
     ///
     /// # Errors

@@ -8,6 +8,8 @@ use super::control::{Control, Running};
 use super::events::parse;
 use super::{Perf, PerfError, Scope};
 
+/// How long `perf stat` may take to attach to all processes.
+const ATTACH: Duration = Duration::from_secs(10);
 /// How long it may take to begin, pause or write its counts.
 const ANSWER: Duration = Duration::from_secs(5);
 
@@ -42,7 +44,7 @@ impl Perf {
         scope: Scope<'_>,
         directory: &Path,
     ) -> Result<Counting, PerfError> {
-        let mut control = Control::make(directory, "stat")?;
+        let mut control = Control::make(directory)?;
         let counts = directory.join("counts");
         let mut command = self.command("stat");
         command.args(["-x,", "--delay=-1", "--event", &events.join(",")]);
@@ -50,7 +52,8 @@ impl Perf {
         command.args(["--control", &control.argument]);
         scope.add_to(&mut command);
         let mut running = Running::start(command, "stat", directory)?;
-        control.attached("disable", &mut running)?;
+        // An answer means that it is attached.
+        control.tell("disable", &mut running, ATTACH)?;
         Ok(Counting { running, control, counts })
     }
 }
