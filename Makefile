@@ -60,7 +60,7 @@ workloads: build setup-test ## TPC-C, TPC-H and YCSB alike on every system, in 5
 	cargo run --release --locked -p bench -- workloads --document BENCHMARKS.md
 
 .PHONY: pages
-pages: build ## how soon pages and commands are there with a million step results, in 15 minutes: BENCHMARKS.md
+pages: build ## how quickly pages load and commands finish with a million step results, in 15 minutes: BENCHMARKS.md
 	cargo run --release --locked -p bench -- pages --document BENCHMARKS.md
 
 .PHONY: bisect

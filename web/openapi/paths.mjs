@@ -162,7 +162,8 @@ export const paths = {
     ],
     put: {
       operationId: "report",
-      summary: "A run on another machine tells how far it is. It is forgotten after 90 seconds.",
+      summary:
+        "A run on another machine reports; without another report, it is shown for 90 seconds.",
       tags: ["live"],
       requestBody: {
         required: true,
@@ -171,7 +172,8 @@ export const paths = {
       },
       responses: {
         200: said("It is shown, under the name of the token."),
-        429: said("Too many runs tell of themselves."),
+        413: said("It is too large, or was cut off."),
+        429: said("Too many runs of this token report."),
         404: said("This service knows of no runs."),
         ...NOT_TAKEN,
       },

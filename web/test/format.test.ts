@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import {
   axisDuration,
-  axisValue,
+  axisValues,
   change,
   count,
   duration,
@@ -58,7 +58,7 @@ describe("units", () => {
     expect(withUnit(62_464, "KB/s")).toBe(`61.0${NBSP}MB/s`);
     expect(withUnit(1_048_576, "KB")).toBe(`1.00${NBSP}GB`);
     expect(withUnit(5_120, "MB")).toBe(`5.00${NBSP}GB`);
-    expect(axisValue(512_000, "KB/s")).toBe(`500${NBSP}MB`);
+    expect(axisValues([0, 512_000], "KB/s")).toEqual(["0", `500${NBSP}MB`]);
     expect(headingUnit("KB/s")).toBe("per second");
   });
   it("never writes two prefixes", () =>
@@ -70,6 +70,17 @@ describe("units", () => {
     expect(duration(999.7)).toBe(`1.00${NBSP}ms`);
     expect(axisDuration(100)).toBe(`100${NBSP}µs`);
     expect(axisDuration(10_000)).toBe(`10${NBSP}ms`);
+  });
+  it("tells ticks apart that are close together", () => {
+    expect(axisValues([9_980, 9_990, 10_000, 10_010], "")).toEqual([
+      "9.98k",
+      "9.99k",
+      "10k",
+      "10.01k",
+    ]);
+    expect(axisValues([0, 5_000, 10_000], "")).toEqual(["0", "5k", "10k"]);
+    expect(axisValues([1_000_000, 1_000_500], "us")).toEqual([`1${NBSP}s`, `1.0005${NBSP}s`]);
+    expect(axisValues([7, 7], "")).toEqual(["7", "7"]);
   });
   it("says that there is nothing", () => expect(withUnit(null, "KB/s")).toBe("–"));
 });

@@ -42,6 +42,6 @@ pub use manifest::{Entry, FORMAT, Manifest, Summary, is_hash};
 pub use output::write_whole;
 pub use pages::Pages;
 pub use remote::{Address, Listed, Requests};
-pub use service::{OFFSET, PIECE, Receipt, Received, Service, ServiceUrl, Stored, Token};
+pub use service::{OFFSET, PIECE, Receipt, Received, SILENCE, Service, ServiceUrl, Stored, Token};
 pub use shelf::{Shelf, Taken};
 pub use view::Wanted;

@@ -136,6 +136,11 @@ impl Live {
         }
     }
 
+    /// Ends the reports to a service.
+    pub fn end_reports(&mut self) {
+        self.reporting = None;
+    }
+
     /// Tells watchers what is known. What can't be written is left out: a full disk, say, ends a
     /// run elsewhere, if it has to.
     pub fn write(&mut self) {

@@ -346,6 +346,7 @@ impl Progress {
 
     /// Removes the bars and prints which warnings were repeated.
     pub fn finish(&mut self) {
+        self.live.end_reports();
         let bars = self.bars.take();
         // A terminal would break words.
         let width = bars.as_ref().map_or(usize::MAX, |_| columns());

@@ -38,7 +38,7 @@ pub struct RunArgs {
     #[arg(long)]
     write_plan: bool,
     /// Push the experiment when it has finished, as `steelyard push` does, to an address such as
-    /// https://bench.example.com or s3://BUCKET/PREFIX
+    /// s3://BUCKET/PREFIX or https://bench.example.com, whose page Live also shows the run meanwhile
     #[arg(long, value_name = "ADDRESS")]
     push: Option<String>,
     /// Refuse to start if `steelyard doctor` finds that something on this machine fails

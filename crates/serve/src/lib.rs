@@ -2,12 +2,13 @@
 //!
 //! A [`Service`] answers paths with the documents that [`site::Catalog`] lists, and with nothing
 //! else: a path is looked up, never joined to a directory. It notices changes of the store when it
-//! is asked; nothing polls. [`listen`] puts it behind a socket.
+//! is asked, and may make documents that take long before that ([`Service::preparing`]). [`listen`]
+//! puts it behind a socket.
 //!
-//! A service also shows the runs under way in its results directory as they go on, and may receive
-//! experiments ([`Service::receiving`]), as [`archive::Service`] pushes
-//! them, from machines that have a token ([`Tokens`]). Beyond this machine it is only for those who
-//! have one.
+//! A service also shows runs under way as they go on, those in its results directory and those that
+//! report from elsewhere. It may receive experiments ([`Service::receiving`]), as
+//! [`archive::Service`] pushes them, from machines that have a token ([`Tokens`]). Beyond this
+//! machine it is only for those who have one.
 //!
 //! Names in results are other people's text: answers forbid scripts that are not the app's own, and
 //! requests under a foreign name of this machine are refused, so that no page on the internet can
@@ -21,6 +22,7 @@ mod http;
 mod listen;
 mod live;
 mod metrics;
+mod news;
 mod notes;
 mod prepare;
 mod prepared;

@@ -96,7 +96,7 @@ impl Listening {
         service: Arc<Service>,
         stop: impl Future<Output = ()>,
     ) -> Result<(), Error> {
-        prepare(&service, runtime.handle().clone());
+        prepare(&service);
         let known = Arc::clone(&service);
         let ended = runtime.block_on(async {
             let listener = tokio::net::TcpListener::from_std(self.listener)?;
@@ -109,7 +109,7 @@ impl Listening {
             let _ = timeout(PATIENCE, connections.shutdown()).await;
             Ok(())
         });
-        known.end();
+        known.news.end();
         // Does not wait for documents that are being made.
         runtime.shutdown_background();
         ended

@@ -1,22 +1,26 @@
 //! The runs under way: what they tell, whenever it changes, and stopping them.
 //!
 //! A run writes what it tells of itself to the folder [`site::live`] of the results directory. The
-//! kernel tells the service of changes there, from its first watcher on; nothing polls.
+//! kernel tells the service of changes there, from its first watcher on; nothing polls. Runs of
+//! other machines report by requests.
 
 use std::collections::BTreeSet;
 use std::mem::MaybeUninit;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use std::{fs, io, thread};
 
+use archive::SILENCE;
 use axum::body::Bytes;
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
-use site::live::LiveDocument;
-use tokio::sync::watch;
+use site::live::{LiveDocument, LiveRun};
+use tokio::sync::{Notify, watch};
+use tokio::time::sleep;
 
 use crate::reported::Reported;
 use crate::start::Starter;
@@ -26,6 +30,8 @@ use crate::start::Starter;
 const SOON: Duration = Duration::from_millis(50);
 /// and surely after so many milliseconds, when the service looks once more.
 const LATER: u16 = 2000;
+/// Reports of other machines within this time are told together.
+const TOGETHER: Duration = Duration::from_secs(1);
 /// The thread that looks gives way to everything else.
 pub(crate) const NICE: i32 = 19;
 
@@ -35,6 +41,10 @@ pub(crate) struct Live {
     known: Arc<Known>,
     /// True once somebody wanted to know, and the folder is watched.
     watched: Mutex<bool>,
+    /// A run of another machine has reported.
+    changed: Arc<Notify>,
+    /// True while watchers are told of such runs.
+    telling: Arc<AtomicBool>,
     /// Runs that were asked to end, by process and beginning.
     stopped: Mutex<BTreeSet<(u32, i64)>>,
 }
@@ -83,7 +93,13 @@ impl Live {
         let (told, turn) = (watch::Sender::default(), Mutex::default());
         let reported = Reported::default();
         let known = Known { results, starter, reported, told, turn };
-        Live { known: Arc::new(known), watched: Mutex::default(), stopped: Mutex::default() }
+        Live {
+            known: Arc::new(known),
+            watched: Mutex::default(),
+            changed: Arc::default(),
+            telling: Arc::default(),
+            stopped: Mutex::default(),
+        }
     }
 
     /// What there is.
@@ -112,14 +128,48 @@ impl Live {
         receiver
     }
 
-    /// Runs of other machines.
-    pub(crate) fn reported(&self) -> &Reported {
-        &self.known.reported
+    /// A run of another machine reports. False if that machine has too many.
+    pub(crate) fn report(&self, machine: &str, run: LiveRun) -> bool {
+        let added = self.known.reported.add(machine, run);
+        if added {
+            self.tell_reported();
+        }
+        added
     }
 
-    /// Tells watchers what there is, if it is news.
-    pub(crate) fn renew(&self) {
-        self.known.renew();
+    /// A run of another machine has ended.
+    pub(crate) fn end(&self, machine: &str, process: u32, began_ms: i64) {
+        self.known.reported.end(machine, process, began_ms);
+        self.tell_reported();
+    }
+
+    /// Tells watchers of runs of other machines, as long as there are any: soon after a report, and
+    /// when they are not heard of any more.
+    fn tell_reported(&self) {
+        self.changed.notify_one();
+        if self.telling.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let (known, changed) = (Arc::clone(&self.known), Arc::clone(&self.changed));
+        let telling = Arc::clone(&self.telling);
+        tokio::spawn(async move {
+            loop {
+                tokio::select! {
+                    () = changed.notified() => sleep(TOGETHER).await,
+                    () = sleep(SILENCE / 3) => {}
+                }
+                let renewing = Arc::clone(&known);
+                let _ = tokio::task::spawn_blocking(move || renewing.renew()).await;
+                if known.reported.runs(Instant::now()).is_empty() {
+                    telling.store(false, Ordering::Relaxed);
+                    // One that came at this moment starts another task, or is seen here.
+                    let none = known.reported.runs(Instant::now()).is_empty();
+                    if none || telling.swap(true, Ordering::Relaxed) {
+                        return;
+                    }
+                }
+            }
+        });
     }
 
     /// Asks a run of this machine to end, as Ctrl-C does. The second time, it would end at once, so

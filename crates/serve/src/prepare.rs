@@ -1,22 +1,22 @@
 //! Making documents before somebody asks for them.
 //!
-//! A history of years takes most of a second to make. So a thread makes documents that take long as
-//! soon as there are new results, gives way to everything else, and waits while something is
-//! measured on this machine.
+//! The history of a long time takes a second to make. So a low-priority thread makes documents that
+//! take long when the service starts, when it has received something, and when a reader's request
+//! shows that the results have changed. It waits while something is measured on this machine.
 
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
+use site::{Catalog, Entry};
 use store::Store;
-use tokio::runtime::Handle;
-use tokio::time::sleep;
 
 use crate::Error;
-use crate::live::{Live, NICE};
+use crate::live::NICE;
+use crate::prepared::Prepared;
 use crate::service::{Service, pack};
 
-/// While something is measured, the thread looks so often whether that has ended.
+/// How often the thread checks whether a measurement that it waits for has ended.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What became of an attempt to make all that is missing.
@@ -28,39 +28,23 @@ enum Made {
 }
 
 /// Makes documents in a thread of its own, until the service ends.
-pub(crate) fn prepare(service: &Arc<Service>, runtime: Handle) {
+pub(crate) fn prepare(service: &Arc<Service>) {
     if service.prepared.is_none() {
         return;
     }
     let service = Arc::clone(service);
-    let always = move || {
+    let work = move || {
         let _ = rustix::process::nice(NICE);
-        let mut runs = service.live.as_ref().map(Live::follow);
-        while !service.has_ended() {
-            // A failure costs only time: who asks has to wait.
-            let made = make(&service).unwrap_or(Made::All);
-            runtime.block_on(async {
-                let runs = async {
-                    match &mut runs {
-                        Some(runs) => runs.changed().await.is_ok(),
-                        None => std::future::pending().await,
-                    }
-                };
-                let later = async {
-                    match made {
-                        Made::Waits => sleep(PATIENCE).await,
-                        Made::All => std::future::pending().await,
-                    }
-                };
-                tokio::select! {
-                    () = service.news.notified() => {}
-                    _ = runs => {}
-                    () = later => {}
-                }
+        while !service.news.has_ended() {
+            let made = make(&service).unwrap_or_else(|error| {
+                // Who asks has to wait, that is all.
+                eprintln!("could not prepare pages: {error}");
+                Made::All
             });
+            service.news.wait((made == Made::Waits).then_some(PATIENCE));
         }
     };
-    let _ = thread::Builder::new().name("pages".to_owned()).spawn(always);
+    let _ = thread::Builder::new().name("pages".to_owned()).spawn(work);
 }
 
 /// Makes what is missing, and forgets what nobody can ask for any more.
@@ -74,15 +58,25 @@ fn make(service: &Service) -> Result<Made, Error> {
     let wanted: Vec<_> = catalog.entries().filter(|(_, entry)| entry.takes_long()).collect();
     prepared.retain(&wanted.iter().map(|(_, entry)| entry.mark.as_str()).collect());
     for (_, entry) in wanted {
-        if service.has_ended() {
+        if service.news.has_ended() {
             break;
         }
         if (prepared.measuring)() {
             return Ok(Made::Waits);
         }
-        if !prepared.has(&entry.mark) {
-            prepared.add(&entry.mark, &pack(&catalog.make(&store, entry)?)?)?;
-        }
+        one(prepared, &catalog, &store, entry)?;
     }
     Ok(Made::All)
+}
+
+/// Makes one document, unless it is there. One that can't be made is left to who asks for it: its
+/// experiment may have been removed a moment ago.
+fn one(prepared: &Prepared, catalog: &Catalog, store: &Store, entry: &Entry) -> Result<(), Error> {
+    if prepared.has(&entry.mark) {
+        return Ok(());
+    }
+    match catalog.make(store, entry) {
+        Ok(content) => prepared.add(&entry.mark, &pack(&content)?),
+        Err(_) => Ok(()),
+    }
 }

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use axum::body::Bytes;
 use tempfile::NamedTempFile;
@@ -39,29 +39,40 @@ impl Prepared {
 
     /// The document with this mark, compressed by gzip.
     pub(crate) fn get(&self, mark: &str) -> Option<Bytes> {
-        self.has(mark).then(|| fs::read(self.path(mark)).ok().map(Bytes::from))?
+        let found = self.has(mark).then(|| fs::read(self.path(mark)))?;
+        if found.is_err() {
+            // The cache may have been emptied.
+            self.marks().remove(mark);
+        }
+        found.ok().map(Bytes::from)
     }
 
     pub(crate) fn has(&self, mark: &str) -> bool {
-        self.marks.lock().unwrap_or_else(PoisonError::into_inner).contains(mark)
+        self.marks().contains(mark)
+    }
+
+    fn marks(&self) -> MutexGuard<'_, HashSet<String>> {
+        self.marks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn add(&self, mark: &str, packed: &[u8]) -> Result<(), Error> {
         fs::create_dir_all(&self.folder)?;
         let mut file = NamedTempFile::new_in(&self.folder)?;
         file.write_all(packed)?;
+        // It would be served for good if a power cut left a part of it.
+        file.as_file().sync_data()?;
         file.persist(self.path(mark)).map_err(|error| error.error)?;
-        self.marks.lock().unwrap_or_else(PoisonError::into_inner).insert(mark.to_owned());
+        self.marks().insert(mark.to_owned());
         Ok(())
     }
 
     /// Removes all but those with these marks.
     pub(crate) fn retain(&self, wanted: &HashSet<&str>) {
-        let mut marks = self.marks.lock().unwrap_or_else(PoisonError::into_inner);
-        marks.retain(|mark| {
-            let stays = wanted.contains(mark.as_str());
-            stays || fs::remove_file(self.path(mark)).is_err()
-        });
+        let gone: Vec<String> =
+            self.marks().extract_if(|mark| !wanted.contains(mark.as_str())).collect();
+        for mark in gone {
+            let _ = fs::remove_file(self.path(&mark));
+        }
     }
 
     fn path(&self, mark: &str) -> PathBuf {

@@ -137,7 +137,7 @@ pub(crate) async fn piece(
                 Imported::Present(id, _) => (Received::Present, id.0),
             };
             metrics::add(&service.metrics.received, u64::from(state == Received::Added));
-            service.news.notify_one();
+            service.news.tell();
             receipt(&Receipt { offset: end, stored: Some(Stored { state, experiment }) })
         }
         Ok(Some(Err(refusal))) => refused(refusal),

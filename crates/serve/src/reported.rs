@@ -1,17 +1,16 @@
-//! Runs under way on other machines, which tell of themselves by requests.
+//! Runs under way on other machines, as they report.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
+use archive::SILENCE;
 use site::live::LiveRun;
 
-/// A run that is not heard of for so long is over; it tells three times in this time.
-pub(crate) const SILENCE: Duration = Duration::from_secs(90);
-/// Runs that are known at once.
-const MOST: usize = 200;
+/// Runs of a machine that are known at once.
+const MOST: usize = 20;
 
-/// What each told last, and when, by machine, process and beginning.
+/// What each reported last, and when, by machine, process and beginning.
 type Runs = BTreeMap<(String, u32, i64), (LiveRun, Instant)>;
 
 /// Runs of other machines.
@@ -19,15 +18,16 @@ type Runs = BTreeMap<(String, u32, i64), (LiveRun, Instant)>;
 pub(crate) struct Reported(Mutex<Runs>);
 
 impl Reported {
-    /// A run of a machine tells of itself. False if there are too many.
-    pub(crate) fn tell(&self, machine: &str, run: LiveRun) -> bool {
+    /// A run of a machine reports. False if there are too many of that machine.
+    pub(crate) fn add(&self, machine: &str, run: LiveRun) -> bool {
         let now = Instant::now();
         let key = (machine.to_owned(), run.process, run.began_ms);
         // Its number is that in the results of its machine.
         let run = LiveRun { machine: Some(machine.to_owned()), experiment: None, ..run };
         let mut runs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        runs.retain(|_, (_, told)| now.duration_since(*told) < SILENCE);
-        if runs.len() >= MOST && !runs.contains_key(&key) {
+        runs.retain(|_, (_, heard)| now.duration_since(*heard) < SILENCE);
+        let known = runs.keys().filter(|(other, ..)| other == machine).count();
+        if known >= MOST && !runs.contains_key(&key) {
             return false;
         }
         runs.insert(key, (run, now));
@@ -43,7 +43,7 @@ impl Reported {
     /// The runs that are under way at this moment.
     pub(crate) fn runs(&self, now: Instant) -> Vec<LiveRun> {
         let runs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let live = runs.values().filter(|(_, told)| now.duration_since(*told) < SILENCE);
+        let live = runs.values().filter(|(_, heard)| now.duration_since(*heard) < SILENCE);
         live.map(|(run, _)| run.clone()).collect()
     }
 }
@@ -59,8 +59,8 @@ mod tests {
     #[test]
     fn a_run_is_known_until_it_ends_or_is_silent() {
         let reported = Reported::default();
-        assert!(reported.tell("ci-1", run(5, 1)) && reported.tell("ci-2", run(5, 9)));
-        assert!(reported.tell("ci-1", run(5, 2)));
+        assert!(reported.add("ci-1", run(5, 1)) && reported.add("ci-2", run(5, 9)));
+        assert!(reported.add("ci-1", run(5, 2)));
         let now = Instant::now();
         let known = |now| {
             let runs = reported.runs(now).into_iter();
@@ -73,12 +73,13 @@ mod tests {
     }
 
     #[test]
-    fn there_is_room_for_so_many() {
+    fn a_machine_has_a_limited_number_of_runs() {
         let reported = Reported::default();
         for process in 0..MOST as u32 {
-            assert!(reported.tell("ci-1", run(process, 0)));
+            assert!(reported.add("ci-1", run(process, 0)));
         }
-        assert!(!reported.tell("ci-2", run(1, 0)), "one too many");
-        assert!(reported.tell("ci-1", run(1, 0)), "it is known");
+        assert!(!reported.add("ci-1", run(MOST as u32, 0)), "one too many");
+        assert!(reported.add("ci-1", run(1, 0)), "it is known");
+        assert!(reported.add("ci-2", run(1, 0)), "it is another machine");
     }
 }

@@ -14,7 +14,6 @@ use site::live::{LiveDocument, LiveRun};
 
 use crate::body::small;
 use crate::live::{Live, Unstopped};
-use crate::reported::SILENCE;
 use crate::respond::{made, told};
 use crate::service::Service;
 use crate::start::{Asked, Unstarted};
@@ -24,8 +23,8 @@ use crate::tokens::Right;
 const UNBUFFERED: HeaderName = HeaderName::from_static("x-accel-buffering");
 /// Bytes of a request for a run at most.
 const LARGEST: usize = 4 << 10;
-/// Bytes that a run may tell at most.
-const LARGEST_RUN: usize = 1 << 20;
+/// Bytes of a report at most.
+const LARGEST_RUN: usize = 256 << 10;
 
 /// `GET api/v1/live.json`: the runs under way.
 pub(crate) async fn document(
@@ -94,11 +93,11 @@ pub(crate) async fn stop(
     }
 }
 
-/// `PUT api/v1/live/PROCESS/BEGAN`: a run on another machine tells how far it is.
+/// `PUT api/v1/live/PROCESS/BEGAN`: a run on another machine reports how far it is.
 pub(crate) async fn report(
     State(service): State<Arc<Service>>,
     Extension(peer): Extension<SocketAddr>,
-    Path((process, began_ms)): Path<(String, String)>,
+    Path(path): Path<(String, String)>,
     request: Request,
 ) -> Response {
     let (head, body) = request.into_parts();
@@ -106,53 +105,44 @@ pub(crate) async fn report(
         Ok(name) => name,
         Err(refused) => return *refused,
     };
-    let text = small(body, LARGEST_RUN).await.unwrap_or_default();
-    let run = serde_json::from_slice::<LiveRun>(&text)
-        .ok()
-        .filter(|run| run.process.to_string() == process && run.began_ms.to_string() == began_ms);
+    let Some(text) = small(body, LARGEST_RUN).await else {
+        return told(StatusCode::PAYLOAD_TOO_LARGE, "expected at most 256 KB, all of it");
+    };
+    let run = serde_json::from_slice::<LiveRun>(&text).ok();
+    let run = run.filter(|run| reporting(&path) == Some((run.process, run.began_ms)));
     let Some(run) = run else {
-        return told(StatusCode::BAD_REQUEST, "expected what a run of this process tells");
+        return told(StatusCode::BAD_REQUEST, "expected a description of the run of this process");
     };
-    let Some(live) = &service.live else {
-        return told(StatusCode::NOT_FOUND, "this service knows of no runs under way");
-    };
-    if !live.reported().tell(&machine, run) {
-        return told(StatusCode::TOO_MANY_REQUESTS, "too many runs tell of themselves");
+    match &service.live {
+        None => told(StatusCode::NOT_FOUND, "this service knows of no runs under way"),
+        Some(live) if live.report(&machine, run) => told(StatusCode::OK, "shown"),
+        Some(_) => told(StatusCode::TOO_MANY_REQUESTS, "too many runs of this token report"),
     }
-    let renewing = Arc::clone(&service);
-    let renew = move || renewing.live.as_ref().map(Live::renew);
-    // If it is silent from now on, watchers are told.
-    tokio::spawn(async move {
-        let _ = tokio::task::spawn_blocking(renew.clone()).await;
-        tokio::time::sleep(SILENCE).await;
-        let _ = tokio::task::spawn_blocking(renew).await;
-    });
-    told(StatusCode::OK, "told")
 }
 
 /// `DELETE api/v1/live/PROCESS/BEGAN`: a run on another machine has ended.
 pub(crate) async fn ended(
     State(service): State<Arc<Service>>,
     Extension(peer): Extension<SocketAddr>,
-    Path((process, began_ms)): Path<(String, String)>,
+    Path(path): Path<(String, String)>,
     headers: HeaderMap,
 ) -> Response {
     let machine = match service.access.check_writer(peer, &headers, Right::Push) {
         Ok(name) => name,
         Err(refused) => return *refused,
     };
-    let end = move || {
-        let live = service.live.as_ref()?;
-        let began_ms: u64 = began_ms.parse().ok()?;
-        let process: NonZero<u32> = process.parse().ok()?;
-        live.reported().end(&machine, process.get(), began_ms.cast_signed());
-        live.renew();
-        Some(())
+    let Some((live, (process, began_ms))) = service.live.as_ref().zip(reporting(&path)) else {
+        return told(StatusCode::NOT_FOUND, "there is no such run under way");
     };
-    match tokio::task::spawn_blocking(end).await {
-        Ok(Some(())) => told(StatusCode::OK, "ended"),
-        _ => told(StatusCode::NOT_FOUND, "there is no such run under way"),
-    }
+    live.end(&machine, process, began_ms);
+    told(StatusCode::OK, "it is not shown any more")
+}
+
+/// The process of a run that reports, and when it began.
+fn reporting((process, began_ms): &(String, String)) -> Option<(u32, i64)> {
+    let process: NonZero<u32> = process.parse().ok()?;
+    let began_ms = i64::try_from(began_ms.parse::<u64>().ok()?).ok()?;
+    Some((process.get(), began_ms))
 }
 
 /// `POST api/v1/runs`: starts a run of a plan, or continues the latest unfinished one of it.

@@ -2,7 +2,7 @@
 
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::body::Bytes;
@@ -11,13 +11,13 @@ use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 use site::{Catalog, Entry, Kept, media_type};
 use store::Store;
-use tokio::sync::Notify;
 
 use crate::Error;
 use crate::access::Access;
 use crate::cache::Cache;
 use crate::live::Live;
 use crate::metrics::{Metrics, Now};
+use crate::news::News;
 use crate::prepared::{self, Prepared};
 use crate::start::Starter;
 use crate::tokens::Tokens;
@@ -46,8 +46,7 @@ pub struct Service {
     /// None if documents are made only when they are asked for.
     pub(crate) prepared: Option<Prepared>,
     /// There may be new results.
-    pub(crate) news: Notify,
-    ended: AtomicBool,
+    pub(crate) news: News,
 }
 
 #[derive(Debug)]
@@ -108,10 +107,9 @@ impl Service {
             uploads: None,
             live: None,
             prepared: None,
-            news: Notify::default(),
-            ended: AtomicBool::new(false),
+            news: News::default(),
         };
-        service.keep(&known, &locked(&service.work));
+        service.keep(&known, locked(&service.work).catalog.kept());
         Ok(service)
     }
 
@@ -183,16 +181,6 @@ impl Service {
         Ok(document(packed, true))
     }
 
-    /// The end of the service is near.
-    pub(crate) fn end(&self) {
-        self.ended.store(true, Ordering::Relaxed);
-        self.news.notify_one();
-    }
-
-    pub(crate) fn has_ended(&self) -> bool {
-        self.ended.load(Ordering::Relaxed)
-    }
-
     /// The results directory.
     pub(crate) fn results(&self) -> PathBuf {
         locked(&self.work).store.directory().to_owned()
@@ -229,13 +217,17 @@ impl Service {
     fn asked(&self, path: &str, known: impl Fn(&str) -> bool) -> Result<Asked, Error> {
         let mut work = locked(&self.work);
         let counter = work.store.change_counter()?;
+        let mut before = None;
         if counter != work.counter {
-            let kept = work.catalog.kept().clone();
-            let catalog = Catalog::read(&work.store, kept)?;
-            self.replace(&mut work, catalog, counter);
-            self.news.notify_one();
+            let catalog = Catalog::read(&work.store, work.catalog.kept().clone())?;
+            before = Some(work.replace(catalog, counter));
+            self.news.tell();
         }
         let catalog = Arc::clone(&work.catalog);
+        drop(work);
+        if let Some(before) = before {
+            self.keep(before.kept(), catalog.kept());
+        }
         let Some(entry) = catalog.entry(path).cloned() else {
             return Ok(Asked::Answered(Answer::Missing));
         };
@@ -245,29 +237,25 @@ impl Service {
         Ok(Asked::Of(catalog, entry))
     }
 
-    /// The catalog as the results are now, which readers need not wait for.
+    /// The catalog as the results are now, which is read from this store while readers go on.
     pub(crate) fn renewed(&self, store: &Store) -> Result<Arc<Catalog>, Error> {
-        let counter = store.change_counter()?;
         let work = locked(&self.work);
-        let (known, before) = (work.counter, Arc::clone(&work.catalog));
+        // A counter means something only within its connection.
+        let (counter, known) = (work.store.change_counter()?, work.counter);
+        let before = Arc::clone(&work.catalog);
         drop(work);
-        if known == counter {
+        if counter == known {
             return Ok(before);
         }
         let catalog = Catalog::read(store, before.kept().clone())?;
         let mut work = locked(&self.work);
-        if work.counter == known {
-            self.replace(&mut work, catalog, counter);
+        let replaced = (work.counter == known).then(|| work.replace(catalog, counter));
+        let catalog = Arc::clone(&work.catalog);
+        drop(work);
+        if let Some(before) = replaced {
+            self.keep(before.kept(), catalog.kept());
         }
-        Ok(Arc::clone(&work.catalog))
-    }
-
-    /// Replaces the catalog, and keeps what is known now if that is something else: each step of a
-    /// run changes the store. A failure costs only time: the next service reads all experiments.
-    fn replace(&self, work: &mut Work, catalog: Catalog, counter: i64) {
-        let before = std::mem::replace(&mut work.catalog, Arc::new(catalog));
-        work.counter = counter;
-        self.keep(before.kept(), work);
+        Ok(catalog)
     }
 
     /// The content of an entry.
@@ -280,8 +268,9 @@ impl Service {
         }
         if let Some(packed) = self.prepared.as_ref().and_then(|it| it.get(&entry.mark)) {
             let mut content = Vec::new();
-            GzDecoder::new(&packed[..]).read_to_end(&mut content)?;
-            return Ok(content.into());
+            if GzDecoder::new(&packed[..]).read_to_end(&mut content).is_ok() {
+                return Ok(content.into());
+            }
         }
         let store = locked(&self.making);
         // Who had the store before may have made it.
@@ -313,11 +302,20 @@ impl Service {
         Ok(None)
     }
 
-    /// Writes what is known now, if it is not what was known `before`.
-    fn keep(&self, before: &Kept, work: &Work) {
-        if let Some(file) = self.kept.as_ref().filter(|_| work.catalog.kept() != before) {
-            let _ = work.catalog.kept().write(file);
+    /// Writes what is known now, if it is not what was known `before`: each step of a run changes
+    /// the store. A failure costs only time: the next service reads all experiments.
+    fn keep(&self, before: &Kept, now: &Kept) {
+        if let Some(file) = self.kept.as_ref().filter(|_| now != before) {
+            let _ = now.write(file);
         }
+    }
+}
+
+impl Work {
+    /// Replaces the catalog; returns the one before.
+    fn replace(&mut self, catalog: Catalog, counter: i64) -> Arc<Catalog> {
+        self.counter = counter;
+        std::mem::replace(&mut self.catalog, Arc::new(catalog))
     }
 }
 

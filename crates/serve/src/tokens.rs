@@ -48,7 +48,7 @@ pub struct Token {
 pub enum Right {
     /// Read pages and documents.
     Read,
-    /// Read, push experiments, and add notes.
+    /// Read, push experiments, report runs, and add notes.
     Push,
     /// All of that, and start and stop runs on the machine of the service.
     Run,

@@ -1,9 +1,14 @@
 //! Documents that are made before somebody asks for them.
 
 use std::fs;
-use std::path::Path;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
+use flate2::Compression;
+use flate2::read::GzDecoder;
+use flate2::write::GzEncoder;
 use serve::{Answer, Service};
 use store::Store;
 
@@ -17,15 +22,48 @@ fn open(results: &Path, kept: Option<&Path>) -> Service {
     Service::open(Store::open_read_only(results).unwrap(), kept).unwrap()
 }
 
+fn wait(until: impl Fn() -> bool) {
+    let begin = Instant::now();
+    while !until() {
+        assert!(begin.elapsed() < LIMIT);
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
 /// The paths of documents that take long.
 fn long(service: &Service) -> Vec<String> {
     let mut paths = service.paths();
     paths.retain(|path| {
         let rest = path.strip_prefix("api/v1/").unwrap_or_default();
         let parts: Vec<&str> = rest.split('/').collect();
-        matches!(parts[..], ["experiments", _] | ["history", ..]) && parts.len() > 1
+        matches!(parts[..], ["experiments", _] | ["history", _, ..])
     });
     paths
+}
+
+/// The files of documents.
+fn files(kept: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(kept.with_extension("pages")).into_iter().flatten().flatten();
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|end| end == "gz"));
+    paths
+}
+
+/// Content and mark of a path.
+fn answered(service: &Service, path: &str) -> (Vec<u8>, String) {
+    match service.answer(path, |_| false).unwrap() {
+        Answer::Document { content, mark, packed: false, .. } => (content.to_vec(), mark),
+        other => panic!("{path}: {other:?}"),
+    }
+}
+
+/// The content of a path as it is sent compressed.
+fn unpacked(service: &Service, path: &str) -> Vec<u8> {
+    let answer = service.answer_packed(path, |_| false).unwrap();
+    let Answer::Document { content, packed: true, .. } = answer else { panic!("{path}") };
+    let mut text = Vec::new();
+    GzDecoder::new(&*content).read_to_end(&mut text).unwrap();
+    text
 }
 
 #[test]
@@ -37,61 +75,85 @@ fn what_takes_long_is_there_before_it_is_asked_for() {
     let (results, kept) = (folder.path().join("results"), folder.path().join("kept.json"));
     fill(&results, &SMALL, 0);
     let served = Served::new(open(&results, Some(&kept)).preparing(|| false));
-    let wait = || {
-        let (wanted, begin) = (long(&served.service), Instant::now());
-        let files = || fs::read_dir(kept.with_extension("pages")).map_or(0, Iterator::count);
-        while files() != wanted.len() {
-            assert!(begin.elapsed() < LIMIT, "{} of {wanted:?}", files());
-            std::thread::sleep(Duration::from_millis(20));
-        }
-        wanted
-    };
-    let first = wait();
-    assert!(first.len() > 6, "{first:?}");
+    let all = long(&served.service);
+    assert!(all.len() > 6, "{all:?}");
+    wait(|| files(&kept).len() == all.len());
 
-    // New results are noticed when somebody asks; what they change is made anew.
+    // When somebody asks, it is noticed that the results have changed.
+    let before = files(&kept);
     fill(&results, &Size { experiments: 7, ..SMALL }, 6);
     assert_eq!(served.get("/api/v1/overview.json").status, 200);
-    let begin = Instant::now();
-    while long(&served.service).len() == first.len() {
-        assert!(begin.elapsed() < LIMIT);
-    }
-    let all = wait();
+    let all = long(&served.service);
+    wait(|| files(&kept).len() == all.len() && files(&kept) != before);
     drop(served);
 
-    // Another service has them, packed and not, as one that makes them itself.
+    // Another service has them as one that makes them itself.
     let (prepared, plain) = (open(&results, Some(&kept)).preparing(|| true), open(&results, None));
-    for path in all {
-        let unpacked = |answer| match answer {
-            Answer::Document { content, mark, packed: false, .. } => (content, mark),
-            other => panic!("{path}: {other:?}"),
-        };
-        let made = unpacked(plain.answer(&path, |_| false).unwrap());
-        assert_eq!(unpacked(prepared.answer(&path, |_| false).unwrap()), made, "{path}");
-        let Answer::Document { content, packed: true, .. } =
-            prepared.answer_packed(&path, |_| false).unwrap()
-        else {
-            panic!("{path} is not packed")
-        };
-        let mut text = Vec::new();
-        let mut reader = flate2::read::GzDecoder::new(&*content);
-        std::io::Read::read_to_end(&mut reader, &mut text).unwrap();
-        assert!(text == *made.0, "{path} differs");
+    for path in &all {
+        assert_eq!(answered(&prepared, path), answered(&plain, path), "{path}");
+        assert!(unpacked(&prepared, path) == answered(&plain, path).0, "{path} differs");
+    }
+
+    // They come from the files. What is no gzip, or gone, is made.
+    let other = || {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+        encoder.write_all(b"from a file").unwrap();
+        encoder.finish().unwrap()
+    };
+    let path_of = |mark: &str| kept.with_extension("pages").join(format!("{mark}.gz"));
+    let marks: Vec<String> = all.iter().map(|path| answered(&plain, path).1).collect();
+    fs::write(path_of(&marks[0]), other()).unwrap();
+    fs::write(path_of(&marks[1]), "torn").unwrap();
+    fs::remove_file(path_of(&marks[2])).unwrap();
+    let again = || open(&results, Some(&kept)).preparing(|| true);
+    assert_eq!(unpacked(&again(), &all[0]), b"from a file");
+    let again = again();
+    assert_eq!(answered(&again, &all[0]).0, b"from a file");
+    for path in &all[1..3] {
+        assert_eq!(answered(&again, path), answered(&plain, path), "{path}");
     }
 }
 
 #[test]
 fn nothing_is_made_in_advance_while_something_is_measured() {
+    static ASKED: AtomicU32 = AtomicU32::new(0);
     if !site::has_app() {
         return testing::skip("built without the pages of a site");
     }
     let folder = tempfile::tempdir().unwrap();
     let (results, kept) = (folder.path().join("results"), folder.path().join("kept.json"));
     fill(&results, &SMALL, 0);
-    let served = Served::new(open(&results, Some(&kept)).preparing(|| true));
+    let measuring = || ASKED.fetch_add(1, Ordering::Relaxed) < u32::MAX;
+    let served = Served::new(open(&results, Some(&kept)).preparing(measuring));
     for path in long(&served.service) {
         assert_eq!(served.get(&format!("/{path}")).status, 200, "who asks gets it");
     }
+    wait(|| ASKED.load(Ordering::Relaxed) > 0);
     drop(served);
-    assert!(!kept.with_extension("pages").exists());
+    assert_eq!(files(&kept), Vec::<PathBuf>::new());
+}
+
+/// Whether results have changed means something only within one connection to the store.
+#[test]
+fn what_has_come_is_prepared_though_nobody_asks() {
+    if !site::has_app() {
+        return testing::skip("built without the pages of a site");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let (results, kept) = (folder.path().join("results"), folder.path().join("kept.json"));
+    fill(&results, &SMALL, 0);
+    // The thread begins when the results have changed.
+    static CHANGED: AtomicU32 = AtomicU32::new(0);
+    let measuring = || {
+        wait(|| CHANGED.load(Ordering::Relaxed) == 1);
+        false
+    };
+    let served = Served::new(open(&results, Some(&kept)).preparing(measuring));
+    let before = long(&served.service).len();
+    fill(&results, &Size { experiments: 7, ..SMALL }, 6);
+    CHANGED.store(1, Ordering::Relaxed);
+    wait(|| files(&kept).len() > before);
+    let all = long(&served.service).len();
+    assert!(all > before);
+    wait(|| files(&kept).len() == all);
 }

@@ -1,5 +1,6 @@
 //! Short hashes by which changes are noticed.
 
+use std::sync::OnceLock;
 use std::time::UNIX_EPOCH;
 
 use sha2::{Digest, Sha256};
@@ -29,6 +30,12 @@ fn hex(bytes: &[u8]) -> String {
 /// Which program this is. Another build may judge in another way, so nothing that it made is
 /// used.
 pub(crate) fn program() -> String {
+    static KNOWN: OnceLock<String> = OnceLock::new();
+    KNOWN.get_or_init(read_program).clone()
+}
+
+/// Once, because the program's file may be replaced while it runs.
+fn read_program() -> String {
     let exe = std::env::current_exe().and_then(std::fs::metadata);
     let built = exe.and_then(|file| {
         let since = file.modified()?.duration_since(UNIX_EPOCH).unwrap_or_default();

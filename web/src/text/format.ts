@@ -17,22 +17,23 @@ function signed(text: string): string {
   return text.replace(/^-/, "−");
 }
 
-/** Three significant digits with k, M or G: 27000 becomes 27.0k. For figures under each other. */
-export function figures(value: number | null | undefined): string {
+/** Significant digits with k, M or G: 27000 becomes 27.0k. For figures under each other. */
+export function figures(value: number | null | undefined, digits = 3): string {
   if (value === null || value === undefined || !Number.isFinite(value)) return NOTHING;
   const size = Math.abs(value);
   for (const [unit, suffix] of SUFFIXES) {
     // 999.5 would round up to 1000 and read better in the next unit.
-    if (size >= unit * 0.9995) return signed((value / unit).toPrecision(3)) + suffix;
+    if (size >= unit * (1 - 0.5 * 10 ** -digits))
+      return signed((value / unit).toPrecision(digits)) + suffix;
   }
   if (size === 0) return "0";
   if (size < 0.001) return signed(value.toExponential(1));
-  return signed(value.toPrecision(3));
+  return signed(value.toPrecision(digits));
 }
 
 /** The same without trailing zeros: 27k. For axes and running text. */
-export function short(value: number | null | undefined): string {
-  return figures(value)
+export function short(value: number | null | undefined, digits = 3): string {
+  return figures(value, digits)
     .replace(/^(.*\.\d*?)0+(?=[kMG]?$)/, "$1")
     .replace(/\.(?=[kMG]?$)/, "");
 }
@@ -77,12 +78,26 @@ function inBytes(
   return { value: scaled, unit: LADDER[rung] ?? "", rest: match[2] ?? "" };
 }
 
-/** A tick of an axis: amounts and times say their unit, the others leave it to the heading. */
-export function axisValue(value: number, unit: string): string {
-  if (value === 0) return "0";
-  if (unit === "us") return axisDuration(value);
-  const bytes = inBytes(value, unit);
-  return bytes ? `${short(bytes.value)}\u00a0${bytes.unit}` : short(value);
+/** As many digits as tell ticks apart, at most. */
+const MOST_DIGITS = 8;
+
+/**
+ * The ticks of an axis: amounts and times say their unit, the others leave it to the heading. Those
+ * that are close together have more digits.
+ */
+export function axisValues(ticks: number[], unit: string): string[] {
+  const text = (value: number, digits: number): string => {
+    if (value === 0) return "0";
+    if (unit === "us") return axisDuration(value, digits);
+    const bytes = inBytes(value, unit);
+    return bytes ? `${short(bytes.value, digits)}\u00a0${bytes.unit}` : short(value, digits);
+  };
+  let [digits, texts]: [number, string[]] = [3, []];
+  do {
+    texts = ticks.map((value) => text(value, digits));
+    digits += 1;
+  } while (new Set(texts).size < ticks.length && digits <= MOST_DIGITS);
+  return texts;
 }
 
 /** The unit as shown in a heading, next to an axis of `axisValue`. */
@@ -101,9 +116,9 @@ export function duration(us: number | null | undefined): string {
 }
 
 /** A duration for an axis, without trailing zeros. */
-export function axisDuration(us: number): string {
+export function axisDuration(us: number, digits = 3): string {
   const [divisor, unit] = durationUnit(us);
-  return us === 0 ? "0" : `${short(us / divisor)}\u00a0${unit}`;
+  return us === 0 ? "0" : `${short(us / divisor, digits)}\u00a0${unit}`;
 }
 
 /** The unit for times around `us` microseconds: how many of them it holds, and its name. */

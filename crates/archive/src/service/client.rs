@@ -22,8 +22,8 @@ use crate::workshop::Workshop;
 
 /// How long a request may take: a piece, and importing what it completed.
 const LIMIT: Duration = Duration::from_secs(600);
-/// How long telling of a run may take.
-const SHORT: Duration = Duration::from_secs(10);
+/// How long a report of a run may take.
+const SHORT: Duration = Duration::from_secs(5);
 /// How long a service that was there may be gone, as while it is restarted.
 const PATIENCE: Duration = Duration::from_secs(120);
 /// The first and the longest pause between tries.
@@ -93,16 +93,16 @@ impl Service {
         self.present(&none).map(drop)
     }
 
-    /// Tells of a run under way on this machine, as `text` describes it in JSON; that it has ended,
-    /// without one. Waits for ten seconds at most.
+    /// Reports a run under way on this machine, which `text` describes in JSON; without a text,
+    /// that it has ended. Waits for five seconds at most.
     ///
     /// # Errors
-    /// If the service refuses it or does not answer.
-    pub fn tell(&self, process: u32, began_ms: i64, text: Option<&[u8]>) -> Result<(), Error> {
+    /// [`Error::Refused`] if the service refuses it; [`Error::Remote`] if it does not answer.
+    pub fn report(&self, process: u32, began_ms: i64, text: Option<&[u8]>) -> Result<(), Error> {
         let path = format!("api/v1/live/{process}/{began_ms}");
         let answer = match text {
-            Some(text) => self.ask("PUT", &path, SHORT, 0, Some(text)),
-            None => self.ask("DELETE", &path, SHORT, 0, None),
+            Some(text) => self.ask_within(SHORT, "PUT", &path, 0, Some(text)),
+            None => self.ask_within(SHORT, "DELETE", &path, 0, None),
         }?;
         if answer.status.is_success() { Ok(()) } else { Err(self.refused(&answer)) }
     }
@@ -171,7 +171,7 @@ impl Service {
         let notes: Vec<&str> = notes.iter().map(String::as_str).collect();
         let notes = notes.join("-");
         let path = format!("api/v1/archives/{content}?began={began}&notes={notes}");
-        let answer = self.ask("GET", &path, LIMIT, 0, None)?;
+        let answer = self.ask("GET", &path, 0, None)?;
         match answer.status {
             StatusCode::OK => {
                 Ok(self.receipt(&answer)?.stored.map(|Stored { experiment, .. }| experiment))
@@ -210,7 +210,7 @@ impl Service {
             let stored = Stored { state: Received::Present, experiment };
             return Ok(Receipt { offset: 0, stored: Some(stored) });
         }
-        let answer = self.ask("HEAD", &sending.path(), LIMIT, 0, None)?;
+        let answer = self.ask("HEAD", &sending.path(), 0, None)?;
         let offset = answer.headers.get(OFFSET).and_then(|it| it.to_str().ok()?.parse().ok());
         match offset.filter(|offset| answer.status.is_success() && *offset <= sending.length) {
             Some(offset) => Ok(Receipt { offset, stored: None }),
@@ -221,7 +221,7 @@ impl Service {
     /// Sends the piece at this place.
     fn send(&self, sending: &mut Sending, offset: u64) -> Result<Receipt, Error> {
         let piece = sending.piece(offset)?;
-        let answer = self.ask("PUT", &sending.path(), LIMIT, offset, Some(&piece))?;
+        let answer = self.ask("PUT", &sending.path(), offset, Some(&piece))?;
         match answer.status {
             StatusCode::OK => self.receipt(&answer),
             // It does not follow what is there, which the next attempt asks for.
@@ -234,7 +234,17 @@ impl Service {
         &self,
         method: &str,
         path: &str,
+        offset: u64,
+        body: Option<&[u8]>,
+    ) -> Result<Answer, Error> {
+        self.ask_within(LIMIT, method, path, offset, body)
+    }
+
+    fn ask_within(
+        &self,
         limit: Duration,
+        method: &str,
+        path: &str,
         offset: u64,
         body: Option<&[u8]>,
     ) -> Result<Answer, Error> {
@@ -244,9 +254,19 @@ impl Service {
             .uri(self.url.join(path))
             .header("authorization", self.token.header())
             .header(OFFSET, offset);
-        let request = request.body(body.unwrap_or_default()).map_err(|error| lost(&error))?;
-        let request = self.agent.configure_request(request).timeout_global(Some(limit));
-        let answer = self.agent.run(request.build()).map_err(|error| lost(&error))?;
+        let answer = match body {
+            None => {
+                let request = request.body(()).map_err(|error| lost(&error))?;
+                let request = self.agent.configure_request(request).timeout_global(Some(limit));
+                self.agent.run(request.build())
+            }
+            Some(bytes) => {
+                let request = request.body(bytes).map_err(|error| lost(&error))?;
+                let request = self.agent.configure_request(request).timeout_global(Some(limit));
+                self.agent.run(request.build())
+            }
+        };
+        let answer = answer.map_err(|error| lost(&error))?;
         let (head, body) = answer.into_parts();
         let mut text = Vec::new();
         let mut reader = body.into_reader().take(4 * SHOWN as u64);

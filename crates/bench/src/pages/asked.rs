@@ -1,10 +1,10 @@
 //! A service, and how soon it answers.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Lines, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStderr, Command, Stdio};
 use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
@@ -17,6 +17,8 @@ use crate::steelyard::bound;
 pub struct Service {
     child: Child,
     address: String,
+    /// The service may say more.
+    _said: Lines<BufReader<ChildStderr>>,
     /// Seconds until it took requests.
     pub start: f64,
 }
@@ -29,13 +31,13 @@ impl Service {
         command.args(["serve", "--listen", "127.0.0.1:0", "--results"]).arg(results);
         command.env("STEELYARD_CACHE", cache).stderr(Stdio::piped());
         let mut child = bound(&mut command, Signal::SIGTERM).spawn()?;
-        let lines = BufReader::new(child.stderr.take().context("no output")?).lines();
-        let told = lines.map_while(Result::ok).find_map(|line| {
+        let mut lines = BufReader::new(child.stderr.take().context("no output")?).lines();
+        let told = lines.by_ref().map_while(Result::ok).find_map(|line| {
             let (_, rest) = line.split_once("http://")?;
             Some(rest.split_once('/')?.0.to_owned())
         });
         let address = told.context("the service did not say where it listens")?;
-        Ok(Service { child, address, start: begin.elapsed().as_secs_f64() })
+        Ok(Service { child, address, _said: lines, start: begin.elapsed().as_secs_f64() })
     }
 
     /// Milliseconds until a document was there, its bytes as they came, and its text.

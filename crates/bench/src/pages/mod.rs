@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use clap::Args;
 use serde_json::Value;
 use store::Store;
@@ -20,7 +20,7 @@ use self::common::{Size, fill};
 use crate::publish::{self, WIDTH};
 use crate::steelyard::Steelyard;
 
-/// How soon pages and commands are there with a million step results
+/// How quickly pages load and commands finish with a million step results
 #[derive(Debug, Args)]
 pub struct PagesArgs {
     /// Where the results are; they are made if they are not there
@@ -37,7 +37,7 @@ pub struct PagesArgs {
     document: Option<PathBuf>,
 }
 
-/// 1,000,320 step results on 12 machines over six months: two versions in blocks, every night.
+/// 1,000,320 step results on 12 machines over half a year: two versions in blocks, every night.
 const YEARS: Size = Size {
     experiments: 2084,
     machines: 12,
@@ -46,6 +46,8 @@ const YEARS: Size = Size {
     blocks: 6,
     seconds: 10,
 };
+/// How long to wait for all pages.
+const LIMIT: Duration = Duration::from_secs(3600);
 /// How often a command runs.
 const TIMES: usize = 5;
 const HEAD: &str = "page | pages | not prepared: p95 | p50 | p95 | longest | largest, compressed";
@@ -67,7 +69,7 @@ pub fn pages(args: &PagesArgs) -> Result<()> {
     let kinds = kinds(&service, args.pages)?;
     let alone = kinds.iter().map(|kind| kind.ask(&service)).collect::<Result<Vec<_>>>()?;
     let files = prepared(&cache, &kinds)?;
-    let prepared = begin.elapsed().as_secs_f64();
+    let (prepared, memory) = (begin.elapsed().as_secs_f64(), service.memory()?);
     drop(service);
     let service = Service::start(&args.steelyard, &results, &cache)?;
     let asked = kinds.iter().map(|kind| kind.ask(&service)).collect::<Result<Vec<_>>>()?;
@@ -76,7 +78,8 @@ pub fn pages(args: &PagesArgs) -> Result<()> {
     let rows = rows.collect::<Result<Vec<_>>>()?;
     said.push(format!(
         "The service starts in {first:.1} s, later in {:.1} s; {files} pages that take long were \
-         prepared in {prepared:.0} s. It had {:.0} MiB of memory at most.",
+         prepared within {prepared:.0} s. The first had {memory:.0} MiB of memory at most, the \
+         second {:.0} MiB.",
         service.start,
         service.memory()?
     ));
@@ -162,7 +165,9 @@ fn kinds(service: &Service, most: usize) -> Result<Vec<Kind>> {
 /// Waits until all pages that take long are there, and returns their number.
 fn prepared(cache: &Path, kinds: &[Kind]) -> Result<usize> {
     let wanted = kinds.iter().filter(|kind| kind.takes_long).map(|kind| kind.count).sum();
+    let begin = Instant::now();
     loop {
+        ensure!(begin.elapsed() < LIMIT, "the pages are not prepared: is something measured?");
         let mut found = 0;
         for entry in fs::read_dir(cache.join("briefs"))? {
             let path = entry?.path();
@@ -226,6 +231,6 @@ fn site(args: &PagesArgs, directory: &Path, results: &Path, more: impl FnOnce())
     let again = write()?;
     Ok(format!(
         "A site is written in {first:.0} s, renewed for one more experiment in {renewed:.1} s, and \
-         looked through for changes in {again:.1} s."
+         checked for changes in {again:.1} s."
     ))
 }

@@ -7,7 +7,7 @@ import type { ChartOptions } from "../../shared/chart";
 import { ink } from "../../shared/ink";
 import { faded } from "../../shared/theme";
 import { lookOf } from "../../shared/variant";
-import { axisValue, change as changeText } from "../../text/format";
+import { axisValues, change as changeText } from "../../text/format";
 import { levels, type Panel } from "./panels";
 
 /** The size of a change and its interval, as shown above it. */
@@ -103,7 +103,7 @@ export function historyOptions(page: Page, history: HistoryDocument, panel: Pane
       y: { range: () => [low >= 0 ? Math.max(0, low - air) : low - air, high + air] },
     },
     x: { grid: { show: false }, splits, values: (_u, at) => at.map((place) => names[place] ?? "") },
-    y: { space: 26, values: (_u, at) => at.map((value) => axisValue(value, "")) },
+    y: { space: 26, values: (_u, at) => axisValues(at, "") },
     series: [
       {},
       ...followed.map(

@@ -11,7 +11,7 @@ import { faded } from "../../shared/theme";
 import { TipTable } from "../../shared/tip";
 import { lookOf, Marked } from "../../shared/variant";
 import { yRange } from "../../shared/yrange";
-import { axisValue, count, figures, NOTHING } from "../../text/format";
+import { axisValues, count, figures, NOTHING } from "../../text/format";
 import { extent, type Rounds, rounds, roundsOf } from "./slicedata";
 import { inspection, opacity, type PlotView, showVariants } from "./view";
 
@@ -159,7 +159,7 @@ function options(
       },
     },
     x: { gap: 5, space: 60, values: (_u, splits) => splits.map((second) => `${second} s`) },
-    y: { space: 24, values: (_u, splits) => splits.map((value) => axisValue(value, `${unit}/s`)) },
+    y: { space: 24, values: (_u, splits) => axisValues(splits, `${unit}/s`) },
     series: [
       {},
       ...order.map(

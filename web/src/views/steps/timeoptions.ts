@@ -9,7 +9,7 @@ import { faded } from "../../shared/theme";
 import { lookOf } from "../../shared/variant";
 import { yRange } from "../../shared/yrange";
 import { dragged } from "../../shared/zoom";
-import { axisValue } from "../../text/format";
+import { axisValues } from "../../text/format";
 import {
   type BlockChoice,
   type Figure,
@@ -163,7 +163,7 @@ export function timeOptions(
     y: {
       space: 24,
       ...(/^[KMG]B/.test(figure.unit) ? { incrs: ROUND_BYTES } : {}),
-      values: (_u, splits) => splits.map((value) => axisValue(value, figure.unit)),
+      values: (_u, splits) => axisValues(splits, figure.unit),
     },
     series: [
       {},

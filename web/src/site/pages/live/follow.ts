@@ -23,7 +23,9 @@ const same = (one: LiveRun, other: LiveRun): boolean =>
 /** What is known once the service has told of these runs. */
 export function told(before: Followed, { runs, plans }: LiveDocument): Followed {
   const gone = before.runs.filter((run) => !runs.some((other) => same(run, other)));
-  return { runs, ended: [...gone, ...before.ended], connected: true, plans };
+  // One that reports from another machine may come back.
+  const ended = [...gone, ...before.ended].filter((run) => !runs.some((other) => same(run, other)));
+  return { runs, ended, connected: true, plans };
 }
 
 /** Follows the runs from what a document says of them, if the service tells more. */

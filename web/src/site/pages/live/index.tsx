@@ -183,7 +183,7 @@ function Live({ live }: { live: LiveDocument }) {
               {nameOf(run)} #{run.experiment}
             </a>
           )}{" "}
-          has ended.
+          {run.machine === null ? "has ended." : `on ${run.machine} has ended or does not report.`}
         </p>
       ))}
     </>
