@@ -80,6 +80,9 @@ export type ChangeDocument = {
   dependent_p: number | null,
   /** In words. */
   sentence: string,
+  /** The command that searches for the commit, with a repository to be named; absent if the
+   * versions on both sides are the same or several, or the workload needs files. */
+  bisect?: string,
 };
 
 /** The outcome of comparing two exact counts. */

@@ -150,6 +150,7 @@ fn changes(document: &Document, measure: &str, places: &[usize]) -> Vec<ChangeDo
             p: 1.0 - moved.probability,
             dependent_p: None,
             sentence: text::said(document, moved),
+            bisect: None,
         }
     };
     found.iter().enumerate().map(change).collect()

@@ -144,6 +144,11 @@ impl WorkloadPlan {
         self.family().short_operand()
     }
 
+    /// True if its short form needs files.
+    pub fn needs_files(&self) -> bool {
+        self.short_operand().is_some() || self.family().short_file().is_some()
+    }
+
     /// The name in a plan, such as `insert`.
     pub fn name(&self) -> &'static str {
         self.family().name()

@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use judge::{ChangePoint, ChangeSearch, Changes, ENOUGH_UNITS, Exchangeable, change_points};
 
-use super::lines::{Lines, StepLine};
+use super::lines::{Lines, StepLine, short};
 use super::order::Order;
+use super::search::Changed;
 use crate::load::trials::{Trials, Value};
 use crate::output::number::{changes, percent};
 use crate::output::time::rfc3339;
@@ -125,6 +126,11 @@ pub struct ChangeDocument {
     pub dependent_p: Option<f64>,
     /// In words.
     pub sentence: String,
+    /// The command that searches for the commit, with a repository to be named; absent if the
+    /// versions on both sides are the same or several, or the workload needs files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
+    pub bisect: Option<String>,
 }
 
 /// Computes all figures.
@@ -140,7 +146,7 @@ pub(super) fn document(trials: &Trials, order: Order, lines: &Lines<'_>) -> Hist
             versions: run.versions.iter().cloned().collect(),
         })
         .collect();
-    let mut maker = Maker { trials, runs: &runs, notes: Vec::new(), few: None };
+    let mut maker = Maker { trials, order, runs: &runs, notes: Vec::new(), few: None };
     let documents: Vec<LineDocument> = lines
         .lines
         .iter()
@@ -185,6 +191,7 @@ pub(super) fn document(trials: &Trials, order: Order, lines: &Lines<'_>) -> Hist
 
 struct Maker<'a> {
     trials: &'a Trials,
+    order: Order,
     runs: &'a [HistoryRun],
     notes: Vec<String>,
     /// Fewest and most units of the histories that have too few.
@@ -229,7 +236,14 @@ impl Maker<'_> {
             });
         }
         match change_points(&levels, &ChangeSearch::by(unit)) {
-            Ok(found) => self.changes(&mut document, &found, &places, line),
+            Ok(found) => {
+                let value = step.points.values().flatten().next();
+                let workload = value
+                    .map_or("", |value| self.trials.conducted(value).experiment.workload.as_str());
+                let metric = self.trials.metric.as_str();
+                let changed = Changed { metric, step: &known.key.name, workload };
+                self.changes(&mut document, &found, &places, (line, &changed));
+            }
             Err(error) => self.notes.push(format!(
                 "{} of {line}: no change points of {}: {error}",
                 document.name, self.trials.metric
@@ -243,7 +257,7 @@ impl Maker<'_> {
         document: &mut HistoryStep,
         found: &Changes,
         places: &[usize],
-        line: &str,
+        (line, changed): (&str, &Changed<'_>),
     ) {
         if found.units < ENOUGH_UNITS {
             let (least, most) = self.few.unwrap_or((found.units, found.units));
@@ -263,8 +277,16 @@ impl Maker<'_> {
                 p: change.p,
                 dependent_p: change.dependent_p,
                 sentence: String::new(),
+                bisect: None,
             };
             described.sentence = sentence(about, document, self.runs, &described);
+            let side = |place: usize| match (self.order, versions_at(&document.points, place)) {
+                (Order::Commit, _) => self.runs.get(place).map(|run| run.name.clone()),
+                (_, [version]) => Some(short(version)),
+                _ => None,
+            };
+            let sides = side(described.before[1]).zip(side(described.run));
+            described.bisect = sides.and_then(|(old, new)| changed.search(&old, &new));
             described
         };
         let changes = found.points.iter().map(described).collect();
@@ -301,11 +323,7 @@ fn sentence(
         span(change.before),
         span(change.after),
     );
-    let versions = |place: usize| {
-        let point = points.iter().find(|point| point.run == place);
-        point.map(|point| &point.versions[..]).unwrap_or_default()
-    };
-    let (old, new) = (versions(change.before[1]), versions(change.run));
+    let (old, new) = (versions_at(points, change.before[1]), versions_at(points, change.run));
     if let ([old], [new]) = (old, new)
         && old != new
         && *old != name(change.before[1])
@@ -313,6 +331,12 @@ fn sentence(
         said.push_str(&format!(", where the version went from {old} to {new}"));
     }
     said
+}
+
+/// The versions behind a line in a run.
+fn versions_at(points: &[HistoryPoint], run: usize) -> &[String] {
+    let point = points.iter().find(|point| point.run == run);
+    point.map(|point| &point.versions[..]).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -331,6 +355,7 @@ mod tests {
             p: 0.01,
             dependent_p: None,
             sentence: String::new(),
+            bisect: None,
         };
         let said = |better: &str| {
             let (name, better) = ("s".to_owned(), better.to_owned());

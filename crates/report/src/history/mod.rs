@@ -4,6 +4,7 @@ mod document;
 mod levels;
 mod lines;
 mod order;
+mod search;
 mod tables;
 
 use crate::ReportError;

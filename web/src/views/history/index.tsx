@@ -208,6 +208,13 @@ function Step({ history, panel, links, several }: PlotProps & { several: boolean
                   {": "}
                   <RunLinks run={history.runs[change.before[1]]} links={links} /> →
                   <RunLinks run={history.runs[change.run]} links={links} />
+                  {change.bisect !== undefined && (
+                    <details class="search">
+                      <summary>search for the commit</summary>
+                      <code>{change.bisect}</code>
+                      <p class="minor">Name the repository, and the tags of the versions.</p>
+                    </details>
+                  )}
                 </>
               )}
             </>
