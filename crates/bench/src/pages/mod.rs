@@ -89,7 +89,7 @@ pub fn pages(args: &PagesArgs) -> Result<()> {
     said.push(site(args, &directory, &results, more)?);
     let mut tables = publish::table(HEAD, rows.into_iter());
     for text in said {
-        tables += &format!("\n{}\n", report::wrapped(&text, WIDTH).join("\n"));
+        tables += &format!("\n{}", report::wrapped(&format!("- {text}"), WIDTH).join("\n"));
     }
     println!("{tables}");
     match &args.document {
