@@ -166,7 +166,11 @@ function Step({ history, panel, links, several }: PlotProps & { several: boolean
   const doubtful = followed.flatMap(({ step }) => step.doubtful);
   const many = followed.length > 1;
   return (
-    <section class="history-step" data-step={name} data-dop={dop} aria-label={`History of ${name}`}>
+    <section
+      class="history-step"
+      data-step={name}
+      data-dop={dop}
+      aria-label={`History of ${name}${several ? ` dop ${dop}` : ""}`}>
       <div class="history-head">
         <h3>
           {name}
