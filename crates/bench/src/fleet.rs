@@ -18,6 +18,8 @@ use report::{CompareOptions, Which};
 use store::{ExperimentId, HostFact, Store};
 use tempfile::TempDir;
 
+use crate::measure::peak_memory;
+
 const SECONDS_OF_DAY: f64 = 86_400.0;
 /// How often `watch` looks.
 const WATCH_SECONDS: f64 = 15.0;
@@ -96,10 +98,8 @@ fn timed<T>(it: impl FnOnce() -> Result<T>) -> Result<(Took, T)> {
     let begin = Instant::now();
     let done = it()?;
     let seconds = begin.elapsed().as_secs_f64();
-    let status = fs::read_to_string("/proc/self/status")?;
-    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    let kib: f64 = peak.and_then(|it| it.trim().split(' ').next()?.parse().ok()).unwrap_or(0.0);
-    Ok((Took { seconds, memory: format!("{:.0} MiB", kib / 1024.0) }, done))
+    let memory = format!("{:.0} MiB", peak_memory("self")?);
+    Ok((Took { seconds, memory }, done))
 }
 
 fn row(name: &str, it: impl FnOnce() -> Result<Requests>) -> Result<()> {

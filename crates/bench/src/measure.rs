@@ -35,6 +35,14 @@ impl Run {
     }
 }
 
+/// The most memory that a process had, in MiB (proc(5), VmHWM); `self` is this one.
+pub fn peak_memory(process: &str) -> Result<f64> {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status"))?;
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kib = peak.and_then(|it| it.trim().split(' ').next()?.parse::<f64>().ok());
+    Ok(kib.context("expected VmHWM in /proc, found none")? / 1024.0)
+}
+
 /// Runs every contender once per round, beginning with another one each round.
 pub fn in_turn(contenders: &[Contender], rounds: usize) -> Result<Vec<Vec<Run>>> {
     in_turn_with(contenders, rounds, || Ok(()))

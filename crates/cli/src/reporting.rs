@@ -10,7 +10,7 @@ use report::catalog::LiveRun;
 /// Minimum time between reports: they take time on the machine that measures.
 const PAUSE: Duration = Duration::from_secs(5);
 /// Time after which the last report is repeated, as a sign of life.
-const SIGN: Duration = SILENCE.checked_div(3).unwrap();
+const SIGN: Duration = Duration::from_secs(SILENCE.as_secs() / 3);
 /// The thread that reports gives way to everything else.
 const NICE: i32 = 19;
 

@@ -43,8 +43,8 @@ pub(crate) struct Live {
     watched: Mutex<bool>,
     /// A run of another machine has reported.
     changed: Arc<Notify>,
-    /// True while watchers are told of such runs.
-    telling: Arc<AtomicBool>,
+    /// True once watchers are told of such runs.
+    telling: AtomicBool,
     /// Runs that were asked to end, by process and beginning.
     stopped: Mutex<BTreeSet<(u32, i64)>>,
 }
@@ -97,7 +97,7 @@ impl Live {
             known: Arc::new(known),
             watched: Mutex::default(),
             changed: Arc::default(),
-            telling: Arc::default(),
+            telling: AtomicBool::default(),
             stopped: Mutex::default(),
         }
     }
@@ -143,31 +143,23 @@ impl Live {
         self.tell_reported();
     }
 
-    /// Tells watchers of runs of other machines, as long as there are any: soon after a report, and
-    /// when they are not heard of any more.
+    /// Has watchers told of runs of other machines: soon after each report, and when such a run is
+    /// not heard of any more.
     fn tell_reported(&self) {
         self.changed.notify_one();
         if self.telling.swap(true, Ordering::Relaxed) {
             return;
         }
         let (known, changed) = (Arc::clone(&self.known), Arc::clone(&self.changed));
-        let telling = Arc::clone(&self.telling);
         tokio::spawn(async move {
             loop {
+                let some = !known.reported.runs(Instant::now()).is_empty();
                 tokio::select! {
                     () = changed.notified() => sleep(TOGETHER).await,
-                    () = sleep(SILENCE / 3) => {}
+                    () = sleep(SILENCE / 3), if some => {}
                 }
                 let renewing = Arc::clone(&known);
                 let _ = tokio::task::spawn_blocking(move || renewing.renew()).await;
-                if known.reported.runs(Instant::now()).is_empty() {
-                    telling.store(false, Ordering::Relaxed);
-                    // One that came at this moment starts another task, or is seen here.
-                    let none = known.reported.runs(Instant::now()).is_empty();
-                    if none || telling.swap(true, Ordering::Relaxed) {
-                        return;
-                    }
-                }
             }
         });
     }

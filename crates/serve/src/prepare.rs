@@ -8,24 +8,14 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use site::{Catalog, Entry};
 use store::Store;
 
 use crate::Error;
 use crate::live::NICE;
-use crate::prepared::Prepared;
 use crate::service::{Service, pack};
 
 /// How often the thread checks whether a measurement that it waits for has ended.
 const PATIENCE: Duration = Duration::from_secs(60);
-
-/// What became of an attempt to make all that is missing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Made {
-    All,
-    /// Something is measured.
-    Waits,
-}
 
 /// Makes documents in a thread of its own, until the service ends.
 pub(crate) fn prepare(service: &Arc<Service>) {
@@ -36,47 +26,39 @@ pub(crate) fn prepare(service: &Arc<Service>) {
     let work = move || {
         let _ = rustix::process::nice(NICE);
         while !service.news.has_ended() {
-            let made = make(&service).unwrap_or_else(|error| {
+            let again = make(&service).unwrap_or_else(|error| {
                 // Who asks has to wait, that is all.
                 eprintln!("could not prepare pages: {error}");
-                Made::All
+                None
             });
-            service.news.wait((made == Made::Waits).then_some(PATIENCE));
+            service.news.wait(again);
         }
     };
     let _ = thread::Builder::new().name("pages".to_owned()).spawn(work);
 }
 
-/// Makes what is missing, and forgets what nobody can ask for any more.
-fn make(service: &Service) -> Result<Made, Error> {
-    let Some(prepared) = &service.prepared else { return Ok(Made::All) };
+/// Makes what is missing, and forgets what nobody can ask for any more. If something is measured,
+/// returns the time after which to go on.
+fn make(service: &Service) -> Result<Option<Duration>, Error> {
+    let Some(prepared) = &service.prepared else { return Ok(None) };
     if (prepared.measuring)() {
-        return Ok(Made::Waits);
+        return Ok(Some(PATIENCE));
     }
     let store = Store::open_read_only(&service.results())?;
     let catalog = service.renewed(&store)?;
     let wanted: Vec<_> = catalog.entries().filter(|(_, entry)| entry.takes_long()).collect();
     prepared.retain(&wanted.iter().map(|(_, entry)| entry.mark.as_str()).collect());
-    for (_, entry) in wanted {
+    for (_, entry) in wanted.into_iter().filter(|(_, entry)| !prepared.has(&entry.mark)) {
         if service.news.has_ended() {
             break;
         }
         if (prepared.measuring)() {
-            return Ok(Made::Waits);
+            return Ok(Some(PATIENCE));
         }
-        one(prepared, &catalog, &store, entry)?;
+        // One that can't be made is left to who asks: its experiment may have just been removed.
+        if let Ok(content) = catalog.make(&store, entry) {
+            prepared.add(&entry.mark, &pack(&content)?)?;
+        }
     }
-    Ok(Made::All)
-}
-
-/// Makes one document, unless it is there. One that can't be made is left to who asks for it: its
-/// experiment may have been removed a moment ago.
-fn one(prepared: &Prepared, catalog: &Catalog, store: &Store, entry: &Entry) -> Result<(), Error> {
-    if prepared.has(&entry.mark) {
-        return Ok(());
-    }
-    match catalog.make(store, entry) {
-        Ok(content) => prepared.add(&entry.mark, &pack(&content)?),
-        Err(_) => Ok(()),
-    }
+    Ok(None)
 }

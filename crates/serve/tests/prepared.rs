@@ -11,12 +11,33 @@ use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 use serve::{Answer, Service};
 use store::Store;
+use tempfile::TempDir;
 
 use crate::common::{SMALL, Size, fill};
 use crate::socket::Served;
 
 /// Longer than anything takes on a busy machine.
 const LIMIT: Duration = Duration::from_secs(300);
+
+/// A few results, and where a service keeps what it knows of them.
+struct Folder {
+    _folder: TempDir,
+    results: PathBuf,
+    kept: PathBuf,
+}
+
+impl Folder {
+    fn new() -> Option<Folder> {
+        if !site::has_app() {
+            testing::skip("built without the pages of a site");
+            return None;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let (results, kept) = (folder.path().join("results"), folder.path().join("kept.json"));
+        fill(&results, &SMALL, 0);
+        Some(Folder { _folder: folder, results, kept })
+    }
+}
 
 fn open(results: &Path, kept: Option<&Path>) -> Service {
     Service::open(Store::open_read_only(results).unwrap(), kept).unwrap()
@@ -68,27 +89,22 @@ fn unpacked(service: &Service, path: &str) -> Vec<u8> {
 
 #[test]
 fn what_takes_long_is_there_before_it_is_asked_for() {
-    if !site::has_app() {
-        return testing::skip("built without the pages of a site");
-    }
-    let folder = tempfile::tempdir().unwrap();
-    let (results, kept) = (folder.path().join("results"), folder.path().join("kept.json"));
-    fill(&results, &SMALL, 0);
-    let served = Served::new(open(&results, Some(&kept)).preparing(|| false));
+    let Some(Folder { results, kept, .. }) = &Folder::new() else { return };
+    let served = Served::new(open(results, Some(kept)).preparing(|| false));
     let all = long(&served.service);
     assert!(all.len() > 6, "{all:?}");
-    wait(|| files(&kept).len() == all.len());
+    wait(|| files(kept).len() == all.len());
 
     // When somebody asks, it is noticed that the results have changed.
-    let before = files(&kept);
-    fill(&results, &Size { experiments: 7, ..SMALL }, 6);
+    let before = files(kept);
+    fill(results, &Size { experiments: 7, ..SMALL }, 6);
     assert_eq!(served.get("/api/v1/overview.json").status, 200);
     let all = long(&served.service);
-    wait(|| files(&kept).len() == all.len() && files(&kept) != before);
+    wait(|| files(kept).len() == all.len() && files(kept) != before);
     drop(served);
 
     // Another service has them as one that makes them itself.
-    let (prepared, plain) = (open(&results, Some(&kept)).preparing(|| true), open(&results, None));
+    let (prepared, plain) = (open(results, Some(kept)).preparing(|| true), open(results, None));
     for path in &all {
         assert_eq!(answered(&prepared, path), answered(&plain, path), "{path}");
         assert!(unpacked(&prepared, path) == answered(&plain, path).0, "{path} differs");
@@ -105,7 +121,7 @@ fn what_takes_long_is_there_before_it_is_asked_for() {
     fs::write(path_of(&marks[0]), other()).unwrap();
     fs::write(path_of(&marks[1]), "torn").unwrap();
     fs::remove_file(path_of(&marks[2])).unwrap();
-    let again = || open(&results, Some(&kept)).preparing(|| true);
+    let again = || open(results, Some(kept)).preparing(|| true);
     assert_eq!(unpacked(&again(), &all[0]), b"from a file");
     let again = again();
     assert_eq!(answered(&again, &all[0]).0, b"from a file");
@@ -117,43 +133,33 @@ fn what_takes_long_is_there_before_it_is_asked_for() {
 #[test]
 fn nothing_is_made_in_advance_while_something_is_measured() {
     static ASKED: AtomicU32 = AtomicU32::new(0);
-    if !site::has_app() {
-        return testing::skip("built without the pages of a site");
-    }
-    let folder = tempfile::tempdir().unwrap();
-    let (results, kept) = (folder.path().join("results"), folder.path().join("kept.json"));
-    fill(&results, &SMALL, 0);
+    let Some(Folder { results, kept, .. }) = &Folder::new() else { return };
     let measuring = || ASKED.fetch_add(1, Ordering::Relaxed) < u32::MAX;
-    let served = Served::new(open(&results, Some(&kept)).preparing(measuring));
+    let served = Served::new(open(results, Some(kept)).preparing(measuring));
     for path in long(&served.service) {
         assert_eq!(served.get(&format!("/{path}")).status, 200, "who asks gets it");
     }
     wait(|| ASKED.load(Ordering::Relaxed) > 0);
     drop(served);
-    assert_eq!(files(&kept), Vec::<PathBuf>::new());
+    assert_eq!(files(kept), Vec::<PathBuf>::new());
 }
 
 /// Whether results have changed means something only within one connection to the store.
 #[test]
 fn what_has_come_is_prepared_though_nobody_asks() {
-    if !site::has_app() {
-        return testing::skip("built without the pages of a site");
-    }
-    let folder = tempfile::tempdir().unwrap();
-    let (results, kept) = (folder.path().join("results"), folder.path().join("kept.json"));
-    fill(&results, &SMALL, 0);
+    let Some(Folder { results, kept, .. }) = &Folder::new() else { return };
     // The thread begins when the results have changed.
     static CHANGED: AtomicU32 = AtomicU32::new(0);
     let measuring = || {
         wait(|| CHANGED.load(Ordering::Relaxed) == 1);
         false
     };
-    let served = Served::new(open(&results, Some(&kept)).preparing(measuring));
+    let served = Served::new(open(results, Some(kept)).preparing(measuring));
     let before = long(&served.service).len();
-    fill(&results, &Size { experiments: 7, ..SMALL }, 6);
+    fill(results, &Size { experiments: 7, ..SMALL }, 6);
     CHANGED.store(1, Ordering::Relaxed);
-    wait(|| files(&kept).len() > before);
+    wait(|| files(kept).len() > before);
     let all = long(&served.service).len();
     assert!(all > before);
-    wait(|| files(&kept).len() == all);
+    wait(|| files(kept).len() == all);
 }

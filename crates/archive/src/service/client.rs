@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use sha2::{Digest, Sha256};
 use store::{ExperimentId, Store};
-use ureq::Agent;
-use ureq::http::{HeaderMap, Request, StatusCode};
+use ureq::http::{HeaderMap, Request, Response, StatusCode};
+use ureq::{Agent, AsSendBody, Body};
 
 use super::receipt::{OFFSET, PIECE, Receipt, Received, Stored};
 use super::token::Token;
@@ -255,16 +255,8 @@ impl Service {
             .header("authorization", self.token.header())
             .header(OFFSET, offset);
         let answer = match body {
-            None => {
-                let request = request.body(()).map_err(|error| lost(&error))?;
-                let request = self.agent.configure_request(request).timeout_global(Some(limit));
-                self.agent.run(request.build())
-            }
-            Some(bytes) => {
-                let request = request.body(bytes).map_err(|error| lost(&error))?;
-                let request = self.agent.configure_request(request).timeout_global(Some(limit));
-                self.agent.run(request.build())
-            }
+            None => self.run(limit, request.body(()).map_err(|error| lost(&error))?),
+            Some(bytes) => self.run(limit, request.body(bytes).map_err(|error| lost(&error))?),
         };
         let answer = answer.map_err(|error| lost(&error))?;
         let (head, body) = answer.into_parts();
@@ -273,6 +265,15 @@ impl Service {
         reader.read_to_end(&mut text).map_err(|error| lost(&error))?;
         let text = String::from_utf8_lossy(&text).into_owned();
         Ok(Answer { status: head.status, headers: head.headers, text })
+    }
+
+    fn run(
+        &self,
+        limit: Duration,
+        request: Request<impl AsSendBody>,
+    ) -> Result<Response<Body>, ureq::Error> {
+        let request = self.agent.configure_request(request).timeout_global(Some(limit));
+        self.agent.run(request.build())
     }
 
     fn receipt(&self, answer: &Answer) -> Result<Receipt, Error> {

@@ -1,6 +1,5 @@
 //! A service, and how soon it answers.
 
-use std::fs;
 use std::io::{BufRead, BufReader, Lines, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
@@ -11,6 +10,7 @@ use anyhow::{Context, Result, ensure};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
+use crate::measure::peak_memory;
 use crate::steelyard::bound;
 
 /// `steelyard serve`, ended on drop.
@@ -66,10 +66,7 @@ impl Service {
 
     /// The most memory that it had, in MiB.
     pub fn memory(&self) -> Result<f64> {
-        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
-        let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-        let kib = peak.and_then(|it| it.trim().split(' ').next()?.parse::<f64>().ok());
-        Ok(kib.context("no VmHWM")? / 1024.0)
+        peak_memory(&self.child.id().to_string())
     }
 }
 

@@ -318,7 +318,7 @@ impl Profiling<'_> {
     /// Starts to take samples of the servers that have none taken.
     fn sample(&mut self) {
         for server in &mut self.servers {
-            // It ends if a process ends that it is about to attach to.
+            // It ends by itself if a process that it is about to attach to has ended.
             let ended = server.recorder.as_mut().is_none_or(|recorder| !recorder.runs());
             if !ended || server.tries == TRIES {
                 continue;

@@ -16,15 +16,16 @@ export interface Followed {
   plans: string[] | null;
 }
 
-/** True if two tell of the same run. */
-const same = (one: LiveRun, other: LiveRun): boolean =>
-  one.process === other.process && one.began_ms === other.began_ms && one.machine === other.machine;
+/** The same for two that tell of the same run. */
+export function keyOf({ machine, process, began_ms }: LiveRun): string {
+  return `${process} ${began_ms} ${machine ?? ""}`;
+}
 
 /** What is known once the service has told of these runs. */
 export function told(before: Followed, { runs, plans }: LiveDocument): Followed {
-  const gone = before.runs.filter((run) => !runs.some((other) => same(run, other)));
+  const present = new Set(runs.map(keyOf));
   // One that reports from another machine may come back.
-  const ended = [...gone, ...before.ended].filter((run) => !runs.some((other) => same(run, other)));
+  const ended = [...before.runs, ...before.ended].filter((run) => !present.has(keyOf(run)));
   return { runs, ended, connected: true, plans };
 }
 

@@ -8,7 +8,7 @@ import { parseDocument, useDocument } from "../../documents";
 import { Loaded, Title } from "../../frame";
 import { experimentAddress } from "../../route";
 import { TokenForm } from "../../token";
-import { lasted, useLive, useNow } from "./follow";
+import { keyOf, lasted, useLive, useNow } from "./follow";
 import { Narrowing } from "./narrowing";
 
 /** How far a run is. */
@@ -82,10 +82,6 @@ function underWay(runs: number): string {
 
 function nameOf({ name, process }: LiveRun): string {
   return name === "" ? `process ${process}` : name;
-}
-
-function keyOf({ machine, process, began_ms }: LiveRun): string {
-  return `${process} ${began_ms} ${machine ?? ""}`;
 }
 
 function Run({ run, now }: { run: LiveRun; now: number }) {
