@@ -297,6 +297,8 @@ export type MachineDocument = {
   noise: Array<NoisePoint>,
   /** The median of these. */
   median_noise: number | null,
+  /** True if a mean over all machines would be known better without it. */
+  too_noisy: boolean,
   /** Name in addresses. */
   key: string,
   /** Name in tables. */

@@ -140,7 +140,7 @@ impl Manifest {
     }
 }
 
-/// Refuses another version of the schema, and a newer format.
+/// Refuses a version of the schema that cannot be read, and a newer format.
 ///
 /// # Errors
 /// [`Error::Newer`] or [`Error::Older`]; `name` says which file or object it is.
@@ -157,7 +157,7 @@ pub(crate) fn check_version(
         let known = format!("format {FORMAT}, schema {known}");
         return Err(Error::Newer { name, steelyard, found, known });
     }
-    if schema < known {
+    if !Store::reads(schema) {
         return Err(Error::Older { name, steelyard, found: schema, known });
     }
     Ok(())

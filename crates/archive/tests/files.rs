@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 
 use archive::{Error, Imported};
 use proptest::prelude::*;
+use sha2::{Digest as _, Sha256};
 use store::{ExperimentId, Store, Warning};
 
 use crate::common::{add, begin, results};
@@ -172,17 +173,57 @@ fn what_a_newer_steelyard_wrote_is_refused() {
 }
 
 #[test]
-fn what_an_earlier_version_wrote_is_refused() {
+fn what_is_too_old_to_be_upgraded_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let mut older = archive::verify(&exported(folder.path())).unwrap();
     let known = older.schema;
-    older.schema -= 1;
+    older.schema = 5;
     let file = folder.path().join("older");
     packed(&serde_json::to_string(&older).unwrap(), &[], &file);
     let error = refused(&file);
     assert!(matches!(error, Error::Older { .. }) && error.is_request(), "{error}");
     let said = format!("expected schema {known}, found {}; measure again", older.schema);
     assert!(error.to_string().contains(&said), "{error}");
+}
+
+/// A run keeps its hash in an upgrade; a count does not.
+#[test]
+fn what_an_earlier_version_wrote_is_upgraded() {
+    let folder = tempfile::tempdir().unwrap();
+    let current = archive::verify(&exported(folder.path())).unwrap();
+    let hashes = [
+        "aedd3633ca626058a78b829548bd4ce4721a9fd6979e00a3b0919f6bbf1b8f5a",
+        "f3792cc35df6691aa789abf14592dd1c301affdade1a0f24fd7319818b6314f7",
+    ];
+    let results = folder.path().join("imported");
+    for (content, other) in hashes.into_iter().zip([2, 1]) {
+        let database = folder.path().join(format!("{other}.db"));
+        let old = rusqlite::Connection::open(&database).unwrap();
+        old.execute_batch(include_str!("../../store/tests/fixtures/schema-6.sql")).unwrap();
+        let only = format!("PRAGMA foreign_keys = ON; DELETE FROM experiment WHERE id = {other}");
+        old.execute_batch(&only).unwrap();
+        drop(old);
+        let database = fs::read(&database).unwrap();
+        let mut older = current.clone();
+        older.schema = 6;
+        older.content = content.to_owned();
+        older.files.truncate(1);
+        older.files[0].bytes = database.len() as u64;
+        let sum = Sha256::digest(&database);
+        older.files[0].sha256 = sum.iter().map(|byte| format!("{byte:02x}")).collect();
+        let file = folder.path().join("older");
+        let text = serde_json::to_string(&older).unwrap();
+        packed(&text, &[("steelyard.db", &database)], &file);
+        assert!(matches!(archive::import(&file, &results).unwrap(), Imported::Added(..)));
+        assert!(matches!(archive::import(&file, &results).unwrap(), Imported::Present(..)));
+    }
+    let store = Store::open_read_only(&results).unwrap();
+    let found: Vec<String> =
+        [ExperimentId(2), ONE].map(|id| store.content_hash(id).unwrap()).into();
+    assert!(found.contains(&hashes[0].to_owned()), "{found:?}");
+    assert_eq!(store.all_experiments().unwrap().len(), 2);
+    let kept = names(&results).into_iter().find(|name| name.contains("schema"));
+    assert_eq!(kept, None, "the database upgraded was that of the file");
 }
 
 #[test]

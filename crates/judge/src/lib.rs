@@ -105,6 +105,7 @@ pub use levels::{
 pub use looks::{Looks, decided};
 pub use machines::{
     Finding, MachineBlocks, MachineSpread, Odd, OfKind, OfMachine, OverMachines, over_machines,
+    too_noisy,
 };
 pub use multiple::{adjusted_p_values, control_false_discoveries};
 pub use normal::normal_cdf;

@@ -19,6 +19,7 @@
 //! experiments (VALIDATION.md, Several machines).
 
 mod means;
+mod noisy;
 mod odd;
 mod spread;
 
@@ -29,6 +30,7 @@ use crate::paired::{compare_logs, judge_blocks};
 use crate::{Comparison, FALSE_DISCOVERY_RATE, JudgeError, Margin, Method, Verdict, Warning};
 
 use means::Mean;
+pub use noisy::too_noisy;
 pub use odd::Odd;
 pub use spread::MachineSpread;
 

@@ -55,7 +55,7 @@ pub enum StoreError {
         /// This steelyard's.
         known: i64,
     },
-    /// An earlier development version of steelyard wrote it.
+    /// An earlier development version of steelyard wrote it, too old to be upgraded.
     #[error(
         "{path} was written by an earlier development version of steelyard: expected schema version {known}, found {found}; measure again into another directory with --results, or read these results with that version"
     )]
@@ -66,6 +66,20 @@ pub enum StoreError {
         found: i64,
         /// This steelyard's.
         known: i64,
+    },
+    /// It has to be upgraded to be read, which was not possible.
+    #[error(
+        "{path} was written by an earlier steelyard and could not be upgraded from schema version {found} to {known} ({why}); read it once as a user who may write there, or read a copy"
+    )]
+    NotUpgraded {
+        /// The file.
+        path: PathBuf,
+        /// Its schema version.
+        found: i64,
+        /// This steelyard's.
+        known: i64,
+        /// What prevented it.
+        why: Box<StoreError>,
     },
     /// No space left.
     #[error(
@@ -145,6 +159,7 @@ impl StoreError {
                 | StoreError::NotADatabase { .. }
                 | StoreError::Newer { .. }
                 | StoreError::Older { .. }
+                | StoreError::NotUpgraded { .. }
                 | StoreError::NotFound { .. }
         )
     }

@@ -25,6 +25,7 @@ mod series;
 mod step;
 mod store;
 mod transfer;
+mod upgrade;
 mod write;
 
 pub use counts::{CountFunction, CountPhase, CountRecord, INSTRUCTIONS};

@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
 use crate::error::{Result, StoreError};
-use crate::schema::{APPLICATION_ID, VERSION, create, user_version};
+use crate::schema::{APPLICATION_ID, VERSION, create, is_upgraded, user_version};
 
 /// Name of the database in a results directory.
 pub const DATABASE: &str = "steelyard.db";
@@ -33,11 +33,11 @@ pub struct Store {
 
 impl Store {
     /// Opens the store in a directory for writing and reading. Creates missing directories and
-    /// files.
+    /// files. Upgrades a database of an earlier version, which is kept in [`Store::backup`].
     ///
     /// # Errors
-    /// If the directory cannot be created or written, or `steelyard.db` is something else or has
-    /// another version of the schema.
+    /// If the directory cannot be created or written, or `steelyard.db` is something else, or has a
+    /// newer version of the schema, or one too old to be upgraded.
     pub fn open(directory: &Path) -> Result<Store> {
         let existing = Store::writable(directory)?;
         let wrap = |source| StoreError::Directory { path: directory.to_owned(), source };
@@ -49,6 +49,7 @@ impl Store {
         };
         store.wrap(store.prepare_writing())?;
         store.wrap(create(&store.connection))?;
+        store.upgrade()?;
         store.sweep_incoming();
         if new {
             // The names of the new files must also survive a power failure.
@@ -79,12 +80,24 @@ impl Store {
         Store::open(directory)
     }
 
-    /// Opens a store for reading only, even in a directory that is not writable.
+    /// Opens a store for reading only, even in a directory that is not writable. A database of an
+    /// earlier version is upgraded first.
     ///
     /// # Errors
     /// [`StoreError::Missing`], [`StoreError::Unreadable`], [`StoreError::NotADatabase`],
-    /// [`StoreError::Newer`] or [`StoreError::Older`].
+    /// [`StoreError::Newer`], [`StoreError::Older`] or [`StoreError::NotUpgraded`].
     pub fn open_read_only(directory: &Path) -> Result<Store> {
+        match Store::open_to_read(directory) {
+            Err(StoreError::Older { path, found, known }) if is_upgraded(found) => {
+                let not = |why| StoreError::NotUpgraded { path, found, known, why: Box::new(why) };
+                drop(Store::open(directory).map_err(not)?);
+                Store::open_to_read(directory)
+            }
+            opened => opened,
+        }
+    }
+
+    fn open_to_read(directory: &Path) -> Result<Store> {
         let database = existing(directory)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY;
         let store = Store::connect(directory, flags, database.as_os_str()).map_err(|error| {
@@ -151,7 +164,8 @@ impl Store {
         Ok(Store { connection, directory: directory.to_owned(), database })
     }
 
-    /// Checks that the file is steelyard's and has this version, before changing anything in it.
+    /// Checks that the file is steelyard's and has this version, or, for `writing`, one that can be
+    /// upgraded to it; before changing anything in it.
     fn check(&self, writing: bool) -> Result<()> {
         let look = || -> rusqlite::Result<(i64, i64, i64)> {
             // As it was at one moment, since another process may be creating the tables.
@@ -177,7 +191,7 @@ impl Store {
         if found > known {
             return Err(StoreError::Newer { path, found, known });
         }
-        if found < known {
+        if found < known && !(writing && is_upgraded(found)) {
             return Err(StoreError::Older { path, found, known });
         }
         Ok(())
@@ -194,9 +208,14 @@ impl Store {
         connection.pragma_update(None, "foreign_keys", true)
     }
 
-    /// The version of the schema, the only one that this crate reads and writes.
+    /// The version of the schema that this crate reads and writes, after upgrading others to it.
     pub fn schema() -> u32 {
         VERSION
+    }
+
+    /// True if a database of this version of the schema can be read, if only upgraded.
+    pub fn reads(schema: u32) -> bool {
+        schema == VERSION || is_upgraded(schema.into())
     }
 
     /// Closes a store that nobody else has open, leaving a single file without a write-ahead log.

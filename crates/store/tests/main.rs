@@ -12,3 +12,4 @@ mod notes;
 mod opening;
 mod round_trip;
 mod transfer;
+mod upgrade;

@@ -50,6 +50,8 @@ pub struct MachineDocument {
     pub noise: Vec<NoisePoint>,
     /// The median of these.
     pub median_noise: Option<f64>,
+    /// True if a mean over all machines would be known better without it.
+    pub too_noisy: bool,
 }
 
 /// The spread between the trials of an experiment.
@@ -118,9 +120,48 @@ impl Machines {
                 facts: facts.unwrap_or_default(),
                 noise,
                 median_noise: judge::median(&values),
+                too_noisy: false,
                 glance,
             }
         };
-        self.glances(briefs).into_iter().map(of).collect()
+        let mut all: Vec<MachineDocument> = self.glances(briefs).into_iter().map(of).collect();
+        mark_noisy(&mut all);
+        all
+    }
+}
+
+/// Marks the machines that are too noisy beside the others.
+fn mark_noisy(all: &mut [MachineDocument]) {
+    let known = all.iter().enumerate().filter_map(|(place, it)| Some((place, it.median_noise?)));
+    let (places, noise): (Vec<usize>, Vec<f64>) = known.unzip();
+    let variances: Vec<f64> = noise.iter().map(|noise| noise * noise).collect();
+    for named in judge::too_noisy(&variances) {
+        all[places[named]].too_noisy = true;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_machine_much_noisier_than_the_others_is_marked() {
+        let of = |(key, median_noise): (&str, Option<f64>)| MachineDocument {
+            glance: MachineGlance {
+                key: key.to_owned(),
+                name: key.to_owned(),
+                experiments: 1,
+                last: String::new(),
+            },
+            facts: Vec::new(),
+            noise: Vec::new(),
+            median_noise,
+            too_noisy: false,
+        };
+        let noise = [("new", None), ("a", Some(0.01)), ("b", Some(0.05)), ("c", Some(0.012))];
+        let mut all: Vec<MachineDocument> = noise.into_iter().map(of).collect();
+        mark_noisy(&mut all);
+        let marked = all.iter().filter(|it| it.too_noisy).map(|it| it.glance.key.as_str());
+        assert_eq!(marked.collect::<Vec<_>>(), ["b"]);
     }
 }

@@ -250,37 +250,28 @@ fn choose(workloads: &[WorkloadVariance], limit: f64) -> Vec<ChosenSetup> {
 /// A variance of fewer trials says too little about a machine.
 const ENOUGH_TRIALS: usize = 3;
 
-/// The machines whose noise spoils the mean over machines, in which each counts the same. With M
-/// machines of variances v, the mean has the variance Σv / M²; without one of them it has the
-/// smaller one (Σv - v) / (M - 1)² if v > Σv · (2M - 1) / M², which is about twice the mean of v.
-///
-/// The variance of a machine is the mean of the squared CVs of its setups' steps. The noisiest is
-/// left out, and then the rest is looked at again.
+/// The machines whose noise spoils the mean over machines ([`judge::too_noisy`]). The variance of a
+/// machine is the mean of the squared CVs of its setups' steps.
 fn leave_out(workloads: &[WorkloadVariance]) -> Vec<NoisyMachine> {
     let setups = || workloads.iter().flat_map(|workload| &workload.setups);
-    let mut machines: Vec<(&str, f64)> = Vec::new();
-    for machine in distinct(setups().map(|setup| setup.machine.as_str())) {
-        let own = setups().filter(|setup| setup.machine == machine);
+    let machines: Vec<&str> = distinct(setups().map(|setup| setup.machine.as_str()));
+    let variance = |machine: &&str| {
+        let own = setups().filter(|setup| setup.machine == *machine);
         let steps: Vec<&SetupStep> = own.flat_map(|setup| &setup.steps).collect();
         if steps.iter().any(|step| step.values.len() < ENOUGH_TRIALS) {
-            return Vec::new();
+            return None;
         }
         let squares: Option<Vec<f64>> = steps.iter().map(|step| Some(step.cv?.powi(2))).collect();
-        let Some(variance) = squares.and_then(|all| judge::mean(&all)) else { return Vec::new() };
-        machines.push((machine, variance));
-    }
-    machines.sort_by(|(_, one), (_, other)| other.total_cmp(one));
-    let mut left = Vec::new();
-    while let [(noisiest, variance), rest @ ..] = &machines[left.len()..]
-        && rest.len() >= 2
-    {
-        let (count, sum) = (rest.len() as f64 + 1.0, rest.iter().map(|it| it.1).sum::<f64>());
-        if *variance <= (sum + variance) * (2.0 * count - 1.0) / (count * count) {
-            break;
-        }
-        left.push(NoisyMachine { machine: (*noisiest).to_owned(), cv: variance.sqrt() });
-    }
-    left
+        judge::mean(&squares?)
+    };
+    let Some(variances) = machines.iter().map(variance).collect::<Option<Vec<f64>>>() else {
+        return Vec::new();
+    };
+    let named = judge::too_noisy(&variances).into_iter().map(|place| NoisyMachine {
+        machine: machines[place].to_owned(),
+        cv: variances[place].sqrt(),
+    });
+    named.collect()
 }
 
 fn notes(workloads: &[WorkloadVariance]) -> Vec<String> {

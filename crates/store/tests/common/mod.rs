@@ -1,6 +1,11 @@
 //! Stores and records for tests.
 
 use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use plan::StepKey;
 use store::{
@@ -148,4 +153,31 @@ pub fn count_of(kind: &str, statements: u64, functions: u64) -> CountRecord {
         phases: vec![phase("parse", own / 4), phase("other", own - own / 4)],
         functions,
     }
+}
+
+/// Runs the same test again, with `given` and with paths that have these modes, as a user who is
+/// not root. `folder` is a directory for it.
+pub fn as_nobody(folder: &Path, given: &Path, modes: &[(&PathBuf, u32)]) {
+    let mode =
+        |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    // A copy, because another user may not be able to reach the directory where tests are built.
+    let exe = folder.join("test");
+    fs::copy(std::env::current_exe().unwrap(), &exe).unwrap();
+    mode(folder, 0o755);
+    let before = modes.iter().map(|(path, _)| fs::metadata(path).unwrap().permissions().mode());
+    let before: Vec<u32> = before.collect();
+    modes.iter().for_each(|(path, closed)| mode(path, *closed));
+    let same = testing::again(&[], given);
+    let mut child = Command::new(&exe);
+    child.args(same.get_args()).current_dir("/");
+    child.envs(same.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    // Root can read and write everything, so become nobody.
+    if fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0) {
+        child.uid(65534).gid(65534);
+    }
+    let output = child.output().unwrap();
+    for ((path, _), open) in modes.iter().zip(before).rev() {
+        mode(path, open);
+    }
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
 }

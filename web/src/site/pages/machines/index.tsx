@@ -21,7 +21,7 @@ function percent(value: number): string {
 
 /** The spread of each experiment as a line, oldest first. */
 function Noise({ machine }: { machine: MachineDocument }) {
-  const { noise, median_noise } = machine;
+  const { noise, median_noise, too_noisy } = machine;
   if (median_noise === null) return null;
   const most = Math.max(...noise.map((point) => point.noise));
   const x = (place: number): number =>
@@ -46,6 +46,12 @@ function Noise({ machine }: { machine: MachineDocument }) {
           </>
         )}
         .
+        {too_noisy && (
+          <strong class="too-noisy">
+            {" "}
+            Too noisy: a mean over all machines would be known better without it.
+          </strong>
+        )}
       </p>
       {noise.length > 1 && (
         <svg
@@ -67,7 +73,9 @@ function Noise({ machine }: { machine: MachineDocument }) {
 }
 
 function Machine({ machine }: { machine: MachineDocument }) {
-  const { key, name, experiments, last, facts } = machine;
+  const { key, name, experiments, last } = machine;
+  const findings = machine.facts.filter(({ group }) => group === "doctor");
+  const facts = machine.facts.filter(({ group }) => group !== "doctor");
   return (
     <section id={key} aria-labelledby={`${key}-title`}>
       <h2 id={`${key}-title`}>{name}</h2>
@@ -76,6 +84,7 @@ function Machine({ machine }: { machine: MachineDocument }) {
         last began {moment(last)}
       </p>
       <Noise machine={machine} />
+      {findings.length > 0 && <Facts facts={findings} />}
       <details class="recorded">
         <summary>{count(facts.length, "fact")} recorded with the last experiment</summary>
         <Facts facts={facts} />
