@@ -3,9 +3,9 @@
 use axum::body::Bytes;
 
 /// Bytes of documents that are kept, at most.
-const MOST: usize = 48 << 20;
+const MOST: usize = 24 << 20;
 /// A larger document is made anew each time.
-const LARGEST: usize = 8 << 20;
+const LARGEST: usize = 4 << 20;
 
 /// Documents by the marks of their contents; those not used for longest go first.
 #[derive(Debug, Default)]
