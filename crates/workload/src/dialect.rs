@@ -147,6 +147,15 @@ impl Sql {
         }
     }
 
+    /// Settings with which a server that has just started does not read by itself what it had in
+    /// memory before.
+    pub(crate) fn starts_cold(self) -> &'static [(&'static str, &'static str)] {
+        match self {
+            Sql::Postgres { .. } => &[],
+            Sql::Mysql { .. } => &[("innodb_buffer_pool_load_at_startup", "OFF")],
+        }
+    }
+
     /// Makes statistics of all tables, so that nothing has to make them later. Some systems have to
     /// be told the tables.
     pub(crate) fn analyze(self, tables: &[&str]) -> Option<String> {

@@ -14,6 +14,8 @@ pub struct Terms {
     pub idle: Option<Idle>,
     /// The scheduler's events to count, if any.
     pub counters: Option<Counters>,
+    /// True if its server is started anew before it, with its files dropped from the page cache.
+    pub cold: bool,
     /// True if it needs a server that steelyard starts, because it would change anything in a
     /// running one.
     pub ours: bool,

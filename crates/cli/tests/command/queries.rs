@@ -198,3 +198,52 @@ fn a_dump_is_the_data() {
     let failed = run("psql -X -q -v ON_ERROR_STOP=1 -f /nowhere/shop.sql");
     failed.expect(3, &["init", "/nowhere/shop.sql"]);
 }
+
+/// Each query finds nothing in memory that an earlier one has read: neither in the server's nor in
+/// the kernel's.
+#[test]
+fn a_cold_query_reads_everything_again() {
+    let place = Place::new();
+    let table = "SELECT i AS id, repeat('x', 500) AS filler FROM numbers";
+    let ten = "(SELECT 0 AS d UNION ALL SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL \
+               SELECT 4 UNION ALL SELECT 5 UNION ALL SELECT 6 UNION ALL SELECT 7 UNION ALL \
+               SELECT 8 UNION ALL SELECT 9)";
+    let numbers = format!(
+        "SELECT a.d + 10 * b.d + 100 * c.d + 1000 * e.d AS i FROM {ten} a, {ten} b, {ten} c, {ten} e"
+    );
+    let setup =
+        format!("CREATE TABLE t AS {};", table.replace("numbers", &format!("({numbers}) n")));
+    let all = "SELECT sum(length(filler)) FROM t WHERE id >= {id}";
+    let files = [
+        ("setup.sql", setup.as_str()),
+        ("a.sql", all),
+        ("a.csv", "id\n0\n9\n"),
+        ("b.sql", "SELECT count(*), max(filler) FROM t"),
+    ];
+    let directory = directory(&place, &files);
+    let run = |pairing: &str| {
+        let variants = ["-v", "pg=postgres@18.1", "-v", "my=mysql@8.0.31"];
+        let more = ["--cold", "--blocks", "1", "--pairing", pairing];
+        place.run(&[&["queries", &directory], &variants[..], &more[..]].concat())
+    };
+    run("blocks").expect(0, &["a{cache=cold}"]);
+    run("slices").expect(0, &["b{cache=cold} my"]);
+    let database = Database::of(&place.results());
+    database.assert_sound();
+    let measured = "FROM step s JOIN trial t ON t.id = s.trial_id JOIN name n ON n.id = s.name_id \
+                    WHERE n.text IN ('a', 'b') AND t.block > 0 AND s.operations = 1";
+    assert_eq!(database.number(&format!("SELECT count(*) {measured}")), 8);
+    // 5 MB are more than 600 pages of 8 KB, or 300 of 16 KB.
+    let read = "SELECT count(*) FROM counter c JOIN name k ON k.id = c.name_id \
+                WHERE k.text IN ('blks_read', 'Innodb_pages_read') AND c.value >= 300 \
+                AND c.step_id IN (SELECT s.id";
+    assert_eq!(database.number(&format!("{read} {measured})")), 8);
+    // The results of a query are compared as ever.
+    let compared = place.steelyard(&["compare", "--format", "json"]);
+    let document: Value = serde_json::from_str(&compared.stdout).unwrap();
+    let mut found = found(&document);
+    found.retain(|(code, ..)| code != "plans-differ");
+    let by_count = ("results-by-count".to_owned(), String::new(), String::new());
+    assert_eq!(found, BTreeSet::from([by_count]));
+    place.assert_nothing_left();
+}

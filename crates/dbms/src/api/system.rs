@@ -247,6 +247,15 @@ pub trait System: Send {
     /// soon. Skipped if the role has no permission.
     fn flush(&mut self) -> Result<(), Error>;
 
+    /// Ends it in good order and starts it again on the same data; `meanwhile` runs in between.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] if it was not started here or is no server; otherwise if it does not
+    /// end or start.
+    fn restart(&mut self, _meanwhile: &mut dyn FnMut() -> Result<(), Error>) -> Result<(), Error> {
+        Err(no_restart(&self.endpoint()))
+    }
+
     /// Freezes all of its processes; `None` if it was not started here.
     fn freezer(&self) -> Option<Box<dyn Freeze>> {
         Some(Box::new(self.process()?.freezer()))
@@ -304,6 +313,12 @@ pub trait System: Send {
         self.close();
         leave(self.process_mut(), false)
     }
+}
+
+/// For a system that can't be restarted.
+pub(crate) fn no_restart(endpoint: &Endpoint) -> Error {
+    let what = format!("restarting {endpoint}");
+    Error::unsupported(what, "choose a server that steelyard starts")
 }
 
 /// Ends a system's process, if it was started here.

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use super::control::Control;
 use super::gauges::Watch;
 use super::{attach, counters, debt, log, plans, settings, settle, tables, waits};
+use crate::api::system::no_restart;
 use crate::process::server::ServerProcess;
 use crate::{
     Debt, Diagnosis, Endpoint, Error, Footprint, Gauges, LogEvent, Setting, Settled, Snapshot, Sql,
@@ -123,6 +124,17 @@ impl System for MysqlServer {
     fn diagnose(&self) -> Option<Diagnosis> {
         let tail = self.log_tail(DIAGNOSED_LINES);
         FULL.iter().any(|part| tail.contains(part)).then_some(Diagnosis::DiskFull)
+    }
+
+    fn restart(&mut self, meanwhile: &mut dyn FnMut() -> Result<(), Error>) -> Result<(), Error> {
+        self.control.close();
+        let Some(process) = &mut self.process else {
+            return Err(no_restart(self.control.endpoint()));
+        };
+        let answers = || self.control.query_i64("SELECT 1").map(drop).map_err(|it| it.to_string());
+        process.restart(meanwhile, answers)?;
+        self.pid = Some(process.pid());
+        Ok(())
     }
 
     fn close(&mut self) {

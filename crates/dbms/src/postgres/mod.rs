@@ -26,6 +26,7 @@ mod moved;
 mod plans;
 mod postmaster;
 mod profile;
+mod ready;
 mod recipe;
 mod server;
 mod settle;

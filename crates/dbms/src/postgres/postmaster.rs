@@ -10,11 +10,12 @@ use super::binaries;
 use super::config;
 use super::control::Control;
 use super::initdb::{self, ROLE};
+use super::ready;
 use super::server::PostgresServer;
 use crate::process::launch;
 use crate::process::server::Signals;
 use crate::process::site::Site;
-use crate::{Endpoint, Error, Host, Origin, Server, ServerSpec, Sql, Started};
+use crate::{Endpoint, Error, Host, Origin, Server, ServerSpec, Started};
 
 /// The stop modes of pg_ctl: "fast" and "immediate".
 const SIGNALS: Signals =
@@ -54,16 +55,8 @@ pub(super) fn start(spec: &ServerSpec<'_>, origin: Option<&Origin<'_>>) -> Resul
         password: None,
         database: ROLE.to_owned(),
     }));
-    // From 10 on, it writes its status to postmaster.pid, and is left alone until it is ready. For
-    // an earlier client it starts a process that only refuses, and the number of those shows in the
-    // memory of all later ones.
-    let says = spec.installation.major().is_some_and(|major| major >= 10);
-    let ready = || {
-        if says && !is_ready(&data.join("postmaster.pid")) {
-            return Err("its postmaster.pid does not say that it is ready".to_owned());
-        }
-        control.query_i64("SELECT 1").map(|_| ()).map_err(|error| error.to_string())
-    };
+    let says = spec.installation.major().is_some_and(|major| major >= ready::SAYS);
+    let ready = || ready::ask(&data, says, &mut control);
     process.wait_ready(spec, ready, |log| config::rejection(spec, log))?;
     let tcp = access.open(spec, &process, &control)?;
     let pid = Some(process.pid());
@@ -89,11 +82,4 @@ fn check_settings(
             .unwrap_or_else(|| Error::rejected(spec.name, None, output)),
         other => other,
     })
-}
-
-/// True if the eighth line of a postmaster.pid, the status (miscadmin.h), is that of a server that
-/// accepts connections.
-fn is_ready(file: &Path) -> bool {
-    let text = fs::read_to_string(file).unwrap_or_default();
-    text.lines().nth(7).is_some_and(|status| matches!(status.trim(), "ready" | "standby"))
 }

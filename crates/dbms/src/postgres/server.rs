@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use super::control::Control;
-use super::{attach, counters, debt, log, settle, tables, waits};
+use super::{attach, counters, debt, log, ready, settle, tables, waits};
+use crate::api::system::no_restart;
 use crate::process::server::ServerProcess;
 use crate::{
     Debt, Endpoint, Error, Footprint, LogEvent, Setting, Settled, Snapshot, Sql, System, Transport,
@@ -110,6 +111,18 @@ impl System for PostgresServer {
 
     fn flush(&mut self) -> Result<(), Error> {
         settle::checkpoint(&mut self.control).map(|_| ())
+    }
+
+    fn restart(&mut self, meanwhile: &mut dyn FnMut() -> Result<(), Error>) -> Result<(), Error> {
+        let says = self.control.version()? / 10_000 >= ready::SAYS;
+        self.control.close();
+        let Some(postmaster) = &mut self.postmaster else {
+            return Err(no_restart(self.control.endpoint()));
+        };
+        let data = postmaster.data_directory().unwrap_or_default();
+        postmaster.restart(meanwhile, || ready::ask(&data, says, &mut self.control))?;
+        self.pid = Some(postmaster.pid());
+        Ok(())
     }
 
     fn close(&mut self) {

@@ -146,9 +146,10 @@ fn check(result: libc::c_int) -> io::Result<()> {
 }
 
 /// Spawns `command` from a thread that lives as long as this process. For the death signal, the
-/// kernel's parent is the thread that forked, not the process (prctl(2), PR_SET_PDEATHSIG).
-pub(crate) fn spawn(command: Command) -> io::Result<Child> {
-    type Job = (Command, Sender<io::Result<Child>>);
+/// kernel's parent is the thread that forked, not the process (prctl(2), PR_SET_PDEATHSIG). Returns
+/// the command too, which can be spawned again.
+pub(crate) fn spawn(command: Command) -> io::Result<(Child, Command)> {
+    type Job = (Command, Sender<io::Result<(Child, Command)>>);
     static KEEPER: OnceLock<Sender<Job>> = OnceLock::new();
     let keeper = match KEEPER.get() {
         Some(keeper) => keeper,
@@ -156,7 +157,7 @@ pub(crate) fn spawn(command: Command) -> io::Result<Child> {
             let (sender, receiver) = channel::<Job>();
             std::thread::Builder::new().name("steelyard-spawn".to_owned()).spawn(move || {
                 for (mut command, reply) in receiver {
-                    let _ = reply.send(command.spawn());
+                    let _ = reply.send(command.spawn().map(|child| (child, command)));
                 }
             })?;
             // If two threads get here at once, one loses; its keeper ends unused.
@@ -178,7 +179,7 @@ pub(crate) fn finish(
     doing: &'static str,
 ) -> Result<ExitStatus, Error> {
     let program = PathBuf::from(command.get_program());
-    let mut child = spawn(command).map_err(Error::io("run", &program))?;
+    let (mut child, _) = spawn(command).map_err(Error::io("run", &program))?;
     let error = loop {
         match child.try_wait().map_err(Error::io("wait for", &program)) {
             Ok(Some(status)) => return Ok(status),
@@ -207,7 +208,7 @@ pub(crate) fn output(mut command: Command, input: Option<&str>) -> Result<Output
     if input.is_some() {
         command.stdin(Stdio::piped());
     }
-    let mut child = spawn(command).map_err(Error::io("run", &program))?;
+    let (mut child, _) = spawn(command).map_err(Error::io("run", &program))?;
     if let (Some(text), Some(mut stdin)) = (input, child.stdin.take()) {
         // If a program ends early without reading, its output says why.
         let _ = stdin.write_all(text.as_bytes());

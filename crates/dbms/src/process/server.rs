@@ -2,13 +2,13 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::process::Child;
+use std::process::{Child, Command};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use super::launch::end_of;
+use super::launch::{end_of, spawn};
 use crate::api::excerpt::last_lines;
 use crate::process::freeze::{self, Freezer};
 use crate::process::ipc;
@@ -47,10 +47,13 @@ pub type Interrupter = Box<dyn Fn() + Send + Sync>;
 pub struct ServerProcess {
     name: String,
     child: Child,
+    /// What it was started with.
+    command: Option<Command>,
     /// Empty once `stop` has returned it.
     remains: Remains,
     log: PathBuf,
     signals: Signals,
+    start_limit: Duration,
     stop_limit: Duration,
     ended: Option<String>,
     /// True while its processes may be frozen.
@@ -61,18 +64,61 @@ impl ServerProcess {
     /// A server that was started, and the entry it belongs to.
     pub(super) fn of(
         spec: &ServerSpec<'_>,
-        child: Child,
+        (child, command): (Child, Command),
         remains: Remains,
         log: PathBuf,
         signals: Signals,
     ) -> Result<Self, Error> {
-        let (name, stop_limit) = (spec.name.to_owned(), spec.stop_limit);
         // From here on, dropping it ends the process and removes the directory.
-        let (ended, frozen) = (None, Arc::default());
-        let mut process = Self { name, child, remains, log, signals, stop_limit, ended, frozen };
-        let pid = process.pid();
-        process.remains.update(|record| record.process = ProcessId::of(pid))?;
+        let mut process = Self {
+            name: spec.name.to_owned(),
+            child,
+            command: Some(command),
+            remains,
+            log,
+            signals,
+            start_limit: spec.start_limit,
+            stop_limit: spec.stop_limit,
+            ended: None,
+            frozen: Arc::default(),
+        };
+        process.enter()?;
         Ok(process)
+    }
+
+    /// Enters the process into the ledger.
+    fn enter(&mut self) -> Result<(), Error> {
+        let pid = self.pid();
+        self.remains.update(|record| record.process = ProcessId::of(pid))
+    }
+
+    /// Ends it in good order, and starts it again on the same data. `meanwhile` runs in between;
+    /// `ready` as for [`ServerProcess::wait_ready`].
+    pub(crate) fn restart(
+        &mut self,
+        meanwhile: &mut dyn FnMut() -> Result<(), Error>,
+        ready: impl FnMut() -> Result<(), String>,
+    ) -> Result<(), Error> {
+        let failed = |process: &Self, problem: String| Error::Start {
+            variant: process.name.clone(),
+            problem,
+            log: process.log_tail(LOG_LINES),
+        };
+        let ending = self.end(true, self.stop_limit)?;
+        if ending != Ending::Graceful {
+            let problem =
+                format!("it was to be restarted, and did not end in good order ({ending:?})");
+            return Err(failed(self, problem));
+        }
+        meanwhile()?;
+        let Some(command) = self.command.take() else {
+            return Err(failed(self, "it could not be started again before".to_owned()));
+        };
+        let spawned = spawn(command).map_err(|error| failed(self, error.to_string()))?;
+        (self.child, self.ended) = (spawned.0, None);
+        self.command = Some(spawned.1);
+        self.enter()?;
+        self.wait_until_ready(ready, |_| None)
     }
 
     /// Asks `ready` until it succeeds. If the server ends, `rejection` looks in the log for
@@ -80,15 +126,26 @@ impl ServerProcess {
     pub(crate) fn wait_ready(
         &mut self,
         spec: &ServerSpec<'_>,
+        ready: impl FnMut() -> Result<(), String>,
+        rejection: impl Fn(&str) -> Option<Error>,
+    ) -> Result<(), Error> {
+        self.wait_until_ready(ready, rejection)?;
+        if !spec.wrapper.is_empty() {
+            // The running program is the wrapper's, or one that it became.
+            let running = fs::read_link(format!("/proc/{}/exe", self.pid())).ok();
+            self.remains.update(|record| record.program = running.or(record.program.take()))?;
+        }
+        Ok(())
+    }
+
+    fn wait_until_ready(
+        &mut self,
         mut ready: impl FnMut() -> Result<(), String>,
         rejection: impl Fn(&str) -> Option<Error>,
     ) -> Result<(), Error> {
-        let begin = Instant::now();
-        let failed = |problem: String, log: String| Error::Start {
-            variant: spec.name.to_owned(),
-            problem,
-            log,
-        };
+        let (begin, name) = (Instant::now(), self.name.clone());
+        let failed =
+            |problem: String, log: String| Error::Start { variant: name.clone(), problem, log };
         loop {
             if !self.alive() {
                 // A server may say a lot after the reason, while it ends.
@@ -99,8 +156,8 @@ impl ServerProcess {
                 }));
             }
             let Err(problem) = ready() else { break };
-            if begin.elapsed() >= spec.start_limit {
-                let limit = spec.start_limit.as_secs_f64();
+            if begin.elapsed() >= self.start_limit {
+                let limit = self.start_limit.as_secs_f64();
                 let problem = format!("no answer within {limit} s ({problem})");
                 return Err(failed(problem, self.log_tail(LOG_LINES)));
             }
@@ -108,13 +165,7 @@ impl ServerProcess {
         }
         // Objects that only a kill -9 would leave behind.
         let pid = self.pid();
-        self.remains.update(|record| record.ipc = ipc::of_process(pid))?;
-        if !spec.wrapper.is_empty() {
-            // The running program is the wrapper's, or one that it became.
-            let running = fs::read_link(format!("/proc/{pid}/exe")).ok();
-            self.remains.update(|record| record.program = running.or(record.program.take()))?;
-        }
-        Ok(())
+        self.remains.update(|record| record.ipc = ipc::of_process(pid))
     }
 
     pub(crate) fn pid(&self) -> u32 {

@@ -147,7 +147,7 @@ impl<'a> Site<'a> {
         }
         complete(&mut command);
         command.stdout(open()?).stderr(open()?);
-        let child = launch::spawn(command).map_err(Error::io("start", first))?;
-        ServerProcess::of(spec, child, self.remains, self.log, signals)
+        let spawned = launch::spawn(command).map_err(Error::io("start", first))?;
+        ServerProcess::of(spec, spawned, self.remains, self.log, signals)
     }
 }

@@ -66,6 +66,39 @@ fn whoever_stops_a_frozen_system_thaws_it() {
 }
 
 #[test]
+fn restarted_it_goes_on_with_its_data() {
+    for subject in subjects() {
+        let place = Place::new();
+        let mut system = subject.start(&place);
+        if system.sql().is_none() {
+            // An engine in the process of its clients.
+            let refused = system.restart(&mut || Ok(())).unwrap_err();
+            assert!(matches!(refused, Error::Unsupported { .. }), "{refused}");
+            continue;
+        }
+        (subject.facts.fill)(system.as_mut(), 10);
+        let before = system.root_pid().unwrap();
+        let mut down = false;
+        let mut look = || {
+            down = processes_in(place.path()).is_empty();
+            Ok(())
+        };
+        system.restart(&mut look).unwrap();
+        let after = system.root_pid().unwrap();
+        assert!(down && after != before && system.alive());
+        assert_eq!(place.ledger.records().unwrap().remove(0).process, ProcessId::of(after));
+        assert_eq!((subject.facts.rows)(system.as_mut()), 10);
+        // What fails in between leaves a server that is down.
+        let mut failing = || Err(Error::Interrupted { doing: "copying" });
+        system.restart(&mut failing).unwrap_err();
+        assert!(!system.alive() && processes_in(place.path()).is_empty());
+        assert!(system.restart(&mut || Ok(())).is_err(), "it did not end in good order");
+        drop(system);
+        place.assert_clean();
+    }
+}
+
+#[test]
 fn dropped_it_leaves_nothing() {
     for subject in first() {
         let place = Place::new();

@@ -150,6 +150,19 @@ impl Attempt<'_> {
         }
     }
 
+    /// Starts its server anew, with its files dropped from the page cache while it is down.
+    pub fn begin_cold(&mut self) -> Result<(), dbms::Error> {
+        self.counted = None;
+        let data = self.server.data_directory();
+        self.server.restart(&mut || data.iter().try_for_each(|data| dbms::drop_running(data)))?;
+        if let (Some(Group::Cgroup { root_pid, .. } | Group::Tree(root_pid)), Some(pid)) =
+            (&mut self.group, self.server.root_pid())
+        {
+            *root_pid = pid;
+        }
+        Ok(())
+    }
+
     /// True if it is to be aborted, because it is polluted and will be repeated.
     pub fn in_vain(&self) -> bool {
         self.entered.again && self.fitness.is_polluted()

@@ -35,6 +35,13 @@ pub fn check(subject: &Subject, benchmark: &Benchmark) -> Result<(), Error> {
                 step.key.name
             )));
         }
+        if step.terms.cold && !subject.installation.is_ours() {
+            return Err(refused(
+                "cold = true restarts servers, which steelyard does only with those that it \
+                 starts; set cold = false"
+                    .to_owned(),
+            ));
+        }
         if let Some(pinning) = pinning(step) {
             if !subject.installation.is_ours() {
                 return Err(refused(

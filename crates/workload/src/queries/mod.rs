@@ -8,7 +8,7 @@ use crate::class::Class;
 use crate::kinds::{Catalogue, Kind, State};
 use crate::phase::{Benchmark, Phase};
 use crate::request::{Expect, Request, Statement};
-use crate::step::{Action, Asks, Step, Stream};
+use crate::step::{Action, Asks, End, Step, Stream};
 use crate::{Dialect, Error, Sql, own_data, pgbench};
 
 /// With so many values, at most, the answers of a query are compared.
@@ -27,12 +27,14 @@ pub fn benchmark(plan: &QueriesPlan, dialect: Dialect) -> Result<Benchmark, Erro
     let setup = has_setup.then_some((QueriesPlan::SETUP, setup));
     let mut phases = own_data::phases(plan.init.as_deref(), setup);
     phases.extend(queries.iter().map(|query| Phase::Step(step(plan, query, sql))));
+    let cold = sql.starts_cold().iter().filter(|_| plan.cold);
+    let cold = cold.map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
     Ok(Benchmark {
         setup: Vec::new(),
         teardown: Vec::new(),
         tables: Vec::new(),
         phases,
-        config: pgbench::room_for(plan.clients).into_iter().collect(),
+        config: pgbench::room_for(plan.clients).into_iter().chain(cold).collect(),
     })
 }
 
@@ -95,8 +97,14 @@ pub(crate) fn step(plan: &QueriesPlan, query: &Query, sql: Sql) -> Step {
     };
     let streams = (0..plan.clients).map(stream).collect();
     let mut step = Step::new(&query.name, plan.clients, Class::QUERY, streams);
+    step.key = plan.key(&query.name);
     step.seconds = Some(f64::from(plan.seconds));
     step.any_order = true;
+    if plan.cold {
+        step.seconds = None;
+        step.streams.iter_mut().for_each(|stream| stream.end = End::Rounds(1));
+        step.terms.cold = true;
+    }
     let asked = query.texts.iter().take(ASKED).cloned().collect();
     step.asks = Some(asks(asked, plan.compared, plan.timeout, sql));
     step
@@ -234,6 +242,23 @@ mod tests {
             assert_eq!((asks.queries.len(), asks.compared), (4, Compared::Rows));
             assert_eq!(asks.opening.len(), if dbms == "postgres" { 3 } else { 2 });
         }
+    }
+
+    #[test]
+    fn a_cold_query_runs_once_with_its_first_values() {
+        let plan = QueriesPlan { cold: true, ..plan(&FILES) };
+        let planned = WorkloadPlan::Queries(plan.clone()).sequences().remove(0).steps;
+        let benchmark = benchmark(&plan, Dialect::of("mariadb", 11, None)).unwrap();
+        let steps: Vec<_> = benchmark.phases.iter().filter_map(Phase::step).collect();
+        let (setup, a) = (steps[0], steps[1]);
+        assert!(!setup.terms.cold && a.terms.cold && !a.is_timed());
+        assert_eq!(
+            (&a.key, a.key.label(true)),
+            (&planned[1].key, "a{dop=2, cache=cold}".to_owned())
+        );
+        let ends: Vec<_> = a.streams.iter().map(|stream| stream.end.clone()).collect();
+        assert_eq!((ends, planned[1].timed), (vec![End::Rounds(1); 2], false));
+        assert_eq!(benchmark.config["innodb_buffer_pool_load_at_startup"], "OFF");
     }
 
     #[test]

@@ -94,7 +94,7 @@ fn point(plan: &SelectPlan, at: Point) -> Step {
             required: plan.counter_seconds.is_some(),
         })
         .filter(|counters| counters.seconds > 0),
-        ours: false,
+        ..Terms::default()
     };
     step.key.labels = at.labels;
     step

@@ -7,7 +7,7 @@ mod statements;
 use crate::duration::format_duration;
 use crate::family::{Family, NamedDirectory, PlannedStep, Sequence, SequenceKey};
 use crate::key::{CommandOption, Form, Key, Keyed};
-use crate::kind::{choice, one_or_more, string, table, text, time};
+use crate::kind::{boolean, choice, one_or_more, string, table, text, time};
 use crate::near::nearest;
 use crate::problem::Problems;
 use crate::section::printable;
@@ -19,7 +19,7 @@ pub use statements::split;
 pub use trace::Syntax;
 
 #[rustfmt::skip] // A table.
-const OPTIONS: [CommandOption; 7] = [
+const OPTIONS: [CommandOption; 8] = [
     CommandOption { key: "directory", name: "directory", value: "DIR", form: Form::Name,
         help: "Directory of .sql files, each a query; also as a word of its own: run queries DIR" },
     CommandOption { key: "init", name: "init", value: "COMMAND", form: Form::Name,
@@ -35,6 +35,8 @@ const OPTIONS: [CommandOption; 7] = [
     CommandOption { key: "compare", name: "compare", value: "WHAT", form: Form::Name,
         help: "What must be the same in all variants' results: rows, count, nothing \
                [default: rows]" },
+    CommandOption { key: "cold", name: "cold", value: "", form: Form::Switch("true"),
+        help: "Each query once, on a server just started whose data is not in memory" },
 ];
 
 impl Keyed for QueriesPlan {
@@ -63,6 +65,9 @@ impl Keyed for QueriesPlan {
             Key::new("compare", &mut self.compared, choice(&Compared::NAMED)).shown(Some(compared))
                 .note("rows, count or nothing")
                 .means("what must be the same in the results of all variants: `rows`, `count` (of rows), `nothing`"),
+            Key::new("cold", &mut self.cold, boolean()).unless(&false)
+                .note("each query once, on a server just started")
+                .means("each query runs once in each trial, on a server just started whose files are not in the page cache; see [Cold](queries.md#cold)"),
         ]
     }
 }
@@ -124,14 +129,10 @@ impl Family for QueriesPlan {
 
     /// One: a server carries all queries, which only read.
     fn sequences(&self) -> Vec<Sequence> {
-        let step = |name: &str, dop: u32, timed: bool| PlannedStep {
-            key: StepKey::new(name, dop),
-            timed,
-            ..PlannedStep::default()
-        };
-        let loads = self.loads().into_iter().map(|name| step(name, 1, false));
+        let step = |key: StepKey, timed: bool| PlannedStep { key, timed, ..PlannedStep::default() };
+        let loads = self.loads().into_iter().map(|name| step(StepKey::new(name, 1), false));
         let names = self.names();
-        let queries = names.iter().map(|name| step(name, self.clients, true));
+        let queries = names.iter().map(|name| step(self.key(name), !self.cold));
         vec![Sequence { key: SequenceKey::ONLY, steps: loads.chain(queries).collect() }]
     }
 

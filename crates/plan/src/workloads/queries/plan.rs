@@ -9,6 +9,7 @@ use super::parameters::Parameters;
 use trace::Syntax;
 
 use super::statements::{Found, Piece, statements};
+use crate::step::StepKey;
 use crate::workloads::program::INIT;
 
 /// The first words of what can be measured.
@@ -35,6 +36,9 @@ pub struct QueriesPlan {
     pub timeout: Option<Duration>,
     /// What has to be the same in the results of all variants.
     pub compared: Compared,
+    /// True if each query runs once, on a server that has just started and whose files are not in
+    /// memory.
+    pub cold: bool,
 }
 
 /// What has to be the same in the results of all variants.
@@ -80,6 +84,7 @@ impl Default for QueriesPlan {
             seconds: 5,
             timeout: None,
             compared: Compared::Rows,
+            cold: false,
         }
     }
 }
@@ -140,6 +145,13 @@ impl QueriesPlan {
         let loads = self.loads();
         self.steps.iter().all(|step| loads.contains(&step.as_str()))
             || self.steps.iter().any(|it| it == name)
+    }
+
+    /// The key of the step of a query.
+    pub fn key(&self, query: &str) -> StepKey {
+        let labels = self.cold.then(|| ("cache".to_owned(), "cold".to_owned()));
+        let labels = labels.into_iter().collect();
+        StepKey { name: query.to_owned(), dop: self.clients, labels }
     }
 
     /// The names of all queries. A file that can't be read counts as one.
