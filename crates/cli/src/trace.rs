@@ -1,5 +1,7 @@
 //! `steelyard trace`: what a log of statements has in it, a part of it, and without its values.
 
+mod queries;
+
 use std::collections::HashSet;
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Write};
@@ -11,11 +13,12 @@ use anyhow::Context;
 use clap::Args;
 use serde::Serialize;
 use tempfile::NamedTempFile;
-use trace::{Anonymizer, Format, Options, Ranking, Statement, Summary, Syntax};
+use trace::{Anonymizer, Examples, Format, Options, Ranking, Statement, Summary, Syntax};
 
 use crate::changes::named;
 use crate::dash::is_stdout;
 use crate::exit::{WrongRequest, refuse};
+use queries::Directory;
 
 /// Show what a log of statements has in it; cut it, or take the values out, before it leaves the
 /// house
@@ -24,11 +27,13 @@ use crate::exit::{WrongRequest, refuse};
 /// slow logs of MySQL and MariaDB, of any size. Statements that differ only in their values are one
 /// form; forms come in the order of the time they took together, under the names that `steelyard
 /// run replay` gives them. With -o, the statements are written in the plain format, which `run
-/// replay` reads. A cut loses what a session did before it: BEGIN, SET, temporary tables.
+/// replay` reads. A cut loses what a session did before it: BEGIN, SET, temporary tables. With
+/// --queries, the forms that only read become files for `steelyard run queries`.
 #[derive(Debug, Args)]
 #[command(before_help = "Examples:
   steelyard trace server.csv
   steelyard trace slow.log --skip 1h --take 10m -o ten-minutes.jsonl
+  steelyard trace server.csv --queries my-queries
   steelyard trace server.csv --key-file secret -o nobody.jsonl")]
 pub struct TraceArgs {
     /// The log
@@ -59,6 +64,10 @@ pub struct TraceArgs {
     /// Write the statements to this file in the plain format; - for standard output
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// Write each form that only reads into this new directory, with its text in the log and, for
+    /// its numbers, up to 20 rows of values
+    #[arg(long, value_name = "DIR", conflicts_with = "key_file")]
+    queries: Option<PathBuf>,
     /// So many forms
     #[arg(long, value_name = "N", default_value_t = 20)]
     forms: usize,
@@ -116,7 +125,8 @@ pub fn run(args: &TraceArgs) -> anyhow::Result<()> {
     let anonymizer = key.map(|key| Anonymizer::new(&key));
     let to_stdout = args.output.as_deref().is_some_and(is_stdout);
     let mut output = args.output.as_deref().map(Output::create).transpose()?;
-    let mut ranking = Ranking::new(syntax);
+    let directory = args.queries.as_deref().map(Directory::at).transpose()?;
+    let (mut ranking, mut examples) = (Ranking::new(syntax), Examples::new(syntax));
     let mut part = Part::default();
     let (mut first, mut failed) = (None, None);
     let options = Options { line_prefix: args.line_prefix.clone() };
@@ -129,7 +139,12 @@ pub fn run(args: &TraceArgs) -> anyhow::Result<()> {
         // A replay leaves them out, and names the forms of the others.
         match trace::moves_data(&statement.text, syntax) {
             true => part.bulk += 1,
-            false => drop(ranking.add(&statement)),
+            false => {
+                let place = ranking.add(&statement);
+                if directory.is_some() {
+                    examples.add(place, &statement);
+                }
+            }
         }
         let Some(output) = &mut output else { return ControlFlow::Continue(()) };
         if let Some(anonymizer) = &anonymizer {
@@ -149,6 +164,9 @@ pub fn run(args: &TraceArgs) -> anyhow::Result<()> {
     }
     if let Some(output) = output {
         output.finish()?;
+    }
+    if let Some(directory) = directory {
+        eprintln!("{}", directory.write(&ranking, &examples, args.forms)?);
     }
     let found = found(format, &summary, &ranking, &part);
     let text = match args.json {

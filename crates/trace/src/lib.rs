@@ -21,6 +21,7 @@
 mod anonymous;
 mod detect;
 mod error;
+mod examples;
 mod format;
 mod held;
 mod lines;
@@ -39,6 +40,7 @@ use std::ops::ControlFlow;
 pub use anonymous::Anonymizer;
 pub use detect::{detect, format_of};
 pub use error::TraceError;
+pub use examples::{Example, Examples};
 pub use format::{Format, UnknownFormat};
 pub use normal::normal_form;
 pub use plain::write;

@@ -285,3 +285,25 @@ fn a_log_is_shown_cut_and_made_anonymous() {
     let skipped = place.steelyard(&["trace", &log, "--skip", "1h"]);
     assert!(skipped.stdout.contains("0 statements"), "{}", skipped.stdout);
 }
+
+#[test]
+fn the_queries_of_a_log_can_be_run() {
+    let place = Place::new();
+    let log = example("shop.jsonl");
+    let queries = place.path().join("queries").display().to_string();
+    let written = place.steelyard(&["trace", &log, "--queries", &queries]);
+    written.expect(0, &[]);
+    assert!(written.stderr.contains("left out, as not only reading: "), "{}", written.stderr);
+    let names = fs::read_dir(&queries).unwrap().map(|it| it.unwrap().file_name());
+    let names: Vec<String> = names.map(|it| it.into_string().unwrap()).collect();
+    assert!(names.iter().any(|name| name.ends_with(".csv")), "{names:?}");
+    let again = place.steelyard(&["trace", &log, "--queries", &queries]);
+    again.expect(2, &[]);
+    assert!(again.stderr.contains("is not empty"), "{}", again.stderr);
+    // With the data of the log.
+    fs::copy(example("setup.sql"), Path::new(&queries).join("setup.sql")).unwrap();
+    let variants = ["-v", "a=postgres@13.7", "-v", "b=postgres@18.1"];
+    let more = ["--seconds", "1", "--blocks", "1"];
+    place.run(&[&["queries", &queries], &variants[..], &more[..]].concat()).expect(0, &["q1"]);
+    place.assert_nothing_left();
+}

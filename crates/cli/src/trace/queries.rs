@@ -1,0 +1,76 @@
+//! The queries of a log as a directory for `steelyard run queries`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use trace::{Example, Examples, Ranking};
+
+use crate::exit::{WrongRequest, refuse};
+
+/// A new or empty directory for query files.
+#[derive(Debug)]
+pub struct Directory(PathBuf);
+
+impl Directory {
+    /// Checks that there is room for one at `path`.
+    pub fn at(path: &Path) -> anyhow::Result<Directory> {
+        match fs::read_dir(path).map(|mut entries| entries.next().is_some()) {
+            Ok(true) => refuse(format!(
+                "{} is not empty; name a new directory for the queries",
+                path.display()
+            )),
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(WrongRequest(format!("cannot write queries to {}: {error}", path.display()))
+                    .into())
+            }
+            _ => Ok(Directory(path.to_owned())),
+        }
+    }
+
+    /// Writes the examples of the first `most` forms of the ranking; returns what to say of it.
+    pub fn write(
+        &self,
+        ranking: &Ranking,
+        examples: &Examples,
+        most: usize,
+    ) -> anyhow::Result<String> {
+        let failed = || format!("could not write queries to {}", self.0.display());
+        fs::create_dir_all(&self.0).with_context(failed)?;
+        let (mut written, mut left) = (0, Vec::new());
+        for (number, place) in (1..).zip(ranking.order()).take(most) {
+            let Some(example) = examples.of(place) else {
+                left.push(format!("q{number}"));
+                continue;
+            };
+            let form = &ranking.forms()[place];
+            let about = format!(
+                "-- {} in the log, {:.1} ms together\n",
+                match form.statements {
+                    1 => "once".to_owned(),
+                    times => format!("{times} times"),
+                },
+                form.took_us as f64 / 1e3
+            );
+            self.add(&format!("q{number}"), &about, example).with_context(failed)?;
+            written += 1;
+        }
+        let mut said = format!("wrote {written} queries to {}", self.0.display());
+        if !left.is_empty() {
+            said.push_str(&format!("; left out, as not only reading: {}", left.join(", ")));
+        }
+        Ok(said)
+    }
+
+    fn add(&self, name: &str, about: &str, example: &Example) -> std::io::Result<()> {
+        fs::write(self.0.join(format!("{name}.sql")), format!("{about}{};\n", example.text))?;
+        let columns = example.rows.first().map_or(0, Vec::len);
+        if columns == 0 {
+            return Ok(());
+        }
+        let header: Vec<String> = (1..=columns).map(|column| format!("v{column}")).collect();
+        let rows = [header].into_iter().chain(example.rows.iter().cloned());
+        let lines: Vec<String> = rows.map(|row| row.join(",") + "\n").collect();
+        fs::write(self.0.join(format!("{name}.csv")), lines.concat())
+    }
+}
