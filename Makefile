@@ -30,6 +30,7 @@ demo: setup-demo build ## compare Postgres 13.7 with 18.1: verdicts here, a page
 	@$(STEELYARD) report --results $(DEMO) -o $(DEMO)/report.html > /dev/null
 	@echo
 	@echo "The report: file://$(CURDIR)/$(DEMO)/report.html"
+	@echo "All of it in the browser: $(STEELYARD) serve --results $(DEMO)"
 
 .PHONY: test
 test: setup-test $(PAGE) ## run formatting, lints, tests, the page in a browser: ten minutes

@@ -291,14 +291,15 @@ export type LiveStep = {
 
 /** A machine. */
 export type MachineDocument = {
-  /** What the newest experiment recorded of it. */
+  /** What the newest run recorded of it, or without a run, the newest experiment. */
   facts: Array<PageFact>,
   /** The spread between trials in each experiment that has one, oldest first. */
   noise: Array<NoisePoint>,
   /** The median of these. */
   median_noise: number | null,
-  /** True if a mean over all machines would be known better without it. */
-  too_noisy: boolean,
+  /** Labels of workloads that other machines ran, too, and for which a mean over all of them
+   * would be known better without this one. */
+  too_noisy: Array<string>,
   /** Name in addresses. */
   key: string,
   /** Name in tables. */

@@ -166,7 +166,7 @@ impl Asked {
     }
 
     fn store(&self) -> Option<Store> {
-        Store::open_read_only(&self.results).ok()
+        Store::open_as_it_is(&self.results).ok()
     }
 
     /// The experiments in the results directory, newest first.

@@ -28,12 +28,12 @@ use queries::Directory;
 /// form; forms come in the order of the time they took together, under the names that `steelyard
 /// run replay` gives them. With -o, the statements are written in the plain format, which `run
 /// replay` reads. A cut loses what a session did before it: BEGIN, SET, temporary tables. With
-/// --queries, the forms that only read become files for `steelyard run queries`.
+/// --queries, forms that only read become files for `steelyard run queries`.
 #[derive(Debug, Args)]
 #[command(before_help = "Examples:
   steelyard trace server.csv
   steelyard trace slow.log --skip 1h --take 10m -o ten-minutes.jsonl
-  steelyard trace server.csv --queries my-queries
+  steelyard trace server.csv --queries my-queries --forms 50
   steelyard trace server.csv --key-file secret -o nobody.jsonl")]
 pub struct TraceArgs {
     /// The log
@@ -64,8 +64,8 @@ pub struct TraceArgs {
     /// Write the statements to this file in the plain format; - for standard output
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Write each form that only reads into this new directory, with its text in the log and, for
-    /// its numbers, up to 20 rows of values
+    /// Write those of the first forms (--forms) that only read into this new directory, each with
+    /// up to 20 rows of the values it had
     #[arg(long, value_name = "DIR", conflicts_with = "key_file")]
     queries: Option<PathBuf>,
     /// So many forms
@@ -117,8 +117,8 @@ pub fn run(args: &TraceArgs) -> anyhow::Result<()> {
     let unread = |it| WrongRequest(format!("{}: {it}", args.log.display()));
     let format = trace::format_of(args.format, &mut log).map_err(unread)?;
     let known = format.syntax().or(args.syntax);
-    if known.is_none() && key.is_some() {
-        // Read by the wrong rules, a value may look like a name, which stays.
+    if known.is_none() && (key.is_some() || args.queries.is_some()) {
+        // Read by the wrong rules, a value may look like a name, or the other way round.
         return refuse("a plain log does not say how its statements are written; give --syntax");
     }
     let syntax = known.unwrap_or(Syntax::Dollars);

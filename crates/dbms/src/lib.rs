@@ -57,7 +57,7 @@ pub use api::system::{
     Started, System, Waits,
 };
 pub use api::transport::Transport;
-pub use data::copy::drop_running;
+pub use data::copy::drop_from_page_cache;
 pub use data::hash::of_texts as hash_of_texts;
 pub use data::loaded::{Loaded, Origin, Pages, Restored};
 pub use data::manifest::Manifest;

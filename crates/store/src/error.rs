@@ -69,7 +69,7 @@ pub enum StoreError {
     },
     /// It has to be upgraded to be read, which was not possible.
     #[error(
-        "{path} was written by an earlier steelyard and could not be upgraded from schema version {found} to {known} ({why}); read it once as a user who may write there, or read a copy"
+        "{path} was written by an earlier steelyard and could not be upgraded from schema version {found} to {known} ({why}); use a copy of the directory, or the steelyard that wrote it"
     )]
     NotUpgraded {
         /// The file.

@@ -122,7 +122,7 @@ mod tests {
 
     /// What SQLite knows of all columns, references and indexes.
     fn structure(connection: &Connection) -> Vec<String> {
-        let sql = "SELECT t.name || '.' || c.name || ' ' || c.type || c.\"notnull\" || c.pk || \
+        let sql = "SELECT t.name || '.' || c.cid || c.name || ' ' || c.type || c.\"notnull\" || c.pk || \
                    ifnull(c.dflt_value, '') FROM pragma_table_list t, pragma_table_info(t.name) c \
                    WHERE t.schema = 'main' AND t.name NOT LIKE 'sqlite%' UNION ALL \
                    SELECT t.name || '.' || f.\"from\" || ' ' || f.\"table\" || f.on_delete \

@@ -33,13 +33,19 @@ pub struct Store {
 
 impl Store {
     /// Opens the store in a directory for writing and reading. Creates missing directories and
-    /// files. Upgrades a database of an earlier version, which is kept in [`Store::backup`].
+    /// files. Upgrades a database of an earlier version, which is kept in [`Store::backup_file`].
     ///
     /// # Errors
-    /// If the directory cannot be created or written, or `steelyard.db` is something else, or has a
-    /// newer version of the schema, or one too old to be upgraded.
+    /// If the directory cannot be created or written, or `steelyard.db` is something else, has a
+    /// newer version of the schema or one too old to be upgraded, or has to be upgraded while
+    /// another process has it open.
     pub fn open(directory: &Path) -> Result<Store> {
-        let existing = Store::writable(directory)?;
+        let mut existing = Store::writable(directory)?;
+        if let Some(found) = existing.as_ref().and_then(Store::older) {
+            drop(existing);
+            Store::upgrade(directory, found)?;
+            existing = Store::writable(directory)?;
+        }
         let wrap = |source| StoreError::Directory { path: directory.to_owned(), source };
         fs::create_dir_all(directory.join(ARTIFACTS)).map_err(wrap)?;
         let new = existing.is_none();
@@ -49,7 +55,6 @@ impl Store {
         };
         store.wrap(store.prepare_writing())?;
         store.wrap(create(&store.connection))?;
-        store.upgrade()?;
         store.sweep_incoming();
         if new {
             // The names of the new files must also survive a power failure.
@@ -85,19 +90,23 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::Missing`], [`StoreError::Unreadable`], [`StoreError::NotADatabase`],
-    /// [`StoreError::Newer`], [`StoreError::Older`] or [`StoreError::NotUpgraded`].
+    /// [`StoreError::Newer`], [`StoreError::Older`], [`StoreError::NotUpgraded`], or
+    /// [`StoreError::Busy`] while another process has a database open that has to be upgraded.
     pub fn open_read_only(directory: &Path) -> Result<Store> {
-        match Store::open_to_read(directory) {
-            Err(StoreError::Older { path, found, known }) if is_upgraded(found) => {
-                let not = |why| StoreError::NotUpgraded { path, found, known, why: Box::new(why) };
-                drop(Store::open(directory).map_err(not)?);
-                Store::open_to_read(directory)
+        match Store::open_as_it_is(directory) {
+            Err(StoreError::Older { found, .. }) if is_upgraded(found) => {
+                Store::upgrade(directory, found)?;
+                Store::open_as_it_is(directory)
             }
             opened => opened,
         }
     }
 
-    fn open_to_read(directory: &Path) -> Result<Store> {
+    /// As [`Store::open_read_only`], but refuses a database of an earlier version.
+    ///
+    /// # Errors
+    /// [`StoreError::Older`], also if it could be upgraded; otherwise as [`Store::open_read_only`].
+    pub fn open_as_it_is(directory: &Path) -> Result<Store> {
         let database = existing(directory)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY;
         let store = Store::connect(directory, flags, database.as_os_str()).map_err(|error| {
@@ -142,7 +151,7 @@ impl Store {
     }
 
     /// Connects with these flags and those for writing. Changes nothing.
-    fn connect_writing(directory: &Path, flags: OpenFlags) -> Result<Store> {
+    pub(crate) fn connect_writing(directory: &Path, flags: OpenFlags) -> Result<Store> {
         let flags = flags | OpenFlags::SQLITE_OPEN_READ_WRITE;
         let store = Store::connect(directory, flags, directory.join(DATABASE).as_os_str())?;
         store.check(true)?;
@@ -197,6 +206,11 @@ impl Store {
         Ok(())
     }
 
+    /// The version of its schema, if it has to be upgraded.
+    fn older(&self) -> Option<i64> {
+        user_version(&self.connection).ok().filter(|version| is_upgraded(*version))
+    }
+
     fn prepare_writing(&self) -> rusqlite::Result<()> {
         let connection = &self.connection;
         let mode: String = connection.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
@@ -213,7 +227,7 @@ impl Store {
         VERSION
     }
 
-    /// True if a database of this version of the schema can be read, if only upgraded.
+    /// True if a database of this version can be read, as it is or after an upgrade.
     pub fn reads(schema: u32) -> bool {
         schema == VERSION || is_upgraded(schema.into())
     }

@@ -48,7 +48,7 @@ fn an_older_database_is_upgraded_by_a_reader_and_kept_beside() {
     let counts: Vec<_> =
         store.counts(count.id).unwrap().into_iter().map(|(_, record)| record).collect();
     assert_eq!(counts, [count_of("insert-100", 10, 4), count_of("pk", 20, 3)]);
-    let kept = Store::backup(folder.path(), 6);
+    let kept = Store::backup_file(folder.path(), 6, 1);
     assert_eq!(names(folder.path()), ["artifacts", "steelyard.db", "steelyard.db.schema-6"]);
     assert_eq!((version(&kept), version(store.database())), (6, i64::from(Store::schema())));
     let old = Connection::open(&kept).unwrap();
@@ -62,12 +62,46 @@ fn a_backup_can_be_put_back_and_upgraded_again() {
     let folder = tempfile::tempdir().unwrap();
     older(folder.path());
     drop(Store::open(folder.path()).unwrap());
-    fs::rename(Store::backup(folder.path(), 6), folder.path().join("steelyard.db")).unwrap();
+    fs::rename(Store::backup_file(folder.path(), 6, 1), folder.path().join("steelyard.db"))
+        .unwrap();
     let store = Store::open(folder.path()).unwrap();
     // It can be written to.
     begin(&store);
     assert_eq!(store.experiments().unwrap().len(), 2);
-    assert_eq!(names(folder.path()), ["artifacts", "steelyard.db", "steelyard.db.schema-6"]);
+    assert_eq!(
+        names(folder.path()),
+        ["artifacts", "steelyard.db", "steelyard.db.schema-6"],
+        "what was put back is the only one"
+    );
+    drop(store);
+    // Another old one in its place: both are kept.
+    fs::remove_file(folder.path().join("steelyard.db")).unwrap();
+    older(folder.path());
+    drop(Store::open(folder.path()).unwrap());
+    assert!(Store::backup_file(folder.path(), 6, 1).exists());
+    assert_eq!(version(&Store::backup_file(folder.path(), 6, 2)), 6);
+}
+
+/// As a run of the earlier steelyard does: its results are not taken from under it.
+#[test]
+fn what_another_process_has_open_is_not_upgraded() {
+    let folder = tempfile::tempdir().unwrap();
+    older(folder.path());
+    let file = folder.path().join("steelyard.db");
+    let running = Connection::open(&file).unwrap();
+    running.pragma_update_and_check(None, "journal_mode", "wal", |_| Ok(())).unwrap();
+    running.execute("UPDATE experiment SET state = 'running' WHERE id = 1", []).unwrap();
+    for error in [Store::open_read_only(folder.path()), Store::open(folder.path())] {
+        let error = error.unwrap_err();
+        assert!(matches!(error, StoreError::Busy(_)) && !error.is_request(), "{error}");
+    }
+    let error = Store::open_as_it_is(folder.path()).unwrap_err();
+    assert!(matches!(error, StoreError::Older { found: 6, .. }), "{error}");
+    assert_eq!(names(folder.path()), ["artifacts", "steelyard.db"]);
+    running.execute("UPDATE experiment SET state = 'finished' WHERE id = 1", []).unwrap();
+    drop(running);
+    let store = Store::open_read_only(folder.path()).unwrap();
+    assert_eq!(store.latest().unwrap().unwrap().state, store::ExperimentState::Finished);
 }
 
 #[test]
@@ -86,7 +120,7 @@ fn many_upgrade_at_once() {
             });
         }
     });
-    assert_eq!(version(&Store::backup(folder.path(), 6)), 6, "kept by the first only");
+    assert_eq!(version(&Store::backup_file(folder.path(), 6, 1)), 6, "kept by the first only");
 }
 
 #[test]
@@ -107,8 +141,10 @@ fn what_cannot_be_upgraded_is_left_as_it_was() {
     old.execute_batch("PRAGMA foreign_keys = OFF; DELETE FROM variant WHERE id = 3").unwrap();
     drop(old);
     for error in [Store::open(&results), Store::open_read_only(&results)] {
-        let error = error.unwrap_err().to_string();
-        assert!(error.contains("2 rows would refer to rows that do not exist"), "{error}");
+        let error = error.unwrap_err();
+        assert!(matches!(error, StoreError::NotUpgraded { found: 6, .. }), "{error}");
+        assert!(error.to_string().contains("2 rows would refer to rows that do not exist"));
     }
     assert_eq!(version(&results.join("steelyard.db")), 6);
+    assert_eq!(names(&results), ["artifacts", "steelyard.db"], "nothing was upgraded");
 }

@@ -40,7 +40,7 @@ use std::ops::ControlFlow;
 pub use anonymous::Anonymizer;
 pub use detect::{detect, format_of};
 pub use error::TraceError;
-pub use examples::{Example, Examples};
+pub use examples::{Example, Examples, READS};
 pub use format::{Format, UnknownFormat};
 pub use normal::normal_form;
 pub use plain::write;

@@ -57,20 +57,25 @@ impl Directory {
         }
         let mut said = format!("wrote {written} queries to {}", self.0.display());
         if !left.is_empty() {
-            said.push_str(&format!("; left out, as not only reading: {}", left.join(", ")));
+            said.push_str(&format!(
+                "; left out, as they write, failed, or lack values: {}",
+                left.join(", ")
+            ));
         }
         Ok(said)
     }
 
-    fn add(&self, name: &str, about: &str, example: &Example) -> std::io::Result<()> {
+    fn add(&self, name: &str, about: &str, example: &Example) -> anyhow::Result<()> {
         fs::write(self.0.join(format!("{name}.sql")), format!("{about}{};\n", example.text))?;
         let columns = example.rows.first().map_or(0, Vec::len);
         if columns == 0 {
             return Ok(());
         }
-        let header: Vec<String> = (1..=columns).map(|column| format!("v{column}")).collect();
-        let rows = [header].into_iter().chain(example.rows.iter().cloned());
-        let lines: Vec<String> = rows.map(|row| row.join(",") + "\n").collect();
-        fs::write(self.0.join(format!("{name}.csv")), lines.concat())
+        let mut file = csv::Writer::from_path(self.0.join(format!("{name}.csv")))?;
+        file.write_record((1..=columns).map(|column| format!("v{column}")))?;
+        for row in &example.rows {
+            file.write_record(row)?;
+        }
+        Ok(file.flush()?)
     }
 }

@@ -291,13 +291,15 @@ fn the_queries_of_a_log_can_be_run() {
     let place = Place::new();
     let log = example("shop.jsonl");
     let queries = place.path().join("queries").display().to_string();
-    let written = place.steelyard(&["trace", &log, "--queries", &queries]);
+    let written = place.steelyard(&["trace", &log, "--queries", &queries, "--syntax", "dollars"]);
     written.expect(0, &[]);
-    assert!(written.stderr.contains("left out, as not only reading: "), "{}", written.stderr);
+    let left = "left out, as they write, failed, or lack values: ";
+    assert!(written.stderr.contains(left), "{}", written.stderr);
     let names = fs::read_dir(&queries).unwrap().map(|it| it.unwrap().file_name());
     let names: Vec<String> = names.map(|it| it.into_string().unwrap()).collect();
     assert!(names.iter().any(|name| name.ends_with(".csv")), "{names:?}");
-    let again = place.steelyard(&["trace", &log, "--queries", &queries]);
+    place.steelyard(&["trace", &log, "--queries", &queries]).expect(2, &["give --syntax"]);
+    let again = place.steelyard(&["trace", &log, "--queries", &queries, "--syntax", "dollars"]);
     again.expect(2, &[]);
     assert!(again.stderr.contains("is not empty"), "{}", again.stderr);
     // With the data of the log.

@@ -20,6 +20,8 @@ use crate::data::paths::{give, set_mode, walk};
 const PIECE: u64 = 64 * 1024 * 1024;
 /// Unit of `st_blocks`, whatever the filesystem's blocks are (stat(3type)).
 const BLOCK: u64 = 512;
+/// The type of a file system in memory (TMPFS_MAGIC, statfs(2)).
+const TMPFS: i64 = 0x0102_1994;
 
 /// Copies the directory `from` to `to` (which must not exist), keeping modes and holes. Gives
 /// everything to `owner` (uid, gid) if set. Returns whether its files share their blocks with the
@@ -176,12 +178,18 @@ fn check_space(from: &Path, to: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Writes out the files of a running system and drops them from the page cache, except what it has
-/// mapped. Files removed meanwhile are skipped.
+/// Writes out the files of a system and drops them from the page cache, except what it has mapped.
+/// Files removed meanwhile are skipped.
 ///
 /// # Errors
-/// If a directory or file cannot be read.
-pub fn drop_running(root: &Path) -> Result<(), Error> {
+/// If a directory or file cannot be read, or if they are nowhere but in memory.
+pub fn drop_from_page_cache(root: &Path) -> Result<(), Error> {
+    let kind =
+        rustix::fs::statfs(root).map_err(|error| Error::io("look at", root)(error.into()))?;
+    if kind.f_type == TMPFS {
+        let what = format!("dropping {} from memory, a tmpfs", root.display());
+        return Err(Error::unsupported(what, "choose a directory on a disk with --data-dir"));
+    }
     fn present<T>(found: io::Result<T>, path: &Path) -> Result<Option<T>, Error> {
         match found {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),

@@ -104,11 +104,16 @@ impl ServerProcess {
             problem,
             log: process.log_tail(LOG_LINES),
         };
-        let ending = self.end(true, self.stop_limit)?;
-        if ending != Ending::Graceful {
-            let problem =
-                format!("it was to be restarted, and did not end in good order ({ending:?})");
-            return Err(failed(self, problem));
+        match self.end(true, self.stop_limit)? {
+            Ending::Graceful => {}
+            Ending::Died(how) => {
+                return Err(failed(self, format!("it had ended before its restart ({how})")));
+            }
+            _ => {
+                let limit = self.stop_limit.as_secs_f64();
+                let problem = format!("it did not shut down within {limit} s for its restart");
+                return Err(failed(self, problem));
+            }
         }
         meanwhile()?;
         let Some(command) = self.command.take() else {

@@ -150,11 +150,13 @@ impl Attempt<'_> {
         }
     }
 
-    /// Starts its server anew, with its files dropped from the page cache while it is down.
-    pub fn begin_cold(&mut self) -> Result<(), dbms::Error> {
+    /// Starts its server anew; `meanwhile` runs while it is down.
+    pub fn restart(
+        &mut self,
+        meanwhile: &mut dyn FnMut() -> Result<(), dbms::Error>,
+    ) -> Result<(), dbms::Error> {
         self.counted = None;
-        let data = self.server.data_directory();
-        self.server.restart(&mut || data.iter().try_for_each(|data| dbms::drop_running(data)))?;
+        self.server.restart(meanwhile)?;
         if let (Some(Group::Cgroup { root_pid, .. } | Group::Tree(root_pid)), Some(pid)) =
             (&mut self.group, self.server.root_pid())
         {

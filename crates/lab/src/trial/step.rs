@@ -1,6 +1,7 @@
 //! One step: connects clients, runs the load among its observers, and puts everything into one
 //! record.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -176,14 +177,16 @@ fn before(
 ) -> Result<Vec<Before>, Fault> {
     if conditions.plan().drop_page_cache {
         for (at, attempt) in attempts.iter_mut().enumerate() {
-            drop_page_cache(attempt).map_err(|trouble| Fault { at, trouble })?;
+            let dropped = files(attempt).and_then(|data| Ok(dbms::drop_from_page_cache(&data)?));
+            dropped.map_err(|trouble| Fault { at, trouble })?;
         }
     }
     let counted = at_once(attempts.iter_mut(), |attempt| {
         // To say how it would execute a statement, a server reads its tables' statistics.
         let plans = plans(attempt, step);
         if step.terms.cold {
-            attempt.begin_cold()?;
+            let data = files(attempt)?;
+            attempt.restart(&mut || dbms::drop_from_page_cache(&data))?;
         }
         let tables = &attempt.benchmark.tables;
         let counters = match attempt.counted.take() {
@@ -195,8 +198,7 @@ fn before(
     });
     let mut before = Vec::new();
     for (at, (attempt, counted)) in attempts.iter().zip(counted).enumerate() {
-        let counted = counted.map_err(|error: dbms::Error| Fault { at, trouble: error.into() });
-        let (counters, debt, plans) = counted?;
+        let (counters, debt, plans) = counted.map_err(|trouble: Trouble| Fault { at, trouble })?;
         let of = if sliced { format!("{}: ", attempt.name()) } else { String::new() };
         let debt = found.known(&format!("{of}what earlier steps left behind"), debt);
         let plans = found.known(&format!("{of}how its statements are executed"), plans);
@@ -262,15 +264,17 @@ fn server<'s>(attempt: &'s mut Attempt<'_>) -> Server<'s> {
     }
 }
 
-/// Drops a server's files from the page cache. A step that needs this fails without it.
-fn drop_page_cache(attempt: &mut Attempt<'_>) -> Result<(), Trouble> {
+/// Where a server's files are that are to be dropped from the page cache. A step that needs this
+/// fails without it.
+fn files(attempt: &mut Attempt<'_>) -> Result<PathBuf, Trouble> {
     // A server elsewhere may have a directory of the same name.
     let here = attempt.group.is_some();
-    let data = attempt.server.data_directory().filter(|_| here);
-    let data = data.ok_or_else(|| {
-        Trouble::unfit("drop_page_cache: its data directory is unknown; remove it from the plan")
-    })?;
-    Ok(dbms::drop_running(&data)?)
+    attempt.server.data_directory().filter(|_| here).ok_or_else(|| {
+        Trouble::unfit(
+            "the page cache was to be dropped, but the server's data directory is unknown; remove \
+             drop_page_cache and cold from the plan",
+        )
+    })
 }
 
 /// Watches a running step until it ends or has to be ended.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use store::{ExperimentId, HostFact, Store};
+use store::{ExperimentId, HostFact, Purpose, Store};
 
 use super::brief::Brief;
 use crate::ReportError;
@@ -15,7 +15,7 @@ pub struct Machines {
     known: BTreeMap<String, Known>,
 }
 
-/// A machine with the facts that the newest experiment recorded.
+/// A machine with its facts.
 #[derive(Debug, Clone)]
 struct Known {
     machine: Machine,
@@ -43,15 +43,16 @@ pub struct MachineDocument {
     /// Its names.
     #[serde(flatten)]
     pub glance: MachineGlance,
-    /// What the newest experiment recorded of it.
+    /// What the newest run recorded of it, or without a run, the newest experiment.
     #[cfg_attr(test, ts(as = "Vec<crate::page::types_tests::PageFact>"))]
     pub facts: Vec<HostFact>,
     /// The spread between trials in each experiment that has one, oldest first.
     pub noise: Vec<NoisePoint>,
     /// The median of these.
     pub median_noise: Option<f64>,
-    /// True if a mean over all machines would be known better without it.
-    pub too_noisy: bool,
+    /// Labels of workloads that other machines ran, too, and for which a mean over all of them
+    /// would be known better without this one.
+    pub too_noisy: Vec<String>,
 }
 
 /// The spread between the trials of an experiment.
@@ -67,13 +68,16 @@ pub struct NoisePoint {
 }
 
 impl Machines {
-    /// Reads the facts of the machines of these experiments, newest first.
+    /// Reads the facts of the machines of these experiments, newest first. Those of runs count
+    /// more: a count does not examine the machine.
     ///
     /// # Errors
     /// When the store cannot be read.
     pub fn read(store: &Store, briefs: &[Brief]) -> Result<Self, ReportError> {
         let mut known = BTreeMap::new();
-        for brief in briefs {
+        let (runs, others): (Vec<&Brief>, Vec<_>) =
+            briefs.iter().partition(|brief| brief.purpose == Purpose::Run.as_str());
+        for brief in runs.into_iter().chain(others) {
             if brief.machines.iter().all(|key| known.contains_key(key)) {
                 continue;
             }
@@ -120,23 +124,39 @@ impl Machines {
                 facts: facts.unwrap_or_default(),
                 noise,
                 median_noise: judge::median(&values),
-                too_noisy: false,
+                too_noisy: Vec::new(),
                 glance,
             }
         };
         let mut all: Vec<MachineDocument> = self.glances(briefs).into_iter().map(of).collect();
-        mark_noisy(&mut all);
+        mark_noisy(&mut all, briefs);
         all
     }
 }
 
-/// Marks the machines that are too noisy beside the others.
-fn mark_noisy(all: &mut [MachineDocument]) {
-    let known = all.iter().enumerate().filter_map(|(place, it)| Some((place, it.median_noise?)));
-    let (places, noise): (Vec<usize>, Vec<f64>) = known.unzip();
-    let variances: Vec<f64> = noise.iter().map(|noise| noise * noise).collect();
-    for named in judge::too_noisy(&variances) {
-        all[places[named]].too_noisy = true;
+/// With fewer trials than this, an experiment says too little about how noisy its machine is.
+const ENOUGH_TRIALS: usize = 3;
+
+/// Marks the machines that are too noisy beside the others that ran the same workload.
+fn mark_noisy(all: &mut [MachineDocument], briefs: &[Brief]) {
+    // By the workload: its label, and the noise of its experiments by machine.
+    let mut workloads: BTreeMap<&str, (&str, BTreeMap<&str, Vec<f64>>)> = BTreeMap::new();
+    for brief in briefs {
+        let ([machine], Some(noise)) = (&brief.machines[..], brief.noise) else { continue };
+        if !brief.history.is_empty() && brief.trials >= ENOUGH_TRIALS * brief.variants.len() {
+            let (_, machines) =
+                workloads.entry(&brief.history).or_insert((&brief.label, BTreeMap::new()));
+            machines.entry(machine).or_default().push(noise);
+        }
+    }
+    for (label, machines) in workloads.into_values() {
+        let variance = |noise: &Vec<f64>| judge::median(noise).map_or(0.0, |noise| noise * noise);
+        let variances: Vec<f64> = machines.values().map(variance).collect();
+        let keys: Vec<&str> = machines.into_keys().collect();
+        for place in judge::too_noisy(&variances) {
+            let named = all.iter_mut().filter(|it| it.glance.key == keys[place]);
+            named.for_each(|it| it.too_noisy.push(label.to_owned()));
+        }
     }
 }
 
@@ -146,7 +166,25 @@ mod tests {
 
     #[test]
     fn a_machine_much_noisier_than_the_others_is_marked() {
-        let of = |(key, median_noise): (&str, Option<f64>)| MachineDocument {
+        let ran = |history: &str, machine: &str, noise: f64, trials: usize| Brief {
+            history: history.to_owned(),
+            label: format!("label of {history}"),
+            machines: vec![machine.to_owned()],
+            noise: Some(noise),
+            trials,
+            variants: vec![Default::default(); 2],
+            ..Brief::default()
+        };
+        let briefs = [
+            ran("insert", "a", 0.01, 12),
+            ran("insert", "b", 0.05, 6),
+            ran("insert", "c", 0.012, 12),
+            // Too few trials.
+            ran("insert", "d", 0.9, 4),
+            // Noisy by itself: nobody else ran it.
+            ran("other", "a", 0.8, 12),
+        ];
+        let of = |key: &str| MachineDocument {
             glance: MachineGlance {
                 key: key.to_owned(),
                 name: key.to_owned(),
@@ -155,13 +193,13 @@ mod tests {
             },
             facts: Vec::new(),
             noise: Vec::new(),
-            median_noise,
-            too_noisy: false,
+            median_noise: None,
+            too_noisy: Vec::new(),
         };
-        let noise = [("new", None), ("a", Some(0.01)), ("b", Some(0.05)), ("c", Some(0.012))];
-        let mut all: Vec<MachineDocument> = noise.into_iter().map(of).collect();
-        mark_noisy(&mut all);
-        let marked = all.iter().filter(|it| it.too_noisy).map(|it| it.glance.key.as_str());
-        assert_eq!(marked.collect::<Vec<_>>(), ["b"]);
+        let mut all: Vec<MachineDocument> = ["a", "b", "c", "d"].map(of).into();
+        mark_noisy(&mut all, &briefs);
+        let marked = all.iter().filter(|it| !it.too_noisy.is_empty());
+        let marked: Vec<_> = marked.map(|it| (it.glance.key.as_str(), &it.too_noisy[..])).collect();
+        assert_eq!(marked, [("b", &["label of insert".to_owned()][..])]);
     }
 }

@@ -31,6 +31,22 @@ impl Incoming {
     pub fn results(&self) -> PathBuf {
         self.directory.path().join("results")
     }
+
+    /// A file in it, to be written by the caller.
+    pub(crate) fn file(&self) -> PathBuf {
+        self.directory.path().join("file")
+    }
+
+    /// An empty directory in this one. Waits while another process takes something in.
+    pub(crate) fn begin(directory: &Path) -> Result<Incoming> {
+        lock(directory).and_then(|lock| Incoming::make(directory, lock))
+    }
+
+    fn make(directory: &Path, lock: File) -> Result<Incoming> {
+        let builder = tempfile::Builder::new().prefix(PREFIX).tempdir_in(directory);
+        let made = builder.map_err(|source| StoreError::from_io(directory, source))?;
+        Ok(Incoming { directory: made, _lock: lock })
+    }
 }
 
 /// Adding experiments that come from elsewhere.
@@ -41,12 +57,9 @@ impl Store {
     /// # Errors
     /// If it cannot be created.
     pub fn incoming(&self) -> Result<Incoming> {
-        let wrap = |source| StoreError::from_io(self.directory(), source);
-        let lock = File::open(self.directory()).map_err(wrap)?;
-        lock.lock().map_err(wrap)?;
+        let lock = lock(self.directory())?;
         self.sweep();
-        let builder = tempfile::Builder::new().prefix(PREFIX).tempdir_in(self.directory());
-        Ok(Incoming { directory: builder.map_err(wrap)?, _lock: lock })
+        Incoming::make(self.directory(), lock)
     }
 
     /// Adds an experiment of the results directory in `incoming`, with its artifacts. It gets the
@@ -120,6 +133,12 @@ impl Store {
             let _ = fs::remove_dir_all(directory);
         }
     }
+}
+
+/// Locks a results directory for those who take something in.
+fn lock(directory: &Path) -> Result<File> {
+    let lock = File::open(directory).and_then(|file| file.lock().map(|()| file));
+    lock.map_err(|source| StoreError::from_io(directory, source))
 }
 
 fn write_list(

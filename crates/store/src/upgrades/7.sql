@@ -12,6 +12,7 @@ CREATE TABLE new_count (
     UNIQUE (variant_id, kind_id, protocol, place, event)
 ) STRICT;
 INSERT INTO new_count
+    (id, variant_id, kind_id, protocol, place, event, statements, row_count, total)
 SELECT id, variant_id, kind_id, protocol, place, 'instructions', statements, row_count, instructions
 FROM count;
 DROP TABLE count;

@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cold_query_runs_once_with_its_first_values() {
+    fn each_client_runs_a_cold_query_once() {
         let plan = QueriesPlan { cold: true, ..plan(&FILES) };
         let planned = WorkloadPlan::Queries(plan.clone()).sequences().remove(0).steps;
         let benchmark = benchmark(&plan, Dialect::of("mariadb", 11, None)).unwrap();
@@ -256,6 +256,7 @@ mod tests {
             (&a.key, a.key.label(true)),
             (&planned[1].key, "a{dop=2, cache=cold}".to_owned())
         );
+        assert_eq!(a.streams[0].actions, [Action::InTurn(vec![0, 1, 2, 3])]);
         let ends: Vec<_> = a.streams.iter().map(|stream| stream.end.clone()).collect();
         assert_eq!((ends, planned[1].timed), (vec![End::Rounds(1); 2], false));
         assert_eq!(benchmark.config["innodb_buffer_pool_load_at_startup"], "OFF");

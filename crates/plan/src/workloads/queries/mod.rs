@@ -59,7 +59,7 @@ impl Keyed for QueriesPlan {
             Key::whole("clients", &mut self.clients, 1..10_001)
                 .means("clients that send a query at the same time"),
             Key::whole("seconds", &mut self.seconds, 1..10_000_001).unit("s")
-                .means("duration of each query, which runs at least once"),
+                .means("duration of each query, which runs at least once; not if `cold`"),
             Key::optional("timeout", &mut self.timeout, time()).shown(shown)
                 .means("how long one execution may take: `\"30s\"`; a query that takes longer fails"),
             Key::new("compare", &mut self.compared, choice(&Compared::NAMED)).shown(Some(compared))
@@ -187,6 +187,10 @@ mod tests {
     fn what_is_written_says_the_same_without_the_files() {
         let folder = directory(&FILES);
         let section = "directory = \"q\"\nclients = 4\ntimeout = \"30s\"\ncompare = \"count\"";
+        let cold = parsed(&format!("{section}\ncold = true"), Some(folder.path())).unwrap();
+        assert!(queries(&cold).cold);
+        let written = Plan::parse(&cold.to_toml(), None, "written").unwrap();
+        assert_eq!(written.workload, cold.workload, "{}", cold.to_toml());
         let plan = parsed(section, Some(folder.path())).unwrap();
         let written = Plan::parse(&plan.to_toml(), None, "written").unwrap();
         assert_eq!(written.workload, plan.workload, "{}", plan.to_toml());

@@ -6,14 +6,12 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::parameters::Parameters;
-use trace::Syntax;
+use trace::{READS, Syntax};
 
 use super::statements::{Found, Piece, statements};
 use crate::step::StepKey;
 use crate::workloads::program::INIT;
 
-/// The first words of what can be measured.
-const QUERIES: [&str; 4] = ["select", "with", "values", "table"];
 /// The longest name of a query, as part of names of files.
 const LONGEST_NAME: usize = 64;
 
@@ -298,7 +296,7 @@ impl<'p> Sql<'p> {
 
     fn first_word(&self, statement: &Found<'_>) -> Result<(), String> {
         let word = statement.words.first().map_or("", String::as_str);
-        if QUERIES.contains(&word) {
+        if READS.contains(&word) {
             return Ok(());
         }
         let message = format!(

@@ -46,10 +46,11 @@ function Noise({ machine }: { machine: MachineDocument }) {
           </>
         )}
         .
-        {too_noisy && (
+        {too_noisy.length > 0 && (
           <strong class="too-noisy">
             {" "}
-            Too noisy: a mean over all machines would be known better without it.
+            Too noisy for {too_noisy.join(", ")}: a mean over the machines that ran it would be
+            known better without this one.
           </strong>
         )}
       </p>
@@ -74,8 +75,9 @@ function Noise({ machine }: { machine: MachineDocument }) {
 
 function Machine({ machine }: { machine: MachineDocument }) {
   const { key, name, experiments, last } = machine;
-  const findings = machine.facts.filter(({ group }) => group === "doctor");
-  const facts = machine.facts.filter(({ group }) => group !== "doctor");
+  const spoils = machine.facts.filter(
+    ({ group, value }) => group === "doctor" && /^(warn|FAIL|fail):/.test(value),
+  );
   return (
     <section id={key} aria-labelledby={`${key}-title`}>
       <h2 id={`${key}-title`}>{name}</h2>
@@ -84,10 +86,15 @@ function Machine({ machine }: { machine: MachineDocument }) {
         last began {moment(last)}
       </p>
       <Noise machine={machine} />
-      {findings.length > 0 && <Facts facts={findings} />}
+      {spoils.length > 0 && (
+        <p class="spoils">
+          May spoil results:{" "}
+          {spoils.map(({ name, value }) => `${name} (${value.replace(/^\w+: /, "")})`).join(", ")}.
+        </p>
+      )}
       <details class="recorded">
-        <summary>{count(facts.length, "fact")} recorded with the last experiment</summary>
-        <Facts facts={facts} />
+        <summary>{count(machine.facts.length, "fact")} recorded last</summary>
+        <Facts facts={machine.facts} />
       </details>
     </section>
   );
