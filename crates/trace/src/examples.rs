@@ -1,5 +1,4 @@
-//! Statements of a log as queries that can be asked again: a text of each form, with the values that
-//! it had.
+//! Statements of a log as queries that can be asked again: a text of each form, with values it had.
 
 use std::collections::HashMap;
 
@@ -115,6 +114,24 @@ fn example(statement: &Statement, syntax: Syntax) -> Option<Example> {
 }
 
 impl Example {
+    /// It as files for `steelyard run queries`, with their names: its text after a comment, and its
+    /// values, if it has any.
+    pub fn files(&self, name: &str, comment: &str) -> Vec<(String, String)> {
+        let mut files = vec![(format!("{name}.sql"), format!("-- {comment}\n{};\n", self.text))];
+        let columns = self.rows.first().map_or(0, Vec::len);
+        if columns > 0 {
+            let header = (1..=columns).map(|column| format!("v{column}")).collect();
+            let mut table = csv::Writer::from_writer(Vec::new());
+            for row in [header].iter().chain(&self.rows) {
+                // Writing to memory does not fail.
+                let _ = table.write_record(row);
+            }
+            let table = table.into_inner().unwrap_or_default();
+            files.push((format!("{name}.csv"), String::from_utf8_lossy(&table).into_owned()));
+        }
+        files
+    }
+
     /// Adds a value to its only row.
     fn value(&mut self, value: &str) {
         self.rows[0].push(value.to_owned());
@@ -162,6 +179,10 @@ mod tests {
         let text = "SELECT a FROM t \n WHERE b > {v1} AND c = {v2} AND d = '7' LIMIT {v3}";
         assert_eq!(found.text, text);
         assert_eq!(found.rows, [["17", "it's", "1.5"], ["3", "a,b", "10"]]);
+        let files = found.files("q1", "twice");
+        assert_eq!(files[0], ("q1.sql".to_owned(), format!("-- twice\n{text};\n")));
+        let table = "v1,v2,v3\n17,it's,1.5\n3,\"a,b\",10\n";
+        assert_eq!(files[1], ("q1.csv".to_owned(), table.to_owned()));
         let kept = r#"(select 0x1F, 'a\'b', "c", /*+ hint */ E)"#;
         let found = examples(&[kept], Syntax::Backslashes).unwrap();
         assert_eq!((found.text.as_str(), found.rows.len()), (kept, 1));

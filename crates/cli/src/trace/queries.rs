@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use trace::{Example, Examples, Ranking};
+use trace::{Examples, Ranking};
 
 use crate::exit::{WrongRequest, refuse};
 
@@ -45,14 +45,16 @@ impl Directory {
             };
             let form = &ranking.forms()[place];
             let about = format!(
-                "-- {} in the log, {:.1} ms together\n",
+                "{} in the log, {:.1} ms together",
                 match form.statements {
                     1 => "once".to_owned(),
                     times => format!("{times} times"),
                 },
                 form.took_us as f64 / 1e3
             );
-            self.add(&format!("q{number}"), &about, example).with_context(failed)?;
+            for (name, content) in example.files(&format!("q{number}"), &about) {
+                fs::write(self.0.join(name), content).with_context(failed)?;
+            }
             written += 1;
         }
         let mut said = format!("wrote {written} queries to {}", self.0.display());
@@ -63,19 +65,5 @@ impl Directory {
             ));
         }
         Ok(said)
-    }
-
-    fn add(&self, name: &str, about: &str, example: &Example) -> anyhow::Result<()> {
-        fs::write(self.0.join(format!("{name}.sql")), format!("{about}{};\n", example.text))?;
-        let columns = example.rows.first().map_or(0, Vec::len);
-        if columns == 0 {
-            return Ok(());
-        }
-        let mut file = csv::Writer::from_path(self.0.join(format!("{name}.csv")))?;
-        file.write_record((1..=columns).map(|column| format!("v{column}")))?;
-        for row in &example.rows {
-            file.write_record(row)?;
-        }
-        Ok(file.flush()?)
     }
 }
