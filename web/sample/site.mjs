@@ -93,6 +93,8 @@ function machineDocuments(briefs) {
     ["memory", "total", "128 GB"],
     ["system", "kernel", "6.12.0-1-amd64"],
     ["storage", "file system", "ext4"],
+    ["doctor", "swap", "ok: 0 KB"],
+    ["doctor", "readahead", "warn: 8192 KB"],
   ].map(([group, name, value]) => ({ group, name, value }));
   return glances(briefs).map((glance) => {
     const noise = briefs
@@ -100,7 +102,9 @@ function machineDocuments(briefs) {
       .map(({ id, started, noise: one }) => ({ experiment: id, started, noise: one }))
       .reverse();
     const sorted = noise.map((point) => point.noise).sort((a, b) => a - b);
-    return { ...glance, facts, noise, median_noise: sorted[Math.floor(sorted.length / 2)] };
+    const too_noisy = glance.key === MACHINES[0][0] ? [WORKLOADS[0][1]] : [];
+    const median_noise = sorted[Math.floor(sorted.length / 2)];
+    return { ...glance, facts, noise, median_noise, too_noisy };
   });
 }
 

@@ -247,12 +247,12 @@ pub trait System: Send {
     /// soon. Skipped if the role has no permission.
     fn flush(&mut self) -> Result<(), Error>;
 
-    /// Ends it in good order and starts it again on the same data; `meanwhile` runs in between.
+    /// Ends it in good order and starts it again on the same data.
     ///
     /// # Errors
     /// [`Error::Unsupported`] if it was not started here or is no server; otherwise if it does not
     /// end or start.
-    fn restart(&mut self, _meanwhile: &mut dyn FnMut() -> Result<(), Error>) -> Result<(), Error> {
+    fn restart(&mut self) -> Result<(), Error> {
         Err(no_restart(&self.endpoint()))
     }
 

@@ -126,13 +126,13 @@ impl System for MysqlServer {
         FULL.iter().any(|part| tail.contains(part)).then_some(Diagnosis::DiskFull)
     }
 
-    fn restart(&mut self, meanwhile: &mut dyn FnMut() -> Result<(), Error>) -> Result<(), Error> {
+    fn restart(&mut self) -> Result<(), Error> {
         self.control.close();
         let Some(process) = &mut self.process else {
             return Err(no_restart(self.control.endpoint()));
         };
         let answers = || self.control.query_i64("SELECT 1").map(drop).map_err(|it| it.to_string());
-        process.restart(meanwhile, answers)?;
+        process.restart(answers)?;
         self.pid = Some(process.pid());
         Ok(())
     }

@@ -113,14 +113,14 @@ impl System for PostgresServer {
         settle::checkpoint(&mut self.control).map(|_| ())
     }
 
-    fn restart(&mut self, meanwhile: &mut dyn FnMut() -> Result<(), Error>) -> Result<(), Error> {
+    fn restart(&mut self) -> Result<(), Error> {
         let says = self.control.version()? / 10_000 >= ready::SAYS;
         self.control.close();
         let Some(postmaster) = &mut self.postmaster else {
             return Err(no_restart(self.control.endpoint()));
         };
         let data = postmaster.data_directory().unwrap_or_default();
-        postmaster.restart(meanwhile, || ready::ask(&data, says, &mut self.control))?;
+        postmaster.restart(|| ready::ask(&data, says, &mut self.control))?;
         self.pid = Some(postmaster.pid());
         Ok(())
     }

@@ -92,11 +92,10 @@ impl ServerProcess {
         self.remains.update(|record| record.process = ProcessId::of(pid))
     }
 
-    /// Ends it in good order, and starts it again on the same data. `meanwhile` runs in between;
-    /// `ready` as for [`ServerProcess::wait_ready`].
+    /// Ends it in good order, and starts it again on the same data; `ready` as for
+    /// [`ServerProcess::wait_ready`].
     pub(crate) fn restart(
         &mut self,
-        meanwhile: &mut dyn FnMut() -> Result<(), Error>,
         ready: impl FnMut() -> Result<(), String>,
     ) -> Result<(), Error> {
         let failed = |process: &Self, problem: String| Error::Start {
@@ -115,7 +114,6 @@ impl ServerProcess {
                 return Err(failed(self, problem));
             }
         }
-        meanwhile()?;
         let Some(command) = self.command.take() else {
             return Err(failed(self, "it could not be started again before".to_owned()));
         };

@@ -150,13 +150,10 @@ impl Attempt<'_> {
         }
     }
 
-    /// Starts its server anew; `meanwhile` runs while it is down.
-    pub fn restart(
-        &mut self,
-        meanwhile: &mut dyn FnMut() -> Result<(), dbms::Error>,
-    ) -> Result<(), dbms::Error> {
+    /// Starts its server anew.
+    pub fn restart(&mut self) -> Result<(), dbms::Error> {
         self.counted = None;
-        self.server.restart(meanwhile)?;
+        self.server.restart()?;
         if let (Some(Group::Cgroup { root_pid, .. } | Group::Tree(root_pid)), Some(pid)) =
             (&mut self.group, self.server.root_pid())
         {

@@ -175,18 +175,12 @@ fn before(
     sliced: bool,
     found: &mut Found,
 ) -> Result<Vec<Before>, Fault> {
-    if conditions.plan().drop_page_cache {
-        for (at, attempt) in attempts.iter_mut().enumerate() {
-            let dropped = files(attempt).and_then(|data| Ok(dbms::drop_from_page_cache(&data)?));
-            dropped.map_err(|trouble| Fault { at, trouble })?;
-        }
-    }
+    let drops = step.terms.cold || conditions.plan().drop_page_cache;
     let counted = at_once(attempts.iter_mut(), |attempt| {
         // To say how it would execute a statement, a server reads its tables' statistics.
         let plans = plans(attempt, step);
         if step.terms.cold {
-            let data = files(attempt)?;
-            attempt.restart(&mut || dbms::drop_from_page_cache(&data))?;
+            attempt.restart()?;
         }
         let tables = &attempt.benchmark.tables;
         let counters = match attempt.counted.take() {
@@ -194,6 +188,10 @@ fn before(
             None => attempt.server.counters(tables)?,
         };
         let debt = attempt.server.debt(tables);
+        // The kernel may have read on ahead of what the server did.
+        if drops {
+            dbms::drop_from_page_cache(&files(attempt)?)?;
+        }
         Ok((counters, debt, plans))
     });
     let mut before = Vec::new();
