@@ -7,6 +7,8 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use nix::fcntl::{PosixFadviseAdvice, posix_fadvise};
 use nix::sys::statvfs::statvfs;
@@ -22,6 +24,8 @@ const PIECE: u64 = 64 * 1024 * 1024;
 const BLOCK: u64 = 512;
 /// The type of a file system in memory (TMPFS_MAGIC, statfs(2)).
 const TMPFS: i64 = 0x0102_1994;
+/// How long to wait for pages that are being read.
+const IN_FLIGHT: Duration = Duration::from_secs(2);
 
 /// Copies the directory `from` to `to` (which must not exist), keeping modes and holes. Gives
 /// everything to `owner` (uid, gid) if set. Returns whether its files share their blocks with the
@@ -197,6 +201,7 @@ pub fn drop_from_page_cache(root: &Path) -> Result<(), Error> {
         }
     }
     rustix::fs::sync();
+    let deadline = Instant::now() + IN_FLIGHT;
     let mut directories = vec![root.to_path_buf()];
     while let Some(directory) = directories.pop() {
         let Some(entries) = present(fs::read_dir(&directory), &directory)? else { continue };
@@ -205,13 +210,40 @@ pub fn drop_from_page_cache(root: &Path) -> Result<(), Error> {
             match present(entry.file_type(), &path)? {
                 Some(kind) if kind.is_dir() => directories.push(path),
                 Some(kind) if kind.is_file() => {
-                    present(File::open(&path), &path)?.iter().for_each(drop_file);
+                    let file = present(File::open(&path), &path)?;
+                    file.iter().for_each(|file| drop_all(file, deadline));
                 }
                 _ => {}
             }
         }
     }
     Ok(())
+}
+
+/// Drops the pages of a file until none is left, or the deadline has passed: those that the kernel
+/// is reading ahead can't be dropped before they have come.
+fn drop_all(file: &File, deadline: Instant) {
+    loop {
+        drop_file(file);
+        if cached_pages(file).is_none_or(|pages| pages == 0) || Instant::now() >= deadline {
+            return;
+        }
+        sleep(Duration::from_millis(5));
+    }
+}
+
+/// How many pages of a file are in the page cache; `None` before Linux 6.5, which has no
+/// cachestat(2).
+fn cached_pages(file: &File) -> Option<u64> {
+    const CACHESTAT: libc::c_long = 451;
+    // Offset and length, 0 for the whole file; five counts, the first of cached pages.
+    let (range, mut counts) = ([0_u64; 2], [0_u64; 5]);
+    // SAFETY: both structures have the kernel's layout and live until the call returns, and the
+    // descriptor is open.
+    let result = unsafe {
+        libc::syscall(CACHESTAT, file.as_raw_fd(), range.as_ptr(), counts.as_mut_ptr(), 0)
+    };
+    (result == 0).then_some(counts[0])
 }
 
 /// Drops the clean pages of the files under `root` from the page cache.
