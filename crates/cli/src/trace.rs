@@ -13,12 +13,12 @@ use anyhow::Context;
 use clap::Args;
 use serde::Serialize;
 use tempfile::NamedTempFile;
-use trace::{Anonymizer, Examples, Format, Options, Ranking, Statement, Summary, Syntax};
+use trace::{Anonymizer, Format, Options, Ranking, Statement, Summary, Syntax};
 
 use crate::changes::named;
 use crate::dash::is_stdout;
 use crate::exit::{WrongRequest, refuse};
-use queries::Directory;
+use queries::Queries;
 
 /// Show what a log of statements has in it; cut it, or take the values out, before it leaves the
 /// house
@@ -125,8 +125,9 @@ pub fn run(args: &TraceArgs) -> anyhow::Result<()> {
     let anonymizer = key.map(|key| Anonymizer::new(&key));
     let to_stdout = args.output.as_deref().is_some_and(is_stdout);
     let mut output = args.output.as_deref().map(Output::create).transpose()?;
-    let directory = args.queries.as_deref().map(Directory::at).transpose()?;
-    let (mut ranking, mut examples) = (Ranking::new(syntax), Examples::new(syntax));
+    let queries = args.queries.as_deref().map(|directory| Queries::at(directory, syntax));
+    let mut queries = queries.transpose()?;
+    let mut ranking = Ranking::new(syntax);
     let mut part = Part::default();
     let (mut first, mut failed) = (None, None);
     let options = Options { line_prefix: args.line_prefix.clone() };
@@ -141,8 +142,8 @@ pub fn run(args: &TraceArgs) -> anyhow::Result<()> {
             true => part.bulk += 1,
             false => {
                 let place = ranking.add(&statement);
-                if directory.is_some() {
-                    examples.add(place, &statement);
+                if let Some(queries) = &mut queries {
+                    queries.add(place, &statement);
                 }
             }
         }
@@ -165,8 +166,8 @@ pub fn run(args: &TraceArgs) -> anyhow::Result<()> {
     if let Some(output) = output {
         output.finish()?;
     }
-    if let Some(directory) = directory {
-        eprintln!("{}", directory.write(&ranking, &examples, args.forms)?);
+    if let Some(queries) = queries {
+        eprintln!("{}", queries.write(&ranking, args.forms)?);
     }
     let found = found(format, &summary, &ranking, &part);
     let text = match args.json {

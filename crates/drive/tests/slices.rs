@@ -66,6 +66,7 @@ fn check_slices(load: &Load, outcomes: &[Outcome]) {
                 (slice.round, slice.begin, slice.length)
             );
             // While the server holds a client throughout, one with a rate may have none to begin.
+            assert!(slice.operations == 0 || slice.seconds > 0.0);
             if slice.held == 0.0 {
                 assert_eq!(slice.operations == 0, slice.seconds == 0.0);
             }

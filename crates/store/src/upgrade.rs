@@ -95,10 +95,9 @@ fn keep(store: &Store, copy: &Path, version: i64) -> io::Result<()> {
     let _ = chown(copy, Some(like.uid()), Some(like.gid()));
     File::open(copy)?.sync_all()?;
     let version = u32::try_from(version).unwrap_or_default();
-    let places = (1..).map(|number| Store::backup_file(store.directory(), version, number));
+    let mut places = (1..).map(|number| Store::backup_file(store.directory(), version, number));
     // The lock keeps others from taking it.
-    let free =
-        places.into_iter().find(|place| !place.exists()).ok_or(io::ErrorKind::AlreadyExists)?;
+    let free = places.find(|place| !place.exists()).ok_or(io::ErrorKind::AlreadyExists)?;
     fs::rename(copy, free)?;
     File::open(store.directory())?.sync_all()
 }

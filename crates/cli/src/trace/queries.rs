@@ -4,42 +4,44 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use trace::{Examples, Ranking};
+use trace::{Examples, Ranking, Statement, Syntax};
 
 use crate::exit::{WrongRequest, refuse};
 
-/// A new or empty directory for query files.
+/// The queries of a log, and the new or empty directory that they go to.
 #[derive(Debug)]
-pub struct Directory(PathBuf);
+pub struct Queries {
+    directory: PathBuf,
+    examples: Examples,
+}
 
-impl Directory {
-    /// Checks that there is room for one at `path`.
-    pub fn at(path: &Path) -> anyhow::Result<Directory> {
-        match fs::read_dir(path).map(|mut entries| entries.next().is_some()) {
-            Ok(true) => refuse(format!(
-                "{} is not empty; name a new directory for the queries",
-                path.display()
-            )),
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                Err(WrongRequest(format!("cannot write queries to {}: {error}", path.display()))
-                    .into())
+impl Queries {
+    /// None yet, of a log in this syntax. Checks that there is room for the directory.
+    pub fn at(directory: &Path, syntax: Syntax) -> anyhow::Result<Queries> {
+        let shown = directory.display();
+        match fs::read_dir(directory).map(|mut entries| entries.next().is_some()) {
+            Ok(true) => {
+                refuse(format!("{shown} is not empty; name a new directory for the queries"))
             }
-            _ => Ok(Directory(path.to_owned())),
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(WrongRequest(format!("cannot write queries to {shown}: {error}")).into())
+            }
+            _ => Ok(Queries { directory: directory.to_owned(), examples: Examples::new(syntax) }),
         }
     }
 
+    /// Takes a statement of the form at `place`.
+    pub fn add(&mut self, place: usize, statement: &Statement) {
+        self.examples.add(place, statement);
+    }
+
     /// Writes the examples of the first `most` forms of the ranking; returns what to say of it.
-    pub fn write(
-        &self,
-        ranking: &Ranking,
-        examples: &Examples,
-        most: usize,
-    ) -> anyhow::Result<String> {
-        let failed = || format!("could not write queries to {}", self.0.display());
-        fs::create_dir_all(&self.0).with_context(failed)?;
+    pub fn write(&self, ranking: &Ranking, most: usize) -> anyhow::Result<String> {
+        let failed = || format!("could not write queries to {}", self.directory.display());
+        fs::create_dir_all(&self.directory).with_context(failed)?;
         let (mut written, mut left) = (0, Vec::new());
         for (number, place) in (1..).zip(ranking.order()).take(most) {
-            let Some(example) = examples.of(place) else {
+            let Some(example) = self.examples.of(place) else {
                 left.push(format!("q{number}"));
                 continue;
             };
@@ -53,11 +55,11 @@ impl Directory {
                 form.took_us as f64 / 1e3
             );
             for (name, content) in example.files(&format!("q{number}"), &about) {
-                fs::write(self.0.join(name), content).with_context(failed)?;
+                fs::write(self.directory.join(name), content).with_context(failed)?;
             }
             written += 1;
         }
-        let mut said = format!("wrote {written} queries to {}", self.0.display());
+        let mut said = format!("wrote {written} queries to {}", self.directory.display());
         if !left.is_empty() {
             said.push_str(&format!(
                 "; left out, as they write, failed, or lack values: {}",

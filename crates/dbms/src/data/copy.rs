@@ -188,17 +188,17 @@ fn check_space(from: &Path, to: &Path) -> Result<(), Error> {
 /// # Errors
 /// If a directory or file cannot be read, or if they are nowhere but in memory.
 pub fn drop_from_page_cache(root: &Path) -> Result<(), Error> {
-    let kind =
-        rustix::fs::statfs(root).map_err(|error| Error::io("look at", root)(error.into()))?;
-    if kind.f_type == TMPFS {
-        let what = format!("dropping {} from memory, a tmpfs", root.display());
-        return Err(Error::unsupported(what, "choose a directory on a disk with --data-dir"));
-    }
     fn present<T>(found: io::Result<T>, path: &Path) -> Result<Option<T>, Error> {
         match found {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             found => found.map(Some).map_err(Error::io("read", path)),
         }
+    }
+    let kind =
+        rustix::fs::statfs(root).map_err(|error| Error::io("look at", root)(error.into()))?;
+    if kind.f_type == TMPFS {
+        let what = format!("dropping {} from memory, a tmpfs", root.display());
+        return Err(Error::unsupported(what, "choose a directory on a disk with --data-dir"));
     }
     rustix::fs::sync();
     let deadline = Instant::now() + IN_FLIGHT;

@@ -98,26 +98,21 @@ impl ServerProcess {
         &mut self,
         ready: impl FnMut() -> Result<(), String>,
     ) -> Result<(), Error> {
-        let failed = |process: &Self, problem: String| Error::Start {
-            variant: process.name.clone(),
-            problem,
-            log: process.log_tail(LOG_LINES),
-        };
         match self.end(true, self.stop_limit)? {
             Ending::Graceful => {}
             Ending::Died(how) => {
-                return Err(failed(self, format!("it had ended before its restart ({how})")));
+                return Err(self.not_started(format!("it had ended before its restart ({how})")));
             }
             _ => {
                 let limit = self.stop_limit.as_secs_f64();
                 let problem = format!("it did not shut down within {limit} s for its restart");
-                return Err(failed(self, problem));
+                return Err(self.not_started(problem));
             }
         }
         let Some(command) = self.command.take() else {
-            return Err(failed(self, "it could not be started again before".to_owned()));
+            return Err(self.not_started("it could not be started again before".to_owned()));
         };
-        let spawned = spawn(command).map_err(|error| failed(self, error.to_string()))?;
+        let spawned = spawn(command).map_err(|error| self.not_started(error.to_string()))?;
         (self.child, self.ended) = (spawned.0, None);
         self.command = Some(spawned.1);
         self.enter()?;
@@ -141,28 +136,31 @@ impl ServerProcess {
         Ok(())
     }
 
+    /// The error for a start that failed, with the end of the log.
+    fn not_started(&self, problem: String) -> Error {
+        Error::Start { variant: self.name.clone(), problem, log: self.log_tail(LOG_LINES) }
+    }
+
     fn wait_until_ready(
         &mut self,
         mut ready: impl FnMut() -> Result<(), String>,
         rejection: impl Fn(&str) -> Option<Error>,
     ) -> Result<(), Error> {
-        let (begin, name) = (Instant::now(), self.name.clone());
-        let failed =
-            |problem: String, log: String| Error::Start { variant: name.clone(), problem, log };
+        let begin = Instant::now();
         loop {
             if !self.alive() {
                 // A server may say a lot after the reason, while it ends.
                 return Err(rejection(&self.log_tail(REASON_LINES)).unwrap_or_else(|| {
                     let problem =
                         format!("it ended ({})", self.ended.as_deref().unwrap_or_default());
-                    failed(problem, self.log_tail(LOG_LINES))
+                    self.not_started(problem)
                 }));
             }
             let Err(problem) = ready() else { break };
             if begin.elapsed() >= self.start_limit {
                 let limit = self.start_limit.as_secs_f64();
                 let problem = format!("no answer within {limit} s ({problem})");
-                return Err(failed(problem, self.log_tail(LOG_LINES)));
+                return Err(self.not_started(problem));
             }
             sleep(Duration::from_millis(20));
         }

@@ -269,8 +269,8 @@ fn files(attempt: &mut Attempt<'_>) -> Result<PathBuf, Trouble> {
     let here = attempt.group.is_some();
     attempt.server.data_directory().filter(|_| here).ok_or_else(|| {
         Trouble::unfit(
-            "the page cache was to be dropped, but the server's data directory is unknown; remove \
-             drop_page_cache and cold from the plan",
+            "the server's data directory is unknown, so its files can't be dropped from the page \
+             cache; remove drop_page_cache and cold from the plan",
         )
     })
 }

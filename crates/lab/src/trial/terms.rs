@@ -38,7 +38,7 @@ pub fn check(subject: &Subject, benchmark: &Benchmark) -> Result<(), Error> {
         if step.terms.cold && !subject.installation.is_ours() {
             return Err(refused(
                 "cold = true restarts servers, which steelyard does only with those that it \
-                 starts; set cold = false"
+                 starts; leave out cold"
                     .to_owned(),
             ));
         }

@@ -7,7 +7,7 @@ use store::{ExperimentId, HostFact, Purpose, Store};
 
 use super::brief::Brief;
 use crate::ReportError;
-use crate::load::machine::{self, Machine};
+use crate::load::machine::{self, ENOUGH_TRIALS, Machine};
 
 /// The machines of some experiments, by their names in addresses.
 #[derive(Debug, Clone, Default)]
@@ -133,9 +133,6 @@ impl Machines {
         all
     }
 }
-
-/// With fewer trials than this, an experiment says too little about how noisy its machine is.
-const ENOUGH_TRIALS: usize = 3;
 
 /// Marks the machines that are too noisy beside the others that ran the same workload.
 fn mark_noisy(all: &mut [MachineDocument], briefs: &[Brief]) {

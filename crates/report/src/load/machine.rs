@@ -13,6 +13,8 @@ const TYPE: [(&str, &str, &str); 5] = [
     ("storage", "size", "size of storage"),
     ("storage", "file system", "filesystem"),
 ];
+/// With fewer trials than this, a variance says too little about a machine.
+pub(crate) const ENOUGH_TRIALS: usize = 3;
 /// How many machines a warning names.
 const NAMED: usize = 3;
 /// Digits of an id that are shown.

@@ -6,6 +6,7 @@ use super::options::{Deviation, VarianceOptions};
 use super::setups::{Setup, StepValues};
 use crate::ReportError;
 use crate::load::chosen::Source;
+use crate::load::machine::ENOUGH_TRIALS;
 use crate::load::pairing::Way;
 use crate::load::trials::{Conducted, Trials, Value};
 use crate::output::table::{distinct, place_of};
@@ -246,9 +247,6 @@ fn choose(workloads: &[WorkloadVariance], limit: f64) -> Vec<ChosenSetup> {
     }
     chosen
 }
-
-/// A variance of fewer trials says too little about a machine.
-const ENOUGH_TRIALS: usize = 3;
 
 /// The machines whose noise spoils the mean over machines ([`judge::too_noisy`]). The variance of a
 /// machine is the mean of the squared CVs of its setups' steps.

@@ -98,10 +98,9 @@ pub(crate) fn step(plan: &QueriesPlan, query: &Query, sql: Sql) -> Step {
     let streams = (0..plan.clients).map(stream).collect();
     let mut step = Step::new(&query.name, plan.clients, Class::QUERY, streams);
     step.key = plan.key(&query.name);
-    step.seconds = Some(f64::from(plan.seconds));
+    step.seconds = (!plan.cold).then_some(f64::from(plan.seconds));
     step.any_order = true;
     if plan.cold {
-        step.seconds = None;
         step.streams.iter_mut().for_each(|stream| stream.end = End::Rounds(1));
         step.terms.cold = true;
     }

@@ -147,9 +147,11 @@ impl QueriesPlan {
 
     /// The key of the step of a query.
     pub fn key(&self, query: &str) -> StepKey {
-        let labels = self.cold.then(|| ("cache".to_owned(), "cold".to_owned()));
-        let labels = labels.into_iter().collect();
-        StepKey { name: query.to_owned(), dop: self.clients, labels }
+        let mut key = StepKey::new(query, self.clients);
+        if self.cold {
+            key.labels.insert("cache".to_owned(), "cold".to_owned());
+        }
+        key
     }
 
     /// The names of all queries. A file that can't be read counts as one.

@@ -49,8 +49,8 @@ function Noise({ machine }: { machine: MachineDocument }) {
         {too_noisy.length > 0 && (
           <strong class="too-noisy">
             {" "}
-            Too noisy for {too_noisy.join(", ")}: a mean over the machines that ran it would be
-            known better without this one.
+            Too noisy for {too_noisy.join(", ")}: the mean over the machines that ran it would be
+            more precise without this one.
           </strong>
         )}
       </p>
@@ -76,7 +76,7 @@ function Noise({ machine }: { machine: MachineDocument }) {
 function Machine({ machine }: { machine: MachineDocument }) {
   const { key, name, experiments, last } = machine;
   const spoils = machine.facts.filter(
-    ({ group, value }) => group === "doctor" && /^(warn|FAIL|fail):/.test(value),
+    ({ group, value }) => group === "doctor" && /^(warn|fail):/.test(value),
   );
   return (
     <section id={key} aria-labelledby={`${key}-title`}>
