@@ -11,7 +11,7 @@ use anyhow::{Context, Result, ensure};
 use archive::{Address, Archive, Requests};
 use clap::Args;
 use fleet::{
-    Depot, Error, Growing, Job, Queued, Scheduler, Start, Started, Submission, Waits, Wishes,
+    Depot, Error, Growing, Job, Queued, Scheduler, Start, Started, Submission, Waits, Wishes, Work,
 };
 use plan::{Layer, Plan};
 use report::{CompareOptions, Which};
@@ -135,7 +135,8 @@ impl Site {
         let plan = Plan::parse_with(&experiment.plan, None, "the template", &Layer::default())?;
         let how = (Wishes::default(), Vec::new());
         let (name, at) = ("scale".to_owned(), (store::now_ms(), 7));
-        let submission = Submission::new(name, &plan, args.machines, at, "bench", how)?;
+        let submission =
+            Submission::new(name, (&plan, Work::Run), args.machines, at, "bench", how)?;
         let experiment = experiment.id;
         let (folder, elements) = (TempDir::new()?, args.machines);
         let site = Self { folder, template, experiment, elements };

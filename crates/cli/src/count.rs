@@ -96,20 +96,18 @@ pub struct CountArgs {
     machine: Machine,
 }
 
-/// Functions in each table, if not told otherwise.
-const FUNCTIONS: usize = 15;
-
 /// Counts and prints the tables.
 pub fn run(args: &CountArgs) -> anyhow::Result<()> {
     let results = args.chosen.directory.writable()?;
-    let options = CountOptions {
+    let mut options = CountOptions {
         base: args.base.clone(),
         margin: args.margin,
         event: args.event.clone(),
-        functions: args.functions.unwrap_or(FUNCTIONS),
         every_kind: args.every_kind,
         brief: args.is_brief().then(columns),
+        ..CountOptions::default()
     };
+    options.functions = args.functions.unwrap_or(options.functions);
     let experiment = match (args.plan()?, &args.chosen.experiment) {
         (Some(_), Some(_)) => {
             return exit::refuse("--experiment names a stored count; leave it out to count a plan");

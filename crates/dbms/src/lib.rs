@@ -77,6 +77,7 @@ pub use obtain::cache::Cache;
 pub use obtain::code::program_id;
 pub use obtain::lines::{FunctionLine, function_line};
 pub use obtain::listed::{ListedVersion, known_versions, versions};
+pub use obtain::sent::{Program, ProgramSource, obtain_programs_from};
 pub use obtain::{obtain, obtain_interruptible};
 pub use process::ipc::{IpcObjects, SemaphoreSet};
 pub use process::launch::{PROGRAM_PATH, command};

@@ -85,6 +85,16 @@ impl Reference {
         Ok(self)
     }
 
+    /// What tells it from others whose programs have to be obtained: its text, and how it is built.
+    /// `None` if there is nothing to obtain, as for a path and a running server.
+    pub fn program(&self) -> Option<String> {
+        match &self.form {
+            Form::Source(source) => Some(format!("{self} {:?}", source.options)),
+            Form::Release(_) | Form::Package(_) | Form::Image(_) => Some(self.to_string()),
+            Form::Alone | Form::Path(_) | Form::Running(_) => None,
+        }
+    }
+
     /// Checks that programs can log in to it, as far as that is known without it.
     ///
     /// # Errors

@@ -6,11 +6,12 @@ use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::thread::sleep;
 use std::time::Duration;
 
-use dbms::{Cache, Error, Installation, Reference, ServerUser};
+use dbms::{Cache, Error, Installation, Program, ProgramSource, Reference, ServerUser};
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
@@ -212,6 +213,23 @@ fn place() -> Option<(Place, Cache)> {
     Some((place, cache))
 }
 
+/// A program that another machine has packed.
+struct Sent {
+    program: Program,
+    packed: PathBuf,
+}
+
+impl ProgramSource for Sent {
+    fn find(&self, reference: &str) -> Option<Program> {
+        (reference == self.program.reference).then(|| self.program.clone())
+    }
+
+    fn fetch(&self, _: &Program, to: &Path) -> Result<String, String> {
+        fs::copy(&self.packed, to).unwrap();
+        Ok("here".to_owned())
+    }
+}
+
 #[test]
 fn images_run_with_their_own_libraries() {
     let Some((place, cache)) = place() else { return };
@@ -279,6 +297,18 @@ fn images_run_with_their_own_libraries() {
     assert_eq!(obtain(&exact, &cache).0.unwrap(), variant.installation);
     let error = obtain(&name, &cache).0.unwrap_err().to_string();
     assert!(error.contains(&format!("fetch {name}")), "{error}");
+    // Another machine gets it from this one, even by its tag.
+    let (reference, other) = (name.parse().unwrap(), files.join("other"));
+    let program = Program::of(&reference, &variant.installation, &cache).unwrap();
+    assert!(program.shared_name().starts_with("sent-image-"), "{}", program.shared_name());
+    let packed = files.join("packed");
+    program.pack(&cache, &packed).unwrap();
+    dbms::obtain_programs_from(Arc::new(Sent { program, packed }));
+    let (sent, said) = obtain(&name, &Cache::at(&other).unwrap());
+    let sent = sent.unwrap();
+    assert!(said.contains(": obtained here, unpacked into "), "{said}");
+    assert!(sent.bin_dir.as_ref().unwrap().starts_with(other), "{sent:?}");
+    assert_eq!((sent.version, sent.source), (variant.installation.version, exact));
     fs::remove_dir_all(files).unwrap();
     place.assert_clean();
 }

@@ -25,8 +25,9 @@ const FAILURES: &str = "failures";
 const REFUSALS: &str = "refusals";
 const LOOKS: &str = "looks";
 const STOP: &str = "stop.json";
-/// For so long a claim is tried again.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PROGRAMS: &str = "programs.json";
+/// For so long the address is asked again if it can't be reached.
+const PATIENCE: Duration = Duration::from_secs(600);
 /// A list of the submissions, because the folders of an address are not listed.
 const INDEX: &str = "fleet-index";
 const NAMES: &str = "names";
@@ -148,6 +149,31 @@ impl Depot {
         self.add(&format!("{STARTS}/{}{JSON}", started.start.name()), started)
     }
 
+    /// Notes where the systems' programs are, as whoever reads that describes it. `false` if that
+    /// is known already.
+    ///
+    /// # Errors
+    /// If the address can't be written.
+    pub fn add_programs(&self, programs: &impl Serialize) -> Result<bool, Error> {
+        Ok(self.shelf.claim(PROGRAMS, serde_json::to_vec_pretty(programs).unwrap_or_default())?)
+    }
+
+    /// True once that is known.
+    ///
+    /// # Errors
+    /// If the address can't be read.
+    pub fn has_programs(&self) -> Result<bool, Error> {
+        Ok(self.shelf.has(PROGRAMS)?)
+    }
+
+    /// Where the systems' programs are; `None` before that is known.
+    ///
+    /// # Errors
+    /// If the address can't be read; [`Error::Damaged`].
+    pub fn programs<T: DeserializeOwned>(&self) -> Result<Option<T>, Error> {
+        self.shelf.read(PROGRAMS)?.map(|content| self.parsed(PROGRAMS, &content)).transpose()
+    }
+
     /// Notes that a start failed.
     ///
     /// # Errors
@@ -178,7 +204,7 @@ impl Depot {
     ///
     /// # Errors
     /// [`Error::Differs`] if it was run with other programs than the others; if the results can't
-    /// be read or the address can't be written for a minute. Then the element is not done.
+    /// be read or the address can't be written for ten minutes. Then the element is not done.
     pub fn deliver(
         &self,
         started: &Started,
@@ -188,18 +214,10 @@ impl Depot {
     ) -> Result<bool, Error> {
         let content = store.content_hash(experiment)?;
         let claim = Claim { started: started.clone(), content, at_ms };
-        let begin = Instant::now();
-        loop {
-            let error = match self.try_deliver(&claim, (store, experiment), steelyard) {
-                Ok(Some(mine)) => return Ok(mine),
-                Ok(None) => Error::Unclaimed(started.start.element),
-                Err(error) => error,
-            };
-            if error.is_request() || begin.elapsed() > PATIENCE {
-                return Err(error);
-            }
-            thread::sleep(Duration::from_secs(2));
-        }
+        patiently(|| {
+            let mine = self.try_deliver(&claim, (store, experiment), steelyard)?;
+            mine.ok_or(Error::Unclaimed(started.start.element))
+        })
     }
 
     /// `None` if neither this nor another claim is there afterwards: a conflict that may pass.
@@ -417,6 +435,23 @@ impl Depot {
 
 fn folder(name: &str) -> String {
     format!("{FOLDER}/{name}")
+}
+
+/// What `attempt` returns; for ten minutes it is tried again if it fails, unless what was asked is
+/// wrong.
+///
+/// # Errors
+/// Its last one.
+pub fn patiently<T>(mut attempt: impl FnMut() -> Result<T, Error>) -> Result<T, Error> {
+    let begin = Instant::now();
+    loop {
+        match attempt() {
+            Err(error) if !error.is_request() && begin.elapsed() < PATIENCE => {
+                thread::sleep(Duration::from_secs(2));
+            }
+            result => return result,
+        }
+    }
 }
 
 /// By content too, because numbers of jobs may be used again.

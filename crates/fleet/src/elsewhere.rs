@@ -41,7 +41,7 @@ pub fn elsewhere(
     let wishes = Wishes { exclude: Some(exclude), ..submission.wishes.clone() };
     wishes.check()?;
     let elements = vec![element];
-    let number = scheduler.submit(&script(&submission.name, &elements, &wishes, command))?;
+    let number = scheduler.submit(&script(&submission.name, &elements, &wishes, command, None))?;
     let job = Job { job: number, elements, at_ms: now_ms };
     // Otherwise the job itself notes it when it begins.
     depot.add_job(&job)?;

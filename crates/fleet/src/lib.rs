@@ -1,5 +1,8 @@
 //! One plan on many machines.
 //!
+//! Where a plan's systems have to be fetched or built, one more element, 0, does that first and
+//! puts them at the address for all.
+//!
 //! A [`Submission`] is a plan and a number of *elements*. An element is the whole plan, all its
 //! blocks of all variants, on one machine; so a pair never crosses machines. A scheduler
 //! ([`Scheduler`], [`Slurm`]) runs the elements. Each puts what it measured into the same
@@ -13,6 +16,7 @@
 //! which order it is made.
 //!
 //! ```text
+//! fleet/NAME/programs.json           where the systems' programs are, once element 0 has them
 //! fleet/NAME/submission.json          the plan, the seed, how many elements
 //! fleet/NAME/jobs/JOB.json            a job that the scheduler has for it
 //! fleet/NAME/starts/E-JOB-R.json      element E was started, where and when
@@ -40,7 +44,7 @@ mod status;
 mod stop;
 mod submission;
 
-pub use depot::{Depot, Named};
+pub use depot::{Depot, Named, patiently};
 pub use documents::{Claim, Failed, Start, Started, Stop};
 pub use elsewhere::{MACHINES, elsewhere};
 pub use error::Error;
@@ -50,4 +54,4 @@ pub use scheduler::{Queued, Scheduler, Waits};
 pub use slurm::{Slurm, script};
 pub use status::{Element, State, Status, Unfit, status};
 pub use stop::stop_if_decided;
-pub use submission::Submission;
+pub use submission::{Submission, Work};

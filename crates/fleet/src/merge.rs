@@ -10,6 +10,7 @@ use store::{ExperimentId, ExperimentState, Store, Whole};
 use crate::depot::Depot;
 use crate::documents::Claim;
 use crate::error::Error;
+use crate::submission::Work;
 
 /// The experiment that grows while elements get done. Each part is downloaded once.
 #[derive(Debug)]
@@ -88,7 +89,8 @@ impl<'a> Growing<'a> {
                 name: plan.name.clone(),
                 plan: plan.text,
                 seed: submission.seed,
-                blocks: self.blocks,
+                // Of a count, each element has them all.
+                blocks: if submission.work == Work::Run { self.blocks } else { plan.blocks },
                 created_ms: submission.created_ms,
                 ended_ms: self.ended_ms,
                 state: match complete {

@@ -8,15 +8,22 @@ use crate::job::{Job, Wishes};
 use crate::scheduler::{Queued, Scheduler, Waits};
 
 /// The script of a job that runs `elements` of the submission `name`, each on a machine of its own.
-/// `command` are the words that run one; the number of the element follows.
+/// `command` are the words that run one; the number of the element follows. If `after` is given,
+/// they wait for this job, and are canceled if it fails.
 ///
 /// ```
 /// let words = ["steelyard", "element", "load"].map(str::to_owned);
-/// let script = fleet::script("load", &[1, 2, 3, 5], &fleet::Wishes::default(), &words);
+/// let script = fleet::script("load", &[1, 2, 3, 5], &fleet::Wishes::default(), &words, None);
 /// assert!(script.contains("#SBATCH --array=1-3,5\n#SBATCH --exclusive\n"));
 /// assert!(script.ends_with("exec steelyard element load \"$SLURM_ARRAY_TASK_ID\"\n"));
 /// ```
-pub fn script(name: &str, elements: &[u32], wishes: &Wishes, command: &[String]) -> String {
+pub fn script(
+    name: &str,
+    elements: &[u32],
+    wishes: &Wishes,
+    command: &[String],
+    after: Option<&str>,
+) -> String {
     let mut text = String::from("#!/bin/sh\n");
     let mut option = |name: &str, value: &str| {
         // Writing to a String does not fail.
@@ -32,6 +39,10 @@ pub fn script(name: &str, elements: &[u32], wishes: &Wishes, command: &[String])
     option("exclusive", "");
     option("nodes", "1");
     option("ntasks", "1");
+    if let Some(job) = after {
+        option("dependency", &format!("afterok:{job}"));
+        option("kill-on-invalid-dep", "yes");
+    }
     // An element whose machine was lost is started again on another.
     option("requeue", "");
     // With the credentials, whatever SBATCH_EXPORT says.
@@ -200,11 +211,12 @@ mod tests {
         let words = ["steelyard", "element", "--results", "/a b"].map(str::to_owned);
         let wishes = Wishes { time: Some("1 # x".to_owned()), ..wishes };
         assert!(wishes.check().is_ok());
-        let text = script("x", &[4, 5], &wishes, &words);
+        let text = script("x", &[4, 5], &wishes, &words, Some("17"));
         for line in [
             "#SBATCH --job-name=steelyard-x",
             "#SBATCH --array=4-5%2",
             "#SBATCH --requeue",
+            "#SBATCH --dependency=afterok:17",
             "#SBATCH --propagate=NONE",
             "#SBATCH --partition=bench",
             "#SBATCH --constraint=epyc",

@@ -16,6 +16,8 @@ const STUCK_MS: i64 = 5 * 60 * 1000;
 pub struct Status {
     /// All elements, in order.
     pub elements: Vec<Element>,
+    /// Element 0, which obtains the systems' programs for the others, if there is one.
+    pub programs: Option<Element>,
     /// Since when nothing has happened, milliseconds since 1970 (UTC), if elements wait, none runs,
     /// and that is more than 5 minutes ago.
     pub stuck_since_ms: Option<i64>,
@@ -37,7 +39,7 @@ pub struct Unfit {
 /// The state of an element.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Element {
-    /// Its number, from 1.
+    /// Its number, from 1; 0 for the one that obtains programs.
     pub element: u32,
     /// What has become of it.
     pub state: State,
@@ -89,6 +91,11 @@ impl Status {
         self.stopped || self.elements.iter().all(|it| it.state == State::Done)
     }
 
+    /// True if the systems' programs are there, or none are needed.
+    pub fn has_programs(&self) -> bool {
+        self.programs.as_ref().is_none_or(|it| it.state == State::Done)
+    }
+
     /// The elements in this state.
     pub fn those(&self, state: State) -> impl Iterator<Item = &Element> {
         self.elements.iter().filter(move |element| element.state == state)
@@ -137,8 +144,12 @@ pub fn status(depot: &Depot, scheduler: &dyn Scheduler, now_ms: i64) -> Result<S
     let queue = scheduler.queue(&jobs)?;
     let (starts, failures, done) = (depot.starts()?, depot.failures()?, depot.done()?);
     let submission = depot.submission();
+    let first = if submission.sends_programs { 0 } else { 1 };
     let mut known: BTreeMap<u32, Known<'_>> =
-        (1..=submission.elements).map(|element| (element, Known::default())).collect();
+        (first..=submission.elements).map(|element| (element, Known::default())).collect();
+    if let Some(it) = known.get_mut(&0) {
+        it.done = depot.has_programs()?;
+    }
     for element in done.keys() {
         known.entry(*element).and_modify(|it| it.done = true);
     }
@@ -159,7 +170,7 @@ pub fn status(depot: &Depot, scheduler: &dyn Scheduler, now_ms: i64) -> Result<S
     }
     let mut elements: Vec<Element> = known.iter().map(|(element, it)| it.state(*element)).collect();
     let stop = depot.stop()?;
-    for it in elements.iter_mut().filter(|it| it.state != State::Running) {
+    for it in elements.iter_mut().filter(|it| it.element > 0 && it.state != State::Running) {
         if stop.as_ref().is_some_and(|stop| !stop.elements.contains(&it.element)) {
             it.state = State::Unneeded;
         }
@@ -179,7 +190,8 @@ pub fn status(depot: &Depot, scheduler: &dyn Scheduler, now_ms: i64) -> Result<S
         let it = unfit.entry(started.host).or_insert(Unfit { why: String::new(), starts: 0 });
         (it.why, it.starts) = (why, it.starts + 1);
     }
-    Ok(Status { elements, stuck_since_ms, stopped: stop.is_some(), unfit })
+    let programs = submission.sends_programs.then(|| elements.remove(0));
+    Ok(Status { elements, programs, stuck_since_ms, stopped: stop.is_some(), unfit })
 }
 
 impl Known<'_> {

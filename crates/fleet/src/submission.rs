@@ -13,6 +13,16 @@ const ENOUGH_BLOCKS: u32 = 6;
 /// The longest name: schedulers and object storage have limits of their own.
 const LONGEST_NAME: usize = 60;
 
+/// What is done with a plan.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Work {
+    /// Each element runs all blocks.
+    #[default]
+    Run,
+    /// Each element counts the instructions of some of these kinds of statements, of all variants.
+    Count(Vec<String>),
+}
+
 /// A plan that many machines run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Submission {
@@ -26,12 +36,18 @@ pub struct Submission {
     pub seed: u64,
     /// How many elements it has, numbered from 1.
     pub elements: u32,
-    /// The plan, complete, without passwords; each element runs all of its blocks.
+    /// The plan, complete, without passwords.
     pub plan: String,
+    /// What the elements do with it.
+    #[serde(default)]
+    pub work: Work,
     /// True if the elements that are done are looked at before all are, and no more run once all is
     /// decided.
     #[serde(default)]
     pub stop_early: bool,
+    /// True if element 0 obtains the systems' programs for the others.
+    #[serde(default)]
+    pub sends_programs: bool,
     /// Version of the steelyard that made it; every element must be run by the same.
     pub steelyard: String,
     /// What its jobs ask of the scheduler.
@@ -46,18 +62,27 @@ impl Submission {
     /// # Errors
     /// [`Error::Name`]; [`Error::Unfit`] for a plan that decides while it runs how much it
     /// measures, because the blocks of all machines together then would not have the error rate
-    /// that is claimed, and for one with a password, because it is stored; a plan that can't be
-    /// read back.
+    /// that is claimed, for one with a password, because it is stored, and for more machines than
+    /// there are kinds of statements to count; a plan that can't be read back.
     pub fn new(
         name: String,
-        plan: &Plan,
+        (plan, work): (&Plan, Work),
         elements: u32,
         (created_ms, seed): (i64, u64),
         steelyard: &str,
         (wishes, words): (Wishes, Vec<String>),
     ) -> Result<Self, Error> {
         check_name(&name)?;
-        if plan.is_adaptive() || plan.designs_itself() {
+        if let Work::Count(kinds) = &work
+            && kinds.len() < elements as usize
+        {
+            let text = format!(
+                "it has {} kinds of statements to count, so it needs no more machines",
+                kinds.len()
+            );
+            return Err(Error::Unfit(text));
+        }
+        if work == Work::Run && (plan.is_adaptive() || plan.designs_itself()) {
             let text = "each machine runs a fixed number of blocks, so that all together can be \
                         judged once; use --blocks and --seconds in place of --budget, --precision \
                         and --max-blocks";
@@ -76,7 +101,7 @@ impl Submission {
         // At most what TOML and SQLite can hold.
         let seed = seed & (u64::MAX >> 1);
         let (format, blocks) = (FORMAT, plan_blocks);
-        let stop_early = false;
+        let (stop_early, sends_programs) = (false, false);
         let it = Self {
             format,
             name,
@@ -84,7 +109,9 @@ impl Submission {
             seed,
             elements,
             plan,
+            work,
             stop_early,
+            sends_programs,
             steelyard,
             wishes,
             words,
@@ -95,6 +122,12 @@ impl Submission {
             return Err(Error::Unfit(text));
         }
         Ok(it)
+    }
+
+    /// The same, with an element 0 that obtains the systems' programs.
+    #[must_use]
+    pub fn sending_programs(self) -> Self {
+        Self { sends_programs: true, ..self }
     }
 
     /// The same, looked at early.
@@ -144,13 +177,21 @@ impl Submission {
         }
     }
 
-    /// The plan of an element: that of all, with a seed of its own.
+    /// The plan of an element: that of all, with a seed or some of the kinds of its own.
     ///
     /// # Errors
     /// If the plan can't be read.
     pub fn plan_of(&self, element: u32) -> Result<Plan, Error> {
         let mut layer = Layer::default();
-        layer.set("--seed", &["seed"], &Some(self.seed_of(element)));
+        match &self.work {
+            Work::Run => layer.set("--seed", &["seed"], &Some(self.seed_of(element))),
+            Work::Count(kinds) => {
+                // Neighbors are alike, and take alike long.
+                let step = self.elements.max(1) as usize;
+                let own = kinds.iter().skip(element.saturating_sub(1) as usize).step_by(step);
+                layer.set("--kinds", &["count", "kinds"], &Some(own.cloned().collect::<Vec<_>>()));
+            }
+        }
         self.parsed(&layer)
     }
 
@@ -158,6 +199,9 @@ impl Submission {
     /// look.
     pub(crate) fn whole_plan(&self, mut blocks: u32) -> Result<Plan, Error> {
         let mut layer = Layer::default();
+        if self.work != Work::Run {
+            return self.parsed(&layer);
+        }
         if self.stop_early {
             let each = self.parsed(&Layer::default())?.blocks.max(1);
             let first = self.elements.div_ceil(4).max(2).max(ENOUGH_BLOCKS.div_ceil(each));
@@ -206,7 +250,8 @@ mod tests {
     fn submission(plan: &str, name: &str) -> Result<Submission, Error> {
         let plan = Plan::parse(plan, None, "a test").unwrap();
         let how = (Wishes::default(), Vec::new());
-        Submission::new(name.to_owned(), &plan, 4, (1_700_000_000_000, 7), "0.1.0", how)
+        let work = (&plan, Work::Run);
+        Submission::new(name.to_owned(), work, 4, (1_700_000_000_000, 7), "0.1.0", how)
     }
 
     #[test]
@@ -229,7 +274,8 @@ mod tests {
             let plan = PLAN.replace("blocks = 3", &format!("blocks = {blocks}"));
             let plan = Plan::parse(&plan, None, "a test").unwrap();
             let how = (Wishes::default(), Vec::new());
-            Submission::new("x".to_owned(), &plan, elements, (0, 7), "0.1.0", how).unwrap()
+            let work = (&plan, Work::Run);
+            Submission::new("x".to_owned(), work, elements, (0, 7), "0.1.0", how).unwrap()
         };
         assert_eq!(of(3, 8).looks().unwrap(), [8], "not asked");
         assert_eq!(of(3, 8).stopping_early().unwrap().looks().unwrap(), [2, 3, 5, 6, 8]);
@@ -266,11 +312,32 @@ mod tests {
         let plan = Plan::parse(PLAN, None, "a test").unwrap();
         let of = |machines| {
             let how = (Wishes::default(), Vec::new());
-            Submission::new("x".to_owned(), &plan, machines, (0, 7), "0.1.0", how)
+            Submission::new("x".to_owned(), (&plan, Work::Run), machines, (0, 7), "0.1.0", how)
         };
         assert!(of(3333).is_ok());
         let error = of(3334).unwrap_err().to_string();
         assert!(error.contains("3 blocks on each of 3334 machines"), "{error}");
+    }
+
+    #[test]
+    fn each_kind_is_counted_by_one_element() {
+        let plan = Plan::parse(PLAN, None, "a test").unwrap();
+        let kinds: Vec<String> = ["a", "b", "c", "d", "e"].map(str::to_owned).to_vec();
+        let of = |machines| {
+            let (work, how) = (Work::Count(kinds.clone()), (Wishes::default(), Vec::new()));
+            Submission::new("x".to_owned(), (&plan, work), machines, (0, 7), "0.1.0", how)
+        };
+        for machines in 1..=5 {
+            let it = of(machines).unwrap();
+            let plans = (1..=machines).map(|element| it.plan_of(element).unwrap());
+            let counted: Vec<Vec<String>> = plans.map(|it| it.count.kinds).collect();
+            assert!(counted.iter().all(|own| !own.is_empty()), "{counted:?}");
+            let mut all = counted.concat();
+            all.sort();
+            assert_eq!(all, kinds);
+        }
+        let error = of(6).unwrap_err().to_string();
+        assert!(error.contains("5 kinds of statements"), "{error}");
     }
 
     #[test]

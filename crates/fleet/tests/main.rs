@@ -79,7 +79,8 @@ fn work(folder: &Path) -> std::path::PathBuf {
 fn submission(elements: u32) -> Submission {
     let plan = Plan::parse(PLAN, None, "a test").unwrap();
     let how = (fleet::Wishes::default(), Vec::new());
-    Submission::new("s".to_owned(), &plan, elements, (BEGAN_MS, 7), "0.1.0", how).unwrap()
+    let work = (&plan, fleet::Work::Run);
+    Submission::new("s".to_owned(), work, elements, (BEGAN_MS, 7), "0.1.0", how).unwrap()
 }
 
 fn start(element: u32, job: &str, restart: u32) -> Started {

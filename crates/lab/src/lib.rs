@@ -25,7 +25,9 @@ mod subject;
 mod systems;
 mod trial;
 
-pub use count::{can_count, count, count_conditions, count_events};
+pub use count::{
+    SEED as COUNT_SEED, can_count, count, count_conditions, count_events, count_kinds,
+};
 pub use error::{Error, ServerLog};
 pub use event::{Event, IntervalRow, Look};
 pub use experiment::exclusive::Exclusive;

@@ -5,7 +5,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use dbms::{BuildOptions, BuildSystem, Installation, Reference};
 use plan::{Pairing, Plan, Variant, WorkloadPlan};
-use reference::Form;
 use workload::{Dialect, Phase};
 
 use crate::error::Error;
@@ -41,7 +40,7 @@ pub fn line_up(
     let (mut subjects, mut counters) = (Vec::new(), None);
     let mut variants: Vec<_> = plan.variants.iter().zip(references).enumerate().collect();
     // What can be looked at here comes before what has to be fetched.
-    variants.sort_by_key(|(_, (variant, _))| is_fetched(variant));
+    variants.sort_by_key(|(_, (_, reference))| reference.program().is_some());
     for (place, (variant, reference)) in variants {
         if interrupted.load(Ordering::Relaxed) {
             return Err(Error::Interrupted);
@@ -89,12 +88,6 @@ pub fn line_up(
     subjects.sort_by_key(|(place, _)| *place);
     let subjects = subjects.into_iter().map(|(_, subject)| subject).collect();
     Ok(Lineup { plan, subjects, counters, cache: systems.cache().clone() })
-}
-
-/// True if a variant is neither running nor installed here.
-fn is_fetched(variant: &Variant) -> bool {
-    let reference = variant.dbms.parse::<reference::Reference>();
-    !reference.is_ok_and(|it| matches!(it.form, Form::Running(_) | Form::Path(_) | Form::Alone))
 }
 
 /// Adds the settings that a variant's durability means on its system.

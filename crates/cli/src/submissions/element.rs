@@ -1,16 +1,15 @@
 //! `steelyard element`: what a scheduler starts on each machine.
 
-use std::path::Path;
 use std::sync::atomic::Ordering;
 
 use archive::Archive;
 use clap::Args;
-use dbms::Ledger;
-use fleet::{Depot, Failed, Job, Scheduler, Slurm, Start, Started};
+use fleet::{Depot, Failed, Job, Scheduler, Slurm, Start, Started, Work};
 use lab::{Event, Resume};
 use store::Store;
 
-use super::Submitted;
+use super::workplace::Workplace;
+use super::{Submitted, programs};
 use crate::exit::Unfit;
 use crate::machine::{Machine, Ready};
 use crate::results::open_archive;
@@ -18,15 +17,16 @@ use crate::results::open_archive;
 /// Run one element of a submission on this machine
 ///
 /// The script of `steelyard submit` does that through Slurm. Any other scheduler can do it too, or
-/// a person. A second run of an element does no harm: the first that is done counts.
+/// a person. A second run of an element does no harm: the first that is done counts. Element 0
+/// fetches and builds the systems for the others, and goes first.
 #[derive(Debug, Args)]
 #[command(before_help = "Examples:
   steelyard element --results s3://team/bench nightly 3")]
 pub struct ElementArgs {
     #[command(flatten)]
     submitted: Submitted,
-    /// The number of the element, from 1
-    #[arg(value_name = "ELEMENT", value_parser = clap::value_parser!(u32).range(1..))]
+    /// The number of the element, from 1; or 0
+    #[arg(value_name = "ELEMENT")]
     element: u32,
     /// Refuse to start if `steelyard doctor --quick` finds that something on this machine fails; if
     /// Slurm has started this, the element is submitted again for another machine, up to three
@@ -39,12 +39,15 @@ pub struct ElementArgs {
 
 /// Runs it, adds its results to the address, and all results together if it is the last.
 pub fn run(args: &ElementArgs) -> anyhow::Result<()> {
-    let depot = args.submitted.open()?;
+    let (address, name) = (args.submitted.shared.address()?, &args.submitted.name);
+    let work = super::work()?;
+    // While measuring waits, nothing is lost.
+    let depot = fleet::patiently(|| Depot::open(&address, name, &work))?;
     let (element, submission) = (args.element, depot.submission());
     if element > submission.elements {
         let (name, last) = (&submission.name, submission.elements);
         return crate::exit::refuse(format!(
-            "expected an element of `{name}` from 1 to {last}, found {element}"
+            "expected an element of `{name}` from 0 to {last}, found {element}"
         ));
     }
     let version = env!("CARGO_PKG_VERSION");
@@ -55,20 +58,31 @@ pub fn run(args: &ElementArgs) -> anyhow::Result<()> {
              must be run by the same"
         ));
     }
-    let archive = open_archive(&args.submitted.shared.address()?)?;
-    if depot.stop()?.is_some() {
+    if fleet::patiently(|| depot.stop())?.is_some() {
         // Those who found that are about to make one experiment of it, and to cancel this.
         eprintln!("element {element} is not needed: others decided everything");
         return Ok(());
     }
-    if depot.claim(element)?.is_none() {
+    let is_done = || match element {
+        0 => depot.has_programs(),
+        _ => depot.claim(element).map(|claim| claim.is_some()),
+    };
+    if fleet::patiently(is_done)? {
+        eprintln!("element {element} is done already");
+    } else {
         let started = Started { start: start(element), host: host(), at_ms: store::now_ms() };
-        if let Ok(job) = std::env::var("SLURM_ARRAY_JOB_ID") {
-            // If `submit` was killed before it could, this is how the job is found.
-            depot.add_job(&Job { job, elements: vec![element], at_ms: store::now_ms() })?;
-        }
-        depot.add_start(&started)?;
-        if let Err(error) = measure(args, &depot, &started) {
+        fleet::patiently(|| {
+            if let Ok(job) = std::env::var("SLURM_ARRAY_JOB_ID") {
+                // If `submit` was killed before it could, this is how the job is found.
+                depot.add_job(&Job { job, elements: vec![element], at_ms: store::now_ms() })?;
+            }
+            depot.add_start(&started)
+        })?;
+        let done = match element {
+            0 => programs::send(&depot, &address, &args.machine),
+            _ => measure(args, &depot, &started),
+        };
+        if let Err(error) = done {
             let (unfit, why) = (error.is::<Unfit>(), format!("{error:#}"));
             let mut failed = Failed { started, why, at_ms: store::now_ms() };
             if unfit {
@@ -78,9 +92,11 @@ pub fn run(args: &ElementArgs) -> anyhow::Result<()> {
             let _ = depot.add_failure(&failed);
             return Err(error);
         }
-    } else {
-        eprintln!("element {element} is done already");
     }
+    if element == 0 {
+        return Ok(());
+    }
+    let archive = open_archive(&address)?;
     let stopped = submission.stop_early && stop(&depot)?;
     conclude(&depot, &archive)?;
     if stopped && std::env::var_os("SLURM_ARRAY_JOB_ID").is_some() {
@@ -154,7 +170,8 @@ fn elsewhere(depot: &Depot, failed: &mut Failed) {
 /// Measures everything and delivers it.
 fn measure(args: &ElementArgs, depot: &Depot, started: &Started) -> anyhow::Result<()> {
     let element = started.start.element;
-    let plan = depot.submission().plan_of(element)?;
+    programs::receive(depot, &args.submitted.shared.address()?)?;
+    let (submission, plan) = (depot.submission(), depot.submission().plan_of(element)?);
     let place = Workplace::make(element)?;
     let results = place.path().join("results");
     let Ready { mut options, cache, ledger, interrupted, mut progress } =
@@ -163,11 +180,17 @@ fn measure(args: &ElementArgs, depot: &Depot, started: &Started) -> anyhow::Resu
         progress.tell(Event::Note(line));
     })?;
     options.node = Some(started.host.clone());
-    let systems = lab::Installed(cache);
-    let resume = Resume::New(Box::new(plan));
-    let run = lab::run(resume, &options, &systems, &ledger, &interrupted, &mut |event| {
-        progress.tell(event);
-    });
+    let mut tell = |event| progress.tell(event);
+    let run = match submission.work {
+        Work::Run => {
+            let (resume, systems) = (Resume::New(Box::new(plan)), lab::Installed(cache));
+            lab::run(resume, &options, &systems, &ledger, &interrupted, &mut tell)
+        }
+        Work::Count(_) => {
+            let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+            lab::count(plan, &options, cpus, cache, &ledger, &interrupted, &mut tell)
+        }
+    };
     progress.finish();
     let experiment = run.map_err(|error| match interrupted.load(Ordering::Relaxed) {
         // Whatever fails first if a scheduler ends all processes of a job at once.
@@ -215,33 +238,4 @@ fn host() -> String {
     }
     let name = dbms::host_name();
     if name.is_empty() { "unknown".to_owned() } else { name }
-}
-
-/// A directory that the next start on this machine removes if this process is killed.
-pub struct Workplace(Option<dbms::Entry>, std::path::PathBuf);
-
-impl Workplace {
-    /// A new one for an element, or for all together (0).
-    pub fn make(element: u32) -> anyhow::Result<Self> {
-        let ledger = Ledger::open_default()?;
-        let mut entry = ledger.enter(&format!("element {element}"))?;
-        // On a disk of this machine, which a home directory may not be.
-        let path = Path::new("/var/tmp").join(format!("steelyard-element-{}", entry.record().id));
-        entry.make_directory(&path, 0o700)?;
-        Ok(Self(Some(entry), path))
-    }
-
-    /// The directory.
-    pub fn path(&self) -> &Path {
-        &self.1
-    }
-}
-
-impl Drop for Workplace {
-    fn drop(&mut self) {
-        if let Some(entry) = self.0.take() {
-            // Otherwise the next start does it.
-            let _ = entry.remove();
-        }
-    }
 }

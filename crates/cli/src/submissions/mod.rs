@@ -3,9 +3,11 @@
 
 pub mod cancel;
 pub mod element;
+mod programs;
 pub mod status;
 pub mod submit;
 pub mod watch;
+mod workplace;
 
 use archive::Address;
 use clap::Args;

@@ -118,12 +118,21 @@ pub fn summary(status: &Status) -> String {
         .filter(|(count, _)| *count > 0)
         .map(|(count, word)| format!(", {count} {word}"));
     let rest: String = rest.collect();
-    format!("{} of {} elements done{rest}", count(State::Done), status.elements.len())
+    let programs = status.programs.as_ref().filter(|_| !status.has_programs());
+    let programs = programs.map(|it| format!("; element 0 (programs) {}", it.state.as_str()));
+    let (done, programs) = (count(State::Done), programs.unwrap_or_default());
+    format!("{done} of {} elements done{rest}{programs}", status.elements.len())
 }
 
 /// What needs a person.
 pub fn problems(name: &str, status: &Status) -> Vec<String> {
     let mut found = Vec::new();
+    if let Some(it) = &status.programs
+        && matches!(it.state, State::Failed | State::Lost)
+    {
+        let why = it.why.as_deref().unwrap_or("it is lost").replace('\n', " ");
+        found.push(format!("{name}: element 0, which obtains the programs, failed: {why}"));
+    }
     for (state, said) in [(State::Failed, "failed"), (State::Lost, "are lost")] {
         let those: Vec<String> = status.those(state).map(|it| it.element.to_string()).collect();
         if !those.is_empty() {
@@ -146,7 +155,8 @@ fn lines(status: &Status) -> String {
         vec![it.element.to_string(), it.state.as_str().to_owned(), host, it.starts.to_string(), why]
     };
     let headings = ["element", "state", "machine", "starts", "why"];
-    report::columns(&headings, status.elements.iter().map(cells))
+    let programs = status.programs.iter().filter(|it| it.state != State::Done);
+    report::columns(&headings, programs.chain(&status.elements).map(cells))
 }
 
 #[cfg(test)]
@@ -167,8 +177,8 @@ mod tests {
             element(2, State::Waiting, Some("Resources")),
             element(3, State::Failed, Some("no\nspace")),
         ];
-        let status =
-            Status { elements, stuck_since_ms: None, stopped: false, unfit: Default::default() };
+        let (stuck_since_ms, programs, unfit) = (None, None, Default::default());
+        let status = Status { elements, programs, stuck_since_ms, stopped: false, unfit };
         assert_eq!(summary(&status), "1 of 3 elements done, 1 waiting, 1 failed");
         assert_eq!(
             lines(&status),

@@ -4,9 +4,9 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
-use fleet::{Depot, Job, Scheduler, Slurm, State, Submission, Wishes};
+use fleet::{Depot, Job, Scheduler, Slurm, State, Submission, Wishes, Work};
 
-use super::{Shared, work};
+use super::{Shared, programs, work};
 use crate::exit::refuse;
 use crate::machine::Machine;
 use crate::pasted::pasted;
@@ -17,7 +17,8 @@ use crate::planned::Planned;
 /// Makes one array job. Each of its elements runs the whole plan, all blocks of all variants, on a
 /// machine of its own, and adds what it measured to the address. When the last one is done, they
 /// become one experiment there: `steelyard compare --results ADDRESS` reads it. A plan runs a fixed
-/// number of blocks on each machine: --blocks and --seconds, not --budget.
+/// number of blocks on each machine: --blocks and --seconds, not --budget. Systems that must be
+/// fetched or built are obtained once, by a job that goes first.
 #[derive(Debug, Args)]
 #[command(before_help = "Examples:
   steelyard submit plan.toml --machines 8 --results s3://team/bench
@@ -50,6 +51,10 @@ pub struct SubmitArgs {
     /// At most so many machines at a time
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     at_once: Option<u32>,
+    /// Count instructions, as `steelyard count` does: each machine counts some of the plan's kinds
+    /// of statements
+    #[arg(long, conflicts_with_all = ["early_stop", "resume"])]
+    count: bool,
     /// Look at the elements that are done, first when a quarter is, and run no more once they
     /// decide everything
     #[arg(long, conflicts_with = "resume")]
@@ -73,7 +78,6 @@ pub struct SubmitArgs {
 /// Submits it, or the rest of it.
 pub fn run(args: &SubmitArgs) -> anyhow::Result<()> {
     let address = args.shared.address()?;
-    let mut out = std::io::stdout();
     let wishes = args.wishes();
     wishes.check()?;
     if let Some(name) = &args.resume {
@@ -81,28 +85,7 @@ pub fn run(args: &SubmitArgs) -> anyhow::Result<()> {
             return refuse("a submission keeps its plan; to change it, submit another one");
         }
         let depot = Depot::open(&address, name, &work()?)?;
-        let submission = depot.submission();
-        let status = fleet::status(&depot, &Slurm, store::now_ms())?;
-        let open = |it: &&fleet::Element| matches!(it.state, State::Failed | State::Lost);
-        let elements: Vec<u32> = status.elements.iter().filter(open).map(|it| it.element).collect();
-        // As before, unless this says otherwise.
-        let words = match args.machine.again().is_empty() && args.steelyard.is_none() {
-            true => submission.words.clone(),
-            false => args.words(name)?,
-        };
-        let wishes = wishes.or(&submission.wishes);
-        let script = fleet::script(name, &elements, &wishes, &words);
-        if elements.is_empty() {
-            writeln!(
-                out,
-                "nothing to submit: all elements of `{name}` are done, waiting or running"
-            )?;
-        } else if args.dry_run {
-            write!(out, "{script}")?;
-        } else {
-            args.submit(&depot, elements, &script)?;
-        }
-        return Ok(());
+        return args.resume(&depot, wishes);
     }
     let (Some(plan), Some(machines)) = (args.planned.plan()?, args.machines) else {
         return refuse(
@@ -112,25 +95,97 @@ pub fn run(args: &SubmitArgs) -> anyhow::Result<()> {
     };
     let now_ms = store::now_ms();
     let name = args.name.clone().unwrap_or_else(|| default_name(&plan.name, now_ms));
-    let seed = plan.seed.unwrap_or_else(lab::fresh_seed);
-    let version = env!("CARGO_PKG_VERSION");
-    let words = args.words(&name)?;
-    let elements: Vec<u32> = (1..=machines).collect();
-    let script = fleet::script(&name, &elements, &wishes, &words);
-    let how = (wishes, words);
-    let mut submission = Submission::new(name, &plan, machines, (now_ms, seed), version, how)?;
+    let (doing, seed) = match args.count {
+        false => (Work::Run, plan.seed.unwrap_or_else(lab::fresh_seed)),
+        true => match lab::count_kinds(&plan) {
+            Some(kinds) => (Work::Count(kinds), plan.seed.unwrap_or(lab::COUNT_SEED)),
+            None => return refuse("the plan has nothing that `steelyard count` can count"),
+        },
+    };
+    let how = (wishes, args.words(&name)?);
+    let (version, begun) = (env!("CARGO_PKG_VERSION"), (now_ms, seed));
+    let mut submission = Submission::new(name, (&plan, doing), machines, begun, version, how)?;
     if args.early_stop {
         submission = submission.stopping_early()?;
     }
+    if programs::are_needed(&plan)? {
+        submission = submission.sending_programs();
+    }
+    let elements: Vec<u32> = (1..=machines).collect();
+    let first = if submission.sends_programs { First::New } else { First::Nothing };
     if args.dry_run {
-        write!(out, "{script}")?;
-        return Ok(());
+        return dry_run(&submission, &elements, &submission.wishes, &submission.words, &first);
     }
     let depot = Depot::create(&address, submission, &work()?)?;
-    args.submit(&depot, elements, &script)
+    let submission = depot.submission();
+    args.submit(&depot, elements, &submission.wishes, &submission.words, first)
+}
+
+/// What obtains the systems' programs before elements can run.
+enum First {
+    /// Nothing: there are none, or they are there.
+    Nothing,
+    /// This job, which waits or runs.
+    Job(String),
+    /// One that is to be submitted.
+    New,
+}
+
+/// Prints the scripts.
+fn dry_run(
+    submission: &Submission,
+    elements: &[u32],
+    wishes: &Wishes,
+    words: &[String],
+    first: &First,
+) -> anyhow::Result<()> {
+    let mut out = std::io::stdout();
+    let after = match first {
+        First::Nothing => None,
+        First::Job(job) => Some(job.as_str()),
+        First::New => {
+            writeln!(out, "{}", fleet::script(&submission.name, &[0], wishes, words, None))?;
+            Some("JOB")
+        }
+    };
+    write!(out, "{}", fleet::script(&submission.name, elements, wishes, words, after))?;
+    Ok(())
 }
 
 impl SubmitArgs {
+    /// Submits the elements of a submission that are open.
+    fn resume(&self, depot: &Depot, wishes: Wishes) -> anyhow::Result<()> {
+        let submission = depot.submission();
+        let name = &submission.name;
+        let status = fleet::status(depot, &Slurm, store::now_ms())?;
+        let open = |it: &&fleet::Element| matches!(it.state, State::Failed | State::Lost);
+        let elements: Vec<u32> = status.elements.iter().filter(open).map(|it| it.element).collect();
+        if elements.is_empty() {
+            let text =
+                format!("nothing to submit: all elements of `{name}` are done, waiting or running");
+            writeln!(std::io::stdout(), "{text}")?;
+            return Ok(());
+        }
+        // As before, unless this says otherwise.
+        let words = match self.machine.again().is_empty() && self.steelyard.is_none() {
+            true => submission.words.clone(),
+            false => self.words(name)?,
+        };
+        let wishes = wishes.or(&submission.wishes);
+        let first = match status.has_programs() {
+            true => First::Nothing,
+            false => {
+                let queue = Slurm.queue(&depot.jobs()?)?;
+                let known = queue.into_iter().find(|it| it.element == 0);
+                known.map_or(First::New, |it| First::Job(it.job))
+            }
+        };
+        match self.dry_run {
+            true => dry_run(submission, &elements, &wishes, &words, &first),
+            false => self.submit(depot, elements, &wishes, &words, first),
+        }
+    }
+
     /// The command that runs an element.
     fn words(&self, name: &str) -> anyhow::Result<Vec<String>> {
         let steelyard = match &self.steelyard {
@@ -157,24 +212,47 @@ impl SubmitArgs {
         }
     }
 
-    fn submit(&self, depot: &Depot, elements: Vec<u32>, script: &str) -> anyhow::Result<()> {
+    fn submit(
+        &self,
+        depot: &Depot,
+        elements: Vec<u32>,
+        wishes: &Wishes,
+        words: &[String],
+        first: First,
+    ) -> anyhow::Result<()> {
         let name = &depot.submission().name;
-        let again = |error| anyhow::anyhow!("{error}; `submit --resume {name}` tries it again");
-        let number = Slurm.submit(script).map_err(again)?;
+        let after = match first {
+            First::Nothing => None,
+            First::Job(job) => Some(job),
+            First::New => {
+                Some(put(depot, vec![0], &fleet::script(name, &[0], wishes, words, None))?)
+            }
+        };
+        let script = fleet::script(name, &elements, wishes, words, after.as_deref());
         let count = metrics::counted(elements.len(), "element");
-        let job = Job { job: number.clone(), elements, at_ms: store::now_ms() };
-        if let Err(error) = depot.add_job(&job) {
-            // Nobody would find it.
-            let _ = Slurm.cancel(&[job]);
-            return Err(again(error));
-        }
-        let words = ["--results".to_owned(), self.shared.results.clone()];
-        let watch = pasted(&["watch", name], &words);
+        let number = put(depot, elements, &script)?;
+        let address = ["--results".to_owned(), self.shared.results.clone()];
+        let watch = pasted(&["watch", name], &address);
         let mut out = std::io::stdout();
-        writeln!(out, "submitted `{name}`: {count}, job {number}")?;
+        let after = after.map(|job| format!(", after job {job}, which obtains the systems"));
+        writeln!(out, "submitted `{name}`: {count}, job {number}{}", after.unwrap_or_default())?;
         writeln!(out, "To follow it: {watch}")?;
         Ok(())
     }
+}
+
+/// Submits a job; its number.
+fn put(depot: &Depot, elements: Vec<u32>, script: &str) -> anyhow::Result<String> {
+    let name = &depot.submission().name;
+    let again = |error| anyhow::anyhow!("{error}; `submit --resume {name}` tries it again");
+    let number = Slurm.submit(script).map_err(again)?;
+    let job = Job { job: number.clone(), elements, at_ms: store::now_ms() };
+    if let Err(error) = depot.add_job(&job) {
+        // Nobody would find it.
+        let _ = Slurm.cancel(&[job]);
+        return Err(again(error));
+    }
+    Ok(number)
 }
 
 /// The plan's name as far as it can be part of a submission's, and the time.

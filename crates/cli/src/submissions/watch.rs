@@ -4,12 +4,13 @@ use std::io::Write;
 use std::time::Duration;
 
 use clap::Args;
-use fleet::{Growing, Slurm, State};
-use report::{CompareOptions, Which};
+use fleet::{Growing, Slurm, State, Work};
+use report::{CompareOptions, CountOptions, Which};
 
 use super::Submitted;
-use super::element::{Workplace, conclude};
+use super::element::conclude;
 use super::status::{problems, summary};
+use super::workplace::Workplace;
 use crate::exit::GateFailed;
 use crate::format::Format;
 use crate::results::open_archive;
@@ -50,7 +51,7 @@ pub fn run(args: &WatchArgs) -> anyhow::Result<()> {
         }
         if done > shown {
             growing.add(&depot.claims()?)?;
-            show(&growing)?;
+            show(&growing, &depot.submission().work)?;
             shown = done;
         }
         if status.is_complete() {
@@ -65,8 +66,13 @@ pub fn run(args: &WatchArgs) -> anyhow::Result<()> {
 }
 
 /// Prints the verdicts over the elements that are done.
-fn show(growing: &Growing<'_>) -> anyhow::Result<()> {
+fn show(growing: &Growing<'_>, work: &Work) -> anyhow::Result<()> {
     let (store, experiment) = growing.experiment()?;
+    if *work != Work::Run {
+        let options = CountOptions { brief: Some(columns()), ..CountOptions::default() };
+        let counted = report::count(store, experiment, &options)?;
+        return Format::Text.print(|format| counted.render(format));
+    }
     let results = report::load(store, Which::Id(experiment))?;
     let options = CompareOptions { brief: Some(columns()), ..CompareOptions::default() };
     let comparison = report::compare(&results, &options)?;

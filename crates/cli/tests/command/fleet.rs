@@ -1,6 +1,9 @@
 //! One plan on several machines, through a real Slurm.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
 
@@ -177,6 +180,171 @@ fn what_is_decided_early_runs_no_more_elements() {
     assert!((2..8).contains(&done), "{said}");
     assert!(said.contains(&format!("{} not needed", 8 - done)), "{said}");
     assert_whole(&slurm, 3 * done as i64);
+}
+
+/// What a scheduler adds to an element: the time that it has a node, without that from its start to
+/// its claim.
+#[test]
+fn elements_follow_each_other_on_three_nodes() {
+    let Some(slurm) = Slurm::start(3) else { return };
+    let file = slurm.path().join("home/plan.toml");
+    let text = "name = \"wait\"\nbase = \"a\"\nblocks = 1\nsteal_limit = 1.0\n\
+        [variants.a]\ndbms = \"none\"\n[variants.b]\ndbms = \"none\"\n[workload.program]\n\
+        [[workload.program.steps]]\nname = \"wait\"\ncommand = \"sleep 0.5\"\n";
+    fs::write(&file, text).unwrap();
+    let (elements, begin) = (24, Instant::now());
+    let words = ["submit", file.to_str().unwrap(), "--machines", "24", "--name", "t"];
+    let (said, code) = slurm.run(&[&words[..], &["--allow-concurrent"]].concat());
+    assert_eq!(code, Some(0), "{said}");
+    let (said, code) = slurm.run(&["watch", "t", "--every", "1"]);
+    assert_eq!(code, Some(0), "{said}\n{}", slurm.logs());
+    let document = |path: &Path| -> serde_json::Value {
+        serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
+    };
+    let folder = slurm.path().join("shared/fleet/t");
+    let claims: Vec<_> = crate::place::names(&folder.join("claims"));
+    assert_eq!(claims.len(), elements);
+    let mut own: Vec<f64> = Vec::new();
+    let (mut first, mut last) = (i64::MAX, i64::MIN);
+    for claim in claims {
+        let claim = document(&folder.join("claims").join(claim));
+        let (start, done) = (&claim["started"]["at_ms"], &claim["at_ms"]);
+        let (start, done) = (start.as_i64().unwrap(), done.as_i64().unwrap());
+        own.push((done - start) as f64 / 1e3);
+        (first, last) = (first.min(start), last.max(done));
+    }
+    let each = 3.0 * (last - first) as f64 / 1e3 / elements as f64;
+    let own = own.iter().sum::<f64>() / elements as f64;
+    assert!(each >= own, "{each} {own}");
+    println!(
+        "{elements} elements on 3 nodes in {:.1} s: each has a node for {each:.2} s, {own:.2} s of \
+         which it measures",
+        begin.elapsed().as_secs_f64()
+    );
+}
+
+#[test]
+fn nothing_is_lost_while_the_storage_is_away() {
+    let Some(slurm) = Slurm::start_with_storage(2) else { return };
+    submit(&slurm, 2000, "4");
+    slurm.wait_until("both elements run", || slurm.elements().len() == 2);
+    let storage = slurm.storage().unwrap();
+    kill(storage, Signal::SIGSTOP).unwrap();
+    // Longer than a request is tried again.
+    std::thread::sleep(Duration::from_secs(70));
+    kill(storage, Signal::SIGCONT).unwrap();
+    let (said, code) = slurm.run(&["watch", "t", "--every", "1"]);
+    assert_eq!(code, Some(0), "{said}\n{}", slurm.logs());
+    let (said, code) = slurm.run(&["status", "t", "--format", "json"]);
+    assert_eq!(code, Some(0), "{said}");
+    let status: serde_json::Value = serde_json::from_str(&said).unwrap();
+    let elements = status[0]["status"]["elements"].as_array().unwrap();
+    let starts: Vec<_> = elements.iter().map(|it| it["starts"].as_u64().unwrap()).collect();
+    assert_eq!(starts, [1; 4], "{said}");
+    slurm.wait_until("nothing runs", || slurm.elements().is_empty());
+    assert_nothing_left(&slurm);
+}
+
+/// A program that runs steelyard with a cache for each node and one for element 0, which Slurm
+/// gives no other way.
+fn with_caches_of_their_own(slurm: &Slurm) -> String {
+    let (file, steelyard) = (slurm.path().join("home/steelyard.sh"), slurm.steelyard());
+    let text = format!(
+        "#!/bin/sh\ncache=$HOME/cache-$SLURMD_NODENAME\n[ \"$SLURM_ARRAY_TASK_ID\" != 0 ] || \
+         cache=$HOME/cache-0\nSTEELYARD_CACHE=$cache exec {} \"$@\"\n",
+        steelyard.display()
+    );
+    fs::write(&file, text).unwrap();
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
+    file.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn what_is_fetched_is_fetched_once() {
+    let Some(slurm) = Slurm::start(2) else { return };
+    let fetched = Place::new().steelyard(&["fetch", "postgres@14.3"]);
+    fetched.expect(0, &[]);
+    let bin = fetched.stdout.trim().split('\t').next_back().unwrap().to_owned();
+    let (steelyard, file) = (with_caches_of_their_own(&slurm), plan(&slurm, 2000));
+    let text = fs::read_to_string(&file).unwrap();
+    let own = "[variants.b]\ndbms = \"path:/usr/lib/postgresql/15\"";
+    fs::write(&file, text.replace(own, "[variants.b]\ndbms = \"postgres@14.3\"")).unwrap();
+    let data = slurm.path().join("home/data");
+    let words = ["submit", &file, "--machines", "2", "--name", "t", "--steelyard", &steelyard];
+    let here = ["--allow-concurrent", "--data-dir", data.to_str().unwrap()];
+    let (said, code) = slurm.run(&[&words[..], &here].concat());
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains(", which obtains the systems"), "{said}");
+    // Nothing can be fetched from there, so no element runs.
+    let (said, code) = slurm.run(&["watch", "t", "--every", "1"]);
+    assert_eq!(code, Some(1), "{said}\n{}", slurm.logs());
+    assert!(said.contains("t: element 0, which obtains the programs, failed: "), "{said}");
+    assert!(said.contains("postgres 14.3"), "{said}");
+    let ended = || slurm.run(&["status", "t"]).0.contains("2 lost; element 0 (programs) failed");
+    slurm.wait_until("the elements are canceled", ended);
+    // As if it could.
+    let kept = Path::new(&bin).parent().unwrap();
+    let copied = slurm.command("cp", &["-r", kept.to_str().unwrap(), "cache-0"]);
+    assert!(copied.status.success(), "{}", String::from_utf8_lossy(&copied.stderr));
+    let words = ["submit", "--resume", "t", "--steelyard", &steelyard];
+    let (said, code) = slurm.run(&[&words[..], &here].concat());
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains(", which obtains the systems"), "{said}");
+    let (said, code) = slurm.run(&["watch", "t", "--every", "1"]);
+    assert_eq!(code, Some(0), "{said}\n{}", slurm.logs());
+    assert_whole(&slurm, 4);
+    let (said, _) = slurm.run(&["status", "t"]);
+    assert!(said.contains("2 of 2 elements done\n") && !said.contains("element 0"), "{said}");
+    // Each node has the same files, from the address.
+    let place = Place::new();
+    place.steelyard(&["pull", &slurm.address()]).expect(0, &[]);
+    let sql = "SELECT build FROM variant WHERE name = 'b'";
+    let [build] = <[_; 1]>::try_from(Database::of(&place.results()).texts(sql)).unwrap();
+    assert!(build.contains("/builds/sent-postgres-14.3.0-"), "{build}");
+    let name = kept.file_name().unwrap();
+    let program = |cache: &str| slurm.path().join("home").join(cache).join(name).join("bin");
+    let server = |cache: &str| fs::read(program(cache).join("postgres")).unwrap();
+    for cache in ["cache-n1", "cache-n2"] {
+        // One node may have run both.
+        if program(cache).exists() {
+            assert!(server(cache) == server("cache-0"), "{cache}");
+        }
+    }
+}
+
+#[test]
+fn kinds_of_statements_are_counted_on_two_machines() {
+    if !crate::count::can_count() {
+        return;
+    }
+    let Some(slurm) = Slurm::start(2) else { return };
+    let text = "name = \"counted\"\nbase = \"a\"\n\
+        [variants.a]\ndbms = \"path:/usr/lib/postgresql/15\"\n\
+        [variants.b]\ndbms = \"path:/usr/lib/postgresql/15\"\n[workload.insert]\n\
+        [count]\nrows = 2000\nkinds = [\"insert-100\", \"range-pdc\"]\nprotocols = [\"simple\"]\n";
+    let file = slurm.path().join("home/plan.toml");
+    fs::write(&file, text).unwrap();
+    let (file, data) = (file.to_str().unwrap(), slurm.path().join("home/data"));
+    let words = ["submit", file, "--count", "--machines", "2", "--name", "t"];
+    let here = ["--allow-concurrent", "--data-dir", data.to_str().unwrap()];
+    let (said, code) = slurm.run(&[&words[..], &here].concat());
+    assert_eq!(code, Some(0), "{said}");
+    let (said, code) = slurm.run(&["watch", "t", "--every", "1"]);
+    assert_eq!(code, Some(0), "{said}\n{}", slurm.logs());
+    assert!(said.contains("insert-100") && said.contains("range-pdc"), "{said}");
+    assert_nothing_left(&slurm);
+    let place = Place::new();
+    place.steelyard(&["pull", &slurm.address()]).expect(0, &[]);
+    let ended = place.steelyard(&["count", "--format", "json"]);
+    ended.expect(0, &[]);
+    let merged: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
+    let alone = Place::new().counted(text);
+    for (kind, variant) in [("insert-100", "a"), ("insert-100", "b"), ("range-pdc", "b")] {
+        let [merged, alone] = [&merged, &alone]
+            .map(|document| crate::count::per_statement(document, kind, "simple", variant));
+        let ratio = merged / alone;
+        assert!((ratio - 1.0).abs() < 0.001, "{kind} of {variant}: {merged} and {alone}");
+    }
 }
 
 #[test]

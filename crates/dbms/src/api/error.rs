@@ -163,6 +163,14 @@ pub enum Error {
         /// The difference between the expected and the found object.
         problem: String,
     },
+    /// Programs that another machine has obtained for this one can't be used.
+    #[error("cannot use the programs that were obtained for {what}: {problem}")]
+    SentProgram {
+        /// What they were obtained for.
+        what: String,
+        /// Why not.
+        problem: String,
+    },
     /// A directory that other users can change.
     #[error(
         "cannot keep the servers' data in {}: {problem}, so someone else could read or replace the data; remove it or choose another directory with --data-dir",

@@ -73,7 +73,12 @@ pub(crate) fn find_or_make(
 
 /// Is `name` a complete installation?
 pub(crate) fn is_complete(cache: &Cache, name: &str) -> bool {
-    cache.finished(name).join(DESCRIPTION).is_file()
+    is_described(&cache.finished(name))
+}
+
+/// Does this directory have a description?
+pub(crate) fn is_described(directory: &Path) -> bool {
+    directory.join(DESCRIPTION).is_file()
 }
 
 /// Publishes the installation in `made` (in a workshop) under `name`, with its description.

@@ -2,7 +2,8 @@
 //!
 //! A `release` is fetched (`fetch`), a `source` is built (`build`), one of the distribution's
 //! `packages` or a container `image` is unpacked. The result is `installed` in the `cache`;
-//! `listed` says which versions there are. `unpack` reads what archives contain, `elf` a binary's
+//! `listed` says which versions there are. What one machine has obtained is `packed` and `sent` to
+//! others. `unpack` reads what archives contain, `elf` a binary's
 //! facts about its build, `code` tells whether two installations have the same code, and `lines`
 //! where functions are in the source.
 
@@ -16,7 +17,9 @@ pub(crate) mod installed;
 pub(crate) mod lines;
 pub(crate) mod listed;
 pub(crate) mod packages;
+mod packed;
 pub(crate) mod release;
+pub(crate) mod sent;
 pub(crate) mod source;
 pub(crate) mod unpack;
 
@@ -57,6 +60,9 @@ pub fn obtain_interruptible(
     interrupted: &AtomicBool,
     progress: &dyn Fn(&str),
 ) -> Result<Installation, Error> {
+    if let Some(installation) = sent::obtain(reference, cache, server_user, progress)? {
+        return Ok(installation);
+    }
     let user = || ServerUser::choose(server_user);
     let kind = reference.kind;
     let describe =

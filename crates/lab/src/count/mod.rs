@@ -52,7 +52,7 @@ use crate::systems::Installed;
 
 /// The seed for a plan without one: fixed, so that two counts of one plan execute the same
 /// statements.
-const SEED: u64 = 1;
+pub const SEED: u64 = 1;
 
 /// Counts what the plan says, `workers` servers at a time, and returns the experiment in the store.
 ///
@@ -88,7 +88,7 @@ pub fn count(
             Err(Error::NoReturns { variant: subject.variant.name.clone() })
         }
     })?;
-    let catalogues = of_each(&lineup, catalogue)?;
+    let catalogues = catalogues(&lineup)?;
     let store = Store::open(&options.results)?;
     let seed = lineup.plan.seed.unwrap_or(SEED);
     let experiment = begin(&store, &lineup, options, Purpose::Count, seed)?.id;
@@ -135,14 +135,27 @@ pub fn count_conditions() -> Result<Vec<String>, Error> {
     Ok(conditions)
 }
 
+/// The kinds of requests of a plan that can be counted, of any variant; `None` if a variant has
+/// none, or is a system that steelyard doesn't start.
+pub fn count_kinds(plan: &Plan) -> Option<Vec<String>> {
+    let mut kinds: Vec<String> = Vec::new();
+    for variant in &plan.variants {
+        let system = dbms::countable(&variant.dbms)?;
+        let dialect = Dialect::of(system, u32::MAX, variant.engine.as_deref());
+        let catalogue = workload::catalogue(&plan.workload, &plan.count, dialect).ok()?;
+        for kind in catalogue.kinds {
+            let asked = plan.count.kinds.is_empty() || plan.count.kinds.contains(&kind.name);
+            if asked && !kinds.contains(&kind.name) {
+                kinds.push(kind.name);
+            }
+        }
+    }
+    Some(kinds)
+}
+
 /// True if the requests of a plan can be counted: it has some, and steelyard starts its systems.
 pub fn can_count(plan: &Plan) -> bool {
-    plan.variants.iter().all(|variant| {
-        let dialect = |system| Dialect::of(system, u32::MAX, variant.engine.as_deref());
-        dbms::countable(&variant.dbms).is_some_and(|system| {
-            workload::catalogue(&plan.workload, &plan.count, dialect(system)).is_ok()
-        })
-    })
+    count_kinds(plan).is_some()
 }
 
 /// Names of all that can be counted, instructions first.
@@ -162,18 +175,29 @@ fn of_each<T>(
     lineup.subjects.iter().map(|subject| of(&lineup.plan, subject)).collect()
 }
 
-/// Returns the kinds of requests to count on a variant.
-fn catalogue(plan: &Plan, subject: &Subject) -> Result<Catalogue, Error> {
-    let mut catalogue = workload::catalogue(&plan.workload, &plan.count, subject.dialect)
-        .map_err(|source| Error::Workload { variant: subject.variant.name.clone(), source })?;
-    let known: Vec<String> = catalogue.kinds.iter().map(|kind| kind.name.clone()).collect();
-    if let Some(kind) = plan.count.kinds.iter().find(|name| !known.contains(name)) {
+/// Returns the kinds of requests to count on each variant. Of several systems, each may have some
+/// that the others don't.
+fn catalogues(lineup: &Lineup) -> Result<Vec<Catalogue>, Error> {
+    let mut catalogues = of_each(lineup, |plan, subject| {
+        workload::catalogue(&plan.workload, &plan.count, subject.dialect)
+            .map_err(|source| Error::Workload { variant: subject.variant.name.clone(), source })
+    })?;
+    let asked = &lineup.plan.count.kinds;
+    let mut known: Vec<&str> = Vec::new();
+    for kind in catalogues.iter().flat_map(|catalogue| &catalogue.kinds) {
+        if !known.contains(&kind.name.as_str()) {
+            known.push(&kind.name);
+        }
+    }
+    if let Some(kind) = asked.iter().find(|name| !known.contains(&name.as_str())) {
         return Err(Error::NoSuchKind { kind: kind.clone(), known: known.join(", ") });
     }
-    if !plan.count.kinds.is_empty() {
-        catalogue.kinds.retain(|kind| plan.count.kinds.contains(&kind.name));
+    if !asked.is_empty() {
+        for catalogue in &mut catalogues {
+            catalogue.kinds.retain(|kind| asked.contains(&kind.name));
+        }
     }
-    Ok(catalogue)
+    Ok(catalogues)
 }
 
 impl Counter<'_> {

@@ -18,3 +18,10 @@ pub struct CountOptions {
     /// Prints only the short output, for a terminal with this many columns, instead of all tables.
     pub brief: Option<usize>,
 }
+
+impl Default for CountOptions {
+    fn default() -> Self {
+        let (base, margin, event, brief) = (None, None, None, None);
+        Self { base, margin, event, functions: 15, every_kind: false, brief }
+    }
+}

@@ -1,23 +1,15 @@
 //! Builds that machines share: one builds and pushes, others obtain the result. [`BuildSource`]
 //! knows where they are kept.
 
-use std::fs::{self, File};
-use std::io::{BufReader, BufWriter, Seek, Write};
-use std::os::unix::fs::PermissionsExt;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
-use flate2::bufread::GzDecoder;
-use flate2::{Compression, GzBuilder};
-use tar::{EntryType, Header};
-
 use super::key::BuildKey;
 use crate::api::builds::{CODE_HASH, OBTAINED, SERVER_HASH};
-use crate::data::paths;
 use crate::obtain::code::code_hash;
 use crate::obtain::installed::{self, DESCRIPTION};
-use crate::obtain::unpack::{self, Modes};
-use crate::process::identity;
+use crate::obtain::packed as files;
 use crate::{Cache, Error, Installation, Kind, ServerUser};
 
 /// The place of work. Whoever uses it holds the lock of all builds.
@@ -97,16 +89,9 @@ pub(super) fn obtain(
         return Ok(None);
     };
     let wrong = |problem: String| Error::SharedBuild { object: object.clone(), problem };
-    let (unpacked, made) = (workshop.path().join("unpacked"), workshop.path().join("made"));
-    paths::make_private(&unpacked, user)?;
-    let mut archive = File::open(&packed).map_err(Error::io("open", &packed))?;
-    let megabytes = archive.metadata().map_err(Error::io("read", &packed))?.len() as f64 / 1e6;
-    identity::as_user(user, || {
-        unpack::check(GzDecoder::new(BufReader::new(&archive)), &object)?;
-        archive.rewind().map_err(Error::io("read", &packed))?;
-        unpack::unpack(GzDecoder::new(BufReader::new(&archive)), &unpacked, Modes::Open, &object)
-    })?;
-    identity::take_over(user, &unpacked, &made, Modes::Open)?;
+    let size = fs::metadata(&packed).map_err(Error::io("read", &packed))?.len();
+    let megabytes = size as f64 / 1e6;
+    let made = files::unpack(&packed, workshop.path(), user, &object)?;
     if !found.fits(key) || BuildKey::read(&made).as_ref() != Some(&found) {
         let problem = "it is another build than its name and description say";
         return Err(wrong(problem.to_owned()));
@@ -223,59 +208,19 @@ impl FinishedBuild {
     /// # Errors
     /// [`Error::Io`].
     pub fn pack(&self, to: &Path) -> Result<(), Error> {
-        let wrap = || Error::io("write", to);
-        let file = File::create_new(to).map_err(wrap())?;
-        let compressed = GzBuilder::new()
-            .operating_system(3)
-            .write(BufWriter::new(file), Compression::default());
-        let mut tar = tar::Builder::new(compressed);
-        paths::walk(&self.directory, &mut |path, metadata| {
-            let Ok(name) = path.strip_prefix(&self.directory) else { return Ok(()) };
-            if name.as_os_str().is_empty() {
-                return Ok(());
-            }
-            let mut header = Header::new_gnu();
-            header.set_mtime(0);
-            let executable = metadata.is_dir() || metadata.is_symlink();
-            let executable = executable || metadata.permissions().mode() & 0o111 != 0;
-            header.set_mode(paths::open_mode(executable));
-            header.set_size(0);
-            if metadata.is_symlink() {
-                header.set_entry_type(EntryType::Symlink);
-                let target = fs::read_link(path).map_err(Error::io("read", path))?;
-                return tar.append_link(&mut header, name, target).map_err(wrap());
-            }
-            if metadata.is_dir() {
-                header.set_entry_type(EntryType::Directory);
-                return tar.append_data(&mut header, name, std::io::empty()).map_err(wrap());
-            }
-            header.set_entry_type(EntryType::Regular);
-            if name == Path::new(DESCRIPTION) {
-                let text = self.description(path)?;
-                header.set_size(text.len() as u64);
-                return tar.append_data(&mut header, name, text.as_slice()).map_err(wrap());
-            }
-            header.set_size(metadata.len());
-            let content = File::open(path).map_err(Error::io("read", path))?;
-            tar.append_data(&mut header, name, content).map_err(wrap())
-        })?;
-        let finish = || {
-            let mut buffered = tar.into_inner()?.finish()?;
-            buffered.flush()?;
-            buffered.get_ref().sync_all()
-        };
-        finish().map_err(wrap())
+        files::pack(&self.directory, &self.description()?, to)
     }
 
     /// The build's description without what only its machine knows.
-    fn description(&self, path: &Path) -> Result<Vec<u8>, Error> {
-        let text = fs::read(path).map_err(Error::io("read", path))?;
+    fn description(&self) -> Result<Installation, Error> {
+        let path = self.directory.join(DESCRIPTION);
+        let text = fs::read(&path).map_err(Error::io("read", &path))?;
         let unreadable = |error| Error::answer("a description of a build", error);
         let mut described: Installation = serde_json::from_slice(&text).map_err(unreadable)?;
         described.bin_dir = None;
         described.source =
             self.key.as_ref().map_or(String::new(), |key| format!("{} {}", key.kind, key.source));
         described.build.remove(OBTAINED);
-        serde_json::to_vec_pretty(&described).map_err(unreadable)
+        Ok(described)
     }
 }
