@@ -290,6 +290,19 @@ install_in_venv() {
     fi
 }
 
+# install_versitygw: compiles it in target/versitygw. Debian 12's Go is too old for it.
+install_versitygw() {
+    local place=$PWD/target/versitygw/bin
+    [ ! -x "$place/versitygw" ] || return 0
+    if ! have go; then
+        echo "setup: there is no Go, so VersityGW is not compiled; what needs it is skipped"
+        return 0
+    fi
+    echo "setup: compiling VersityGW 1.8.0 in target/versitygw"
+    GOBIN=$place go install github.com/versity/versitygw/cmd/versitygw@v1.8.0 > /dev/null 2>&1 ||
+        echo "setup: VersityGW could not be compiled; what needs it is skipped"
+}
+
 if [ "$purpose" = validate ]; then
     # For builds of PostgreSQL; with ccache, the second of two takes half the time.
     packages=()
@@ -353,6 +366,9 @@ if [ "$purpose" = test ]; then
     # A server that speaks like Amazon S3, for the tests of push and pull. Only what its S3 needs: all
     # of moto takes three times as long.
     install_in_venv moto 5.2.5 'moto[s3]==5.2.5' flask flask-cors
+    install_versitygw
+    # Another, which keeps objects as files, for the fleet.
+    install_versitygw
     # Sends a service what its OpenAPI document allows and what it forbids.
     install_in_venv schemathesis 4.32.5 'schemathesis==4.32.5'
 fi

@@ -197,7 +197,10 @@ impl Submission {
 
     /// The plan with these blocks of all elements; if it stops early, with its first and its last
     /// look.
-    pub(crate) fn whole_plan(&self, mut blocks: u32) -> Result<Plan, Error> {
+    ///
+    /// # Errors
+    /// If the plan can't be read.
+    pub fn whole_plan(&self, mut blocks: u32) -> Result<Plan, Error> {
         let mut layer = Layer::default();
         if self.work != Work::Run {
             return self.parsed(&layer);

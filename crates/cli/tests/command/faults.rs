@@ -261,7 +261,7 @@ fn number(name: &str, default: usize) -> usize {
 
 #[test]
 fn every_element_counts_once_whatever_fails() {
-    let Some(slurm) = Slurm::start_with_storage(NODES) else { return };
+    let Some(slurm) = Slurm::start_with_moto(NODES) else { return };
     let faults = number("STEELYARD_FAULTS", 25);
     let seed = number("STEELYARD_SEED", 20_261_124);
     let begin = Instant::now();

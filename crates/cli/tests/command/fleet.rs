@@ -148,13 +148,11 @@ fn an_element_leaves_a_machine_that_is_not_fit() {
     assert_whole(&slurm, 4);
 }
 
-#[test]
-fn what_is_decided_early_runs_no_more_elements() {
-    let Some(slurm) = Slurm::start(2) else { return };
-    let file = plan(&slurm, 2000);
-    // One of them waits 50 ms at each commit, on any disk.
+/// A plan of which one variant waits 50 ms at each commit, on any disk.
+fn plan_with_a_slow_variant(slurm: &Slurm, blocks: u32) -> String {
+    let file = plan(slurm, 2000);
     let text = fs::read_to_string(&file).unwrap();
-    let text = text.replace("blocks = 2", "blocks = 3").replace(
+    let text = text.replace("blocks = 2", &format!("blocks = {blocks}")).replace(
         "[variants.b]\n",
         "[variants.b]\nconfig = { fsync = \"on\", synchronous_commit = \"on\", \
          commit_delay = \"50000\", commit_siblings = \"0\" }\n",
@@ -164,6 +162,41 @@ fn what_is_decided_early_runs_no_more_elements() {
         "[variants.a]\nconfig = { fsync = \"off\", synchronous_commit = \"off\" }\n",
     );
     fs::write(&file, text).unwrap();
+    file
+}
+
+#[test]
+fn three_machines_give_the_verdict_of_one() {
+    let Some(slurm) = Slurm::start(3) else { return };
+    let file = plan_with_a_slow_variant(&slurm, 2);
+    let data = slurm.path().join("home/data");
+    let words = ["submit", &file, "--machines", "3", "--name", "t"];
+    let here = ["--allow-concurrent", "--data-dir", data.to_str().unwrap()];
+    let (said, code) = slurm.run(&[&words[..], &here].concat());
+    assert_eq!(code, Some(0), "{said}");
+    let (said, code) = slurm.run(&["watch", "t", "--every", "1"]);
+    assert_eq!(code, Some(0), "{said}\n{}", slurm.logs());
+    assert_whole(&slurm, 6);
+    let judged = |place: &Place| {
+        let ended = place.steelyard(&["compare", "--format", "json"]);
+        ended.expect(0, &[]);
+        let document: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
+        let found = &document["metrics"][0]["comparisons"][0];
+        assert!(found["verdict"].is_string(), "{document:#}");
+        (found["verdict"].clone(), found["blocks"].clone())
+    };
+    let (together, alone) = (Place::new(), Place::new());
+    together.steelyard(&["pull", &slurm.address()]).expect(0, &[]);
+    alone.run(&[&file, "--blocks", "6"]).expect(0, &[]);
+    let [together, alone] = [together, alone].map(|place| judged(&place));
+    assert_eq!(together, alone);
+    assert_eq!(together, ("regression".into(), 6.into()));
+}
+
+#[test]
+fn what_is_decided_early_runs_no_more_elements() {
+    let Some(slurm) = Slurm::start(2) else { return };
+    let file = plan_with_a_slow_variant(&slurm, 3);
     let data = slurm.path().join("home/data");
     let words = ["submit", &file, "--machines", "8", "--name", "t", "--early-stop"];
     let words =
@@ -225,7 +258,7 @@ fn elements_follow_each_other_on_three_nodes() {
 
 #[test]
 fn nothing_is_lost_while_the_storage_is_away() {
-    let Some(slurm) = Slurm::start_with_storage(2) else { return };
+    let Some(slurm) = Slurm::start_with_versitygw(2) else { return };
     submit(&slurm, 2000, "4");
     slurm.wait_until("both elements run", || slurm.elements().len() == 2);
     let storage = slurm.storage().unwrap();

@@ -20,15 +20,15 @@ pub struct Moto {
     address: String,
 }
 
-fn installed() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/moto/bin")
+fn installed(what: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target").join(what).join("bin")
 }
 
-/// A program of its environment; `None`, and the test is skipped, if moto is not installed.
-pub fn program(name: &str) -> Option<PathBuf> {
-    let program = installed().join(name);
+/// A program of what is installed; `None`, and the test is skipped, if it is not.
+pub fn program(what: &str, name: &str) -> Option<PathBuf> {
+    let program = installed(what).join(name);
     if !program.exists() {
-        testing::skip("moto is not installed; scripts/setup.sh test installs it");
+        testing::skip(format!("{what} is not installed; scripts/setup.sh test installs it"));
         return None;
     }
     Some(program)
@@ -38,7 +38,7 @@ impl Moto {
     /// Starts one, with a bucket called `bucket`; `None` if moto is not installed. If `free` is
     /// given, credentials are checked after this number of requests.
     pub fn start(free: Option<u32>) -> Option<Self> {
-        let program = program("moto_server")?;
+        let program = program("moto", "moto_server")?;
         let folder = tempfile::tempdir().unwrap();
         let log = File::create(folder.path().join("log")).unwrap();
         let mut command = Command::new("setpriv");
@@ -111,7 +111,7 @@ impl Moto {
             "import boto3\ndef client(s):\n    return boto3.client(s, endpoint_url='http://{}', region_name='us-east-1', aws_access_key_id='x', aws_secret_access_key='x')\n",
             self.address
         );
-        let mut command = Command::new(installed().join("python"));
+        let mut command = Command::new(installed("moto").join("python"));
         let output = command.arg("-c").arg(begin + program).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).unwrap()

@@ -18,6 +18,8 @@ use crate::moto;
 pub const LIMIT: Duration = Duration::from_secs(600);
 /// The user that Debian's package makes.
 const USER: &str = "slurm";
+/// The name of the S3 servers' user.
+const KEY: &str = "AKIAIOSFODNN7EXAMPLE";
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin";
 const PROGRAMS: [&str; 7] = ["slurmctld", "slurmd", "sbatch", "munged", "ip", "nsenter", "setpriv"];
 
@@ -51,22 +53,42 @@ impl Slurm {
         Some(slurm)
     }
 
-    /// The same with an S3 server, which all nodes reach.
-    pub fn start_with_storage(nodes: usize) -> Option<Self> {
-        let server = moto::program("moto_server")?;
+    /// The same with moto as S3 server, which all nodes reach.
+    pub fn start_with_moto(nodes: usize) -> Option<Self> {
+        let server = moto::program("moto", "moto_server")?;
         let mut slurm = Self::start(nodes)?;
         let mut command = slurm.inside(0, server.to_str().unwrap());
-        command.args(["-H", "10.77.0.1", "-p", "5000"]).stdin(Stdio::null());
-        let log = File::create(slurm.path().join("log/moto.log")).unwrap();
-        command.stdout(Stdio::null()).stderr(log);
-        slurm.storage = Some(command.spawn().unwrap());
+        slurm.serve(command.args(["-H", "10.77.0.1", "-p", "5000"]));
         let bucket = "import boto3\nboto3.client('s3').create_bucket(Bucket='bucket')\n";
-        let python = moto::program("python")?;
+        let python = moto::program("moto", "python")?;
         slurm.wait_until("there is a bucket", || {
             let output = slurm.command(python.to_str().unwrap(), &["-c", bucket]);
             output.status.success()
         });
         Some(slurm)
+    }
+
+    /// The same with VersityGW as S3 server, which keeps objects as files.
+    pub fn start_with_versitygw(nodes: usize) -> Option<Self> {
+        let server = moto::program("versitygw", "versitygw")?;
+        let mut slurm = Self::start(nodes)?;
+        let bucket = slurm.command("mkdir", &["-p", "objects/bucket"]);
+        assert!(bucket.status.success());
+        let mut command = slurm.inside(0, server.to_str().unwrap());
+        command.env("ROOT_ACCESS_KEY", KEY).env("ROOT_SECRET_KEY", moto::SECRET);
+        slurm.serve(command.args(["--port", "10.77.0.1:5000", "posix", "objects"]));
+        let address = slurm.address();
+        slurm.wait_until("the server answers", || {
+            let words = ["status", "--results", &address];
+            slurm.command(slurm.steelyard().to_str().unwrap(), &words).status.success()
+        });
+        Some(slurm)
+    }
+
+    fn serve(&mut self, command: &mut Command) {
+        let log = File::create(self.path().join("log/storage.log")).unwrap();
+        let command = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
+        self.storage = Some(command.spawn().unwrap());
     }
 
     /// The process of the S3 server.
@@ -246,7 +268,7 @@ impl Slurm {
             .env("AWS_ALLOW_HTTP", "true")
             .env("AWS_REGION", "us-east-1")
             .env("AWS_DEFAULT_REGION", "us-east-1")
-            .env("AWS_ACCESS_KEY_ID", "AKIAIOSFODNN7EXAMPLE")
+            .env("AWS_ACCESS_KEY_ID", KEY)
             .env("AWS_SECRET_ACCESS_KEY", moto::SECRET);
         command
     }

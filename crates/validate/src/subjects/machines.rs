@@ -2,15 +2,17 @@
 
 use std::ops::Bound;
 
-use judge::{
-    CONFIDENCE, ENOUGH_BLOCKS, Finding, MachineBlocks, Margin, OverMachines, over_machines,
-};
+use judge::{CONFIDENCE, ENOUGH_BLOCKS, Finding, Margin, OverMachines, over_machines};
 
 use crate::experiment::{called, covers};
-use crate::noise::{Noise, PLAIN, Tails};
+use crate::noise::Tails;
 use crate::{Findings, Outcomes as _, Random, Size, percent, simulate};
 
+mod early;
+mod fleets;
 mod weights;
+
+use fleets::{Bounds, COVERS, Fleet, NOISES, RARE, SCATTER, tries};
 
 /// Numbers of machines, and of blocks on each.
 const FLEETS: [(usize, &[usize]); 5] = [
@@ -21,12 +23,6 @@ const FLEETS: [(usize, &[usize]); 5] = [
     (100, &[2, 4, 12]),
 ];
 
-/// Deviations of a trial, machine by machine, over and over.
-const NOISES: [f64; 4] = [0.005, 0.02, 0.01, 0.03];
-
-/// Deviations of the machines' true log ratios.
-const SCATTER: [f64; 3] = [0.0, 0.01, 0.03];
-
 /// True effects.
 const EFFECTS: [f64; 3] = [-0.01, -0.02, -0.05];
 
@@ -35,49 +31,6 @@ const LIE: f64 = -0.1;
 
 /// The second type of machines is slower by this much.
 const KIND: f64 = -0.05;
-
-/// A simulated fleet.
-#[derive(Debug, Clone, Copy)]
-struct Fleet {
-    machines: usize,
-    blocks: usize,
-    tails: Tails,
-    /// The last machine is six times as noisy as the others, which are alike.
-    one_noisy: bool,
-}
-
-impl Fleet {
-    fn name(&self) -> String {
-        let how = match (self.tails, self.one_noisy) {
-            (Tails::Light, false) => "",
-            (_, true) => ", one noisy",
-            _ => ", heavy tails",
-        };
-        format!("{}{how}", self.machines)
-    }
-
-    /// Machines without any effect but their own, the second half of another type, and the mean of
-    /// their true log ratios.
-    fn simulate(&self, scatter: f64, random: &mut Random) -> (Vec<MachineBlocks>, f64) {
-        let own: Vec<f64> = (0..self.machines).map(|_| scatter * random.normal()).collect();
-        let machine = |(place, own): (usize, &f64)| {
-            let between = match self.one_noisy {
-                true if place + 1 == self.machines => 0.06,
-                true => 0.01,
-                false => NOISES[place % NOISES.len()],
-            };
-            let noise = Noise { between, tails: self.tails, ..PLAIN };
-            let mut log = || own + noise.deviation(random) - noise.deviation(random);
-            MachineBlocks {
-                machine: place.to_string(),
-                kind: if 2 * place < self.machines { "first" } else { "second" }.to_owned(),
-                logs: (0..self.blocks).map(|_| log()).collect(),
-            }
-        };
-        let truth = own.iter().sum::<f64>() / self.machines as f64;
-        (own.iter().enumerate().map(machine).collect(), truth)
-    }
-}
 
 /// The result of one experiment.
 struct Said {
@@ -124,14 +77,7 @@ pub fn run(size: Size, findings: &mut Findings) {
     scatter(&results, findings);
     liars(&results, findings);
     kinds(&results, findings);
-}
-
-fn tries(machines: usize, size: Size) -> usize {
-    match machines {
-        0..5 => size.pick(60, 1_500),
-        5..17 => size.pick(30, 500),
-        _ => size.pick(4, 100),
-    }
+    early::run(size, findings);
 }
 
 fn results(fleet: &Fleet, which: usize, size: Size) -> Vec<Said> {
@@ -141,7 +87,8 @@ fn results(fleet: &Fleet, which: usize, size: Size) -> Vec<Said> {
 }
 
 fn experiment(fleet: &Fleet, scatter: f64, random: &mut Random) -> Said {
-    let (machines, truth) = fleet.simulate(scatter, random);
+    let (machines, own) = fleet.simulate(scatter, random);
+    let truth = own.iter().sum::<f64>() / own.len() as f64;
     let with = |ratio: f64, to: &dyn Fn(usize) -> bool| {
         let mut machines = machines.clone();
         for (_, one) in machines.iter_mut().enumerate().filter(|(place, _)| to(*place)) {
@@ -177,10 +124,6 @@ fn is_kind(one: Finding<'_>) -> bool {
     matches!(one, Finding::Kind(_))
 }
 
-/// Bounds of a rate.
-type Bounds = (Bound<f64>, Bound<f64>);
-const COVERS: Bounds = (Bound::Included(0.94), Bound::Unbounded);
-const RARE: Bounds = (Bound::Unbounded, Bound::Included(0.05));
 const SHOWN: Bounds = (Bound::Unbounded, Bound::Unbounded);
 
 /// The rate at each scatter, checked if it has bounds.

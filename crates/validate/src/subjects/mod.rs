@@ -58,7 +58,7 @@ pub const SUBJECTS: &[Subject] = &[
     subject!(designed),
     subject!(many),
     subject!(twins),
-    subject!(machines, "machines/weights.rs"),
+    subject!(machines, "machines/early.rs", "machines/fleets.rs", "machines/weights.rs"),
     subject!(slices, "slices/zeros.rs"),
     subject!(stalls),
     subject!(frozen, "frozen/runs.rs", "frozen/scenes.rs", "frozen/servers.rs"),
