@@ -80,9 +80,10 @@ pub fn durability(
     kind.durability(engine, level)
 }
 
-/// True if each client of an installation's servers is served by a process of its own.
-pub fn serves_by_process(installation: &Installation) -> bool {
-    systems::of(installation).is_ok_and(|kind| kind.serves_by_process())
+/// True if each client of an installation's servers is served by a process or thread of its own,
+/// and the server tells which one that is.
+pub fn tells_threads(installation: &Installation) -> bool {
+    systems::of(installation).is_ok_and(|kind| kind.tells_threads(installation))
 }
 
 /// True if an installation's servers take two names for the same setting.

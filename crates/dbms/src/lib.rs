@@ -64,7 +64,7 @@ pub use data::manifest::Manifest;
 pub use data::paths::check_private;
 pub use known::{
     check_engine, count_method, countable, durability, figures, has_setting, most_clients,
-    parse_plan, profile_facts, rest_of_disk, same_setting, serves_by_process, timers,
+    parse_plan, profile_facts, rest_of_disk, same_setting, tells_threads, timers,
 };
 pub use obtain::build::build_name;
 pub use obtain::build::history::{History, HistoryCommit};

@@ -1,10 +1,14 @@
 //! MySQL's protocol against real servers, from the oldest to the newest.
 
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::common::mysql::{MysqlServer, execute, make_table, number};
 use crate::common::{HANG, load, point_select, statement, step, stream, text, uniform, wait_for};
-use drive::{Address, Error, Single, Target};
+use crate::sweep::allowed;
+use drive::{Address, Error, Load, Seat, Single, Target};
 use workload::{
     Action, Cell, Class, Column, Content, Copy, Draw, End, Expect, Numbered, Pace, Piece, Request,
     Sent, Statement, Stream,
@@ -37,6 +41,29 @@ fn counts(server: &MysqlServer) {
         // It also counts that it is asked, and that connections end.
         assert!((1500..=1510).contains(&seen), "{seen}");
     }
+}
+
+/// The thread that serves a client has its CPU while the client runs, and no longer.
+fn threads(server: &MysqlServer) {
+    let process = server.pid();
+    let seated = || -> Vec<String> {
+        let tasks = fs::read_dir(format!("/proc/{process}/task")).unwrap().flatten();
+        let tasks = tasks.map(|task| task.path().join("status").display().to_string());
+        tasks.filter(|task| Path::new(task).exists() && allowed(task) == "1").collect()
+    };
+    if allowed("/proc/self/status") == "0" {
+        return testing::skip("it takes two CPUs");
+    }
+    assert_eq!(seated(), [""; 0]);
+    let stream = stream(0, Class::QUERY, point_select(true), Pace::Free, End::Time);
+    let step = step(Class::QUERY, vec![stream], Some(0.3));
+    let seats = vec![Seat { client: 0, server: 1, needed: true }];
+    let load = Load { seats, ..Load::new(Arc::new(step), vec![server.target()], 1) };
+    let running = drive::prepare(&load).unwrap().go(Instant::now());
+    assert_eq!(seated().len(), 1);
+    assert!(running.wait(HANG));
+    assert_eq!(running.join().remove(0).fatal, None);
+    assert_eq!(seated(), [""; 0]);
 }
 
 /// Values of every kind arrive as they were drawn; text and prepared statements do the same.
@@ -238,6 +265,9 @@ const ALL: [usize; 6] = [100_000, (1 << 24) - 6, (1 << 24) - 5, (1 << 24) - 1, 1
 fn speaks(reference: &str, lengths: &[usize]) {
     let server = MysqlServer::of(reference);
     counts(&server);
+    if reference != OLD {
+        threads(&server);
+    }
     values(&server);
     integers(&server);
     answers(&server);

@@ -99,7 +99,8 @@ fn the_accounts_are_loaded_by_several_clients() {
 }
 
 /// The CPUs that a thread or process may run on, as the kernel lists them.
-fn allowed(status: &str) -> String {
+/// The CPUs that a thread may use.
+pub fn allowed(status: &str) -> String {
     let status = fs::read_to_string(status).unwrap();
     let line = status.lines().find(|line| line.starts_with("Cpus_allowed_list:")).unwrap();
     line.split_whitespace().nth(1).unwrap().to_owned()

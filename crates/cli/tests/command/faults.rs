@@ -223,7 +223,9 @@ impl Trouble {
                 self.slurm.wait_until("the node is given up", || {
                     let words = ["-h", "-n", &down, "-o", "%t"];
                     let state = String::from_utf8(self.slurm.command("sinfo", &words).stdout);
-                    state.unwrap().contains("down")
+                    let state = state.unwrap();
+                    // Slurm takes a node out of service if it still runs what it is given again.
+                    state.contains("down") || state.contains("drain")
                 });
                 self.random.wait(2000);
                 self.slurm.start_node(node);

@@ -99,8 +99,8 @@ pub trait Kind: fmt::Debug + Sync {
         false
     }
 
-    /// See [`crate::serves_by_process`].
-    fn serves_by_process(&self) -> bool {
+    /// See [`crate::tells_threads`].
+    fn tells_threads(&self, _installation: &Installation) -> bool {
         false
     }
 

@@ -81,6 +81,10 @@ impl Kind for Mysql {
         self.0.name
     }
 
+    fn tells_threads(&self, installation: &Installation) -> bool {
+        Version::of(installation).is_some_and(|it| it.mariadb || it.number >= 50_700)
+    }
+
     fn archives(&self) -> Vec<Archive> {
         if cfg!(all(target_os = "linux", target_arch = "x86_64")) {
             return (self.0.archives)();

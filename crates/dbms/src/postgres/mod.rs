@@ -109,7 +109,7 @@ impl Kind for Postgres {
         true
     }
 
-    fn serves_by_process(&self) -> bool {
+    fn tells_threads(&self, _installation: &Installation) -> bool {
         true
     }
 

@@ -1,6 +1,6 @@
-//! Keeps a client and the process that serves it on their own CPUs, from outside.
+//! Keeps a client and the process or thread that serves it on their own CPUs, from outside.
 //!
-//! If a seat is not needed and the process can't be kept on its CPU, the client may run anywhere,
+//! If a seat is not needed and the thread can't be kept on its CPU, the client may run anywhere,
 //! too.
 
 use nix::errno::Errno;
@@ -22,27 +22,44 @@ pub fn take(seat: Seat) -> Result<(), Error> {
     if seat.needed { kept } else { Ok(()) }
 }
 
-/// Keeps the process that serves the client of the calling thread on its CPU.
+/// A thread of a server that is kept on a CPU until this is dropped: a server may use it for
+/// another connection then.
+#[derive(Debug)]
+pub struct Seated {
+    thread: Pid,
+    before: CpuSet,
+}
+
+impl Drop for Seated {
+    fn drop(&mut self) {
+        // It may have ended.
+        let _ = sched_setaffinity(self.thread, &self.before);
+    }
+}
+
+/// Keeps the thread that serves the client of the calling thread on its CPU.
 ///
 /// # Errors
-/// [`Error::Seat`], also if the process is unknown.
-pub fn seat_server(seat: Seat, server: Option<u32>) -> Result<(), Error> {
+/// [`Error::Seat`], also if the thread is unknown.
+pub fn seat_server(seat: Seat, server: Option<u32>) -> Result<Option<Seated>, Error> {
     let pid = server.and_then(|pid| i32::try_from(pid).ok()).ok_or_else(|| Error::Seat {
         what: "the process that serves a client",
         cpu: seat.server,
         problem: "it is not known or not on this machine; set pinning = \"none\"".to_owned(),
     });
-    let kept = pid
-        .and_then(|pid| keep(Pid::from_raw(pid), seat.server, "the process that serves a client"));
-    if seat.needed {
+    let kept = pid.and_then(|pid| {
+        let thread = Pid::from_raw(pid);
+        let before = sched_getaffinity(thread);
+        keep(thread, seat.server, "the process that serves a client")?;
+        Ok(before.ok().map(|before| Seated { thread, before }))
+    });
+    if seat.needed || kept.is_ok() {
         return kept;
     }
-    if kept.is_err()
-        && let Ok(all) = sched_getaffinity(Pid::this())
-    {
+    if let Ok(all) = sched_getaffinity(Pid::this()) {
         let _ = sched_setaffinity(OWN, &all);
     }
-    Ok(())
+    Ok(None)
 }
 
 fn keep(who: Pid, cpu: usize, what: &'static str) -> Result<(), Error> {

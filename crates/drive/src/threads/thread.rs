@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use workload::{Class, Role, Step, stream_seed};
 
-use super::pinning;
+use super::pinning::{self, Seated};
 use crate::clients::bundle;
 use crate::clients::client::Context;
 use crate::clients::gate::Gate;
@@ -80,8 +80,10 @@ pub fn run(
     let mut finished: Vec<Finished> = contexts.iter().map(finished).collect();
     // The lanes of the streams, one after another; several per stream only if it is alone.
     let mut lanes = Vec::new();
+    // What serves them has its CPU until they end.
+    let mut seated = Vec::new();
     for context in &contexts {
-        match connect(load, context) {
+        match connect(load, context, &mut seated) {
             Ok((own, connections)) => {
                 let _ = connected.send(Ok((tid, connections)));
                 lanes.extend(own);
@@ -166,7 +168,11 @@ fn streams(
 
 /// One lane and one connection for each target. If the stream's client has a CPU, the calling
 /// thread is pinned to it first.
-fn connect(load: &Load, context: &Context<'_>) -> Result<(Vec<Lane>, Vec<Connection>), Error> {
+fn connect(
+    load: &Load,
+    context: &Context<'_>,
+    seated: &mut Vec<Seated>,
+) -> Result<(Vec<Lane>, Vec<Connection>), Error> {
     let (stream, place) = (context.stream, load.seats.get(context.index));
     if let Some(place) = place {
         pinning::take(*place)?;
@@ -179,12 +185,11 @@ fn connect(load: &Load, context: &Context<'_>) -> Result<(Vec<Lane>, Vec<Connect
         let Reach::Sessions(connect) = &target.reach else {
             return Err(Error::Load("its clients run elsewhere"));
         };
-        let lane = Lane::new(connect, stream, seed, load.step.seconds)?;
-        let server = lane.session.server_pid();
+        let mut lane = Lane::new(connect, stream, seed, load.step.seconds)?;
         if let Some(place) = place {
-            pinning::seat_server(*place, server)?;
+            seated.extend(pinning::seat_server(*place, lane.session.server_thread())?);
         }
-        connections.push((server, lane.session.breaker()?));
+        connections.push((lane.session.server_pid(), lane.session.breaker()?));
         lanes.push(lane);
     }
     context.first_refresh(&mut lanes)?;

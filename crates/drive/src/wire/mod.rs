@@ -134,6 +134,12 @@ pub trait Session: Send {
     /// The process that serves this connection, if it has its own on this machine.
     fn server_pid(&self) -> Option<u32>;
 
+    /// The thread that serves this connection, if it is on this machine and serves no other. The
+    /// server may be asked for it.
+    fn server_thread(&mut self) -> Option<u32> {
+        self.server_pid()
+    }
+
     /// A handle to break the connection from another thread, which ends a client that waits for an
     /// answer. If answers never have to be waited for, it may do nothing.
     ///

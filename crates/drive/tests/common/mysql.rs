@@ -20,10 +20,13 @@ impl MysqlServer {
         MysqlServer { server, _directory: directory }
     }
 
+    pub fn pid(&self) -> u32 {
+        self.server.root_pid().unwrap()
+    }
+
     /// Ends it at once.
     pub fn kill(&self) {
-        let pid = self.server.root_pid().unwrap();
-        kill(Pid::from_raw(pid as i32), Signal::SIGKILL).unwrap();
+        kill(Pid::from_raw(self.pid() as i32), Signal::SIGKILL).unwrap();
     }
 
     pub fn mysql(&self) -> Mysql {

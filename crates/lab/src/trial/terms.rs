@@ -126,12 +126,12 @@ pub fn seats(
     Ok(pairs.into_iter().map(seat).collect())
 }
 
-/// How clients and the processes that serve them have a core each, if there are enough. Otherwise
-/// the kernel sometimes puts the two on one and sometimes on two, which can double a throughput;
-/// which one it is depends on how long ago the server was thawed, so short slices measure something
-/// other than long ones.
+/// How clients and what serves them have a core each, if there are enough. Otherwise the kernel
+/// sometimes puts the two on one and sometimes on two, which can double a throughput; which one it
+/// is depends on how long ago the server was thawed, so short slices measure something other than
+/// long ones.
 fn apart(topology: &Topology, attempts: &[Attempt<'_>], clients: usize) -> Option<probe::Pinning> {
-    let alone = |it: &Attempt<'_>| dbms::serves_by_process(&it.subject.installation);
+    let alone = |it: &Attempt<'_>| dbms::tells_threads(&it.subject.installation);
     let near = [probe::Pinning::Ccx, probe::Pinning::Random];
     let mut possible = near.into_iter().filter(|it| topology.free_until(*it) >= clients);
     possible.next().filter(|_| attempts.iter().all(alone))

@@ -133,10 +133,11 @@ fn take(record: Option<(String, String, String)>, at_us: i64, held: &mut Held<'_
 }
 
 /// True for texts to send again. `EXECUTE` of a statement prepared as text is logged as an
-/// `Execute`, too, with its values, and `USE` names a database that the data are not in.
+/// `Execute`, too, with its values. `USE` names a database that the data are not in, `KILL` a
+/// session that has another number here, and a server must not end.
 fn is_sent(text: &str) -> bool {
     let first = text.split_whitespace().next().unwrap_or_default();
-    let others = ["", "use", "prepare", "execute", "deallocate"];
+    let others = ["", "use", "prepare", "execute", "deallocate", "kill", "shutdown", "restart"];
     !others.iter().any(|other| first.eq_ignore_ascii_case(other))
 }
 
@@ -175,4 +176,19 @@ fn is_head(line: &str) -> bool {
 pub(crate) fn is_one(line: &str) -> bool {
     let record = || begin(line).is_some_and(|begin| begin.at_us.is_some());
     version(line).is_some() || is_head(line) || record()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_about_a_session_or_the_server_is_not_sent() {
+        for text in ["", "USE shop", "kill 12", "KILL QUERY 3", "Shutdown", "EXECUTE s USING @a"] {
+            assert!(!is_sent(text), "{text}");
+        }
+        for text in ["SELECT 1", "killed()", "CALL restart_counters()"] {
+            assert!(is_sent(text), "{text}");
+        }
+    }
 }

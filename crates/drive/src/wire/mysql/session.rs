@@ -21,6 +21,12 @@ const SHOWN: usize = 120;
 /// The number of the error for a statement that can only be sent as text (`ER_UNSUPPORTED_PS`).
 const UNPREPARED: &str = "1295 ";
 
+/// Asks MySQL from 5.7 on, and MariaDB, which thread of the operating system serves a connection.
+const THREAD: [&str; 2] = [
+    "SELECT THREAD_OS_ID FROM performance_schema.threads WHERE PROCESSLIST_ID = CONNECTION_ID()",
+    "SELECT TID FROM information_schema.PROCESSLIST WHERE ID = CONNECTION_ID()",
+];
+
 impl Connect for Mysql {
     fn connect(&self) -> Result<Box<dyn Session>, Error> {
         let (socket, receiver) = connect(self)?;
@@ -219,6 +225,19 @@ impl Session for MysqlSession {
     /// `None`: a thread of the server serves this connection, not a process.
     fn server_pid(&self) -> Option<u32> {
         None
+    }
+
+    fn server_thread(&mut self) -> Option<u32> {
+        if !self.socket.is_local() {
+            return None;
+        }
+        THREAD.into_iter().find_map(|text| {
+            self.socket.send(&query(text.as_bytes())).ok()?;
+            let mut row = Vec::new();
+            let keep = Keep::Integers(&mut row);
+            self.receiver.answer(&mut self.socket, Form::Text, keep).ok()?.ok()?;
+            u32::try_from(row.first().copied()??).ok()
+        })
     }
 
     fn breaker(&self) -> Result<Breaker, Error> {
