@@ -89,6 +89,14 @@ impl Shelf {
         self.objects.add(&self.name(name), content).map(drop)
     }
 
+    /// Removes a document.
+    ///
+    /// # Errors
+    /// If the address cannot be written.
+    pub fn remove(&self, name: &str) -> Result<(), Error> {
+        self.objects.remove_if_there(&self.name(name))
+    }
+
     /// The content of a document, if it is there.
     ///
     /// # Errors

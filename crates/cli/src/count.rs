@@ -8,14 +8,14 @@ use clap::Args;
 use clap::builder::PossibleValuesParser;
 use plan::{Layer, Plan, Protocol};
 use report::CountOptions;
-use store::ExperimentId;
+use store::{ExperimentId, Store};
 
 use crate::changes::named;
 use crate::dash::{is_stdout, plan_of, print, read_named};
 use crate::exit::{self, WrongRequest};
 use crate::format::Format;
 use crate::machine::{Machine, Ready};
-use crate::results::{Chosen, find, open_directory};
+use crate::results::{Chosen, find, open, open_directory};
 use crate::terminal::columns;
 
 /// Count the instructions of single statements, exactly, under Callgrind
@@ -98,7 +98,6 @@ pub struct CountArgs {
 
 /// Counts and prints the tables.
 pub fn run(args: &CountArgs) -> anyhow::Result<()> {
-    let results = args.chosen.directory.writable()?;
     let mut options = CountOptions {
         base: args.base.clone(),
         margin: args.margin,
@@ -108,7 +107,7 @@ pub fn run(args: &CountArgs) -> anyhow::Result<()> {
         ..CountOptions::default()
     };
     options.functions = args.functions.unwrap_or(options.functions);
-    let experiment = match (args.plan()?, &args.chosen.experiment) {
+    let (store, experiment) = match (args.plan()?, &args.chosen.experiment) {
         (Some(_), Some(_)) => {
             return exit::refuse("--experiment names a stored count; leave it out to count a plan");
         }
@@ -117,14 +116,14 @@ pub fn run(args: &CountArgs) -> anyhow::Result<()> {
             if !plan.count.caches && !event.eq_ignore_ascii_case(store::INSTRUCTIONS) {
                 return exit::refuse(format!("{event} are counted with --caches; add it"));
             }
-            args.count(plan)?
+            let experiment = args.count(plan)?;
+            (open_directory(args.chosen.directory.writable()?)?, experiment)
         }
         (None, _) if !args.changes().is_empty() => {
             return exit::refuse("name the plan to count: steelyard count PLAN.toml");
         }
-        (None, named) => stored(results, named.as_deref())?,
+        (None, named) => stored(&args.chosen.directory.results, named.as_deref())?,
     };
-    let store = open_directory(results)?;
     let counted = report::count(&store, experiment, &options)?;
     match &args.chart {
         Some(file) if is_stdout(file) => {
@@ -143,8 +142,8 @@ pub fn run(args: &CountArgs) -> anyhow::Result<()> {
 }
 
 /// Finds a stored count: the latest, or by its name or number.
-fn stored(results: &Path, named: Option<&str>) -> anyhow::Result<ExperimentId> {
-    let store = open_directory(results)?;
+fn stored(results: &Path, named: Option<&str>) -> anyhow::Result<(Store, ExperimentId)> {
+    let store = open(results, named.as_slice())?;
     let found = match named {
         None => store.latest_count()?,
         Some(name) => match (store.count_named(name)?, name.parse()) {
@@ -152,11 +151,12 @@ fn stored(results: &Path, named: Option<&str>) -> anyhow::Result<ExperimentId> {
             (found, _) => found,
         },
     };
-    found.map(|experiment| experiment.id).ok_or_else(|| {
+    let Some(found) = found else {
         let what = named.map_or("no counts".to_owned(), |name| format!("no count named `{name}`"));
         let text = format!("{what} in {}; make one: steelyard count PLAN.toml", results.display());
-        WrongRequest(text).into()
-    })
+        return Err(WrongRequest(text).into());
+    };
+    Ok((store, found.id))
 }
 
 impl CountArgs {

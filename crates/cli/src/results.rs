@@ -99,9 +99,14 @@ impl ResultsDir {
     pub fn writable(&self) -> anyhow::Result<&Path> {
         match address(&self.results)? {
             None => Ok(&self.results),
-            Some(address) => refuse(format!(
-                "results are written into a directory, not to {address}; name one with --results, then `steelyard push`"
-            )),
+            Some(address) => {
+                let variable = std::env::var_os("STEELYARD_RESULTS");
+                let set = variable.is_some_and(|value| self.results.as_os_str() == value);
+                let set = if set { ", which STEELYARD_RESULTS names" } else { "" };
+                refuse(format!(
+                    "results are written into a directory, not to {address}{set}; name one with --results, then `steelyard push`"
+                ))
+            }
         }
     }
 }

@@ -132,7 +132,7 @@ Examples:
     steelyard setup script --device auto > setup.sh
     ssh HOST sudo bash -s < setup.sh
   A Slurm cluster of machines that exist, after apt-get install slurmd on each:
-    for host in n1 n2 n3; do ssh $host slurmd -C; done > nodes.txt
+    for host in n1 n2 n3; do ssh $host /usr/sbin/slurmd -C; done > nodes.txt
     steelyard setup cluster --controller head --nodes nodes.txt -o cluster
     cluster/all.sh";
 

@@ -25,6 +25,7 @@ const FAILURES: &str = "failures";
 const REFUSALS: &str = "refusals";
 const LOOKS: &str = "looks";
 const STOP: &str = "stop.json";
+const CANCELED: &str = "canceled";
 const PROGRAMS: &str = "programs.json";
 /// For so long the address is asked again if it can't be reached.
 const PATIENCE: Duration = Duration::from_secs(600);
@@ -147,6 +148,29 @@ impl Depot {
     /// If the address can't be written.
     pub fn add_start(&self, started: &Started) -> Result<(), Error> {
         self.add(&format!("{STARTS}/{}{JSON}", started.start.name()), started)
+    }
+
+    /// Notes that its jobs were canceled.
+    ///
+    /// # Errors
+    /// If the address can't be written.
+    pub fn add_cancel(&self, at_ms: i64) -> Result<(), Error> {
+        Ok(self.shelf.add(&format!("{CANCELED}/{at_ms}"), Vec::new())?)
+    }
+
+    /// When it was last canceled, if it was, milliseconds since 1970 (UTC).
+    pub(crate) fn canceled(&self) -> Result<Option<i64>, Error> {
+        Ok(self.shelf.list(CANCELED)?.iter().filter_map(|it| it.name.parse().ok()).max())
+    }
+
+    /// Takes back a submission of which nobody has a job.
+    ///
+    /// # Errors
+    /// If the address can't be written.
+    pub fn discard(self, work: &Path) -> Result<(), Error> {
+        let names = Shelf::open(self.shelf.address(), INDEX, work)?;
+        names.remove(&format!("{NAMES}/{}", self.submission.name))?;
+        Ok(self.shelf.remove(SUBMISSION)?)
     }
 
     /// Notes where the systems' programs are, as whoever reads that describes it. `false` if that

@@ -28,6 +28,9 @@ pub struct Wishes {
     pub time: Option<String>,
     /// At most so many elements at a time; all if `None`.
     pub at_once: Option<u32>,
+    /// Where the elements' logs are on the machines; `/tmp` if `None`.
+    #[serde(default)]
+    pub log_dir: Option<String>,
 }
 
 impl Wishes {
@@ -36,7 +39,7 @@ impl Wishes {
     /// # Errors
     /// [`Error::Wish`].
     pub fn check(&self) -> Result<(), Error> {
-        let all = [&self.partition, &self.constraint, &self.exclude, &self.time];
+        let all = [&self.partition, &self.constraint, &self.exclude, &self.time, &self.log_dir];
         let bad = |value: &&String| value.contains(|c: char| c.is_control() || c == '"');
         match all.into_iter().flatten().find(bad) {
             Some(bad) => Err(Error::Wish(bad.clone())),
@@ -53,6 +56,7 @@ impl Wishes {
             exclude: self.exclude.or_else(|| others.exclude.clone()),
             time: self.time.or_else(|| others.time.clone()),
             at_once: self.at_once.or(others.at_once),
+            log_dir: self.log_dir.or_else(|| others.log_dir.clone()),
         }
     }
 }

@@ -26,6 +26,7 @@
 //! fleet/NAME/parts/E-JOB-R-HASH.steelyard   what that start has measured
 //! fleet/NAME/claims/E.json            which part counts
 //! fleet/NAME/looks/N                  the look at N elements was taken
+//! fleet/NAME/canceled/AT             somebody has canceled it
 //! fleet/NAME/stop.json                the elements that decided everything: no others count
 //! fleet/NAME/whole                    content hash of the merged experiment, once it was pushed
 //! fleet-index/names/NAME              that there is such a submission
@@ -51,7 +52,7 @@ pub use error::Error;
 pub use job::{Job, Wishes};
 pub use merge::{Growing, conclude, merge};
 pub use scheduler::{Queued, Scheduler, Waits};
-pub use slurm::{Slurm, script};
+pub use slurm::{Slurm, log, script};
 pub use status::{Element, State, Status, Unfit, status};
 pub use stop::stop_if_decided;
 pub use submission::{Submission, Work};

@@ -86,7 +86,7 @@ impl<'a> Growing<'a> {
         self.whole.become_whole(
             into,
             &Whole {
-                name: plan.name.clone(),
+                name: submission.name.clone(),
                 plan: plan.text,
                 seed: submission.seed,
                 // Of a count, each element has them all.

@@ -8,7 +8,8 @@ use crate::job::{Job, Wishes};
 use crate::scheduler::{Queued, Scheduler, Waits};
 
 /// The script of a job that runs `elements` of the submission `name`, each on a machine of its own.
-/// `command` are the words that run one; the number of the element follows. If `after` is given,
+/// `command` are the words that run one; the number of the element follows. What they print is
+/// appended to a file for each, [`log`]. If `after` is given,
 /// they wait for this job, and are canceled if it fails.
 ///
 /// ```
@@ -50,7 +51,7 @@ pub fn script(
     // Each machine's own limits, not those of the machine that submits.
     option("propagate", "NONE");
     option("open-mode", "append");
-    option("output", &format!("{}-%a.log", job_name(name)));
+    option("output", &log(name, wishes, "%a"));
     for (name, value) in [
         ("partition", &wishes.partition),
         ("constraint", &wishes.constraint),
@@ -72,6 +73,13 @@ pub fn script(
 /// True if Slurm reads a value of `#SBATCH` as it stands.
 fn is_plain(value: &str) -> bool {
     !value.contains(|c: char| c.is_whitespace() || c == '#')
+}
+
+/// The log of an element, on its machine. By default in a directory that every machine has: where
+/// Slurm can't write it, it ends a job without a word.
+pub fn log(name: &str, wishes: &Wishes, element: impl std::fmt::Display) -> String {
+    let folder = wishes.log_dir.as_deref().unwrap_or("/tmp");
+    format!("{folder}/{}-{element}.log", job_name(name))
 }
 
 fn job_name(name: &str) -> String {
@@ -160,9 +168,10 @@ fn failed(program: &str, problem: String) -> Error {
 fn run(program: &str, words: &[&str], input: Option<&str>) -> Result<String, Error> {
     use std::io::Write as _;
     let cannot = |source: std::io::Error| match source.kind() {
-        std::io::ErrorKind::NotFound => {
-            failed(program, "it is not installed; submit from a machine with Slurm".to_owned())
-        }
+        std::io::ErrorKind::NotFound => failed(
+            program,
+            "it is not installed here (Debian: the package slurm-client)".to_owned(),
+        ),
         _ => failed(program, source.to_string()),
     };
     let mut command = Command::new(program);
@@ -215,6 +224,7 @@ mod tests {
         for line in [
             "#SBATCH --job-name=steelyard-x",
             "#SBATCH --array=4-5%2",
+            "#SBATCH --output=/tmp/steelyard-x-%a.log",
             "#SBATCH --requeue",
             "#SBATCH --dependency=afterok:17",
             "#SBATCH --propagate=NONE",

@@ -6,7 +6,9 @@ use serde::Serialize;
 
 use crate::depot::{Depot, Trace};
 use crate::error::Error;
+use crate::job::Job;
 use crate::scheduler::{Queued, Scheduler, Waits};
+use crate::slurm::log;
 
 /// A queue in which nothing has happened for so long, with nothing running, is said to be stuck.
 const STUCK_MS: i64 = 5 * 60 * 1000;
@@ -176,6 +178,7 @@ pub fn status(depot: &Depot, scheduler: &dyn Scheduler, now_ms: i64) -> Result<S
         }
     }
     tell(depot, &mut elements, &known)?;
+    explain_lost(depot, &mut elements, &jobs)?;
     let count = |state: State| elements.iter().filter(|it| it.state == state).count();
     let stands = count(State::Running) == 0 && count(State::Waiting) > 0;
     let times = starts.iter().chain(&failures).map(|it| it.at_ms);
@@ -241,10 +244,47 @@ fn tell(
     let mut started: HashMap<u32, crate::Started> =
         depot.read_starts(&others)?.into_iter().map(|it| (it.start.element, it)).collect();
     for it in elements.iter_mut().filter(|it| open(it)) {
-        match failed.remove(&it.element) {
-            Some(failed) => (it.host, it.why) = (Some(failed.started.host), Some(failed.why)),
-            None => it.host = started.remove(&it.element).map(|it| it.host),
+        match (failed.remove(&it.element), it.state) {
+            // Where it failed is not where it will run.
+            (Some(failed), State::Waiting) => {
+                let (waits, host) = (it.why.take().unwrap_or_default(), &failed.started.host);
+                it.why = Some(format!("{waits}; before, on {host}: {}", failed.why));
+            }
+            (None, State::Waiting) => {}
+            (Some(failed), _) => (it.host, it.why) = (Some(failed.started.host), Some(failed.why)),
+            (None, _) => it.host = started.remove(&it.element).map(|it| it.host),
         }
+    }
+    Ok(())
+}
+
+/// Says of elements that are lost what can be known.
+fn explain_lost(depot: &Depot, elements: &mut [Element], jobs: &[Job]) -> Result<(), Error> {
+    if elements.iter().all(|it| it.state != State::Lost) {
+        return Ok(());
+    }
+    let submission = depot.submission();
+    let canceled = depot.canceled()?;
+    let first = elements.first().filter(|it| it.element == 0 && it.state != State::Done);
+    let first = first.map(|it| it.state);
+    for it in elements.iter_mut().filter(|it| it.state == State::Lost) {
+        let job = jobs.iter().rev().find(|job| job.elements.contains(&it.element));
+        let log = || log(&submission.name, &submission.wishes, it.element);
+        it.why = Some(match (job, &it.host) {
+            (None, _) => "it was not submitted".to_owned(),
+            (Some(job), _) if canceled.is_some_and(|at| at >= job.at_ms) => "canceled".to_owned(),
+            (Some(_), None) if it.element > 0 && first.is_some() => {
+                "element 0, which it waited for, is not done".to_owned()
+            }
+            (Some(job), None) => format!(
+                "job {} ended before steelyard began; its machine may have {}",
+                job.job,
+                log()
+            ),
+            (Some(_), Some(host)) => {
+                format!("it ended without a word; {host} may have {}", log())
+            }
+        });
     }
     Ok(())
 }

@@ -149,7 +149,7 @@ fn all_elements_become_one_experiment() {
     let (_work, store, id) = site.merged(&site.depot.claims().unwrap());
     let whole = store.experiment(id).unwrap();
     assert_eq!((whole.state, whole.blocks, whole.seed), (ExperimentState::Finished, 6, 7));
-    assert_eq!((whole.name.as_str(), whole.created_ms), ("load", BEGAN_MS));
+    assert_eq!((whole.name.as_str(), whole.created_ms), ("s", BEGAN_MS));
     assert_eq!(Plan::parse(&whole.plan, None, "it").unwrap().blocks, 6);
     // Whole blocks, in the order of the elements; of the loads, those of the first.
     let trials = store.trials(id).unwrap();
@@ -296,10 +296,10 @@ fn the_status_says_what_became_of_each_element() {
         seen,
         [
             (State::Done, "node1", 1, None),
-            (State::Waiting, "node2", 1, Some("why 0")),
+            (State::Waiting, "", 1, Some("BeginTime; before, on node2: why 0")),
             (State::Failed, "node3", 2, Some("why 1")),
             (State::Running, "node8", 1, None),
-            (State::Lost, "", 0, None),
+            (State::Lost, "", 0, Some("it was not submitted")),
             (State::Running, "node9", 0, None),
         ]
     );
@@ -384,10 +384,10 @@ fn what_was_read_is_not_read_again() {
     assert_eq!(nodes.len(), 4, "{nodes:?}");
     assert_eq!(store.experiment(id).unwrap().state, ExperimentState::Interrupted);
     assert_eq!(store.experiment(id).unwrap().blocks, 8);
-    // Of one that was lost, its start is read, once.
+    // Of one that was lost, its start is read, once; and whether all was canceled is asked.
     site.depot.add_start(&start(4, "9", 0)).unwrap();
-    assert_eq!((status(&[]), asked()), (4, (1, 5, 0)));
-    assert_eq!((status(&[]), asked()), (4, (0, 5, 0)));
+    assert_eq!((status(&[]), asked()), (4, (1, 6, 0)));
+    assert_eq!((status(&[]), asked()), (4, (0, 6, 0)));
 }
 
 /// A scheduler that keeps the scripts.

@@ -21,7 +21,9 @@ pub fn run(args: &CancelArgs) -> anyhow::Result<()> {
     let depot = args.submitted.open()?;
     let queue = Slurm.queue(&depot.jobs()?)?;
     Slurm.cancel(&depot.jobs()?)?;
-    let (name, count) = (&depot.submission().name, metrics::counted(queue.len(), "element"));
+    depot.add_cancel(store::now_ms())?;
+    let elements = queue.iter().filter(|it| it.element > 0).count();
+    let (name, count) = (&depot.submission().name, metrics::counted(elements, "element"));
     writeln!(std::io::stdout(), "canceled `{name}`: {count} waited or ran")?;
     Ok(())
 }

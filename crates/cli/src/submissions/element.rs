@@ -194,6 +194,7 @@ fn measure(args: &ElementArgs, depot: &Depot, started: &Started) -> anyhow::Resu
     progress.finish();
     let experiment = run.map_err(|error| match interrupted.load(Ordering::Relaxed) {
         // Whatever fails first if a scheduler ends all processes of a job at once.
+        true if matches!(error, lab::Error::Interrupted) => error.into(),
         true => anyhow::anyhow!("interrupted ({error})"),
         false => error.into(),
     })?;
@@ -214,8 +215,9 @@ pub fn conclude(depot: &Depot, archive: &Archive) -> anyhow::Result<()> {
     let place = Workplace::make(0)?;
     if fleet::conclude(depot, archive, place.path())? {
         let submission = depot.submission();
-        let elements = metrics::counted(submission.elements as usize, "element");
-        eprintln!("all of `{}` is done: {elements} are one experiment now", submission.name);
+        let (name, elements) = (&submission.name, submission.elements as usize);
+        let elements = metrics::counted(elements, "element");
+        eprintln!("all of `{name}` is done: {elements}, and one experiment, `{name}`");
     }
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! `steelyard status`: how far a submission is.
 
+use std::collections::BTreeSet;
 use std::io::Write;
 
 use clap::{Args, ValueEnum};
@@ -24,8 +25,8 @@ pub struct StatusArgs {
     /// Output format
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
-    /// Exit with 1 if an element failed or is lost, or if nothing has happened in the queue for
-    /// more than 5 minutes
+    /// Exit with 1 if an element failed or is lost, or if elements wait and nothing has run or
+    /// happened for more than 5 minutes
     #[arg(long)]
     exit_code: bool,
 }
@@ -93,9 +94,8 @@ pub fn run(args: &StatusArgs) -> anyhow::Result<()> {
                 if args.name.is_some() {
                     write!(out, "{}", lines(status))?;
                 }
-                for (host, fleet::Unfit { why, starts }) in &status.unfit {
-                    let starts = metrics::counted(*starts, "start");
-                    writeln!(out, "{host} was refused ({starts}): {}", why.replace('\n', " "))?;
+                for line in machines(status) {
+                    writeln!(out, "{line}")?;
                 }
             }
             if names.is_empty() {
@@ -107,6 +107,24 @@ pub fn run(args: &StatusArgs) -> anyhow::Result<()> {
         true => Err(GateFailed(trouble).into()),
         false => Ok(()),
     }
+}
+
+/// What should be known about machines: those that were refused, and if there were fewer than
+/// elements.
+pub fn machines(status: &Status) -> Vec<String> {
+    let refused = status.unfit.iter().map(|(host, fleet::Unfit { why, starts })| {
+        let starts = metrics::counted(*starts, "start");
+        format!("{host} was refused ({starts}): {}", why.replace('\n', " "))
+    });
+    let mut said: Vec<String> = refused.collect();
+    let done: Vec<&str> = status.those(State::Done).filter_map(|it| it.host.as_deref()).collect();
+    let (elements, count) = (done.len(), done.iter().collect::<BTreeSet<_>>().len());
+    if count > 0 && count < elements {
+        let (elements, on) =
+            (metrics::counted(elements, "element"), metrics::counted(count, "machine"));
+        said.push(format!("{elements} ran on {on}"));
+    }
+    said
 }
 
 /// `3 of 4 elements done, 1 running`.
@@ -133,18 +151,27 @@ pub fn problems(name: &str, status: &Status) -> Vec<String> {
         let why = it.why.as_deref().unwrap_or("it is lost").replace('\n', " ");
         found.push(format!("{name}: element 0, which obtains the programs, failed: {why}"));
     }
-    for (state, said) in [(State::Failed, "failed"), (State::Lost, "are lost")] {
+    for (state, said) in [(State::Failed, "failed"), (State::Lost, "lost")] {
         let those: Vec<String> = status.those(state).map(|it| it.element.to_string()).collect();
         if !those.is_empty() {
-            let all = those.join(", ");
-            found.push(format!("{name}: elements {all} {said}; submit --resume {name} runs them"));
+            let (all, these) = (those.join(", "), if those.len() == 1 { "" } else { "s" });
+            let again = format!("submit --resume {name} runs what is not done");
+            found.push(format!("{name}: element{these} {all} {said}; {again}"));
         }
     }
-    if let Some(since) = status.stuck_since_ms {
-        let since = report::rfc3339(since / 1000 * 1000);
-        found.push(format!("{name}: nothing runs, and nothing has happened since {since}"));
-    }
+    found.extend(stuck(name, status));
     found
+}
+
+/// That nothing happens in the queue, and for what it waits.
+pub fn stuck(name: &str, status: &Status) -> Option<String> {
+    let since = report::rfc3339(status.stuck_since_ms? / 1000 * 1000);
+    let mut reasons: Vec<&str> =
+        status.those(State::Waiting).filter_map(|it| it.why.as_deref()).collect();
+    reasons.sort_unstable();
+    reasons.dedup();
+    let reasons = reasons.join(", ");
+    Some(format!("{name}: nothing runs, and nothing has happened since {since} ({reasons})"))
 }
 
 /// A line for each element.
@@ -188,6 +215,6 @@ mod tests {
              3        failed   node1         1  no space\n"
         );
         let found = problems("x", &status);
-        assert_eq!(found, ["x: elements 3 failed; submit --resume x runs them"]);
+        assert_eq!(found, ["x: element 3 failed; submit --resume x runs what is not done"]);
     }
 }

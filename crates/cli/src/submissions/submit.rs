@@ -27,7 +27,8 @@ use crate::planned::Planned;
 pub struct SubmitArgs {
     #[command(flatten)]
     shared: Shared,
-    /// How many machines run the plan
+    /// How many elements to run, each with a machine for itself; with fewer machines, some run
+    /// several
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     machines: Option<u32>,
     /// Name of the submission [default: name of the plan, day and time]
@@ -48,6 +49,9 @@ pub struct SubmitArgs {
     /// Limit on the time of an element, as Slurm's --time
     #[arg(long, value_name = "TIME")]
     time: Option<String>,
+    /// Where the elements' logs are, a directory that all machines have [default: /tmp]
+    #[arg(long, value_name = "DIR")]
+    log_dir: Option<String>,
     /// At most so many machines at a time
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     at_once: Option<u32>,
@@ -118,7 +122,12 @@ pub fn run(args: &SubmitArgs) -> anyhow::Result<()> {
     }
     let depot = Depot::create(&address, submission, &work()?)?;
     let submission = depot.submission();
-    args.submit(&depot, elements, &submission.wishes, &submission.words, first)
+    let submitted = args.submit(&depot, elements, &submission.wishes, &submission.words, first);
+    if submitted.is_err() && depot.jobs()?.is_empty() {
+        // Its name is free again.
+        depot.discard(&work()?)?;
+    }
+    submitted
 }
 
 /// What obtains the systems' programs before elements can run.
@@ -171,7 +180,10 @@ impl SubmitArgs {
             true => submission.words.clone(),
             false => self.words(name)?,
         };
-        let wishes = wishes.or(&submission.wishes);
+        let mut wishes = wishes.or(&submission.wishes);
+        let refused = wishes.exclude.iter().chain(status.unfit.keys());
+        let refused: Vec<String> = refused.cloned().collect();
+        wishes.exclude = (!refused.is_empty()).then(|| refused.join(","));
         let first = match status.has_programs() {
             true => First::Nothing,
             false => {
@@ -209,6 +221,7 @@ impl SubmitArgs {
             exclude: self.exclude.clone(),
             time: self.time.clone(),
             at_once: self.at_once,
+            log_dir: self.log_dir.clone(),
         }
     }
 
@@ -243,14 +256,12 @@ impl SubmitArgs {
 
 /// Submits a job; its number.
 fn put(depot: &Depot, elements: Vec<u32>, script: &str) -> anyhow::Result<String> {
-    let name = &depot.submission().name;
-    let again = |error| anyhow::anyhow!("{error}; `submit --resume {name}` tries it again");
-    let number = Slurm.submit(script).map_err(again)?;
+    let number = Slurm.submit(script)?;
     let job = Job { job: number.clone(), elements, at_ms: store::now_ms() };
     if let Err(error) = depot.add_job(&job) {
         // Nobody would find it.
         let _ = Slurm.cancel(&[job]);
-        return Err(again(error));
+        return Err(error.into());
     }
     Ok(number)
 }

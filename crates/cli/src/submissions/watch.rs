@@ -4,15 +4,16 @@ use std::io::Write;
 use std::time::Duration;
 
 use clap::Args;
-use fleet::{Growing, Slurm, State, Work};
+use fleet::{Growing, Slurm, State, Submission, Work};
 use report::{CompareOptions, CountOptions, Which};
 
 use super::Submitted;
 use super::element::conclude;
-use super::status::{problems, summary};
+use super::status::{machines, problems, stuck, summary};
 use super::workplace::Workplace;
 use crate::exit::GateFailed;
 use crate::format::Format;
+use crate::pasted::pasted;
 use crate::results::open_archive;
 use crate::terminal::columns;
 
@@ -28,20 +29,25 @@ pub struct WatchArgs {
     every: u64,
 }
 
-/// Prints what changes. Ends with 1 if an element failed or is lost, or the queue is stuck.
+/// Prints what changes. Ends with 1 if an element failed or is lost, and nothing is left that runs.
 pub fn run(args: &WatchArgs) -> anyhow::Result<()> {
     let depot = args.submitted.open()?;
     let name = &depot.submission().name;
-    let (mut said, mut shown) = (String::new(), 0);
+    let (mut said, mut shown) = (Vec::new(), 0);
     let mut place = Workplace::make(0)?;
     let mut growing = Growing::new(&depot, place.path())?;
     loop {
-        let status = fleet::status(&depot, &Slurm, store::now_ms())?;
-        let now = summary(&status);
-        if now != said {
-            writeln!(std::io::stdout(), "{name}: {now}")?;
-            said = now;
+        let mut status = fleet::status(&depot, &Slurm, store::now_ms())?;
+        if status.is_complete() {
+            status.name_machines(&depot)?;
         }
+        let mut now = vec![format!("{name}: {}", summary(&status))];
+        now.extend(machines(&status));
+        now.extend(stuck(name, &status));
+        for line in now.iter().filter(|line| !said.contains(*line)) {
+            writeln!(std::io::stdout(), "{line}")?;
+        }
+        said = now;
         let done = status.those(State::Done).count();
         if status.stopped && done < shown {
             // Those that decided everything, without others that were done later.
@@ -51,14 +57,17 @@ pub fn run(args: &WatchArgs) -> anyhow::Result<()> {
         }
         if done > shown {
             growing.add(&depot.claims()?)?;
-            show(&growing, &depot.submission().work)?;
+            if !status.is_complete() {
+                writeln!(std::io::stdout(), "so far, with the others to come:")?;
+            }
+            show(&growing, depot.submission(), &args.submitted.shared.results)?;
             shown = done;
         }
         if status.is_complete() {
             return conclude(&depot, &open_archive(&args.submitted.shared.address()?)?);
         }
         let moves = status.those(State::Running).chain(status.those(State::Waiting)).count() > 0;
-        if status.stuck_since_ms.is_some() || !moves {
+        if !moves {
             return Err(GateFailed(problems(name, &status)).into());
         }
         std::thread::sleep(Duration::from_secs(args.every));
@@ -66,15 +75,17 @@ pub fn run(args: &WatchArgs) -> anyhow::Result<()> {
 }
 
 /// Prints the verdicts over the elements that are done.
-fn show(growing: &Growing<'_>, work: &Work) -> anyhow::Result<()> {
+fn show(growing: &Growing<'_>, of: &Submission, address: &str) -> anyhow::Result<()> {
     let (store, experiment) = growing.experiment()?;
-    if *work != Work::Run {
+    if of.work != Work::Run {
         let options = CountOptions { brief: Some(columns()), ..CountOptions::default() };
         let counted = report::count(store, experiment, &options)?;
         return Format::Text.print(|format| counted.render(format));
     }
     let results = report::load(store, Which::Id(experiment))?;
-    let options = CompareOptions { brief: Some(columns()), ..CompareOptions::default() };
+    let place = ["--results", address, "-e", &of.name].map(str::to_owned);
+    let command = pasted(&["compare"], &place);
+    let options = CompareOptions { brief: Some(columns()), command, ..CompareOptions::default() };
     let comparison = report::compare(&results, &options)?;
     Format::Text.print(|format| comparison.render(format))
 }

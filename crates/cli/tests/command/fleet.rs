@@ -70,7 +70,7 @@ fn a_plan_runs_on_two_machines() {
     submit(&slurm, 2000, "3");
     let (said, code) = slurm.run(&["watch", "t", "--every", "1"]);
     assert_eq!(code, Some(0), "{said}\n{}", slurm.logs());
-    assert!(said.contains("t: 3 of 3 elements done"), "{said}");
+    assert!(said.contains("t: 3 of 3 elements done\n3 elements ran on "), "{said}");
     assert!(said.contains("l.i0"), "the verdict so far: {said}");
     assert_whole(&slurm, 6);
     let (said, code) = slurm.run(&["status", "t", "--exit-code"]);
@@ -97,7 +97,11 @@ fn killed_elements_are_run_again_and_count_once() {
     slurm.wait_until("both elements are lost", ended);
     let (said, code) = slurm.run(&["status", "t", "--exit-code"]);
     assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("elements 1, 2 are lost; submit --resume t"), "{said}");
+    assert!(said.contains("elements 1, 2 lost; submit --resume t"), "{said}");
+    assert!(
+        said.contains("ended without a word; n") && said.contains("/steelyard-t-1.log"),
+        "{said}"
+    );
     let words = ["submit", "--resume", "t", "--allow-concurrent"];
     let data = slurm.path().join("home/data");
     let words = [&words[..], &["--data-dir", data.to_str().unwrap()]].concat();
@@ -366,9 +370,9 @@ fn kinds_of_statements_are_counted_on_two_machines() {
     assert_eq!(code, Some(0), "{said}\n{}", slurm.logs());
     assert!(said.contains("insert-100") && said.contains("range-pdc"), "{said}");
     assert_nothing_left(&slurm);
-    let place = Place::new();
-    place.steelyard(&["pull", &slurm.address()]).expect(0, &[]);
-    let ended = place.steelyard(&["count", "--format", "json"]);
+    // By the submission's name, from where it is.
+    let words = ["count", "-e", "t", "--results", &slurm.address(), "--format", "json"];
+    let ended = Place::new().steelyard(&words);
     ended.expect(0, &[]);
     let merged: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
     let alone = Place::new().counted(text);
@@ -393,6 +397,14 @@ fn a_canceled_submission_leaves_nothing() {
     let ended = "0 of 2 elements done, 1 failed, 1 lost";
     slurm.wait_until("both elements have ended", || status().contains(ended));
     let said = status();
-    assert!(said.contains("interrupted"), "{said}");
+    assert!(said.contains("interrupted") && said.contains("canceled"), "{said}");
+    // What the scheduler does not take is no submission.
+    let file = plan(&slurm, 2000);
+    let words = ["submit", &file, "--machines", "1", "--name", "u", "--partition", "none"];
+    let (said, code) = slurm.run(&words);
+    assert_eq!(code, Some(3), "{said}");
+    assert!(said.contains("invalid partition"), "{said}");
+    let (said, _) = slurm.run(&["status", "u"]);
+    assert!(said.contains("no submission `u`"), "{said}");
     assert_nothing_left(&slurm);
 }

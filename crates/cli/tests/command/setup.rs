@@ -111,11 +111,21 @@ fn a_cluster_keeps_what_is_there() {
         let output = command.output().unwrap();
         (output.status.code(), String::from_utf8(output.stdout).unwrap())
     };
+    // Made by a package, on a machine that is in no cluster.
+    let own = root.join("etc/munge/munge.key");
+    fs::create_dir_all(own.parent().unwrap()).unwrap();
+    fs::write(&own, "a package's").unwrap();
     let (code, said) = node();
-    assert_eq!((code, said.lines().count()), (Some(0), 4), "{said}");
+    assert_eq!((code, said.lines().count()), (Some(0), 5), "{said}");
+    assert!(said.contains("munge.key: replaced"), "{said}");
+    assert_eq!(fs::read_to_string(&own).unwrap(), "key");
+    assert_eq!(fs::read_to_string(own.with_extension("key.before")).unwrap(), "a package's");
     let key = fs::metadata(root.join("etc/munge/munge.key")).unwrap();
     assert_eq!(key.permissions().mode() & 0o777, 0o400);
     assert_eq!(node(), (Some(0), String::new()), "nothing changes");
+    fs::write(&own, "that of a cluster").unwrap();
+    assert_eq!(node().0, Some(1), "its key is kept");
+    fs::write(&own, "key").unwrap();
     let conf = root.join("etc/slurm/slurm.conf");
     fs::write(&conf, "ClusterName=ours\n").unwrap();
     let (code, said) = node();

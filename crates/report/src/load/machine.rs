@@ -61,7 +61,9 @@ impl Machine {
                 .map(|(one, other)| (one.clone(), other.clone()))
         };
         let mut found = Vec::new();
-        if let Some((one, other)) = differ(&self.id, &other.id) {
+        // That a submission's machines are several is meant.
+        let named = self.node.is_some() && other.node.is_some();
+        if let Some((one, other)) = differ(&self.id, &other.id).filter(|_| !named) {
             found.push(format!("id {} instead of {}", short(&one), short(&other)));
         }
         let mut say = |name: &str, pair: Option<(String, String)>| {
@@ -92,7 +94,8 @@ impl Machine {
     /// Its name alone: type, id and kernel.
     pub(crate) fn name(&self) -> String {
         let kernel = self.kernel[0].as_ref().map(|release| format!(", kernel {release}"));
-        format!("{} ({}{})", self.model(), self.short_id(), kernel.unwrap_or_default())
+        let known = self.node.clone().unwrap_or_else(|| self.short_id());
+        format!("{} ({known}{})", self.model(), kernel.unwrap_or_default())
     }
 
     fn short_id(&self) -> String {

@@ -4,7 +4,8 @@
 # controller here. A file that is there and differs is kept: the new one is put next to it, with
 # `.new` at the end of its name.
 #
-# All machines need the same munge key. One next to this file is installed if the machine has none.
+# All machines need the same munge key. One next to this file is installed if the machine has none,
+# or only the one that munge's package made: a machine without slurm.conf is in no cluster.
 #
 # ROOT is put before all paths, and START=no starts nothing, for tests.
 set -eu
@@ -24,15 +25,32 @@ put() {
     fi
 }
 
-if [ "${START:-yes}" = yes ] && ! command -v slurmd > /dev/null; then
-    # Before the package is there, so that it makes no other key.
-    if [ -e munge.key ] && [ ! -e "$root/etc/munge/munge.key" ]; then
-        install -D -m 400 munge.key "$root/etc/munge/munge.key"
+own=$root/etc/munge/munge.key
+if [ -e munge.key ] && [ ! -e "$root/etc/slurm/slurm.conf" ]; then
+    if [ -e "$own" ] && ! cmp -s munge.key "$own"; then
+        mv "$own" "$own.before"
+        echo "$own: replaced; the old one is in $own.before"
     fi
-    apt-get install -y --no-install-recommends munge slurmd slurm-client
+    # Before the package is there, so that it makes no other key.
+    [ -e "$own" ] || put munge.key "$own" 400
 fi
-if [ "${START:-yes}" = yes ] && [ "${1:-}" = controller ] && ! command -v slurmctld > /dev/null; then
-    apt-get install -y --no-install-recommends slurmctld
+
+packages=""
+# need PROGRAM PACKAGE
+need() {
+    command -v "$1" > /dev/null || packages="$packages $2"
+}
+if [ "${START:-yes}" = yes ]; then
+    need munged munge
+    need slurmd slurmd
+    # Elements submit others with it.
+    need sbatch slurm-client
+    [ "${1:-}" != controller ] || need slurmctld slurmctld
+    if [ -n "$packages" ]; then
+        apt-get update
+        # shellcheck disable=SC2086
+        apt-get install -y --no-install-recommends $packages
+    fi
 fi
 
 put slurm.conf "$root/etc/slurm/slurm.conf" 644
@@ -42,7 +60,7 @@ if [ -e munge.key ]; then
     put munge.key "$root/etc/munge/munge.key" 400
 fi
 if [ "$kept" = 1 ]; then
-    echo "nothing is started: look at the .new files first, and run this again without them" >&2
+    echo "nothing is started: make each file equal to its .new, or remove it, and run this again" >&2
     exit 1
 fi
 [ "${START:-yes}" = yes ] || exit 0
