@@ -366,7 +366,6 @@ if [ "$purpose" = test ]; then
     # A server that speaks like Amazon S3, for the tests of push and pull. Only what its S3 needs: all
     # of moto takes three times as long.
     install_in_venv moto 5.2.5 'moto[s3]==5.2.5' flask flask-cors
-    install_versitygw
     # Another, which keeps objects as files, for the fleet.
     install_versitygw
     # Sends a service what its OpenAPI document allows and what it forbids.

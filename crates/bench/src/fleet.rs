@@ -172,7 +172,8 @@ impl Site {
             ensure!(depot.claim(element)?.is_none(), "element {element} is done already");
             depot.add_job(&Job { job: "1".to_owned(), elements: vec![element], at_ms: 0 })?;
             depot.add_start(&started)?;
-            let mine = depot.deliver(&started, (&part.0, part.1), "bench", store::now_ms())?;
+            let mine =
+                depot.deliver(&started, (&part.0, part.1), ("bench", &[]), store::now_ms())?;
             ensure!(mine, "element {element} was claimed by another");
             if element < self.elements {
                 ensure!(!fleet::conclude(&depot, &archive, place.path())?, "it is not complete");

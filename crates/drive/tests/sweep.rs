@@ -99,8 +99,7 @@ fn the_accounts_are_loaded_by_several_clients() {
 }
 
 /// The CPUs that a thread or process may run on, as the kernel lists them.
-/// The CPUs that a thread may use.
-pub fn allowed(status: &str) -> String {
+fn allowed(status: &str) -> String {
     let status = fs::read_to_string(status).unwrap();
     let line = status.lines().find(|line| line.starts_with("Cpus_allowed_list:")).unwrap();
     line.split_whitespace().nth(1).unwrap().to_owned()
@@ -145,7 +144,10 @@ fn clients_and_servers_stay_on_their_cpus() {
     let nowhere = Seat { client: 0, server: 100_000, needed: true };
     let load = Load { seats: vec![nowhere; 2], ..load };
     let error = drive::prepare(&load).err().unwrap().to_string();
-    assert!(error.contains("cannot keep the process that serves a client on CPU"), "{error}");
+    assert!(
+        error.contains("cannot keep the process or thread that serves a client on CPU"),
+        "{error}"
+    );
     let wherever = Seat { needed: false, ..nowhere };
     let ready = drive::prepare(&Load { seats: vec![wherever; 2], ..load }).unwrap();
     let (clients, servers) = (ready.clients(), ready.servers().remove(0));

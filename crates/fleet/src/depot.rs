@@ -173,16 +173,20 @@ impl Depot {
         Ok(self.shelf.remove(SUBMISSION)?)
     }
 
-    /// Notes where the systems' programs are, as whoever reads that describes it. `false` if that
-    /// is known already.
+    /// Notes where the systems' programs are, as whoever reads that describes it, unless that is
+    /// known already.
     ///
     /// # Errors
     /// If the address can't be written.
-    pub fn add_programs(&self, programs: &impl Serialize) -> Result<bool, Error> {
-        Ok(self.shelf.claim(PROGRAMS, serde_json::to_vec_pretty(programs).unwrap_or_default())?)
+    pub fn add_programs(&self, programs: &impl Serialize) -> Result<(), Error> {
+        let text = serde_json::to_vec_pretty(programs).unwrap_or_default();
+        match self.shelf.claim(PROGRAMS, text)? || self.has_programs()? {
+            true => Ok(()),
+            false => Err(Error::Unclaimed(0)),
+        }
     }
 
-    /// True once that is known.
+    /// True once [`Self::add_programs`] was done.
     ///
     /// # Errors
     /// If the address can't be read.
@@ -190,7 +194,7 @@ impl Depot {
         Ok(self.shelf.has(PROGRAMS)?)
     }
 
-    /// Where the systems' programs are; `None` before that is known.
+    /// What [`Self::add_programs`] has noted; `None` before.
     ///
     /// # Errors
     /// If the address can't be read; [`Error::Damaged`].
@@ -224,7 +228,7 @@ impl Depot {
 
     /// Puts what a start has measured into the depot and claims the element for it. `false` if
     /// another start has done so before; then this part does not count. `steelyard` is the version
-    /// that measured.
+    /// that measured; what else all elements must have in common are `conditions`.
     ///
     /// # Errors
     /// [`Error::Differs`] if it was run with other programs than the others; if the results can't
@@ -233,12 +237,15 @@ impl Depot {
         &self,
         started: &Started,
         (store, experiment): (&Store, ExperimentId),
-        steelyard: &str,
+        (steelyard, conditions): (&str, &[String]),
         at_ms: i64,
     ) -> Result<bool, Error> {
         let content = store.content_hash(experiment)?;
         let claim = Claim { started: started.clone(), content, at_ms };
-        patiently(|| {
+        patiently(Error::is_request, || {
+            let mut alike = programs(store, experiment, steelyard)?;
+            conditions.iter().for_each(|it| alike.push_str(&format!("; {it}")));
+            self.check_alike(&alike)?;
             let mine = self.try_deliver(&claim, (store, experiment), steelyard)?;
             mine.ok_or(Error::Unclaimed(started.start.element))
         })
@@ -251,7 +258,6 @@ impl Depot {
         (store, experiment): (&Store, ExperimentId),
         steelyard: &str,
     ) -> Result<Option<bool>, Error> {
-        self.check_alike(&programs(store, experiment, steelyard)?)?;
         self.shelf.put(&part(claim), store, experiment, steelyard)?;
         let element = claim.started.start.element;
         let text = serde_json::to_vec_pretty(claim).unwrap_or_default();
@@ -461,16 +467,19 @@ fn folder(name: &str) -> String {
     format!("{FOLDER}/{name}")
 }
 
-/// What `attempt` returns; for ten minutes it is tried again if it fails, unless what was asked is
-/// wrong.
+/// What `attempt` returns; for ten minutes it is tried again if it fails, unless the error
+/// `is_final`.
 ///
 /// # Errors
 /// Its last one.
-pub fn patiently<T>(mut attempt: impl FnMut() -> Result<T, Error>) -> Result<T, Error> {
+pub fn patiently<T, E>(
+    is_final: impl Fn(&E) -> bool,
+    mut attempt: impl FnMut() -> Result<T, E>,
+) -> Result<T, E> {
     let begin = Instant::now();
     loop {
         match attempt() {
-            Err(error) if !error.is_request() && begin.elapsed() < PATIENCE => {
+            Err(error) if !is_final(&error) && begin.elapsed() < PATIENCE => {
                 thread::sleep(Duration::from_secs(2));
             }
             result => return result,

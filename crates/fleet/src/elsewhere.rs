@@ -1,11 +1,9 @@
 //! An element whose machine is not fit runs on another.
 
-use std::collections::BTreeSet;
-
 use crate::depot::Depot;
 use crate::documents::Failed;
 use crate::error::Error;
-use crate::job::{Job, Wishes};
+use crate::job::Job;
 use crate::scheduler::Scheduler;
 use crate::slurm::script;
 
@@ -36,9 +34,7 @@ pub fn elsewhere(
         return Ok(None);
     }
     let hosts = refusals.iter().map(|it| it.started.host.as_str());
-    let hosts = submission.wishes.exclude.as_deref().into_iter().chain(hosts);
-    let exclude = hosts.collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>().join(",");
-    let wishes = Wishes { exclude: Some(exclude), ..submission.wishes.clone() };
+    let wishes = submission.wishes.without(hosts);
     wishes.check()?;
     let elements = vec![element];
     let number = scheduler.submit(&script(&submission.name, &elements, &wishes, command, None))?;

@@ -82,6 +82,12 @@ pub enum Error {
         /// Its message.
         problem: String,
     },
+    /// The scheduler does not take a job.
+    #[error("the scheduler does not take the job: {problem}")]
+    Refused {
+        /// Its message.
+        problem: String,
+    },
     /// The address can't be read or written.
     #[error(transparent)]
     Archive(#[from] archive::Error),
@@ -116,6 +122,7 @@ impl Error {
             | Error::Damaged { .. }
             | Error::Unfit(_)
             | Error::Nothing(_)
+            | Error::Refused { .. }
             | Error::Plan(_) => true,
             Error::Archive(error) => error.is_request(),
             Error::Part { source, .. } => source.is_request(),

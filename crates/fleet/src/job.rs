@@ -1,5 +1,7 @@
 //! Jobs of a scheduler, and what they ask of it.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
@@ -28,9 +30,9 @@ pub struct Wishes {
     pub time: Option<String>,
     /// At most so many elements at a time; all if `None`.
     pub at_once: Option<u32>,
-    /// Where the elements' logs are on the machines; `/tmp` if `None`.
+    /// How the paths of the elements' logs begin; the submission and the element follow.
     #[serde(default)]
-    pub log_dir: Option<String>,
+    pub logs: Option<String>,
 }
 
 impl Wishes {
@@ -39,7 +41,7 @@ impl Wishes {
     /// # Errors
     /// [`Error::Wish`].
     pub fn check(&self) -> Result<(), Error> {
-        let all = [&self.partition, &self.constraint, &self.exclude, &self.time, &self.log_dir];
+        let all = [&self.partition, &self.constraint, &self.exclude, &self.time, &self.logs];
         let bad = |value: &&String| value.contains(|c: char| c.is_control() || c == '"');
         match all.into_iter().flatten().find(bad) {
             Some(bad) => Err(Error::Wish(bad.clone())),
@@ -56,7 +58,16 @@ impl Wishes {
             exclude: self.exclude.or_else(|| others.exclude.clone()),
             time: self.time.or_else(|| others.time.clone()),
             at_once: self.at_once.or(others.at_once),
-            log_dir: self.log_dir.or_else(|| others.log_dir.clone()),
+            logs: self.logs.or_else(|| others.logs.clone()),
         }
+    }
+
+    /// These, without these machines, too.
+    #[must_use]
+    pub fn without<'a>(&'a self, hosts: impl Iterator<Item = &'a str>) -> Wishes {
+        let known = self.exclude.as_deref().into_iter();
+        let all: BTreeSet<&str> = known.chain(hosts).filter(|it| !it.is_empty()).collect();
+        let exclude = all.into_iter().collect::<Vec<_>>().join(",");
+        Wishes { exclude: Some(exclude).filter(|it| !it.is_empty()), ..self.clone() }
     }
 }

@@ -1,10 +1,9 @@
 //! One plan on many machines.
 //!
-//! Where a plan's systems have to be fetched or built, one more element, 0, does that first and
-//! puts them at the address for all.
-//!
 //! A [`Submission`] is a plan and a number of *elements*. An element is the whole plan, all its
-//! blocks of all variants, on one machine; so a pair never crosses machines. A scheduler
+//! blocks of all variants, on one machine; so a pair never crosses machines. Of a count, it is some
+//! of the kinds of statements, of all variants. Where systems have to be fetched or built, one more
+//! element, 0, does that first and puts them into the depot for all. A scheduler
 //! ([`Scheduler`], [`Slurm`]) runs the elements. Each puts what it measured into the same
 //! [`Depot`], and [`merge`] makes one experiment of all.
 //!
@@ -16,7 +15,6 @@
 //! which order it is made.
 //!
 //! ```text
-//! fleet/NAME/programs.json           where the systems' programs are, once element 0 has them
 //! fleet/NAME/submission.json          the plan, the seed, how many elements
 //! fleet/NAME/jobs/JOB.json            a job that the scheduler has for it
 //! fleet/NAME/starts/E-JOB-R.json      element E was started, where and when
@@ -26,7 +24,8 @@
 //! fleet/NAME/parts/E-JOB-R-HASH.steelyard   what that start has measured
 //! fleet/NAME/claims/E.json            which part counts
 //! fleet/NAME/looks/N                  the look at N elements was taken
-//! fleet/NAME/canceled/AT             somebody has canceled it
+//! fleet/NAME/programs.json           where the systems' programs are, once element 0 has them
+//! fleet/NAME/canceled/AT             that somebody has canceled it
 //! fleet/NAME/stop.json                the elements that decided everything: no others count
 //! fleet/NAME/whole                    content hash of the merged experiment, once it was pushed
 //! fleet-index/names/NAME              that there is such a submission
@@ -52,7 +51,7 @@ pub use error::Error;
 pub use job::{Job, Wishes};
 pub use merge::{Growing, conclude, merge};
 pub use scheduler::{Queued, Scheduler, Waits};
-pub use slurm::{Slurm, log, script};
+pub use slurm::{Slurm, script};
 pub use status::{Element, State, Status, Unfit, status};
 pub use stop::stop_if_decided;
 pub use submission::{Submission, Work};

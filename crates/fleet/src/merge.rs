@@ -57,6 +57,10 @@ impl<'a> Growing<'a> {
         let place = self.work.join(element.to_string());
         let (part, experiment) = self.depot.take(claim, &place)?;
         let facts = part.experiment(experiment)?;
+        let blocks = match self.depot.submission().runs_for_a_time()? {
+            true => part.trials(experiment)?.iter().map(|trial| trial.block).max().unwrap_or(0),
+            false => facts.blocks,
+        };
         let ids = match self.into {
             None => part.copy_experiment(experiment, &self.whole, None)?,
             Some(into) => part.append_trials(experiment, &self.whole, into, self.blocks)?,
@@ -64,7 +68,7 @@ impl<'a> Growing<'a> {
         // Of files that are made for a whole experiment, that of the first part stays.
         part.copy_artifacts(experiment, &ids, &self.whole)?;
         self.into = Some(ids.experiment.1);
-        self.blocks += facts.blocks;
+        self.blocks += blocks;
         self.ended_ms = self.ended_ms.max(facts.ended_ms);
         self.merged.insert(element);
         fs::remove_dir_all(&place).map_err(Error::io("remove", &place))

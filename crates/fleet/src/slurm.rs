@@ -9,7 +9,7 @@ use crate::scheduler::{Queued, Scheduler, Waits};
 
 /// The script of a job that runs `elements` of the submission `name`, each on a machine of its own.
 /// `command` are the words that run one; the number of the element follows. What they print is
-/// appended to a file for each, [`log`]. If `after` is given,
+/// appended to a file for each ([`Wishes::logs`]). If `after` is given,
 /// they wait for this job, and are canceled if it fails.
 ///
 /// ```
@@ -77,9 +77,9 @@ fn is_plain(value: &str) -> bool {
 
 /// The log of an element, on its machine. By default in a directory that every machine has: where
 /// Slurm can't write it, it ends a job without a word.
-pub fn log(name: &str, wishes: &Wishes, element: impl std::fmt::Display) -> String {
-    let folder = wishes.log_dir.as_deref().unwrap_or("/tmp");
-    format!("{folder}/{}-{element}.log", job_name(name))
+pub(crate) fn log(name: &str, wishes: &Wishes, element: impl std::fmt::Display) -> String {
+    let begin = wishes.logs.as_deref().unwrap_or("/tmp/steelyard-");
+    format!("{begin}{name}-{element}.log")
 }
 
 fn job_name(name: &str) -> String {
@@ -111,7 +111,13 @@ const COLUMNS: &str = "%F|%K|%T|%N|%r";
 
 impl Scheduler for Slurm {
     fn submit(&self, script: &str) -> Result<String, Error> {
-        let printed = run("sbatch", &["--parsable"], Some(script))?;
+        let printed =
+            run("sbatch", &["--parsable"], Some(script)).map_err(|error| match error {
+                Error::Scheduler { problem, .. } if is_refused(&problem) => {
+                    Error::Refused { problem }
+                }
+                error => error,
+            })?;
         // JOB, or JOB;CLUSTER.
         let job = printed.trim().split(';').next().unwrap_or_default();
         let numeric = !job.is_empty() && job.bytes().all(|byte| byte.is_ascii_digit());
@@ -139,6 +145,12 @@ impl Scheduler for Slurm {
             false => run("scancel", &[&["--quiet"][..], &jobs].concat(), None).map(drop),
         }
     }
+}
+
+/// True if sbatch says that there is no job, rather than that it does not know.
+fn is_refused(problem: &str) -> bool {
+    let unknown = ["timed out", "Timed out", "contact slurm controller", "onnection"];
+    problem.contains("job submission failed") && !unknown.iter().any(|it| problem.contains(it))
 }
 
 /// A line of squeue; `None` if it is no element of an array, or one that has ended.
@@ -238,6 +250,19 @@ mod tests {
         assert!(!text.contains("--exclude"), "{text}");
         let bad = Wishes { time: Some("1\nrm -rf".to_owned()), ..Wishes::default() };
         assert!(matches!(bad.check(), Err(Error::Wish(_))));
+    }
+
+    #[test]
+    fn what_may_have_been_accepted_is_not_refused() {
+        let failed = "sbatch: error: Batch job submission failed: ";
+        assert!(is_refused(&format!("{failed}Invalid partition name specified")));
+        for unknown in [
+            "Socket timed out on send/recv operation",
+            "Unable to contact slurm controller (connect failure)",
+        ] {
+            assert!(!is_refused(&format!("{failed}{unknown}")), "{unknown}");
+        }
+        assert!(!is_refused("it is not installed here"));
     }
 
     #[test]

@@ -265,15 +265,14 @@ fn explain_lost(depot: &Depot, elements: &mut [Element], jobs: &[Job]) -> Result
     }
     let submission = depot.submission();
     let canceled = depot.canceled()?;
-    let first = elements.first().filter(|it| it.element == 0 && it.state != State::Done);
-    let first = first.map(|it| it.state);
+    let waited = elements.first().is_some_and(|it| it.element == 0 && it.state != State::Done);
     for it in elements.iter_mut().filter(|it| it.state == State::Lost) {
         let job = jobs.iter().rev().find(|job| job.elements.contains(&it.element));
         let log = || log(&submission.name, &submission.wishes, it.element);
         it.why = Some(match (job, &it.host) {
             (None, _) => "it was not submitted".to_owned(),
             (Some(job), _) if canceled.is_some_and(|at| at >= job.at_ms) => "canceled".to_owned(),
-            (Some(_), None) if it.element > 0 && first.is_some() => {
+            (Some(_), None) if it.element > 0 && waited => {
                 "element 0, which it waited for, is not done".to_owned()
             }
             (Some(job), None) => format!(

@@ -10,6 +10,8 @@ use crate::job::Wishes;
 const FORMAT: u32 = 1;
 /// Blocks that a comparison must have to be decided.
 const ENOUGH_BLOCKS: u32 = 6;
+/// Most blocks that a plan can have.
+const MOST_BLOCKS: u32 = 10_000;
 /// The longest name: schedulers and object storage have limits of their own.
 const LONGEST_NAME: usize = 60;
 
@@ -77,15 +79,16 @@ impl Submission {
             && kinds.len() < elements as usize
         {
             let text = format!(
-                "it has {} kinds of statements to count, so it needs no more machines",
+                "it has {} kinds of statements to count; use at most as many machines",
                 kinds.len()
             );
             return Err(Error::Unfit(text));
         }
-        if work == Work::Run && (plan.is_adaptive() || plan.designs_itself()) {
-            let text = "each machine runs a fixed number of blocks, so that all together can be \
-                        judged once; use --blocks and --seconds in place of --budget, --precision \
-                        and --max-blocks";
+        let for_a_time = plan.designs_itself() && plan.precision.is_none();
+        if work == Work::Run && plan.is_adaptive() && !for_a_time {
+            let text = "how much a machine runs must not depend on what it finds, so that all \
+                        together can be judged once; use --budget, or --blocks and --seconds, and \
+                        no --precision and --max-blocks";
             return Err(Error::Unfit(text.to_owned()));
         }
         if plan.variants.iter().any(plan::Variant::is_running) {
@@ -133,8 +136,14 @@ impl Submission {
     /// The same, looked at early.
     ///
     /// # Errors
-    /// [`Error::Unfit`] if there are too few elements for a look before the end.
+    /// [`Error::Unfit`] if there are too few elements for a look before the end, or nobody knows
+    /// how many blocks they will have.
     pub fn stopping_early(mut self) -> Result<Self, Error> {
+        if self.runs_for_a_time()? {
+            let text = "looks are planned by blocks, and --budget leaves open how many there will \
+                        be; use --blocks and --seconds";
+            return Err(Error::Unfit(text.to_owned()));
+        }
         self.stop_early = true;
         if self.looks()?.len() < 2 {
             let text = format!(
@@ -205,6 +214,12 @@ impl Submission {
         if self.work != Work::Run {
             return self.parsed(&layer);
         }
+        if self.runs_for_a_time()? {
+            // Their number was a matter of time, and they are looked at once.
+            blocks = blocks.clamp(1, MOST_BLOCKS);
+            layer.set("--max-blocks", &["max_blocks"], &Some(blocks));
+            layer.set("--pairing", &["pairing"], &Some("auto"));
+        }
         if self.stop_early {
             let each = self.parsed(&Layer::default())?.blocks.max(1);
             let first = self.elements.div_ceil(4).max(2).max(ENOUGH_BLOCKS.div_ceil(each));
@@ -215,6 +230,11 @@ impl Submission {
         layer.set("--blocks", &["blocks"], &Some(blocks));
         layer.set("--seed", &["seed"], &Some(self.seed));
         self.parsed(&layer)
+    }
+
+    /// True if each element has a budget of time, and as many blocks as fit in.
+    pub(crate) fn runs_for_a_time(&self) -> Result<bool, Error> {
+        Ok(self.parsed(&Layer::default())?.designs_itself())
     }
 
     fn parsed(&self, layer: &Layer) -> Result<Plan, Error> {
@@ -308,6 +328,22 @@ mod tests {
         let secret = PLAN.replace("postgres@15.1", "postgres://me:s3cret@host/d");
         let error = submission(&secret, "x").unwrap_err().to_string();
         assert!(error.contains("running server") && !error.contains("s3cret"), "{error}");
+    }
+
+    #[test]
+    fn what_runs_for_a_time_is_looked_at_once() {
+        let it = submission(&format!("budget = '5m'\n{}", PLAN.replace("blocks = 3\n", "")), "x");
+        let it = it.unwrap();
+        let own = it.plan_of(2).unwrap();
+        assert!(own.designs_itself() && own.budget.is_some());
+        for blocks in [9, 77, 20_000] {
+            let whole = it.whole_plan(blocks).unwrap();
+            assert_eq!(whole.looks(), [blocks.min(MOST_BLOCKS)]);
+            assert!(!whole.designs_itself());
+            assert_eq!(whole.pairing, own.pairing);
+        }
+        let error = it.stopping_early().unwrap_err().to_string();
+        assert!(error.contains("how many there will be"), "{error}");
     }
 
     #[test]

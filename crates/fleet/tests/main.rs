@@ -54,7 +54,7 @@ impl Site {
 
     fn deliver(&self, start: &Started) -> bool {
         let (store, experiment) = self.measured(start, "15.1");
-        self.depot.deliver(start, (&store, experiment), "0.1.0", start.at_ms + 1000).unwrap()
+        self.depot.deliver(start, (&store, experiment), ("0.1.0", &[]), start.at_ms + 1000).unwrap()
     }
 
     fn merged(&self, claims: &[Claim]) -> (tempfile::TempDir, Store, ExperimentId) {
@@ -183,7 +183,9 @@ fn an_element_counts_once_whoever_is_first() {
     // An answer that was lost and a second try of the same start.
     let (store, id) = site.measured(&start(2, "9", 0), "15.1");
     for _ in 0..2 {
-        assert!(site.depot.deliver(&start(2, "9", 0), (&store, id), "0.1.0", BEGAN_MS).unwrap());
+        assert!(
+            site.depot.deliver(&start(2, "9", 0), (&store, id), ("0.1.0", &[]), BEGAN_MS).unwrap()
+        );
     }
     // Numbers of jobs may be used again: what another has measured is not this.
     let folder = tempfile::tempdir().unwrap();
@@ -192,7 +194,7 @@ fn an_element_counts_once_whoever_is_first() {
     let mut again = start(2, "9", 0);
     again.at_ms += 7;
     let id = experiment(&other, &plan, &again, "15.1");
-    assert!(!site.depot.deliver(&again, (&other, id), "0.1.0", BEGAN_MS).unwrap());
+    assert!(!site.depot.deliver(&again, (&other, id), ("0.1.0", &[]), BEGAN_MS).unwrap());
     let (_work, store, id) = site.merged(&site.depot.claims().unwrap());
     assert_eq!(store.trials(id).unwrap().len(), 10);
 }
@@ -202,7 +204,8 @@ fn parts_that_do_not_belong_together_are_refused() {
     let site = Site::new(2);
     assert!(site.deliver(&start(1, "9", 0)));
     let (store, id) = site.measured(&start(2, "9", 0), "15.2");
-    let error = site.depot.deliver(&start(2, "9", 0), (&store, id), "0.1.0", BEGAN_MS).unwrap_err();
+    let error =
+        site.depot.deliver(&start(2, "9", 0), (&store, id), ("0.1.0", &[]), BEGAN_MS).unwrap_err();
     assert!(error.is_request(), "{error}");
     let error = error.to_string();
     assert!(
@@ -210,7 +213,8 @@ fn parts_that_do_not_belong_together_are_refused() {
         "{error}"
     );
     let (store, id) = site.measured(&start(2, "9", 1), "15.1");
-    let error = site.depot.deliver(&start(2, "9", 1), (&store, id), "0.2.0", BEGAN_MS).unwrap_err();
+    let error =
+        site.depot.deliver(&start(2, "9", 1), (&store, id), ("0.2.0", &[]), BEGAN_MS).unwrap_err();
     assert!(matches!(error, Error::Differs { .. }), "another steelyard: {error}");
     let claims = site.depot.claims().unwrap();
     assert_eq!(claims.len(), 1);

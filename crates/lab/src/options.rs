@@ -16,6 +16,9 @@ pub struct Options {
     pub allow_concurrent: bool,
     /// Name of this machine among those that run the same plan, recorded with the results.
     pub node: Option<String>,
+    /// True if a run that designs itself uses all of its budget, whatever is decided by then: its
+    /// blocks will be judged together with those of other runs.
+    pub spends_budget: bool,
     /// Problems known to spoil results on this machine, recorded with the results of a run.
     pub findings: Vec<doctor::Finding>,
     /// Version of steelyard, recorded with the results.
@@ -39,6 +42,7 @@ impl Options {
             server_user: None,
             allow_concurrent: false,
             node: None,
+            spends_budget: false,
             findings: Vec::new(),
             version: version.to_owned(),
             start_limit: dbms::START_LIMIT,

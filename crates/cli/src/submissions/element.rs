@@ -17,15 +17,16 @@ use crate::results::open_archive;
 /// Run one element of a submission on this machine
 ///
 /// The script of `steelyard submit` does that through Slurm. Any other scheduler can do it too, or
-/// a person. A second run of an element does no harm: the first that is done counts. Element 0
-/// fetches and builds the systems for the others, and goes first.
+/// a person. A second run of an element does no harm: the first that is done counts. If the plan's
+/// systems have to be fetched or built, element 0 does that for the others, on whichever machine,
+/// and goes first.
 #[derive(Debug, Args)]
 #[command(before_help = "Examples:
   steelyard element --results s3://team/bench nightly 3")]
 pub struct ElementArgs {
     #[command(flatten)]
     submitted: Submitted,
-    /// The number of the element, from 1; or 0
+    /// The number of the element, from 1; 0 obtains the systems
     #[arg(value_name = "ELEMENT")]
     element: u32,
     /// Refuse to start if `steelyard doctor --quick` finds that something on this machine fails; if
@@ -42,7 +43,7 @@ pub fn run(args: &ElementArgs) -> anyhow::Result<()> {
     let (address, name) = (args.submitted.shared.address()?, &args.submitted.name);
     let work = super::work()?;
     // While measuring waits, nothing is lost.
-    let depot = fleet::patiently(|| Depot::open(&address, name, &work))?;
+    let depot = patiently(|| Depot::open(&address, name, &work))?;
     let (element, submission) = (args.element, depot.submission());
     if element > submission.elements {
         let (name, last) = (&submission.name, submission.elements);
@@ -58,7 +59,7 @@ pub fn run(args: &ElementArgs) -> anyhow::Result<()> {
              must be run by the same"
         ));
     }
-    if fleet::patiently(|| depot.stop())?.is_some() {
+    if patiently(|| depot.stop())?.is_some() {
         // Those who found that are about to make one experiment of it, and to cancel this.
         eprintln!("element {element} is not needed: others decided everything");
         return Ok(());
@@ -67,11 +68,11 @@ pub fn run(args: &ElementArgs) -> anyhow::Result<()> {
         0 => depot.has_programs(),
         _ => depot.claim(element).map(|claim| claim.is_some()),
     };
-    if fleet::patiently(is_done)? {
+    if patiently(is_done)? {
         eprintln!("element {element} is done already");
     } else {
         let started = Started { start: start(element), host: host(), at_ms: store::now_ms() };
-        fleet::patiently(|| {
+        patiently(|| {
             if let Ok(job) = std::env::var("SLURM_ARRAY_JOB_ID") {
                 // If `submit` was killed before it could, this is how the job is found.
                 depot.add_job(&Job { job, elements: vec![element], at_ms: store::now_ms() })?;
@@ -103,6 +104,11 @@ pub fn run(args: &ElementArgs) -> anyhow::Result<()> {
         cancel_others(&depot)?;
     }
     Ok(())
+}
+
+/// What the depot answers, once it can be reached.
+fn patiently<T>(ask: impl FnMut() -> Result<T, fleet::Error>) -> Result<T, fleet::Error> {
+    fleet::patiently(fleet::Error::is_request, ask)
 }
 
 /// Looks, if that is due; true if no other elements are needed.
@@ -180,6 +186,7 @@ fn measure(args: &ElementArgs, depot: &Depot, started: &Started) -> anyhow::Resu
         progress.tell(Event::Note(line));
     })?;
     options.node = Some(started.host.clone());
+    options.spends_budget = true;
     let mut tell = |event| progress.tell(event);
     let run = match submission.work {
         Work::Run => {
@@ -200,7 +207,12 @@ fn measure(args: &ElementArgs, depot: &Depot, started: &Started) -> anyhow::Resu
     })?;
     let store = Store::open_read_only(&results)?;
     let measured = (&store, experiment);
-    match depot.deliver(started, measured, env!("CARGO_PKG_VERSION"), store::now_ms())? {
+    let conditions = match submission.work {
+        Work::Run => Vec::new(),
+        Work::Count(_) => lab::count_conditions()?,
+    };
+    let version = (env!("CARGO_PKG_VERSION"), &conditions[..]);
+    match depot.deliver(started, measured, version, store::now_ms())? {
         true => eprintln!("element {element} is done"),
         false => eprintln!("element {element} was done by another start; this one does not count"),
     }
@@ -217,7 +229,7 @@ pub fn conclude(depot: &Depot, archive: &Archive) -> anyhow::Result<()> {
         let submission = depot.submission();
         let (name, elements) = (&submission.name, submission.elements as usize);
         let elements = metrics::counted(elements, "element");
-        eprintln!("all of `{name}` is done: {elements}, and one experiment, `{name}`");
+        eprintln!("all of `{name}` is done; what its {elements} measured is experiment `{name}`");
     }
     Ok(())
 }

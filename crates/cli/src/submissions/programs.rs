@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use anyhow::Context;
 use archive::{Address, Builds, SharedBuild};
 use dbms::{Cache, Program, ProgramSource};
 use fleet::Depot;
@@ -49,14 +50,20 @@ pub fn send(depot: &Depot, address: &Address, machine: &Machine) -> anyhow::Resu
         let tell = |line: &str| eprintln!("{line}");
         let installation =
             dbms::obtain_interruptible(&reference, &cache, user, &interrupted, &tell)?;
-        let Some(program) = Program::of(&reference, &installation, &cache) else { continue };
-        let object = put(&builds, &program, &cache)?;
+        let program = Program::of(&reference, &installation, &cache);
+        let program = program.with_context(|| format!("{reference} is not in the cache"))?;
+        let object = fleet::patiently(is_final, || put(&builds, &program, &cache))?;
         progress.tell(Event::Note(format!("{reference} is at {}", builds.object(&object))));
         all.push(Sent { program, object });
     }
     progress.finish();
-    depot.add_programs(&all)?;
+    fleet::patiently(fleet::Error::is_request, || depot.add_programs(&all))?;
     Ok(())
+}
+
+/// True unless the address can't be reached now.
+fn is_final(error: &anyhow::Error) -> bool {
+    error.downcast_ref().is_none_or(archive::Error::is_request)
 }
 
 fn put(builds: &Builds, program: &Program, cache: &Cache) -> anyhow::Result<SharedBuild> {
@@ -76,13 +83,21 @@ pub fn receive(depot: &Depot, address: &Address) -> anyhow::Result<()> {
     if !depot.submission().sends_programs {
         return Ok(());
     }
-    let Some(all) = depot.programs()? else {
+    let known = fleet::patiently(fleet::Error::is_request, || depot.programs::<Vec<Sent>>())?;
+    let Some(all) = known else {
         let name = &depot.submission().name;
         anyhow::bail!(
             "the programs of `{name}` were not obtained; element 0 does that: steelyard submit \
-             --resume {name}"
+             --resume {name}, or without Slurm, steelyard element {name} 0"
         );
     };
+    let (here, there) = (std::env::consts::ARCH, all.iter().map(|it| &it.program.processor));
+    if let Some(other) = there.into_iter().find(|it| *it != here) {
+        anyhow::bail!(
+            "the programs were obtained for {other}, and this machine is {here}; leave it out, or \
+             submit for each kind of machine with --constraint"
+        );
+    }
     dbms::obtain_programs_from(Arc::new(At { builds: Builds::open_to_read(address)?, all }));
     Ok(())
 }
@@ -95,15 +110,18 @@ struct At {
 
 impl ProgramSource for At {
     fn find(&self, reference: &str) -> Option<Program> {
-        let fits =
-            |it: &&Program| it.reference == reference && it.processor == std::env::consts::ARCH;
-        self.all.iter().map(|it| &it.program).find(fits).cloned()
+        self.all.iter().map(|it| &it.program).find(|it| it.reference == reference).cloned()
     }
 
     fn fetch(&self, program: &Program, to: &Path) -> Result<String, String> {
         let found = self.all.iter().find(|it| it.program == *program);
         let Sent { object, .. } = found.ok_or("nobody has sent them")?;
-        self.builds.fetch(object, to).map_err(|error| error.to_string())?;
+        let fetched = fleet::patiently(archive::Error::is_request, || {
+            // What a try that was broken off has left.
+            let _ = std::fs::remove_file(to);
+            self.builds.fetch(object, to)
+        });
+        fetched.map_err(|error| error.to_string())?;
         Ok(self.builds.object(object))
     }
 }

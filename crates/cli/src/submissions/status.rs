@@ -166,11 +166,11 @@ pub fn problems(name: &str, status: &Status) -> Vec<String> {
 /// That nothing happens in the queue, and for what it waits.
 pub fn stuck(name: &str, status: &Status) -> Option<String> {
     let since = report::rfc3339(status.stuck_since_ms? / 1000 * 1000);
-    let mut reasons: Vec<&str> =
-        status.those(State::Waiting).filter_map(|it| it.why.as_deref()).collect();
-    reasons.sort_unstable();
-    reasons.dedup();
-    let reasons = reasons.join(", ");
+    let waiting = status.programs.iter().filter(|it| it.state == State::Waiting);
+    let waiting = waiting.chain(status.those(State::Waiting));
+    let reasons = waiting.filter_map(|it| it.why.as_deref()).map(|why| why.replace('\n', " "));
+    let reasons: BTreeSet<String> = reasons.collect();
+    let reasons = reasons.into_iter().collect::<Vec<_>>().join(", ");
     Some(format!("{name}: nothing runs, and nothing has happened since {since} ({reasons})"))
 }
 

@@ -14,11 +14,11 @@ use crate::planned::Planned;
 
 /// Run a plan on many machines through Slurm
 ///
-/// Makes one array job. Each of its elements runs the whole plan, all blocks of all variants, on a
+/// Makes an array job. Each of its elements runs the whole plan, all blocks of all variants, on a
 /// machine of its own, and adds what it measured to the address. When the last one is done, they
-/// become one experiment there: `steelyard compare --results ADDRESS` reads it. A plan runs a fixed
-/// number of blocks on each machine: --blocks and --seconds, not --budget. Systems that must be
-/// fetched or built are obtained once, by a job that goes first.
+/// become one experiment there: `steelyard compare --results ADDRESS` reads it. Each machine runs a
+/// number of blocks (--blocks and --seconds) or for a time (--budget), whatever it finds. Systems
+/// that must be fetched or built are obtained once, by a job that goes first.
 #[derive(Debug, Args)]
 #[command(before_help = "Examples:
   steelyard submit plan.toml --machines 8 --results s3://team/bench
@@ -43,13 +43,15 @@ pub struct SubmitArgs {
     /// Features that the machines must have, as Slurm's --constraint
     #[arg(long, value_name = "FEATURES")]
     constraint: Option<String>,
-    /// Machines to leave out, as Slurm's --exclude
+    /// Machines to leave out, as Slurm's --exclude; with --resume, in place of those that were
+    /// refused
     #[arg(long, value_name = "HOSTS")]
     exclude: Option<String>,
     /// Limit on the time of an element, as Slurm's --time
     #[arg(long, value_name = "TIME")]
     time: Option<String>,
-    /// Where the elements' logs are, a directory that all machines have [default: /tmp]
+    /// Where the elements' logs are, a directory that all machines have; each is called
+    /// steelyard-SUBMISSION-ELEMENT.log [default: /tmp/steelyard-UID-SUBMISSION-ELEMENT.log]
     #[arg(long, value_name = "DIR")]
     log_dir: Option<String>,
     /// At most so many machines at a time
@@ -123,11 +125,18 @@ pub fn run(args: &SubmitArgs) -> anyhow::Result<()> {
     let depot = Depot::create(&address, submission, &work()?)?;
     let submission = depot.submission();
     let submitted = args.submit(&depot, elements, &submission.wishes, &submission.words, first);
-    if submitted.is_err() && depot.jobs()?.is_empty() {
+    let Err(error) = submitted else { return Ok(()) };
+    let refused = matches!(error.downcast_ref(), Some(fleet::Error::Refused { .. }));
+    if refused && depot.jobs().is_ok_and(|jobs| jobs.is_empty()) {
         // Its name is free again.
         depot.discard(&work()?)?;
+        return Err(error);
     }
-    submitted
+    let name = &submission.name;
+    Err(error.context(format!(
+        "`{name}` was not submitted, or not all of it; `steelyard submit --resume {name}` does the \
+         rest, if need be with another --partition or --constraint"
+    )))
 }
 
 /// What obtains the systems' programs before elements can run.
@@ -181,9 +190,10 @@ impl SubmitArgs {
             false => self.words(name)?,
         };
         let mut wishes = wishes.or(&submission.wishes);
-        let refused = wishes.exclude.iter().chain(status.unfit.keys());
-        let refused: Vec<String> = refused.cloned().collect();
-        wishes.exclude = (!refused.is_empty()).then(|| refused.join(","));
+        if self.exclude.is_none() {
+            wishes = wishes.without(status.unfit.keys().map(String::as_str));
+        }
+        wishes.check()?;
         let first = match status.has_programs() {
             true => First::Nothing,
             false => {
@@ -221,7 +231,11 @@ impl SubmitArgs {
             exclude: self.exclude.clone(),
             time: self.time.clone(),
             at_once: self.at_once,
-            log_dir: self.log_dir.clone(),
+            logs: Some(match &self.log_dir {
+                Some(folder) => format!("{folder}/steelyard-"),
+                // With the user, whose files others can't append to.
+                None => format!("/tmp/steelyard-{}-", nix::unistd::getuid()),
+            }),
         }
     }
 

@@ -58,7 +58,7 @@ pub fn run(args: &WatchArgs) -> anyhow::Result<()> {
         if done > shown {
             growing.add(&depot.claims()?)?;
             if !status.is_complete() {
-                writeln!(std::io::stdout(), "so far, with the others to come:")?;
+                writeln!(std::io::stdout(), "The verdicts so far:")?;
             }
             show(&growing, depot.submission(), &args.submitted.shared.results)?;
             shown = done;

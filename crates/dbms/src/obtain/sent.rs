@@ -106,48 +106,50 @@ impl Program {
         user: &ServerUser,
         progress: &dyn Fn(&str),
     ) -> Result<Installation, Error> {
-        let _lock = cache.lock(&self.name)?;
-        let target = cache.finished(&self.name);
-        let mut object = None;
-        if !target.is_dir() {
-            let workshop = cache.workshop(&self.name)?;
-            let file = workshop.path().join("packed");
-            let failed = |problem| Error::SentProgram { what: self.reference.clone(), problem };
-            let from = source.fetch(self, &file).map_err(failed)?;
-            let made = packed::unpack(&file, workshop.path(), user, &from)?;
-            let mut found = self.check(kind, &made, user)?;
-            if installed::is_described(&made) {
-                installed::publish(cache, &self.name, &made, &mut found)?;
-            } else {
-                cache.publish(&made, &self.name)?;
-            }
-            let source = &self.installation.source;
-            progress(&format!("{source}: obtained {from}, unpacked into {}", target.display()));
-            object = Some(from);
+        let failed = |problem| Error::SentProgram { what: self.reference.clone(), problem };
+        let plain = |c: char| c.is_ascii_alphanumeric() || "-_.+".contains(c);
+        if self.name.starts_with('.') || !self.name.chars().all(plain) {
+            return Err(failed(format!("`{}` can't be a name in the cache", self.name)));
         }
-        let mut installation = self.check(kind, &target, user)?;
-        installation.build.extend(object.map(|object| (OBTAINED.to_owned(), object)));
+        // Its own may be those; a build of the same name may also have come out otherwise here.
+        if let Some(own) = self.found(kind, &cache.finished(&self.name), user) {
+            return Ok(own);
+        }
+        let name = self.shared_name();
+        let _lock = cache.lock(&name)?;
+        let target = cache.finished(&name);
+        if let Some(known) = self.found(kind, &target, user) {
+            return Ok(known);
+        }
+        let workshop = cache.workshop(&name)?;
+        let file = workshop.path().join("packed");
+        let from = source.fetch(self, &file).map_err(failed)?;
+        let made = packed::unpack(&file, workshop.path(), user, &from)?;
+        let found = kind.describe(&root(kind, &made), user)?;
+        if found.build.get(SERVER_HASH) != self.hash() {
+            let (expected, found) = (self.hash(), found.build.get(SERVER_HASH));
+            let problem = format!("expected {SERVER_HASH} {expected:?}, found {found:?} in {from}");
+            return Err(failed(problem));
+        }
+        if installed::is_described(&made) {
+            installed::publish(cache, &name, &made, &mut self.installation.clone())?;
+        } else {
+            cache.publish(&made, &name)?;
+        }
+        let source = &self.installation.source;
+        progress(&format!("{source}: obtained {from}, unpacked into {}", target.display()));
+        let installed = self.found(kind, &target, user);
+        let mut installation =
+            installed.ok_or_else(|| failed(format!("{} has others", target.display())))?;
+        installation.build.insert(OBTAINED.to_owned(), from);
         Ok(installation)
     }
 
     /// The installation in `tree`, if it is this one.
-    fn check(
-        &self,
-        kind: &'static dyn Kind,
-        tree: &Path,
-        user: &ServerUser,
-    ) -> Result<Installation, Error> {
-        let found = kind.describe(&root(kind, tree), user)?;
-        if found.build.get(SERVER_HASH) != self.hash() {
-            let problem = format!(
-                "expected {SERVER_HASH} {}, found {} in {}; remove that directory",
-                self.hash().map_or("none", String::as_str),
-                found.build.get(SERVER_HASH).map_or("none", String::as_str),
-                tree.display()
-            );
-            return Err(Error::SentProgram { what: self.reference.clone(), problem });
-        }
-        Ok(Installation { bin_dir: found.bin_dir, ..self.installation.clone() })
+    fn found(&self, kind: &dyn Kind, tree: &Path, user: &ServerUser) -> Option<Installation> {
+        let found = tree.is_dir().then(|| kind.describe(&root(kind, tree), user).ok())??;
+        (found.build.get(SERVER_HASH) == self.hash())
+            .then(|| Installation { bin_dir: found.bin_dir, ..self.installation.clone() })
     }
 }
 

@@ -10,6 +10,8 @@ use nix::unistd::Pid;
 use crate::error::Error;
 use crate::step::load::Seat;
 
+/// What errors call it.
+const SERVES: &str = "the process or thread that serves a client";
 /// The calling thread.
 const OWN: Pid = Pid::from_raw(0);
 
@@ -37,29 +39,34 @@ impl Drop for Seated {
     }
 }
 
-/// Keeps the thread that serves the client of the calling thread on its CPU.
+/// Keeps the threads that serve the client of the calling thread on its CPU, at all targets or, if
+/// that is not needed and impossible for one, at none: targets that differ in it can't be compared.
 ///
 /// # Errors
-/// [`Error::Seat`], also if the thread is unknown.
-pub fn seat_server(seat: Seat, server: Option<u32>) -> Result<Option<Seated>, Error> {
-    let pid = server.and_then(|pid| i32::try_from(pid).ok()).ok_or_else(|| Error::Seat {
-        what: "the process that serves a client",
-        cpu: seat.server,
-        problem: "it is not known or not on this machine; set pinning = \"none\"".to_owned(),
-    });
-    let kept = pid.and_then(|pid| {
-        let thread = Pid::from_raw(pid);
-        let before = sched_getaffinity(thread);
-        keep(thread, seat.server, "the process that serves a client")?;
-        Ok(before.ok().map(|before| Seated { thread, before }))
-    });
+/// [`Error::Seat`], also if a thread is unknown.
+pub fn seat_servers(seat: Seat, servers: &[Option<u32>]) -> Result<Vec<Seated>, Error> {
+    let kept: Result<Vec<Seated>, Error> =
+        servers.iter().map(|server| seat_server(seat, *server)).collect();
     if seat.needed || kept.is_ok() {
         return kept;
     }
     if let Ok(all) = sched_getaffinity(Pid::this()) {
         let _ = sched_setaffinity(OWN, &all);
     }
-    Ok(None)
+    Ok(Vec::new())
+}
+
+fn seat_server(seat: Seat, server: Option<u32>) -> Result<Seated, Error> {
+    let pid = server.and_then(|pid| i32::try_from(pid).ok()).ok_or_else(|| Error::Seat {
+        what: SERVES,
+        cpu: seat.server,
+        problem: "it is not known or not on this machine; set pinning = \"none\"".to_owned(),
+    });
+    let thread = Pid::from_raw(pid?);
+    let before = sched_getaffinity(thread);
+    keep(thread, seat.server, SERVES)?;
+    let before = before.unwrap_or_else(|_| CpuSet::new());
+    Ok(Seated { thread, before })
 }
 
 fn keep(who: Pid, cpu: usize, what: &'static str) -> Result<(), Error> {

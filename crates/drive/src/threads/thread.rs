@@ -121,6 +121,8 @@ pub fn run(
             gate.lead_done();
         }
     }
+    // Before their connections end, after which a server may use the threads for others.
+    drop(seated);
     let each = load.targets.len();
     for finished in finished.iter_mut().rev() {
         let own = lanes.split_off(lanes.len().saturating_sub(each));
@@ -185,12 +187,14 @@ fn connect(
         let Reach::Sessions(connect) = &target.reach else {
             return Err(Error::Load("its clients run elsewhere"));
         };
-        let mut lane = Lane::new(connect, stream, seed, load.step.seconds)?;
-        if let Some(place) = place {
-            seated.extend(pinning::seat_server(*place, lane.session.server_thread())?);
-        }
+        let lane = Lane::new(connect, stream, seed, load.step.seconds)?;
         connections.push((lane.session.server_pid(), lane.session.breaker()?));
         lanes.push(lane);
+    }
+    if let Some(place) = place {
+        let servers: Vec<Option<u32>> =
+            lanes.iter_mut().map(|lane| lane.session.server_thread()).collect();
+        seated.extend(pinning::seat_servers(*place, &servers)?);
     }
     context.first_refresh(&mut lanes)?;
     Ok((lanes, connections))

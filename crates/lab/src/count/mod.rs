@@ -88,7 +88,7 @@ pub fn count(
             Err(Error::NoReturns { variant: subject.variant.name.clone() })
         }
     })?;
-    let catalogues = catalogues(&lineup)?;
+    let catalogues = of_each(&lineup, catalogue)?;
     let store = Store::open(&options.results)?;
     let seed = lineup.plan.seed.unwrap_or(SEED);
     let experiment = begin(&store, &lineup, options, Purpose::Count, seed)?.id;
@@ -135,22 +135,22 @@ pub fn count_conditions() -> Result<Vec<String>, Error> {
     Ok(conditions)
 }
 
-/// The kinds of requests of a plan that can be counted, of any variant; `None` if a variant has
-/// none, or is a system that steelyard doesn't start.
+/// The kinds of requests of a plan that can be counted on all of its variants; `None` if a variant
+/// has none, or is a system that steelyard doesn't start.
 pub fn count_kinds(plan: &Plan) -> Option<Vec<String>> {
-    let mut kinds: Vec<String> = Vec::new();
+    let mut common: Option<Vec<String>> = None;
     for variant in &plan.variants {
         let system = dbms::countable(&variant.dbms)?;
         let dialect = Dialect::of(system, u32::MAX, variant.engine.as_deref());
         let catalogue = workload::catalogue(&plan.workload, &plan.count, dialect).ok()?;
-        for kind in catalogue.kinds {
-            let asked = plan.count.kinds.is_empty() || plan.count.kinds.contains(&kind.name);
-            if asked && !kinds.contains(&kind.name) {
-                kinds.push(kind.name);
-            }
-        }
+        let has = |name: &String| catalogue.kinds.iter().any(|kind| kind.name == *name);
+        let asked = |name: &String| plan.count.kinds.is_empty() || plan.count.kinds.contains(name);
+        common = Some(match common {
+            Some(known) => known.into_iter().filter(has).collect(),
+            None => catalogue.kinds.iter().map(|kind| kind.name.clone()).filter(asked).collect(),
+        });
     }
-    Some(kinds)
+    common
 }
 
 /// True if the requests of a plan can be counted: it has some, and steelyard starts its systems.
@@ -175,29 +175,18 @@ fn of_each<T>(
     lineup.subjects.iter().map(|subject| of(&lineup.plan, subject)).collect()
 }
 
-/// Returns the kinds of requests to count on each variant. Of several systems, each may have some
-/// that the others don't.
-fn catalogues(lineup: &Lineup) -> Result<Vec<Catalogue>, Error> {
-    let mut catalogues = of_each(lineup, |plan, subject| {
-        workload::catalogue(&plan.workload, &plan.count, subject.dialect)
-            .map_err(|source| Error::Workload { variant: subject.variant.name.clone(), source })
-    })?;
-    let asked = &lineup.plan.count.kinds;
-    let mut known: Vec<&str> = Vec::new();
-    for kind in catalogues.iter().flat_map(|catalogue| &catalogue.kinds) {
-        if !known.contains(&kind.name.as_str()) {
-            known.push(&kind.name);
-        }
-    }
-    if let Some(kind) = asked.iter().find(|name| !known.contains(&name.as_str())) {
+/// Returns the kinds of requests to count on a variant.
+fn catalogue(plan: &Plan, subject: &Subject) -> Result<Catalogue, Error> {
+    let mut catalogue = workload::catalogue(&plan.workload, &plan.count, subject.dialect)
+        .map_err(|source| Error::Workload { variant: subject.variant.name.clone(), source })?;
+    let known: Vec<String> = catalogue.kinds.iter().map(|kind| kind.name.clone()).collect();
+    if let Some(kind) = plan.count.kinds.iter().find(|name| !known.contains(name)) {
         return Err(Error::NoSuchKind { kind: kind.clone(), known: known.join(", ") });
     }
-    if !asked.is_empty() {
-        for catalogue in &mut catalogues {
-            catalogue.kinds.retain(|kind| asked.contains(&kind.name));
-        }
+    if !plan.count.kinds.is_empty() {
+        catalogue.kinds.retain(|kind| plan.count.kinds.contains(&kind.name));
     }
-    Ok(catalogues)
+    Ok(catalogue)
 }
 
 impl Counter<'_> {

@@ -26,6 +26,10 @@ put() {
 }
 
 own=$root/etc/munge/munge.key
+if [ -e munge.key ] && [ ! -s munge.key ]; then
+    echo "the munge key next to this file is empty; the controller's could not be read" >&2
+    exit 1
+fi
 if [ -e munge.key ] && [ ! -e "$root/etc/slurm/slurm.conf" ]; then
     if [ -e "$own" ] && ! cmp -s munge.key "$own"; then
         mv "$own" "$own.before"
@@ -60,7 +64,8 @@ if [ -e munge.key ]; then
     put munge.key "$root/etc/munge/munge.key" 400
 fi
 if [ "$kept" = 1 ]; then
-    echo "nothing is started: make each file equal to its .new, or remove it, and run this again" >&2
+    echo "nothing is started: replace each by its .new, or change the file next to this one," \
+        "and run this again" >&2
     exit 1
 fi
 [ "${START:-yes}" = yes ] || exit 0

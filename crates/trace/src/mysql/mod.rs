@@ -136,9 +136,22 @@ fn take(record: Option<(String, String, String)>, at_us: i64, held: &mut Held<'_
 /// `Execute`, too, with its values. `USE` names a database that the data are not in, `KILL` a
 /// session that has another number here, and a server must not end.
 fn is_sent(text: &str) -> bool {
-    let first = text.split_whitespace().next().unwrap_or_default();
+    let first = uncommented(text).split(|c: char| c.is_whitespace() || c == ';').next();
+    let first = first.unwrap_or_default();
     let others = ["", "use", "prepare", "execute", "deallocate", "kill", "shutdown", "restart"];
     !others.iter().any(|other| first.eq_ignore_ascii_case(other))
+}
+
+/// A text without the comments and spaces before its first word. What is in `/*! … */` is executed.
+fn uncommented(text: &str) -> &str {
+    let text = text.trim_start();
+    let rest = match text.as_bytes() {
+        [b'/', b'*', b'!', ..] => None,
+        [b'/', b'*', ..] => text.split_once("*/"),
+        [b'#', ..] | [b'-', b'-', ..] => text.split_once('\n'),
+        _ => None,
+    };
+    rest.map_or(text, |(_, rest)| uncommented(rest))
 }
 
 /// The record that a line begins: `2026-11-24T10:00:00.1Z⇥   12 Query⇥SELECT 1`, in the old form
@@ -187,7 +200,10 @@ mod tests {
         for text in ["", "USE shop", "kill 12", "KILL QUERY 3", "Shutdown", "EXECUTE s USING @a"] {
             assert!(!is_sent(text), "{text}");
         }
-        for text in ["SELECT 1", "killed()", "CALL restart_counters()"] {
+        for text in ["SHUTDOWN;", "/* app */ KILL 3", "-- why\n  # and\n restart", ";"] {
+            assert!(!is_sent(text), "{text}");
+        }
+        for text in ["SELECT 1", "killed()", "CALL restart_counters()", "/*!40101 SET x = 1 */"] {
             assert!(is_sent(text), "{text}");
         }
     }

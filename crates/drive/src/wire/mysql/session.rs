@@ -22,9 +22,12 @@ const SHOWN: usize = 120;
 const UNPREPARED: &str = "1295 ";
 
 /// Asks MySQL from 5.7 on, and MariaDB, which thread of the operating system serves a connection.
+/// One of a pool serves others, too.
 const THREAD: [&str; 2] = [
-    "SELECT THREAD_OS_ID FROM performance_schema.threads WHERE PROCESSLIST_ID = CONNECTION_ID()",
-    "SELECT TID FROM information_schema.PROCESSLIST WHERE ID = CONNECTION_ID()",
+    "SELECT THREAD_OS_ID FROM performance_schema.threads WHERE PROCESSLIST_ID = CONNECTION_ID() \
+     AND @@thread_handling = 'one-thread-per-connection'",
+    "SELECT TID FROM information_schema.PROCESSLIST WHERE ID = CONNECTION_ID() \
+     AND @@thread_handling = 'one-thread-per-connection'",
 ];
 
 impl Connect for Mysql {
