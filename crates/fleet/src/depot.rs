@@ -2,8 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::thread;
-use std::time::{Duration, Instant};
 
 use archive::{Address, Listed, Requests, Shelf};
 use serde::Serialize;
@@ -13,6 +11,7 @@ use store::{ExperimentId, Store};
 use crate::documents::{Claim, Failed, JSON, Start, Started, Stop};
 use crate::error::Error;
 use crate::job::Job;
+use crate::patience::patiently;
 use crate::submission::{Submission, check_name};
 
 const FOLDER: &str = "fleet";
@@ -27,8 +26,6 @@ const LOOKS: &str = "looks";
 const STOP: &str = "stop.json";
 const CANCELED: &str = "canceled";
 const PROGRAMS: &str = "programs.json";
-/// For so long the address is asked again if it can't be reached.
-const PATIENCE: Duration = Duration::from_secs(600);
 /// A list of the submissions, because the folders of an address are not listed.
 const INDEX: &str = "fleet-index";
 const NAMES: &str = "names";
@@ -465,26 +462,6 @@ impl Depot {
 
 fn folder(name: &str) -> String {
     format!("{FOLDER}/{name}")
-}
-
-/// What `attempt` returns; for ten minutes it is tried again if it fails, unless the error
-/// `is_final`.
-///
-/// # Errors
-/// Its last one.
-pub fn patiently<T, E>(
-    is_final: impl Fn(&E) -> bool,
-    mut attempt: impl FnMut() -> Result<T, E>,
-) -> Result<T, E> {
-    let begin = Instant::now();
-    loop {
-        match attempt() {
-            Err(error) if !is_final(&error) && begin.elapsed() < PATIENCE => {
-                thread::sleep(Duration::from_secs(2));
-            }
-            result => return result,
-        }
-    }
 }
 
 /// By content too, because numbers of jobs may be used again.
