@@ -88,12 +88,6 @@ impl Trouble {
         format!("t{}", self.submissions)
     }
 
-    /// Words that everything that runs elements takes: the nodes are one machine.
-    fn here(&self) -> [String; 3] {
-        let data = self.slurm.path().join("home/data");
-        ["--allow-concurrent".to_owned(), "--data-dir".to_owned(), data.display().to_string()]
-    }
-
     /// A command that must succeed; one that the controller or the storage refused is repeated.
     fn run(&self, words: &[&str]) -> String {
         let mut said = String::new();
@@ -116,11 +110,8 @@ impl Trouble {
              command = \"sleep 0.3\"\n"
         );
         fs::write(&file, text).unwrap();
-        let (file, elements, here) =
-            (file.display().to_string(), ELEMENTS.to_string(), self.here());
-        let words = ["submit", &file, "--machines", &elements, "--name", &name];
-        let words = [&words[..], &here.each_ref().map(String::as_str)].concat();
-        let said = self.run(&words);
+        let (file, elements) = (file.display().to_string(), ELEMENTS.to_string());
+        let said = self.run(&["submit", &file, "--machines", &elements, "--name", &name]);
         assert!(said.contains(&format!("submitted `{name}`")), "{said}");
     }
 
@@ -138,11 +129,10 @@ impl Trouble {
 
     /// Has what failed run again; true if all is done.
     fn go_on(&mut self) -> bool {
-        let (name, here) = (self.name(), self.here());
+        let name = self.name();
         let said = self.run(&["status", &name]);
         if said.contains(" failed") || said.contains(" lost") {
-            let words = ["submit", "--resume", &name];
-            self.run(&[&words[..], &here.each_ref().map(String::as_str)].concat());
+            self.run(&["submit", "--resume", &name]);
         }
         self.mend();
         said.contains(&format!("{ELEMENTS} of {ELEMENTS} elements done"))

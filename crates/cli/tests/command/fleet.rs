@@ -27,18 +27,22 @@ fn plan(slurm: &Slurm, rows: u32) -> String {
 
 /// Submits it as `t` to so many machines.
 fn submit(slurm: &Slurm, rows: u32, machines: &str) {
-    submit_with(slurm, rows, machines, &[]);
+    submit_file(slurm, &plan(slurm, rows), &["--machines", machines]);
 }
 
-fn submit_with(slurm: &Slurm, rows: u32, machines: &str, more: &[&str]) {
-    let data = slurm.path().join("home/data");
-    let words = ["submit", &plan(slurm, rows), "--machines", machines, "--name", "t"];
-    // The nodes are one machine.
-    let words =
-        [&words[..], &["--allow-concurrent", "--data-dir", data.to_str().unwrap()], more].concat();
-    let (said, code) = slurm.run(&words);
+/// Submits a plan as `t`; what is said.
+fn submit_file(slurm: &Slurm, file: &str, more: &[&str]) -> String {
+    let (said, code) = slurm.run(&[&["submit", file, "--name", "t"], more].concat());
     assert_eq!(code, Some(0), "{said}");
     assert!(said.contains("submitted `t`: ") && said.contains("watch t --results"), "{said}");
+    said
+}
+
+/// Follows `t` until all is done; what is said.
+fn watch(slurm: &Slurm) -> String {
+    let (said, code) = slurm.run(&["watch", "t", "--every", "1"]);
+    assert_eq!(code, Some(0), "{said}\n{}", slurm.logs());
+    said
 }
 
 /// That no data and no ledger entry is left on the machines.
@@ -68,8 +72,7 @@ fn assert_whole(slurm: &Slurm, blocks: i64) {
 fn a_plan_runs_on_two_machines() {
     let Some(slurm) = Slurm::start(2) else { return };
     submit(&slurm, 2000, "3");
-    let (said, code) = slurm.run(&["watch", "t", "--every", "1"]);
-    assert_eq!(code, Some(0), "{said}\n{}", slurm.logs());
+    let said = watch(&slurm);
     assert!(said.contains("t: 3 of 3 elements done\n3 elements ran on "), "{said}");
     assert!(said.contains("l.i0"), "the verdict so far: {said}");
     assert_whole(&slurm, 6);
@@ -102,13 +105,9 @@ fn killed_elements_are_run_again_and_count_once() {
         said.contains("ended without a word; n") && said.contains("/steelyard-t-1.log"),
         "{said}"
     );
-    let words = ["submit", "--resume", "t", "--allow-concurrent"];
-    let data = slurm.path().join("home/data");
-    let words = [&words[..], &["--data-dir", data.to_str().unwrap()]].concat();
-    let (said, code) = slurm.run(&words);
+    let (said, code) = slurm.run(&["submit", "--resume", "t"]);
     assert_eq!(code, Some(0), "{said}");
-    let (said, code) = slurm.run(&["watch", "t", "--every", "1"]);
-    assert_eq!(code, Some(0), "{said}\n{}", slurm.logs());
+    watch(&slurm);
     assert_whole(&slurm, 4);
 }
 
@@ -118,8 +117,7 @@ fn an_element_of_a_lost_node_runs_twice_and_counts_once() {
     submit(&slurm, 400_000, "2");
     slurm.wait_until("both elements run", || slurm.elements().len() == 2);
     slurm.lose_node(2);
-    let (said, code) = slurm.run(&["watch", "t", "--every", "1"]);
-    assert_eq!(code, Some(0), "{said}\n{}", slurm.logs());
+    watch(&slurm);
     // The lost one goes on, the other start too, and one of them is too late.
     slurm.wait_until("all starts have ended", || slurm.elements().is_empty());
     assert_whole(&slurm, 4);
@@ -140,9 +138,8 @@ fn an_element_leaves_a_machine_that_is_not_fit() {
         let idle = slurm.command("sinfo", &["-h", "-t", "idle", "-o", "%D"]).stdout;
         String::from_utf8(idle).unwrap().trim() == "2"
     });
-    submit_with(&slurm, 2000, "2", &["--strict"]);
-    let (said, code) = slurm.run(&["watch", "t", "--every", "1"]);
-    assert_eq!(code, Some(0), "{said}\n{}", slurm.logs());
+    submit_file(&slurm, &plan(&slurm, 2000), &["--machines", "2", "--strict"]);
+    watch(&slurm);
     let (said, code) = slurm.run(&["status", "t"]);
     assert_eq!(code, Some(0), "{said}");
     assert!(said.contains("n1 was refused (1 start): "), "{said}");
@@ -173,13 +170,8 @@ fn plan_with_a_slow_variant(slurm: &Slurm, blocks: u32) -> String {
 fn three_machines_give_the_verdict_of_one() {
     let Some(slurm) = Slurm::start(3) else { return };
     let file = plan_with_a_slow_variant(&slurm, 2);
-    let data = slurm.path().join("home/data");
-    let words = ["submit", &file, "--machines", "3", "--name", "t"];
-    let here = ["--allow-concurrent", "--data-dir", data.to_str().unwrap()];
-    let (said, code) = slurm.run(&[&words[..], &here].concat());
-    assert_eq!(code, Some(0), "{said}");
-    let (said, code) = slurm.run(&["watch", "t", "--every", "1"]);
-    assert_eq!(code, Some(0), "{said}\n{}", slurm.logs());
+    submit_file(&slurm, &file, &["--machines", "3"]);
+    watch(&slurm);
     assert_whole(&slurm, 6);
     let judged = |place: &Place| {
         let ended = place.steelyard(&["compare", "--format", "json"]);
@@ -209,13 +201,8 @@ fn a_budget_is_spent_on_each_machine() {
     );
     let workload = "[workload.sysbench]\ntables = 1\nrows = 2000\nsteps = [\"point-query\"]\n";
     fs::write(&file, text + workload).unwrap();
-    let data = slurm.path().join("home/data");
-    let words = ["submit", &file, "--machines", "2", "--name", "t"];
-    let here = ["--allow-concurrent", "--data-dir", data.to_str().unwrap()];
-    let (said, code) = slurm.run(&[&words[..], &here].concat());
-    assert_eq!(code, Some(0), "{said}");
-    let (said, code) = slurm.run(&["watch", "t", "--every", "1"]);
-    assert_eq!(code, Some(0), "{said}\n{}", slurm.logs());
+    submit_file(&slurm, &file, &["--machines", "2"]);
+    let said = watch(&slurm);
     let place = Place::new();
     place.steelyard(&["pull", &slurm.address()]).expect(0, &[]);
     let database = Database::of(&place.results());
@@ -236,14 +223,8 @@ fn a_budget_is_spent_on_each_machine() {
 fn what_is_decided_early_runs_no_more_elements() {
     let Some(slurm) = Slurm::start(2) else { return };
     let file = plan_with_a_slow_variant(&slurm, 3);
-    let data = slurm.path().join("home/data");
-    let words = ["submit", &file, "--machines", "8", "--name", "t", "--early-stop"];
-    let words =
-        [&words[..], &["--allow-concurrent", "--data-dir", data.to_str().unwrap()]].concat();
-    let (said, code) = slurm.run(&words);
-    assert_eq!(code, Some(0), "{said}");
-    let (said, code) = slurm.run(&["watch", "t", "--every", "1"]);
-    assert_eq!(code, Some(0), "{said}\n{}", slurm.logs());
+    submit_file(&slurm, &file, &["--machines", "8", "--early-stop"]);
+    watch(&slurm);
     let is_over = || !slurm.run(&["status", "t"]).0.contains(" running");
     slurm.wait_until("the others are canceled", is_over);
     let (said, code) = slurm.run(&["status", "t", "--exit-code"]);
@@ -264,11 +245,8 @@ fn elements_follow_each_other_on_three_nodes() {
         [[workload.program.steps]]\nname = \"wait\"\ncommand = \"sleep 0.5\"\n";
     fs::write(&file, text).unwrap();
     let (elements, begin) = (24, Instant::now());
-    let words = ["submit", file.to_str().unwrap(), "--machines", "24", "--name", "t"];
-    let (said, code) = slurm.run(&[&words[..], &["--allow-concurrent"]].concat());
-    assert_eq!(code, Some(0), "{said}");
-    let (said, code) = slurm.run(&["watch", "t", "--every", "1"]);
-    assert_eq!(code, Some(0), "{said}\n{}", slurm.logs());
+    submit_file(&slurm, file.to_str().unwrap(), &["--machines", "24"]);
+    watch(&slurm);
     let document = |path: &Path| -> serde_json::Value {
         serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
     };
@@ -305,8 +283,7 @@ fn nothing_is_lost_while_the_storage_is_away() {
     // Longer than a request is tried again.
     std::thread::sleep(Duration::from_secs(70));
     kill(storage, Signal::SIGCONT).unwrap();
-    let (said, code) = slurm.run(&["watch", "t", "--every", "1"]);
-    assert_eq!(code, Some(0), "{said}\n{}", slurm.logs());
+    watch(&slurm);
     let (said, code) = slurm.run(&["status", "t", "--format", "json"]);
     assert_eq!(code, Some(0), "{said}");
     let status: serde_json::Value = serde_json::from_str(&said).unwrap();
@@ -341,11 +318,7 @@ fn what_is_fetched_is_fetched_once() {
     let text = fs::read_to_string(&file).unwrap();
     let own = "[variants.b]\ndbms = \"path:/usr/lib/postgresql/15\"";
     fs::write(&file, text.replace(own, "[variants.b]\ndbms = \"postgres@14.3\"")).unwrap();
-    let data = slurm.path().join("home/data");
-    let words = ["submit", &file, "--machines", "2", "--name", "t", "--steelyard", &steelyard];
-    let here = ["--allow-concurrent", "--data-dir", data.to_str().unwrap()];
-    let (said, code) = slurm.run(&[&words[..], &here].concat());
-    assert_eq!(code, Some(0), "{said}");
+    let said = submit_file(&slurm, &file, &["--machines", "2", "--steelyard", &steelyard]);
     assert!(said.contains(", which obtains the systems"), "{said}");
     // Nothing can be fetched from there, so no element runs.
     let (said, code) = slurm.run(&["watch", "t", "--every", "1"]);
@@ -358,12 +331,10 @@ fn what_is_fetched_is_fetched_once() {
     let kept = Path::new(&bin).parent().unwrap();
     let copied = slurm.command("cp", &["-r", kept.to_str().unwrap(), "cache-0"]);
     assert!(copied.status.success(), "{}", String::from_utf8_lossy(&copied.stderr));
-    let words = ["submit", "--resume", "t", "--steelyard", &steelyard];
-    let (said, code) = slurm.run(&[&words[..], &here].concat());
+    let (said, code) = slurm.run(&["submit", "--resume", "t", "--steelyard", &steelyard]);
     assert_eq!(code, Some(0), "{said}");
     assert!(said.contains(", which obtains the systems"), "{said}");
-    let (said, code) = slurm.run(&["watch", "t", "--every", "1"]);
-    assert_eq!(code, Some(0), "{said}\n{}", slurm.logs());
+    watch(&slurm);
     assert_whole(&slurm, 4);
     let (said, _) = slurm.run(&["status", "t"]);
     assert!(said.contains("2 of 2 elements done\n") && !said.contains("element 0"), "{said}");
@@ -400,13 +371,8 @@ fn kinds_of_statements_are_counted_on_two_machines() {
         [count]\nrows = 2000\nkinds = [\"insert-100\", \"range-pdc\"]\nprotocols = [\"simple\"]\n";
     let file = slurm.path().join("home/plan.toml");
     fs::write(&file, text).unwrap();
-    let (file, data) = (file.to_str().unwrap(), slurm.path().join("home/data"));
-    let words = ["submit", file, "--count", "--machines", "2", "--name", "t"];
-    let here = ["--allow-concurrent", "--data-dir", data.to_str().unwrap()];
-    let (said, code) = slurm.run(&[&words[..], &here].concat());
-    assert_eq!(code, Some(0), "{said}");
-    let (said, code) = slurm.run(&["watch", "t", "--every", "1"]);
-    assert_eq!(code, Some(0), "{said}\n{}", slurm.logs());
+    submit_file(&slurm, file.to_str().unwrap(), &["--count", "--machines", "2"]);
+    let said = watch(&slurm);
     assert!(said.contains("insert-100") && said.contains("range-pdc"), "{said}");
     assert_nothing_left(&slurm);
     // By the submission's name, from where it is.

@@ -286,14 +286,15 @@ impl Slurm {
         command.args(words).stdin(Stdio::null()).output().unwrap()
     }
 
-    /// Runs steelyard there, with the shared address, and logs where they are removed; what it
-    /// printed, and its exit code.
+    /// Runs steelyard there, with the shared address; what it printed, and its exit code. All nodes
+    /// are one machine, and leave data and logs where they are removed.
     pub fn run(&self, words: &[&str]) -> (String, Option<i32>) {
         let (program, address) = (self.steelyard(), self.address());
-        let home = self.path().join("home");
-        let logs = ["--log-dir", home.to_str().unwrap()];
-        let logs = if words.first() == Some(&"submit") { &logs[..] } else { &[] };
-        let words = [words, logs, &["--results", &address]].concat();
+        let [logs, data] = ["home", "home/data"].map(|it| self.path().join(it));
+        let [logs, data] = [&logs, &data].map(|it| it.to_str().unwrap());
+        let here = ["--allow-concurrent", "--log-dir", logs, "--data-dir", data];
+        let here = if words.first() == Some(&"submit") { &here[..] } else { &[] };
+        let words = [words, here, &["--results", &address]].concat();
         let output = self.command(program.to_str().unwrap(), &words);
         let text = [output.stdout, output.stderr].map(|it| String::from_utf8(it).unwrap());
         (text.concat(), output.status.code())
