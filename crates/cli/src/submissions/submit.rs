@@ -108,6 +108,9 @@ pub fn run(args: &SubmitArgs) -> anyhow::Result<()> {
             None => return refuse("the plan has nothing that `steelyard count` can count"),
         },
     };
+    let mut wishes = wishes;
+    // With the user, whose files others can't append to.
+    wishes.logs.get_or_insert_with(|| format!("/tmp/steelyard-{}-", nix::unistd::getuid()));
     let how = (wishes, args.words(&name)?);
     let (version, begun) = (env!("CARGO_PKG_VERSION"), (now_ms, seed));
     let mut submission = Submission::new(name, (&plan, doing), machines, begun, version, how)?;
@@ -120,11 +123,11 @@ pub fn run(args: &SubmitArgs) -> anyhow::Result<()> {
     let elements: Vec<u32> = (1..=machines).collect();
     let first = if submission.sends_programs { First::New } else { First::Nothing };
     if args.dry_run {
-        return dry_run(&submission, &elements, &submission.wishes, &submission.words, &first);
+        return dry_run(&submission, elements, first);
     }
     let depot = Depot::create(&address, submission, &work()?)?;
     let submission = depot.submission();
-    let submitted = args.submit(&depot, elements, &submission.wishes, &submission.words, first);
+    let submitted = args.submit(&depot, submission, elements, first);
     let Err(error) = submitted else { return Ok(()) };
     let refused = matches!(error.downcast_ref(), Some(fleet::Error::Refused { .. }));
     if refused && depot.jobs().is_ok_and(|jobs| jobs.is_empty()) {
@@ -149,25 +152,32 @@ enum First {
     New,
 }
 
-/// Prints the scripts.
-fn dry_run(
+/// Puts the scripts of a submission in their order; the job that elements wait for, and theirs.
+fn put_all(
     submission: &Submission,
-    elements: &[u32],
-    wishes: &Wishes,
-    words: &[String],
-    first: &First,
-) -> anyhow::Result<()> {
-    let mut out = std::io::stdout();
+    elements: Vec<u32>,
+    first: First,
+    mut put: impl FnMut(Vec<u32>, &str) -> anyhow::Result<String>,
+) -> anyhow::Result<(Option<String>, String)> {
+    let Submission { name, wishes, words, .. } = submission;
     let after = match first {
         First::Nothing => None,
-        First::Job(job) => Some(job.as_str()),
-        First::New => {
-            writeln!(out, "{}", fleet::script(&submission.name, &[0], wishes, words, None))?;
-            Some("JOB")
-        }
+        First::Job(job) => Some(job),
+        First::New => Some(put(vec![0], &fleet::script(name, &[0], wishes, words, None))?),
     };
-    write!(out, "{}", fleet::script(&submission.name, elements, wishes, words, after))?;
-    Ok(())
+    let script = fleet::script(name, &elements, wishes, words, after.as_deref());
+    Ok((after, put(elements, &script)?))
+}
+
+/// Prints the scripts.
+fn dry_run(submission: &Submission, elements: Vec<u32>, first: First) -> anyhow::Result<()> {
+    let mut out = std::io::stdout();
+    let put = |elements: Vec<u32>, script: &str| {
+        let end = if elements == [0] { "\n" } else { "" };
+        write!(out, "{script}{end}")?;
+        Ok("JOB".to_owned())
+    };
+    put_all(submission, elements, first, put).map(drop)
 }
 
 impl SubmitArgs {
@@ -202,9 +212,10 @@ impl SubmitArgs {
                 known.map_or(First::New, |it| First::Job(it.job))
             }
         };
+        let changed = Submission { wishes, words, ..submission.clone() };
         match self.dry_run {
-            true => dry_run(submission, &elements, &wishes, &words, &first),
-            false => self.submit(depot, elements, &wishes, &words, first),
+            true => dry_run(&changed, elements, first),
+            false => self.submit(depot, &changed, elements, first),
         }
     }
 
@@ -231,33 +242,21 @@ impl SubmitArgs {
             exclude: self.exclude.clone(),
             time: self.time.clone(),
             at_once: self.at_once,
-            logs: Some(match &self.log_dir {
-                Some(folder) => format!("{folder}/steelyard-"),
-                // With the user, whose files others can't append to.
-                None => format!("/tmp/steelyard-{}-", nix::unistd::getuid()),
-            }),
+            logs: self.log_dir.as_ref().map(|folder| format!("{folder}/steelyard-")),
         }
     }
 
     fn submit(
         &self,
         depot: &Depot,
+        submission: &Submission,
         elements: Vec<u32>,
-        wishes: &Wishes,
-        words: &[String],
         first: First,
     ) -> anyhow::Result<()> {
-        let name = &depot.submission().name;
-        let after = match first {
-            First::Nothing => None,
-            First::Job(job) => Some(job),
-            First::New => {
-                Some(put(depot, vec![0], &fleet::script(name, &[0], wishes, words, None))?)
-            }
-        };
-        let script = fleet::script(name, &elements, wishes, words, after.as_deref());
+        let name = &submission.name;
         let count = metrics::counted(elements.len(), "element");
-        let number = put(depot, elements, &script)?;
+        let put = |elements: Vec<u32>, script: &str| put(depot, elements, script);
+        let (after, number) = put_all(submission, elements, first, put)?;
         let address = ["--results".to_owned(), self.shared.results.clone()];
         let watch = pasted(&["watch", name], &address);
         let mut out = std::io::stdout();

@@ -105,6 +105,12 @@ fn killed_elements_are_run_again_and_count_once() {
         said.contains("ended without a word; n") && said.contains("/steelyard-t-1.log"),
         "{said}"
     );
+    // As before, with its logs where they were.
+    let words = ["submit", "--resume", "t", "--dry-run", "--results", &slurm.address()];
+    let script = slurm.command(slurm.steelyard().to_str().unwrap(), &words).stdout;
+    let script = String::from_utf8(script).unwrap();
+    let logs = slurm.path().join("home/steelyard-t-%a.log");
+    assert!(script.contains(&format!("#SBATCH --output={}\n", logs.display())), "{script}");
     let (said, code) = slurm.run(&["submit", "--resume", "t"]);
     assert_eq!(code, Some(0), "{said}");
     watch(&slurm);

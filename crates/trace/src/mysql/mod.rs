@@ -143,15 +143,18 @@ fn is_sent(text: &str) -> bool {
 }
 
 /// A text without the comments and spaces before its first word. What is in `/*! … */` is executed.
-fn uncommented(text: &str) -> &str {
-    let text = text.trim_start();
-    let rest = match text.as_bytes() {
-        [b'/', b'*', b'!', ..] => None,
-        [b'/', b'*', ..] => text.split_once("*/"),
-        [b'#', ..] | [b'-', b'-', ..] => text.split_once('\n'),
-        _ => None,
-    };
-    rest.map_or(text, |(_, rest)| uncommented(rest))
+fn uncommented(mut text: &str) -> &str {
+    loop {
+        text = text.trim_start();
+        let rest = match text.as_bytes() {
+            [b'/', b'*', b'!', ..] => None,
+            [b'/', b'*', ..] => text.split_once("*/"),
+            [b'#', ..] | [b'-', b'-', ..] => text.split_once('\n'),
+            _ => None,
+        };
+        let Some((_, rest)) = rest else { return text };
+        text = rest;
+    }
 }
 
 /// The record that a line begins: `2026-11-24T10:00:00.1Z⇥   12 Query⇥SELECT 1`, in the old form
@@ -203,6 +206,7 @@ mod tests {
         for text in ["SHUTDOWN;", "/* app */ KILL 3", "-- why\n  # and\n restart", ";"] {
             assert!(!is_sent(text), "{text}");
         }
+        assert!(!is_sent(&format!("{}KILL 3", "/**/".repeat(1_000_000))));
         for text in ["SELECT 1", "killed()", "CALL restart_counters()", "/*!40101 SET x = 1 */"] {
             assert!(is_sent(text), "{text}");
         }
