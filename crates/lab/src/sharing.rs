@@ -11,8 +11,8 @@ pub fn shares(step: &Step, inside: bool) -> Result<(), &'static str> {
 /// Checks that a step is more than one operation. The error is the reason why it has no slices.
 pub fn runs_on(step: &Step) -> Result<(), &'static str> {
     let once = |stream: &Stream| {
-        stream.role == Role::Lead
-            && (stream.class.effect == Effect::Defines || stream.end == End::Rounds(1))
+        let one = stream.end == End::Rounds(1) && stream.turns.is_empty();
+        stream.role == Role::Lead && (stream.class.effect == Effect::Defines || one)
     };
     if step.streams.iter().any(once) || step.runs_in_order() {
         return Err("its operations run once and take long");

@@ -85,7 +85,7 @@ pub use workloads::insert::{INSERT_STEPS, InsertPlan, Tables};
 pub use workloads::kv::{KEY_BYTES, KV_STEPS, KvMode, KvPlan, kv_test};
 pub use workloads::program::{INIT, ProgramPlan, ProgramStep, Run};
 pub use workloads::queries::{Compared, QueriesPlan, Query, Syntax, split};
-pub use workloads::replay::{Log, ReplayPlan};
+pub use workloads::replay::{Log, Order, ReplayPlan};
 pub use workloads::script::{ScriptPlan, Source};
 pub use workloads::select::{IdleThreads, Pinning, Point, SelectPlan, Transport};
 pub use workloads::storage::{JOB, StoragePlan};

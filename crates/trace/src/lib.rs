@@ -20,6 +20,7 @@
 
 mod anonymous;
 mod detect;
+mod effects;
 mod error;
 mod examples;
 mod format;
@@ -39,6 +40,7 @@ use std::ops::ControlFlow;
 
 pub use anonymous::Anonymizer;
 pub use detect::{detect, format_of};
+pub use effects::{Effects, effects};
 pub use error::TraceError;
 pub use examples::{Example, Examples, READS};
 pub use format::{Format, UnknownFormat};

@@ -127,7 +127,8 @@ impl Form {
     }
 }
 
-fn is_keyword(part: &str) -> bool {
+/// True for a word of SQL that is hardly the name of a table.
+pub(crate) fn is_keyword(part: &str) -> bool {
     KEYWORDS.contains(&part)
 }
 

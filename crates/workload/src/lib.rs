@@ -60,7 +60,7 @@ pub use rng::{Rng, stream_seed};
 pub use scripts::Scripts;
 pub use sent::Sent;
 pub use step::{
-    Action, Alternative, Asks, End, Finds, Pace, Refresh, Role, SentLog, Step, Stream, Turn,
+    Action, Alternative, Asks, End, Finds, Link, Pace, Refresh, Role, SentLog, Step, Stream, Turn,
 };
 pub use terms::{Counters, Idle, Terms};
 

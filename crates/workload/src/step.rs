@@ -54,6 +54,8 @@ pub struct Step {
 pub struct SentLog {
     /// Statements that are sent.
     pub statements: u64,
+    /// Tables in whose order its streams wait for each other's transactions.
+    pub tables: u32,
     /// Statements that move data in bulk, which the log does not have, and are not sent.
     pub bulk: u64,
     /// Records of the log that could not be read.
@@ -191,6 +193,8 @@ pub struct Stream {
     /// What its rounds are, one by one, if that is known beforehand: `actions` say which requests
     /// they send. A request that the server refuses then fails, and the stream goes on.
     pub turns: Vec<Turn>,
+    /// Where its rounds stand in the order between streams, by round.
+    pub links: Vec<Link>,
     /// Operations that one round counts (rows of a multi-row insert, 1 for a query).
     pub operations_per_round: u64,
     /// When the next round may start.
@@ -227,6 +231,7 @@ impl Stream {
             mix: Vec::new(),
             in_order: false,
             turns: Vec::new(),
+            links: Vec::new(),
             operations_per_round: 1,
             pace: Pace::Free,
             end: End::Time,
@@ -287,6 +292,20 @@ pub struct Turn {
     pub connects: bool,
     /// It failed when it was first sent.
     pub failed: bool,
+}
+
+/// A round in the order between streams: of the transactions that change a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Link {
+    /// The round, from 0.
+    pub round: u64,
+    /// The table, from 0.
+    pub table: u32,
+    /// Before the round: so many of the table's transactions, in their order, must have ended. At
+    /// its end: the number of the transaction that ends with it, from 0.
+    pub number: u64,
+    /// A transaction ends with the round.
+    pub ends: bool,
 }
 
 /// The rows that queries must find over a whole step.

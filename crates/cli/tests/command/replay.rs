@@ -162,6 +162,45 @@ fn the_same_statements_arrive_in_the_same_order() {
     place.assert_nothing_left();
 }
 
+/// A session that waits for the server before it commits each row, and one that has found the row
+/// at once.
+#[test]
+fn a_transaction_waits_for_those_whose_rows_it_found() {
+    let place = Place::new();
+    let mut lines = Vec::new();
+    let mut at = 0;
+    let mut add = |session: u32, text: String, took: u32| {
+        at += 1_000;
+        lines.push(format!(
+            "{{\"at_us\":{at},\"session\":{session},\"text\":\"{text}\",\"took_us\":{took}}}\n"
+        ));
+    };
+    for row in 0..20 {
+        add(0, "BEGIN".to_owned(), 10);
+        add(0, format!("INSERT INTO t VALUES ({row})"), 10);
+        add(0, "SELECT pg_sleep(0.01)".to_owned(), 10);
+        add(0, "COMMIT".to_owned(), 10);
+        add(1, format!("SELECT 1 / count(*) FROM public.t WHERE a = {row}"), 10);
+    }
+    let log = place.file("log.jsonl", &lines.concat());
+    let setup = place.file("setup.sql", "CREATE TABLE t (a int);");
+    let run = |more: &[&str]| {
+        let run = ["replay", &log, "--setup-file", &setup, "-v", "postgres@18.1", "--blocks", "1"];
+        place.run(&[&run[..], more].concat())
+    };
+    let kept = run(&[]);
+    kept.expect(0, &["replay.2"]);
+    assert!(!kept.stderr.contains("in the log"), "{}", kept.stderr);
+    run(&["--order", "sessions"]).expect(3, &["20 of 100 statements failed that had not in the"]);
+    // Frozen, each server has its own order.
+    let run = ["replay", &log, "--setup-file", &setup, "--pairing", "frozen", "--blocks", "1"];
+    let frozen =
+        place.run(&[&run[..], &["-v", "a=postgres@14.3", "-v", "b=postgres@18.1"]].concat());
+    frozen.expect(0, &["replay.2"]);
+    assert!(!frozen.stderr.contains("in the log"), "{}", frozen.stderr);
+    place.assert_nothing_left();
+}
+
 /// A log of one session; `wrong` of its statements are refused, and the log knows of `known`.
 fn log(wrong: usize, known: usize) -> String {
     let line = |place: usize| {

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use workload::{
-    Action, Alternative, Cell, End, Expect, Pace, Refresh, Rng, Role, Source, Stream, Turn,
+    Action, Alternative, Cell, End, Expect, Link, Pace, Refresh, Rng, Role, Source, Stream, Turn,
 };
 
 use super::check::check;
@@ -88,7 +88,8 @@ impl Context<'_> {
                 now = self.gate.now();
                 continue;
             }
-            if self.refresh_in_turn(lane, 0)? {
+            let refreshed = self.refresh_in_turn(lane, 0)?;
+            if self.keeps_order(lane) || refreshed {
                 now = self.gate.now();
             }
             if let Some(due) = due
@@ -101,7 +102,7 @@ impl Context<'_> {
             let begin = due.unwrap_or(now);
             let round = self.round(lane, 0)?;
             now = self.gate.now();
-            lane.rounds += 1;
+            self.ends_round(lane);
             let rows = match round {
                 Round::Done(rows) => rows,
                 Round::Failed => {
@@ -153,6 +154,40 @@ impl Context<'_> {
         }
         lane.tally.begins(self.gate.now().nanos_since(due), true);
         Some(due)
+    }
+
+    /// Waits until the round's turn in the order between streams. Returns whether that took time.
+    fn keeps_order(&self, lane: &mut Lane) -> bool {
+        let gate = self.gate;
+        let mut waited = false;
+        while let Some(&Link { round, table, number, ends: false }) = self.link(lane)
+            && round == lane.rounds
+        {
+            lane.link += 1;
+            if !gate.order.has_ended(table, number) {
+                waited = true;
+                let done = gate.board.done(0);
+                let done = || done.iter().map(|it| it.0.load(Ordering::Relaxed)).sum();
+                let kept = gate.order.wait((table, number), || gate.stopped(), done);
+                lane.tally.unordered += u64::from(!kept);
+            }
+        }
+        waited
+    }
+
+    /// A round has ended; so have the transactions that end with it, which others may wait for.
+    fn ends_round(&self, lane: &mut Lane) {
+        lane.rounds += 1;
+        while let Some(&Link { round, table, number, ends: true }) = self.link(lane)
+            && round < lane.rounds
+        {
+            lane.link += 1;
+            self.gate.order.end(table, number);
+        }
+    }
+
+    fn link(&self, lane: &Lane) -> Option<&Link> {
+        self.stream.links.get(lane.link)
     }
 
     /// Counts a round that began and ended at these moments.

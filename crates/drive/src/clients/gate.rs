@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use workload::Padded;
 
+use super::order::Order;
 use crate::clock::{Moment, SECOND};
 use crate::slices::board::Board;
 use crate::wire::Breaker;
@@ -35,6 +36,8 @@ pub struct Gate {
     all_leads: usize,
     /// For each target, the cells that its streams share.
     pub cells: Vec<Vec<Padded<AtomicI64>>>,
+    /// The order between streams that send a log, on the only target.
+    pub order: Order,
     /// Break connections that clients have made during the step.
     breakers: Mutex<Breakers>,
 }
@@ -57,8 +60,9 @@ enum PhaseOfStep {
 }
 
 impl Gate {
-    /// A gate for the streams of a new board, with `cells` cells for each target.
-    pub fn new(board: Arc<Board>, cells: usize) -> Gate {
+    /// A gate for the streams of a new board, with `cells` cells for each target, and an order by
+    /// `tables` tables.
+    pub fn new(board: Arc<Board>, cells: usize, tables: u32) -> Gate {
         let leads = board.leads.load(Ordering::Acquire) as usize;
         let numbers = || (0..cells).map(|_| Padded::default()).collect();
         Gate {
@@ -72,6 +76,7 @@ impl Gate {
             turn_leads: AtomicUsize::new(leads),
             all_leads: leads,
             cells: (0..board.targets()).map(|_| numbers()).collect(),
+            order: Order::new(tables),
             breakers: Mutex::default(),
             board,
         }

@@ -47,6 +47,8 @@ pub struct Lane {
     pub until_refresh: u32,
     /// Rounds done, including those after the step's time.
     pub rounds: u64,
+    /// The place of its next link.
+    pub link: usize,
     pub row: Vec<Option<i64>>,
     /// Runs the stream's scripts, if it has any.
     pub player: Option<Player>,
@@ -84,6 +86,7 @@ impl Lane {
             player,
             until_refresh: 0,
             rounds: 0,
+            link: 0,
             row: Vec::new(),
             keeps: stream.keeps.iter().map(Sampler::from).collect(),
             kept: Vec::new(),

@@ -7,6 +7,7 @@ pub mod client;
 pub mod gate;
 pub mod lane;
 mod opening;
+mod order;
 mod player;
 mod round;
 mod schedule;

@@ -93,6 +93,8 @@ pub struct ClassOutcome {
     /// Statements of a log that failed though they had not when it was written, or the other way
     /// round.
     pub differ: u64,
+    /// Statements of a log that were sent before others that they should have waited for.
+    pub unordered: u64,
     /// Those that were skipped because they were late.
     pub skipped: u64,
     /// Those that took longer than they may, and count.
@@ -268,6 +270,7 @@ pub fn sum<'a>(
         lag: None,
         failed: 0,
         differ: 0,
+        unordered: 0,
         skipped: 0,
         late: 0,
         per_second: vec![0; length],
@@ -285,6 +288,7 @@ pub fn sum<'a>(
         sum.missed += tally.missed;
         sum.failed += tally.failed.iter().map(|(.., count)| count).sum::<u64>();
         sum.differ += tally.differ;
+        sum.unordered += tally.unordered;
         sum.skipped += tally.skipped;
         sum.late += tally.late;
         for (place, second) in tally.seconds.iter().enumerate().take(length) {

@@ -54,7 +54,8 @@ impl Clients {
     /// The same, with this board; if `own_time` is set, they have its clock.
     pub fn connect_by(load: &Load, board: Arc<Board>, own_time: bool) -> Result<Clients, Error> {
         let step = &load.step;
-        let gate = Arc::new(Gate::new(board, step.cells).timed(own_time));
+        let tables = step.log.map_or(0, |log| log.tables);
+        let gate = Arc::new(Gate::new(board, step.cells, tables).timed(own_time));
         let mut clients = Clients {
             load: load.clone(),
             gate: Arc::clone(&gate),

@@ -141,6 +141,16 @@ fn warn_of_log(record: &mut StepRecord, step: &Step, outcome: &Outcome, log: Sen
     if let Some(said) = outcome.unlike_log(step) {
         record.warn("statements-failed", format!("{name}: {said}"));
     }
+    let unordered = outcome.class(&step.counted).map_or(0, |class| class.unordered);
+    if unordered > 0 {
+        record.warn(
+            "order-not-kept",
+            format!(
+                "{name}: {unordered} transactions did not wait for all that they should have: for \
+                 10 s, no statement ended"
+            ),
+        );
+    }
     if bulk + damaged > 0 {
         record.warn(
             "log-incomplete",

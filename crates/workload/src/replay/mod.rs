@@ -4,11 +4,13 @@
 //! were: as text, or with their values apart. One that the server refuses has failed, and its
 //! session goes on, as it did when the log was written.
 
+mod order;
+
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use plan::{Log, ReplayPlan};
+use plan::{Log, Order, ReplayPlan};
 use trace::Statement as Logged;
 
 use crate::class::{Class, Effect};
@@ -54,13 +56,14 @@ pub fn benchmark(plan: &ReplayPlan, dialect: Dialect) -> Result<Benchmark, Error
         None => None,
     };
     let mut phases = own_data::phases(plan.init.as_deref(), setup);
-    let streams = streams(plan, &log, own);
+    let (streams, tables) = streams(plan, &log, own);
     let clients = u32::try_from(streams.len()).unwrap_or(u32::MAX);
     let mut step = Step::new(ReplayPlan::REPLAY, clients, STATEMENT, streams);
     step.terms.ours = true;
     let statements: u64 = step.streams.iter().map(|stream| stream.turns.len() as u64).sum();
     step.log = Some(SentLog {
         statements,
+        tables,
         bulk: log.bulk,
         damaged: log.summary.damaged,
         may_differ: (plan.may_fail * statements as f64) as u64,
@@ -76,46 +79,82 @@ pub fn benchmark(plan: &ReplayPlan, dialect: Dialect) -> Result<Benchmark, Error
     })
 }
 
-/// The stream of each connection.
-fn streams(plan: &ReplayPlan, log: &Log, syntax: trace::Syntax) -> Vec<Stream> {
+/// A statement of a log that a connection sends.
+struct Sent<'l> {
+    statement: &'l Logged,
+    /// The place of its form.
+    form: usize,
+    /// It is the first of a session that takes over the connection.
+    connects: bool,
+}
+
+/// The stream of each connection, and the number of tables in whose order they wait.
+fn streams(plan: &ReplayPlan, log: &Log, syntax: trace::Syntax) -> (Vec<Stream>, u32) {
     let mut ranking = trace::Ranking::new(syntax);
     let mut sessions: HashMap<u32, Vec<(&Logged, usize)>> = HashMap::new();
     for statement in &log.statements {
         let form = ranking.add(statement);
         sessions.entry(statement.session).or_default().push((statement, form));
     }
+    let connections = log.connections();
+    let sent: Vec<Vec<Sent<'_>>> = connections
+        .iter()
+        .map(|numbers| {
+            let mut sent: Vec<Sent<'_>> = Vec::new();
+            for number in numbers {
+                let statements = sessions.remove(number).unwrap_or_default();
+                for (place, (statement, form)) in statements.into_iter().enumerate() {
+                    let connects = place == 0 && !sent.is_empty();
+                    sent.push(Sent { statement, form, connects });
+                }
+            }
+            sent
+        })
+        .collect();
     let start = log.statements.iter().map(|it| it.at_us).min().unwrap_or(0);
     let (mix, places) = mix(&ranking);
-    let connections = log.connections();
-    let connections = connections.iter().zip(0..).map(|(numbers, client)| {
-        let mut stream = Stream { mix: mix.clone(), ..Stream::new(client, STATEMENT) };
-        let (mut texts, mut order, mut times) = (HashMap::new(), Vec::new(), Vec::new());
-        for number in numbers {
-            let statements = sessions.get(number).map_or(&[][..], Vec::as_slice);
-            for (place, (statement, form)) in statements.iter().enumerate() {
-                let sent = (statement.text.as_str(), statement.bound.as_ref());
-                let request = *texts.entry(sent).or_insert_with(|| {
-                    stream.requests.push(request(statement));
-                    stream.requests.len() - 1
-                });
-                order.push(request);
-                let connects = place == 0 && !stream.turns.is_empty();
-                let failed = statement.failed;
-                stream.turns.push(Turn { alternative: places[*form], connects, failed });
-                let after = statement.at_us.saturating_sub(start) as f64 / 1e6;
-                let after = (after / plan.speed.unwrap_or(1.0)).clamp(0.0, LONGEST);
-                times.push(Duration::from_secs_f64(after));
-            }
-        }
-        stream.end = End::Rounds(order.len() as u64);
-        stream.actions = vec![Action::InTurn(order)];
-        if plan.speed.is_some() {
-            times.sort_unstable();
-            stream.pace = Pace::At(Arc::from(times));
-        }
-        stream
+    let streams = sent.iter().zip(0..).map(|(sent, client)| {
+        let stream = Stream { mix: mix.clone(), ..Stream::new(client, STATEMENT) };
+        sending(stream, sent, &places, plan.speed.map(|speed| (start, speed)))
     });
-    connections.collect()
+    let mut streams: Vec<Stream> = streams.collect();
+    let tables = match plan.order {
+        Order::Tables => order::link(&mut streams, &sent, ranking.forms(), syntax),
+        Order::Sessions => 0,
+    };
+    (streams, tables)
+}
+
+/// `stream`, sending what its connection sends; with the start of the log and a speed, at its
+/// times.
+fn sending(
+    mut stream: Stream,
+    sent: &[Sent<'_>],
+    places: &[u32],
+    timed: Option<(i64, f64)>,
+) -> Stream {
+    let (mut texts, mut order, mut times) = (HashMap::new(), Vec::new(), Vec::new());
+    for Sent { statement, form, connects } in sent {
+        let text = (statement.text.as_str(), statement.bound.as_ref());
+        let request = *texts.entry(text).or_insert_with(|| {
+            stream.requests.push(request(statement));
+            stream.requests.len() - 1
+        });
+        order.push(request);
+        let (alternative, connects, failed) = (places[*form], *connects, statement.failed);
+        stream.turns.push(Turn { alternative, connects, failed });
+        if let Some((start, speed)) = timed {
+            let after = statement.at_us.saturating_sub(start) as f64 / 1e6;
+            times.push(Duration::from_secs_f64((after / speed).clamp(0.0, LONGEST)));
+        }
+    }
+    stream.end = End::Rounds(order.len() as u64);
+    stream.actions = vec![Action::InTurn(order)];
+    if timed.is_some() {
+        times.sort_unstable();
+        stream.pace = Pace::At(Arc::from(times));
+    }
+    stream
 }
 
 /// The statement as it was sent.
@@ -159,16 +198,23 @@ fn mix(ranking: &trace::Ranking) -> (Vec<Alternative>, Vec<u32>) {
 mod tests {
     use super::*;
 
-    fn logged(at_us: i64, session: u32, text: &str, took_us: u64) -> Logged {
+    pub fn logged(at_us: i64, session: u32, text: &str, took_us: u64) -> Logged {
         let took_us = Some(took_us);
         Logged { at_us, session, text: text.to_owned(), took_us, ..Logged::default() }
     }
 
+    fn log(statements: Vec<Logged>) -> Log {
+        let (format, summary) = (trace::Format::Plain, Default::default());
+        Log { format, statements, bulk: 0, summary }
+    }
+
     fn streams_of(statements: Vec<Logged>, speed: Option<f64>) -> Vec<Stream> {
         let plan = ReplayPlan { speed, ..ReplayPlan::default() };
-        let (format, summary) = (trace::Format::Plain, Default::default());
-        let log = Log { format, statements, bulk: 0, summary };
-        streams(&plan, &log, trace::Syntax::Dollars)
+        streams(&plan, &log(statements), trace::Syntax::Dollars).0
+    }
+
+    pub fn streams_by(statements: Vec<Logged>, syntax: trace::Syntax) -> Vec<Stream> {
+        streams(&ReplayPlan::default(), &log(statements), syntax).0
     }
 
     #[test]

@@ -8,15 +8,15 @@ use serde_json::Value;
 
 use crate::family::{Family, NamedFile, PlannedStep, Sequence, SequenceKey};
 use crate::key::{CommandOption, Form, Key, Keyed};
-use crate::kind::{Kind, number, string, text, whole};
+use crate::kind::{Kind, choice, number, string, text, whole};
 use crate::problem::Problems;
 use crate::step::StepKey;
 use crate::workloads::program::command;
 
-pub use plan::{Log, ReplayPlan};
+pub use plan::{Log, Order, ReplayPlan};
 
 #[rustfmt::skip] // A table.
-const OPTIONS: [CommandOption; 6] = [
+const OPTIONS: [CommandOption; 7] = [
     CommandOption { key: "log", name: "log", value: "FILE", form: Form::Name,
         help: "The log; also as a word of its own: run replay LOG" },
     CommandOption { key: "format", name: "log-format", value: "FORMAT", form: Form::Name,
@@ -25,6 +25,8 @@ const OPTIONS: [CommandOption; 6] = [
         help: "log_line_prefix of the server that wrote it [default: %m [%p] ]" },
     CommandOption { key: "speed", name: "speed", value: "N", form: Form::Number,
         help: "At the times of the log, so many times as fast [default: as fast as answers arrive]" },
+    CommandOption { key: "order", name: "order", value: "ORDER", form: Form::Name,
+        help: "tables: transactions wait for earlier ones with their tables; sessions: none does" },
     CommandOption { key: "init", name: "init", value: "COMMAND", form: Form::Name,
         help: "What loads the data, such as 'pg_restore -d {database} /dumps/shop.dump'" },
     CommandOption { key: "setup_file", name: "setup-file", value: "FILE", form: Form::Name,
@@ -42,6 +44,7 @@ fn format() -> Kind<trace::Format> {
 impl Keyed for ReplayPlan {
     #[rustfmt::skip] // A table.
     fn keys(&mut self) -> Vec<Key<'_>> {
+        let order = self.order.name().to_owned();
         let format_shown = self.format.map(|format| format.to_string());
         vec![
             Key::optional("log", &mut self.log, string()).note("it is read again for each trial")
@@ -57,6 +60,9 @@ impl Keyed for ReplayPlan {
             Key::optional("speed", &mut self.speed, number(1e-3..=1e6, "a number above 0"))
                 .usual("as fast as answers arrive").note("times as fast as it was written")
                 .means("sends statements at the times of the log, so many times as fast"),
+            Key::new("order", &mut self.order, choice(&Order::NAMED)).shown(Some(order))
+                .note("kept between sessions")
+                .means("`tables`: a transaction waits for those that changed one of its tables and had ended when it began in the log; `sessions`: only each session keeps its order"),
             Key::new("may_fail", &mut self.may_fail, number(0.0..=1.0, "a share, 0 to 1"))
                 .note("of the statements, besides those that failed in the log")
                 .means("so large a share of the statements may fail that didn't in the log; if more do, the trial fails"),

@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::ops::ControlFlow;
 
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use trace::{Format, Options, Statement, Summary};
 
@@ -30,6 +31,8 @@ pub struct ReplayPlan {
     pub format: Option<Format>,
     /// `log_line_prefix` of the server that wrote it.
     pub line_prefix: Option<String>,
+    /// What order between sessions is kept.
+    pub order: Order,
     /// How many times as fast as it was written; as fast as answers arrive if `None`.
     pub speed: Option<f64>,
     /// So large a share of the statements may fail that did not fail in the log.
@@ -40,6 +43,25 @@ pub struct ReplayPlan {
     pub setup_file: Option<String>,
     /// Its text.
     pub setup_text: Option<String>,
+}
+
+/// The order between the sessions of a log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Order {
+    /// A transaction waits for those that changed one of its tables, and had ended when it began.
+    Tables,
+    /// None.
+    Sessions,
+}
+
+impl Order {
+    pub(super) const NAMED: [(&'static str, Order); 2] =
+        [("tables", Order::Tables), ("sessions", Order::Sessions)];
+
+    /// Its name in plans.
+    pub fn name(self) -> &'static str {
+        Order::NAMED.iter().find(|(_, it)| *it == self).map_or("", |(name, _)| name)
+    }
 }
 
 // `speed` is a number.
@@ -54,6 +76,7 @@ impl Default for ReplayPlan {
             clients: None,
             format: None,
             line_prefix: None,
+            order: Order::Tables,
             speed: None,
             may_fail: 0.01,
             init: None,
