@@ -14,6 +14,9 @@ const DEEPEST: usize = 32;
 /// How deep parentheses and the like may be nested while parsing.
 const DEEPEST_PARSE: usize = 100;
 
+/// What an expression begins with.
+const OPERAND: &str = "a number, a :variable, a function or another expression";
+
 /// Precedences, from the loosest to the tightest.
 mod level {
     pub(super) const OR: u8 = 1;
@@ -205,13 +208,12 @@ impl<'a> Parser<'a, '_> {
 
     fn operand(&mut self) -> Result<Parsed, Fault> {
         let (token, at) = (self.token, self.at);
-        let what = "a number, a :variable, a function or another expression";
         if matches!(token, Token::End | Token::AboveMax) {
-            return Err(self.expected(what));
+            return Err(self.expected(OPERAND));
         }
         if let Token::Sign(sign) = token {
             if !matches!(sign, "(" | "+" | "-" | "~") {
-                return Err(self.expected(what));
+                return Err(self.expected(OPERAND));
             }
             self.advance()?;
             return match sign {
@@ -247,7 +249,7 @@ impl<'a> Parser<'a, '_> {
                 Ok(Parsed { expr: Expr::Variable(slot), depth: 1 })
             }
             Token::Name(name) => self.name(name, at),
-            Token::Sign(_) | Token::AboveMax | Token::End => Err(self.expected(what)),
+            Token::Sign(_) | Token::AboveMax | Token::End => Err(self.expected(OPERAND)),
         }
     }
 
@@ -300,8 +302,11 @@ impl<'a> Parser<'a, '_> {
 
     fn function(&mut self, found: &str, word: &str, at: usize) -> Result<Parsed, Fault> {
         let Some((name, function, arity)) = NAMED.iter().find(|(name, ..)| *name == word) else {
-            let hint = nearest(word, NAMED.iter().map(|(name, ..)| *name));
-            let problem = Problem::UnknownFunction { found: found.to_owned(), hint };
+            let (found, hint) = (found.to_owned(), nearest(word, NAMED.iter().map(|it| it.0)));
+            let problem = match hint.is_none() && self.token != Token::Sign("(") {
+                true => Problem::Syntax { expected: OPERAND, found },
+                false => Problem::UnknownFunction { found, hint },
+            };
             return Err(Fault::new(at, problem));
         };
         if !self.take_sign("(")? {
