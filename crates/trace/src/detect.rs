@@ -1,7 +1,8 @@
-//! Which format a log has.
+//! Which format a log, or a table of digests, has.
 
 use std::io::BufRead;
 
+use crate::digests;
 use crate::error::TraceError;
 use crate::format::Format;
 use crate::postgres::{record, tables, text};
@@ -10,6 +11,9 @@ use crate::{mysql, plain};
 /// The format of a log that starts like this; `None` if it is not known.
 pub fn detect(start: &str) -> Option<Format> {
     let line = start.lines().find(|line| !line.trim().is_empty())?;
+    if let Some(digests) = digests::format_of(line) {
+        return Some(digests);
+    }
     if plain::is_one(line) {
         return Some(Format::Plain);
     }

@@ -22,6 +22,29 @@ pub enum TraceError {
         /// The format.
         format: Format,
     },
+    /// Digests in place of a log.
+    #[error(
+        "{format} has how often statements ran, but not their order, sessions and times, so it can't \
+         be sent again as a log; `steelyard trace FILE --scripts DIR` writes scripts for `steelyard \
+         run script`, which send its statements as a mix"
+    )]
+    Digests {
+        /// The format.
+        format: Format,
+    },
+    /// A table of digests without a column that is needed.
+    #[error(
+        "expected a first line with the names of columns, `{missing}` among them, for the format \
+         {format}, found {found:?}; export all columns with their names"
+    )]
+    Columns {
+        /// The format.
+        format: Format,
+        /// The column.
+        missing: &'static str,
+        /// The first line, or its beginning.
+        found: String,
+    },
     /// Most of it is not of this format.
     #[error(
         "{damaged} of {records} records of the log are damaged, the first of them record {first} \

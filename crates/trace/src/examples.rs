@@ -6,7 +6,7 @@ use crate::statement::Statement;
 use crate::tokens::{Kind, Syntax, tokens};
 
 /// As many rows of values are kept of a form.
-const ROWS: usize = 20;
+pub(crate) const ROWS: usize = 20;
 /// The first words of statements that read.
 pub const READS: [&str; 4] = ["select", "with", "values", "table"];
 /// Words that write wherever they stand; followed by a bracket, they are functions.
@@ -69,18 +69,13 @@ impl Examples {
 fn example(statement: &Statement, syntax: Syntax) -> Option<Example> {
     let text = statement.bound.as_ref().map_or(&statement.text, |bound| &bound.text);
     let mut example = Example { text: String::new(), rows: vec![Vec::new()] };
-    let (mut words, mut ended) = (Vec::new(), false);
-    let mut all = tokens(text, syntax).peekable();
+    let mut words = Vec::new();
+    let mut all = single(text, syntax)?.into_iter().peekable();
     while let Some((kind, token)) = all.next() {
         let word = token.to_ascii_lowercase();
         let opens = all.peek().is_some_and(|(_, next)| *next == "(");
         match kind {
-            // A comment to the end of its line; `-- name: …` would mean something.
-            Kind::Gap if !token.starts_with("/*") && !token.trim().is_empty() => {}
             Kind::Gap => example.text.push_str(token),
-            Kind::Symbol if token == ";" => ended = true,
-            // More than one statement.
-            _ if ended => return None,
             // What another version may not execute.
             Kind::Symbol if token.starts_with("/*!") => return None,
             Kind::Parameter if token.starts_with('$') => {
@@ -111,6 +106,22 @@ fn example(statement: &Statement, syntax: Syntax) -> Option<Example> {
     }
     example.text.truncate(example.text.trim_end().len());
     (!words.is_empty()).then_some(example)
+}
+
+/// The tokens of the only statement of a text, without its semicolon and the comments to the end of
+/// a line, which may mean something elsewhere (`-- name: …`); `None` if it has several.
+pub(crate) fn single(text: &str, syntax: Syntax) -> Option<Vec<(Kind, &str)>> {
+    let (mut found, mut ended) = (Vec::new(), false);
+    for (kind, token) in tokens(text, syntax) {
+        match kind {
+            Kind::Gap if !token.starts_with("/*") && !token.trim().is_empty() => {}
+            Kind::Symbol if token == ";" => ended = true,
+            Kind::Gap => found.push((kind, token)),
+            _ if ended => return None,
+            _ => found.push((kind, token)),
+        }
+    }
+    Some(found)
 }
 
 impl Example {

@@ -1,11 +1,11 @@
-//! Formats of logs.
+//! Formats of logs, and of tables of digests.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::tokens::Syntax;
 
-/// A format of logs.
+/// A format of logs, or of a table of digests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     /// PostgreSQL's `csvlog`.
@@ -20,6 +20,10 @@ pub enum Format {
     MysqlSlow,
     /// A JSON object per line, as [`crate::write`] writes it.
     Plain,
+    /// PostgreSQL's `pg_stat_statements` as CSV. No log: [`crate::read_digests`] reads it.
+    PostgresDigests,
+    /// `events_statements_summary_by_digest` of MySQL or MariaDB as a table. No log either.
+    MysqlDigests,
 }
 
 /// A name that no format has.
@@ -34,24 +38,34 @@ pub struct UnknownFormat {
 
 impl Format {
     /// All formats.
-    pub const ALL: [Format; 6] = [
+    pub const ALL: [Format; 8] = [
         Format::PostgresCsv,
         Format::PostgresJson,
         Format::PostgresStderr,
         Format::MysqlGeneral,
         Format::MysqlSlow,
         Format::Plain,
+        Format::PostgresDigests,
+        Format::MysqlDigests,
     ];
 
     /// How statements are divided into tokens; `None` if the format doesn't say.
     pub fn syntax(self) -> Option<Syntax> {
         match self {
-            Format::PostgresCsv | Format::PostgresJson | Format::PostgresStderr => {
-                Some(Syntax::Dollars)
+            Format::PostgresCsv
+            | Format::PostgresJson
+            | Format::PostgresStderr
+            | Format::PostgresDigests => Some(Syntax::Dollars),
+            Format::MysqlGeneral | Format::MysqlSlow | Format::MysqlDigests => {
+                Some(Syntax::Backslashes)
             }
-            Format::MysqlGeneral | Format::MysqlSlow => Some(Syntax::Backslashes),
             Format::Plain => None,
         }
+    }
+
+    /// True for tables of digests, which are no logs: they have no sessions, order or times.
+    pub fn is_digests(self) -> bool {
+        matches!(self, Format::PostgresDigests | Format::MysqlDigests)
     }
 
     fn name(self) -> &'static str {
@@ -62,6 +76,8 @@ impl Format {
             Format::MysqlGeneral => "mysql-general",
             Format::MysqlSlow => "mysql-slow",
             Format::Plain => "plain",
+            Format::PostgresDigests => "postgres-digests",
+            Format::MysqlDigests => "mysql-digests",
         }
     }
 }

@@ -1,6 +1,9 @@
 //! Reads the statement logs of database servers: who sent which statement, when, and how long it
 //! took.
 //!
+//! Also reads tables in which servers count statements by their digests, and turns the statements of
+//! either into scripts in pgbench's language.
+//!
 //! Pure functions over a reader: no files, no processes, no clock. [`read`] goes through a log once
 //! and keeps no more of it than the latest statement of each open session.
 //!
@@ -20,6 +23,8 @@
 
 mod anonymous;
 mod detect;
+mod digest;
+mod digests;
 mod effects;
 mod error;
 mod examples;
@@ -31,6 +36,7 @@ mod normal;
 mod plain;
 mod postgres;
 mod ranking;
+mod scripts;
 mod stamps;
 mod statement;
 mod tokens;
@@ -40,6 +46,8 @@ use std::ops::ControlFlow;
 
 pub use anonymous::Anonymizer;
 pub use detect::{detect, format_of};
+pub use digest::Digest;
+pub use digests::read_digests;
 pub use effects::{Effects, effects};
 pub use error::TraceError;
 pub use examples::{Example, Examples, READS};
@@ -47,6 +55,7 @@ pub use format::{Format, UnknownFormat};
 pub use normal::normal_form;
 pub use plain::write;
 pub use ranking::{Form, Ranking, moves_data};
+pub use scripts::{FILL_IN, Script, Scripts};
 pub use statement::{Bound, Options, Statement, Summary};
 pub use tokens::Syntax;
 
@@ -54,8 +63,8 @@ pub use tokens::Syntax;
 /// became of them, until it breaks off.
 ///
 /// # Errors
-/// The log can't be read, has no record of this format, or more than half of its records are
-/// damaged.
+/// The log can't be read, has no record of this format, more than half of its records are damaged,
+/// or the format is one of digests.
 pub fn read(
     format: Format,
     options: &Options,
@@ -73,6 +82,9 @@ pub fn read(
         Format::MysqlGeneral => mysql::read(log, &mut held)?,
         Format::MysqlSlow => mysql::slow::read(log, &mut held)?,
         Format::Plain => lines::read(log, &mut held, plain::statement)?,
+        Format::PostgresDigests | Format::MysqlDigests => {
+            return Err(TraceError::Digests { format });
+        }
     }
     held.finish(format)
 }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use crate::digest::Digest;
 use crate::normal::normal_form;
 use crate::statement::Statement;
 use crate::tokens::{Kind, Syntax, tokens};
@@ -35,15 +36,25 @@ impl Ranking {
 
     /// Counts a statement; returns the place of its form.
     pub fn add(&mut self, statement: &Statement) -> usize {
-        let text = normal_form(&statement.text, self.syntax);
+        let took_us = statement.took_us.unwrap_or(0);
+        self.count(&statement.text, 1, u64::from(statement.failed), took_us)
+    }
+
+    /// Counts the statements of a digest; returns the place of their form.
+    pub fn add_digest(&mut self, digest: &Digest) -> usize {
+        self.count(&digest.text, digest.calls, digest.failed, digest.took_us)
+    }
+
+    fn count(&mut self, text: &str, statements: u64, failed: u64, took_us: u64) -> usize {
+        let text = normal_form(text, self.syntax);
         let place = *self.places.entry(text).or_insert_with_key(|text| {
             self.forms.push(Form { text: text.clone(), statements: 0, failed: 0, took_us: 0 });
             self.forms.len() - 1
         });
         let form = &mut self.forms[place];
-        form.statements += 1;
-        form.failed += u64::from(statement.failed);
-        form.took_us = form.took_us.saturating_add(statement.took_us.unwrap_or(0));
+        form.statements = form.statements.saturating_add(statements);
+        form.failed = form.failed.saturating_add(failed);
+        form.took_us = form.took_us.saturating_add(took_us);
         place
     }
 

@@ -3,19 +3,17 @@
 
 #![allow(clippy::unwrap_used)] // a test fails by it
 
-use std::fs;
+mod common;
+mod digests;
+
 use std::ops::ControlFlow;
-use std::path::Path;
 
 use proptest::prelude::*;
 use trace::{
     Anonymizer, Format, Options, Ranking, Statement, Summary, Syntax, TraceError, normal_form,
 };
 
-fn fixture(name: &str) -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name);
-    fs::read_to_string(path).unwrap()
-}
+use common::{fixture, sql};
 
 fn read(format: Format, log: &[u8]) -> Result<(Vec<Statement>, Summary), TraceError> {
     let mut found = Vec::new();
@@ -402,16 +400,6 @@ fn a_helper_of_a_query_sends_nothing() {
 
 fn any_format() -> impl Strategy<Value = Format> {
     prop::sample::select(Format::ALL.to_vec())
-}
-
-/// Texts made of what lexers stumble over.
-fn sql() -> impl Strategy<Value = String> {
-    let part = prop::sample::select(vec![
-        "SELECT", "a", "'x'", "'", "\"b\"", "\"", "`", "1", "-2.5e3", "0x1F", "$1", "$t$", "$",
-        "?", "(", ")", ",", "IN", "VALUES", "--", "/*", "*/", "/*!", "\\", "\n", " ", "#", "ä",
-        ";", "::",
-    ]);
-    prop::collection::vec(part, 0..40).prop_map(|parts| parts.concat())
 }
 
 fn anonymous(text: &str, syntax: Syntax) -> String {

@@ -1,5 +1,7 @@
-//! The logs of MySQL and MariaDB: the general query log, and in [`slow`] the other one.
+//! The logs of MySQL and MariaDB: the general query log, in [`slow`] the other one, and in
+//! [`digests`] the statements that they counted.
 
+pub(crate) mod digests;
 pub(crate) mod slow;
 
 use std::io::BufRead;
