@@ -1,6 +1,8 @@
-//! `steelyard trace`: what a log of statements has in it, a part of it, and without its values.
+//! `steelyard trace`: what a log of statements, or a table of digests, has in it; a part of it, and
+//! without its values.
 
 mod queries;
+mod scripts;
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -13,34 +15,37 @@ use anyhow::Context;
 use clap::Args;
 use serde::Serialize;
 use tempfile::NamedTempFile;
-use trace::{Anonymizer, Format, Options, Ranking, Statement, Summary, Syntax};
+use trace::{Anonymizer, Digest, Format, Options, Ranking, Statement, Summary, Syntax};
 
 use crate::changes::named;
 use crate::dash::is_stdout;
 use crate::exit::{WrongRequest, refuse};
 use queries::Queries;
+use scripts::{Amount, Mix};
 
 /// Show what a log of statements has in it; cut it, or take the values out, before it leaves the
 /// house
 ///
 /// Reads PostgreSQL's logs (csvlog, jsonlog, or text with a log_line_prefix) and the general and
-/// slow logs of MySQL and MariaDB, of any size. Statements that differ only in their values are one
-/// form; forms come in the order of the time they took together, under the names that `steelyard
-/// run replay` gives them. With -o, the statements are written in the plain format, which `run
-/// replay` reads. A cut loses what a session did before it: BEGIN, SET, temporary tables. With
-/// --queries, forms that only read become files for `steelyard run queries`.
+/// slow logs of MySQL and MariaDB, of any size; also pg_stat_statements and performance_schema's
+/// digests as tables. Statements that differ only in their values are one form; forms come in the
+/// order of the time they took together, under the names that `steelyard run replay` gives them.
+/// With -o, the statements are written in the plain format, which `run replay` reads. A cut loses
+/// what a session did before it: BEGIN, SET, temporary tables. With --queries, forms that only read
+/// become files for `steelyard run queries`; with --scripts, scripts for `steelyard run script`.
 #[derive(Debug, Args)]
 #[command(before_help = "Examples:
   steelyard trace server.csv
   steelyard trace slow.log --skip 1h --take 10m -o ten-minutes.jsonl
   steelyard trace server.csv --queries my-queries --forms 50
+  steelyard trace pg_stat_statements.csv --scripts my-mix
   steelyard trace server.csv --key-file secret -o nobody.jsonl")]
 pub struct TraceArgs {
-    /// The log
+    /// The log, or the table of digests
     #[arg(value_name = "LOG")]
     log: PathBuf,
-    /// Its format: postgres-csv, postgres-json, postgres-stderr, mysql-general, mysql-slow or plain
-    /// [default: found by looking]
+    /// Its format: postgres-csv, postgres-json, postgres-stderr, mysql-general, mysql-slow, plain,
+    /// postgres-digests or mysql-digests [default: found by looking]
     #[arg(long = "log-format", value_name = "FORMAT")]
     format: Option<Format>,
     /// log_line_prefix of the server that wrote it, if it is text [default:
@@ -68,6 +73,10 @@ pub struct TraceArgs {
     /// up to 20 rows of the values it had
     #[arg(long, value_name = "DIR", conflicts_with = "key_file")]
     queries: Option<PathBuf>,
+    /// Write the first forms (--forms) into this new directory as pgbench scripts, and print the
+    /// command that runs them, weighted by how often each form occurs
+    #[arg(long, value_name = "DIR", conflicts_with = "key_file")]
+    scripts: Option<PathBuf>,
     /// So many forms
     #[arg(long, value_name = "N", default_value_t = 20)]
     forms: usize,
@@ -112,44 +121,140 @@ struct FoundForm {
 
 /// Reads the log and prints what it has in it.
 pub fn run(args: &TraceArgs) -> anyhow::Result<()> {
-    let key = args.key_file.as_deref().map(key).transpose()?;
     let mut log = open(&args.log)?;
     let unread = |it| WrongRequest(format!("{}: {it}", args.log.display()));
     let format = trace::format_of(args.format, &mut log).map_err(unread)?;
+    if format.is_digests() {
+        args.check_digests(format)?;
+    }
     let known = format.syntax().or(args.syntax);
-    if known.is_none() && (key.is_some() || args.queries.is_some()) {
+    let written = args.queries.is_some() || args.scripts.is_some();
+    if known.is_none() && (args.key_file.is_some() || written) {
         // Read by the wrong rules, a value may look like a name, or the other way round.
         return refuse("a plain log does not say how its statements are written; give --syntax");
     }
-    let syntax = known.unwrap_or(Syntax::Dollars);
+    let mut taken = Taken::new(args, known.unwrap_or(Syntax::Dollars))?;
+    let summary = match format.is_digests() {
+        true => {
+            let each = &mut |digest| taken.add_digest(&digest);
+            trace::read_digests(format, &mut log, each).map_err(unread)?
+        }
+        false => read_log(args, format, &mut log, &mut taken)?,
+    };
+    taken.write(args)?;
+    let found = found(format, &summary, &taken.ranking, &taken.part);
+    let text = match args.json {
+        true => serde_json::to_string_pretty(&found)? + "\n",
+        false => table(&found, args.forms),
+    };
+    match args.output.as_deref().is_some_and(is_stdout) {
+        true => eprint!("{text}"),
+        false => std::io::stdout().write_all(text.as_bytes())?,
+    }
+    Ok(())
+}
+
+impl TraceArgs {
+    /// Refuses what only a log can be asked for.
+    fn check_digests(&self, format: Format) -> anyhow::Result<()> {
+        let given = [
+            ("--skip", self.skip.is_some()),
+            ("--take", self.take.is_some()),
+            ("--key-file", self.key_file.is_some()),
+            ("--output", self.output.is_some()),
+            ("--line-prefix", self.line_prefix.is_some()),
+        ];
+        match given.into_iter().find(|(_, given)| *given) {
+            None => Ok(()),
+            Some((option, _)) => refuse(format!(
+                "{}: {option} is for logs, but {format} has no single statements and times; \
+                 --scripts DIR writes a mix of its statements",
+                self.log.display()
+            )),
+        }
+    }
+}
+
+/// What is kept of the statements.
+struct Taken {
+    syntax: Syntax,
+    ranking: Ranking,
+    part: Part,
+    queries: Option<Queries>,
+    mix: Option<Mix>,
+}
+
+impl Taken {
+    fn new(args: &TraceArgs, syntax: Syntax) -> anyhow::Result<Taken> {
+        let queries = args.queries.as_deref().map(|directory| Queries::at(directory, syntax));
+        let mix = args.scripts.as_deref().map(|directory| Mix::at(directory, syntax));
+        let (queries, mix) = (queries.transpose()?, mix.transpose()?);
+        Ok(Taken { syntax, ranking: Ranking::new(syntax), part: Part::default(), queries, mix })
+    }
+
+    fn add(&mut self, statement: &Statement) {
+        self.part.add(statement);
+        // A replay leaves them out, and names the forms of the others.
+        if trace::moves_data(&statement.text, self.syntax) {
+            self.part.bulk += 1;
+            return;
+        }
+        let place = self.ranking.add(statement);
+        if let Some(queries) = &mut self.queries {
+            queries.add(place, statement);
+        }
+        if let Some(mix) = &mut self.mix {
+            mix.scripts.add(place, statement);
+        }
+    }
+
+    fn add_digest(&mut self, digest: &Digest) {
+        self.part.statements = self.part.statements.saturating_add(digest.calls);
+        self.part.failed = self.part.failed.saturating_add(digest.failed);
+        self.part.took_us = self.part.took_us.saturating_add(digest.took_us);
+        let place = self.ranking.add_digest(digest);
+        if let (Some(queries), Some(sample)) = (&mut self.queries, &digest.sample) {
+            queries.add(place, &Statement { text: sample.clone(), ..Statement::default() });
+        }
+        if let Some(mix) = &mut self.mix {
+            mix.scripts.add_digest(place, digest);
+        }
+    }
+
+    fn write(&self, args: &TraceArgs) -> anyhow::Result<()> {
+        if let Some(queries) = &self.queries {
+            eprintln!("{}", queries.write(&self.ranking, args.forms)?);
+        }
+        if let Some(mix) = &self.mix {
+            let Part { statements, took_us, .. } = self.part;
+            let all = Amount { statements, took_us };
+            eprint!("{}", mix.write(&self.ranking, args.forms, all)?);
+        }
+        Ok(())
+    }
+}
+
+/// Reads a log; writes the statements of the chosen part if that is wanted.
+fn read_log(
+    args: &TraceArgs,
+    format: Format,
+    log: &mut BufReader<File>,
+    taken: &mut Taken,
+) -> anyhow::Result<Summary> {
+    let key = args.key_file.as_deref().map(key).transpose()?;
     let anonymizer = key.map(|key| Anonymizer::new(&key));
-    let to_stdout = args.output.as_deref().is_some_and(is_stdout);
     let mut output = args.output.as_deref().map(Output::create).transpose()?;
-    let queries = args.queries.as_deref().map(|directory| Queries::at(directory, syntax));
-    let mut queries = queries.transpose()?;
-    let mut ranking = Ranking::new(syntax);
-    let mut part = Part::default();
     let (mut first, mut failed) = (None, None);
     let options = Options { line_prefix: args.line_prefix.clone() };
-    let summary = trace::read(format, &options, &mut log, &mut |mut statement| {
+    let summary = trace::read(format, &options, log, &mut |mut statement| {
         let start = *first.get_or_insert(statement.at_us);
         if !within(args, start, &statement) {
             return ControlFlow::Continue(());
         }
-        part.add(&statement);
-        // A replay leaves them out, and names the forms of the others.
-        match trace::moves_data(&statement.text, syntax) {
-            true => part.bulk += 1,
-            false => {
-                let place = ranking.add(&statement);
-                if let Some(queries) = &mut queries {
-                    queries.add(place, &statement);
-                }
-            }
-        }
+        taken.add(&statement);
         let Some(output) = &mut output else { return ControlFlow::Continue(()) };
         if let Some(anonymizer) = &anonymizer {
-            anonymizer.statement(&mut statement, syntax);
+            anonymizer.statement(&mut statement, taken.syntax);
         }
         match trace::write(&statement, output.to()) {
             Ok(()) => ControlFlow::Continue(()),
@@ -159,26 +264,12 @@ pub fn run(args: &TraceArgs) -> anyhow::Result<()> {
             }
         }
     });
-    let summary = summary.map_err(unread)?;
+    let summary = summary.map_err(|it| WrongRequest(format!("{}: {it}", args.log.display())))?;
     if let Some(error) = failed {
         return Err(error).context("could not write the statements");
     }
-    if let Some(output) = output {
-        output.finish()?;
-    }
-    if let Some(queries) = queries {
-        eprintln!("{}", queries.write(&ranking, args.forms)?);
-    }
-    let found = found(format, &summary, &ranking, &part);
-    let text = match args.json {
-        true => serde_json::to_string_pretty(&found)? + "\n",
-        false => table(&found, args.forms),
-    };
-    match to_stdout {
-        true => eprint!("{text}"),
-        false => std::io::stdout().write_all(text.as_bytes())?,
-    }
-    Ok(())
+    output.map_or(Ok(()), Output::finish)?;
+    Ok(summary)
 }
 
 /// True if a statement belongs to the chosen part of the log.
@@ -255,6 +346,7 @@ struct Part {
     statements: u64,
     failed: u64,
     bulk: u64,
+    took_us: u64,
 }
 
 impl Part {
@@ -265,6 +357,7 @@ impl Part {
         self.sessions.insert(statement.session);
         self.statements += 1;
         self.failed += u64::from(statement.failed);
+        self.took_us = self.took_us.saturating_add(statement.took_us.unwrap_or(0));
     }
 }
 
@@ -294,16 +387,17 @@ fn found(format: Format, summary: &Summary, ranking: &Ranking, part: &Part) -> F
 }
 
 fn table(found: &Found, forms: usize) -> String {
-    let mut text = format!(
-        "{}: {} statements of {} sessions in {:.1} s, {} failed; {} of the log's {} records damaged\n",
-        found.format,
-        found.statements,
-        found.sessions,
-        found.seconds,
-        found.failed,
-        found.damaged,
-        found.records
-    );
+    let Found { format, statements, sessions, seconds, failed, damaged, records, .. } = found;
+    let mut text = match format.is_digests() {
+        true => format!(
+            "{format}: {statements} statements, {failed} failed; {damaged} of the table's {records} \
+             rows damaged\n"
+        ),
+        false => format!(
+            "{format}: {statements} statements of {sessions} sessions in {seconds:.1} s, {failed} \
+             failed; {damaged} of the log's {records} records damaged\n"
+        ),
+    };
     if found.bulk > 0 {
         text.push_str(&format!(
             "{} of them move data in bulk; the log does not have it, so a replay leaves them out\n",

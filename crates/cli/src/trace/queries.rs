@@ -4,9 +4,30 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use trace::{Examples, Ranking, Statement, Syntax};
+use trace::{Examples, Form, Ranking, Statement, Syntax};
 
 use crate::exit::{WrongRequest, refuse};
+
+/// The directory, if it is new or empty.
+pub fn new_directory(directory: &Path) -> anyhow::Result<PathBuf> {
+    let shown = directory.display();
+    match fs::read_dir(directory).map(|mut entries| entries.next().is_some()) {
+        Ok(true) => refuse(format!("{shown} is not empty; name a new directory")),
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(WrongRequest(format!("cannot write to {shown}: {error}")).into())
+        }
+        _ => Ok(directory.to_owned()),
+    }
+}
+
+/// How often a form occurs, and how long it took.
+pub fn about(form: &Form) -> String {
+    let times = match form.statements {
+        1 => "once".to_owned(),
+        times => format!("{times} times"),
+    };
+    format!("{times}, {:.1} ms together", form.took_us as f64 / 1e3)
+}
 
 /// The queries of a log, and the new or empty directory that they go to.
 #[derive(Debug)]
@@ -18,16 +39,8 @@ pub struct Queries {
 impl Queries {
     /// None yet, of a log in this syntax. Checks that there is room for the directory.
     pub fn at(directory: &Path, syntax: Syntax) -> anyhow::Result<Queries> {
-        let shown = directory.display();
-        match fs::read_dir(directory).map(|mut entries| entries.next().is_some()) {
-            Ok(true) => {
-                refuse(format!("{shown} is not empty; name a new directory for the queries"))
-            }
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                Err(WrongRequest(format!("cannot write queries to {shown}: {error}")).into())
-            }
-            _ => Ok(Queries { directory: directory.to_owned(), examples: Examples::new(syntax) }),
-        }
+        let directory = new_directory(directory)?;
+        Ok(Queries { directory, examples: Examples::new(syntax) })
     }
 
     /// Takes a statement of the form at `place`.
@@ -45,15 +58,7 @@ impl Queries {
                 left.push(format!("q{number}"));
                 continue;
             };
-            let form = &ranking.forms()[place];
-            let about = format!(
-                "{} in the log, {:.1} ms together",
-                match form.statements {
-                    1 => "once".to_owned(),
-                    times => format!("{times} times"),
-                },
-                form.took_us as f64 / 1e3
-            );
+            let about = about(&ranking.forms()[place]);
             for (name, content) in example.files(&format!("q{number}"), &about) {
                 fs::write(self.directory.join(name), content).with_context(failed)?;
             }

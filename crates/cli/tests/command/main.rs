@@ -16,6 +16,7 @@ mod count;
 mod dash;
 mod database;
 mod debt;
+mod digests;
 mod doctor;
 mod documents;
 mod failures;

@@ -24,6 +24,11 @@ pub struct OwnServer {
 
 impl OwnServer {
     pub fn start() -> Self {
+        Self::with("")
+    }
+
+    /// With more lines in its configuration.
+    pub fn with(more: &str) -> Self {
         let reference: Reference = "postgres@14.3".parse().unwrap();
         let cache = Cache::open_default().unwrap();
         let installation = dbms::obtain(&reference, &cache, &|_| ()).unwrap();
@@ -64,7 +69,7 @@ impl OwnServer {
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let settings = format!(
             "listen_addresses = '127.0.0.1'\nport = {port}\nunix_socket_directories = '{}'\n\
-             fsync = off\nshared_buffers = 16MB\n",
+             fsync = off\nshared_buffers = 16MB\n{more}",
             home.display()
         );
         let conf = data.join("postgresql.conf");
