@@ -121,6 +121,7 @@ struct FoundForm {
 
 /// Reads the log and prints what it has in it.
 pub fn run(args: &TraceArgs) -> anyhow::Result<()> {
+    let key = args.key_file.as_deref().map(key).transpose()?;
     let mut log = open(&args.log)?;
     let unread = |it| WrongRequest(format!("{}: {it}", args.log.display()));
     let format = trace::format_of(args.format, &mut log).map_err(unread)?;
@@ -129,7 +130,7 @@ pub fn run(args: &TraceArgs) -> anyhow::Result<()> {
     }
     let known = format.syntax().or(args.syntax);
     let written = args.queries.is_some() || args.scripts.is_some();
-    if known.is_none() && (args.key_file.is_some() || written) {
+    if known.is_none() && (key.is_some() || written) {
         // Read by the wrong rules, a value may look like a name, or the other way round.
         return refuse("a plain log does not say how its statements are written; give --syntax");
     }
@@ -139,7 +140,10 @@ pub fn run(args: &TraceArgs) -> anyhow::Result<()> {
             let each = &mut |digest| taken.add_digest(&digest);
             trace::read_digests(format, &mut log, each).map_err(unread)?
         }
-        false => read_log(args, format, &mut log, &mut taken)?,
+        false => {
+            let anonymizer = key.map(|key| Anonymizer::new(&key));
+            read_log(args, format, &mut log, anonymizer.as_ref(), &mut taken)?
+        }
     };
     taken.write(args)?;
     let found = found(format, &summary, &taken.ranking, &taken.part);
@@ -239,10 +243,9 @@ fn read_log(
     args: &TraceArgs,
     format: Format,
     log: &mut BufReader<File>,
+    anonymizer: Option<&Anonymizer>,
     taken: &mut Taken,
 ) -> anyhow::Result<Summary> {
-    let key = args.key_file.as_deref().map(key).transpose()?;
-    let anonymizer = key.map(|key| Anonymizer::new(&key));
     let mut output = args.output.as_deref().map(Output::create).transpose()?;
     let (mut first, mut failed) = (None, None);
     let options = Options { line_prefix: args.line_prefix.clone() };
@@ -253,7 +256,7 @@ fn read_log(
         }
         taken.add(&statement);
         let Some(output) = &mut output else { return ControlFlow::Continue(()) };
-        if let Some(anonymizer) = &anonymizer {
+        if let Some(anonymizer) = anonymizer {
             anonymizer.statement(&mut statement, taken.syntax);
         }
         match trace::write(&statement, output.to()) {
