@@ -58,6 +58,7 @@ pub use api::system::{
 };
 pub use api::transport::Transport;
 pub use data::copy::drop_from_page_cache;
+pub use data::given::DataDirectory;
 pub use data::hash::of_texts as hash_of_texts;
 pub use data::loaded::{Loaded, Origin, Pages, Restored};
 pub use data::manifest::Manifest;
@@ -90,5 +91,5 @@ pub use process::server::{Interrupter, ServerProcess};
 pub use process::user::ServerUser;
 pub use reference::{Host, Server};
 pub use resolve::Reference;
-pub use run::{attach, check_transports, start, start_on_copy};
+pub use run::{attach, check_data, check_transports, start, start_on_copy};
 pub use systems::differences;

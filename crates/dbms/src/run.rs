@@ -2,7 +2,10 @@
 
 use crate::process::network::veth;
 use crate::resolve::Form;
-use crate::{Error, Kind, Origin, Reference, Restored, ServerSpec, System, Transport, systems};
+use crate::{
+    DataDirectory, Error, Installation, Kind, Origin, Reference, Restored, ServerSpec, System,
+    Transport, systems,
+};
 
 /// Checks before a run that one server of `reference` can be reached by all `transports` on this
 /// machine. For [`Transport::Veth`], this makes a pair of interfaces in a network namespace that
@@ -44,7 +47,17 @@ fn startable(spec: &ServerSpec<'_>) -> Result<&'static dyn Kind, Error> {
     Ok(kind)
 }
 
-/// Starts a fresh server and waits until it answers. On failure, nothing is left behind.
+/// Checks that servers of `installation` can start on a copy of a data directory; returns what
+/// identifies its content.
+///
+/// # Errors
+/// [`Error::DataDirectory`] says what is wrong with it; [`Error::Unsupported`] if this system has
+/// no such servers; [`Error::Io`].
+pub fn check_data(installation: &Installation, data: &DataDirectory<'_>) -> Result<String, Error> {
+    systems::of(installation)?.check_data(installation, data)
+}
+
+/// Starts a fresh server, or one on a copy of [`ServerSpec::data`], and waits until it answers. On failure, nothing is left behind.
 ///
 /// # Errors
 /// [`Error::Reserved`] and [`Error::Rejected`] for settings, [`Error::DirectoryInUse`],

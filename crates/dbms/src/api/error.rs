@@ -242,6 +242,14 @@ pub enum Error {
         /// The differences.
         differences: String,
     },
+    /// A data directory of the user's that servers cannot start from.
+    #[error("cannot start from the data in {}: {problem}", .path.display())]
+    DataDirectory {
+        /// The directory.
+        path: PathBuf,
+        /// The problem: what was expected, what was found and what to do.
+        problem: String,
+    },
     /// Data that trials cannot start from.
     #[error("cannot keep the data of {name} to start from: {problem}")]
     NotKept {
@@ -394,6 +402,7 @@ impl Error {
                 | Self::Withheld { .. }
                 | Self::VersionNotFound { .. }
                 | Self::Unusable { .. }
+                | Self::DataDirectory { .. }
                 | Self::Installation { .. }
                 | Self::User { .. }
                 | Self::Unreachable { .. }

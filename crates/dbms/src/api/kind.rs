@@ -8,9 +8,9 @@ use reference::Server;
 use crate::obtain::build::work::Work;
 use crate::obtain::fetch::maven::{Artifact, Version, parse};
 use crate::{
-    BuildOptions, Compared, Config, CountMethod, Counter, Difference, Durability, Endpoint, Error,
-    Installation, Origin, ParsedPlan, ProfileFacts, ServerSpec, ServerUser, Snapshot, Started,
-    System, Timer,
+    BuildOptions, Compared, Config, CountMethod, Counter, DataDirectory, Difference, Durability,
+    Endpoint, Error, Installation, Origin, ParsedPlan, ProfileFacts, ServerSpec, ServerUser,
+    Snapshot, Started, System, Timer,
 };
 
 /// The subject of [`Kind::nature`] that only matters for relaxed durability.
@@ -106,6 +106,15 @@ pub trait Kind: fmt::Debug + Sync {
 
     /// See [`crate::start`] and, with an `origin`, [`crate::start_on_copy`].
     fn start(&self, spec: &ServerSpec<'_>, origin: Option<&Origin<'_>>) -> Result<Started, Error>;
+
+    /// See [`crate::check_data`].
+    fn check_data(
+        &self,
+        _installation: &Installation,
+        _data: &DataDirectory<'_>,
+    ) -> Result<String, Error> {
+        Err(self.lacks("starting on a copy of a data directory"))
+    }
 
     /// See [`crate::attach`].
     fn attach(&self, endpoint: &Endpoint) -> Result<Box<dyn System>, Error> {

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::{Cache, Installation, Ledger, ServerUser, Transport};
+use crate::{Cache, DataDirectory, Installation, Ledger, ServerUser, Transport};
 
 /// Settings: names and values.
 pub type Config = BTreeMap<String, String>;
@@ -37,6 +37,9 @@ pub struct ServerSpec<'a> {
     pub config_file: Option<PathBuf>,
     /// Further options of initdb.
     pub initdb: Vec<String>,
+    /// The data directory to copy if the server does not start on a load; `None`: a fresh one. The
+    /// database is used in either case.
+    pub data: Option<DataDirectory<'a>>,
     /// The storage engine for the tables of a workload, of a system that has several: `innodb`,
     /// `myrocks`. `None`: its usual one.
     pub engine: Option<&'a str>,
@@ -83,6 +86,7 @@ impl<'a> ServerSpec<'a> {
             config: Config::new(),
             config_file: None,
             initdb: Vec::new(),
+            data: None,
             engine: None,
             procs_files: Vec::new(),
             wrapper: Vec::new(),
@@ -93,6 +97,11 @@ impl<'a> ServerSpec<'a> {
             cache,
             ledger,
         }
+    }
+
+    /// The database that clients use: that in the given data, or else `own`, which is made here.
+    pub(crate) fn database(&self, own: &str) -> String {
+        self.data.map_or(own, |data| data.database).to_owned()
     }
 }
 

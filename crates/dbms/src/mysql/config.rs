@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
+use super::adopt;
 use super::binaries::Layout;
 use super::engine::StorageEngine;
 use super::flavor::Flavor;
@@ -178,6 +179,9 @@ impl Settings {
             let _ = writeln!(text, "{name} = {}", quoted(&path.to_string_lossy()));
         }
         text.push_str("skip_networking\n");
+        if spec.data.is_some() {
+            adopt::LINES.iter().for_each(|line| text.extend([line, "\n"]));
+        }
         Ok(text)
     }
 }

@@ -88,8 +88,13 @@ fn make(
 
 /// The user and database of servers started here. The socket is private, so there is no password.
 fn own_statements() -> String {
+    format!("CREATE DATABASE {USER};\n{}", grants())
+}
+
+/// The user alone.
+pub(super) fn grants() -> String {
     format!(
-        "CREATE DATABASE {USER};\nCREATE USER '{USER}'@'localhost';\n\
+        "CREATE USER '{USER}'@'localhost';\n\
          GRANT ALL PRIVILEGES ON *.* TO '{USER}'@'localhost' WITH GRANT OPTION;\n"
     )
 }

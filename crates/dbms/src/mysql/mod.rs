@@ -7,7 +7,7 @@
 //!
 //! `flavor` has the differences between the two systems. `archive` says where to fetch binaries,
 //! and `attach` connects to a running server. `binaries` describes an installation, with its
-//! `libraries`. A start goes through `datadir` (initialized once), `config` (an option file, see
+//! `libraries`. A start goes through `datadir` (initialized once) or `adopt` (the user's), `config` (an option file, see
 //! `option_file`) with the `engine` and its `durability`, `mysqld` and `server`.
 //!
 //! `control` is the connection for all but the load; `names` writes names in SQL. `counters` reads
@@ -17,6 +17,7 @@
 //! reads what EXPLAIN says, `log` the error log, `waits` what sessions wait for. `timers` has the
 //! settings that go by the clock, `profile` the functions of a statement's phases.
 
+mod adopt;
 mod archive;
 mod attach;
 mod binaries;
@@ -59,8 +60,8 @@ use reference::Server;
 
 use crate::api::kind::{Archive, Kind, RELAXED};
 use crate::{
-    Config, CountMethod, Durability, Endpoint, Error, Installation, Origin, ParsedPlan,
-    ProfileFacts, ServerSpec, ServerUser, Started, System, Timer,
+    Config, CountMethod, DataDirectory, Durability, Endpoint, Error, Installation, Origin,
+    ParsedPlan, ProfileFacts, ServerSpec, ServerUser, Started, System, Timer,
 };
 use engine::StorageEngine;
 use flavor::Flavor;
@@ -136,6 +137,14 @@ impl Kind for Mysql {
 
     fn start(&self, spec: &ServerSpec<'_>, origin: Option<&Origin<'_>>) -> Result<Started, Error> {
         mysqld::start(self.0, spec, origin)
+    }
+
+    fn check_data(
+        &self,
+        _installation: &Installation,
+        data: &DataDirectory<'_>,
+    ) -> Result<String, Error> {
+        adopt::check(self.0, data)
     }
 
     fn attach(&self, endpoint: &Endpoint) -> Result<Box<dyn System>, Error> {

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use super::adopt;
 use super::binaries::Layout;
 use super::config::{self, Places, Settings};
 use super::control::Control;
@@ -26,7 +27,7 @@ const LOGS: [&str; 1] = ["#innodb_redo"];
 /// The port in addresses of sockets, where it means nothing.
 const PORT: u16 = 3306;
 
-/// Starts a server on a copy of `origin` or on a fresh data directory.
+/// Starts a server on a copy of `origin` or of the given data, or on a fresh data directory.
 pub(super) fn start(
     flavor: &'static Flavor,
     spec: &ServerSpec<'_>,
@@ -45,6 +46,11 @@ pub(super) fn start(
     let version = Version::of(spec.installation).ok_or_else(|| {
         Error::answer(format!("a version of {}", flavor.shown), &spec.installation.version)
     })?;
+    // A copy of a load is checked, and has been adopted.
+    let given = spec.data.filter(|_| origin.is_none());
+    if let Some(data) = &given {
+        adopt::check(flavor, data)?;
+    }
     let mut site = Site::make(spec, &layout.program)?;
     let socket = site.socket("mysql.sock")?;
     let places = Places {
@@ -61,12 +67,18 @@ pub(super) fn start(
     if let Some(rejected) = check.run(spec, &site, &layout, &rejection)? {
         return Err(rejected);
     }
-    let template = datadir::prepare(spec, flavor, version, &layout, settings.initial(spec))?;
-    let restored = site.fill(origin, &LOGS, Some(&template))?;
+    let template = match spec.data {
+        Some(_) => None,
+        None => Some(datadir::prepare(spec, flavor, version, &layout, settings.initial(spec))?),
+    };
+    let restored = site.fill(origin, &LOGS, template.as_deref())?;
+    let adopt = || adopt::adopt(spec, version, &site, &places.temporary);
+    let statements = given.map(|_| adopt()).transpose()?;
     site.write(&file, text.as_bytes())?;
     let mut process = site.start(SIGNALS, |command| {
         // The ledger identifies a server by its working directory.
         command.arg(format!("--defaults-file={}", file.display())).current_dir(&places.data);
+        command.args(statements.map(|file| format!("--init-file={}", file.display())));
         command.envs(layout.environment());
     })?;
     let mut control = Control::new(Endpoint::Mysql(Server {
@@ -74,7 +86,7 @@ pub(super) fn start(
         port: PORT,
         user: USER.to_owned(),
         password: None,
-        database: USER.to_owned(),
+        database: spec.database(USER),
     }));
     let ready = || {
         if !socket.exists() {
@@ -87,6 +99,9 @@ pub(super) fn start(
     // Some versions say only now that they adjusted a value.
     if let Some(rejected) = rejection(&process.log()) {
         return Err(rejected);
+    }
+    if let Some(data) = &given {
+        adopt::check_places(data, version, &mut control)?;
     }
     let pid = Some(process.pid());
     let server = MysqlServer { control, process: Some(process), configured: names, pid };

@@ -164,7 +164,7 @@ impl Access {
             port: self.port,
             user: ROLE.to_owned(),
             password: Some(tcp.password.clone()),
-            database: ROLE.to_owned(),
+            database: spec.database(ROLE),
         });
         Control::new(endpoint.clone()).query_i64("SELECT 1").map_err(|error| Error::Start {
             variant: spec.name.to_owned(),

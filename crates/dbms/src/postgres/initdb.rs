@@ -31,7 +31,15 @@ const OWN_OPTIONS: [(&str, &str, &str); 8] = [
 const FLAGS: &str = "dgkNnSVW";
 
 /// Checks the initdb options of a plan.
-pub(super) fn check_options(variant: &str, options: &[String]) -> Result<(), Error> {
+pub(super) fn check_options(spec: &ServerSpec<'_>) -> Result<(), Error> {
+    if let (Some(_), Some(option)) = (spec.data, spec.initdb.first()) {
+        let reason = "the data directory is given, and not made by initdb";
+        return Err(Error::reserved(spec.name, format!("initdb {option}"), reason));
+    }
+    check_each(spec.name, &spec.initdb)
+}
+
+fn check_each(variant: &str, options: &[String]) -> Result<(), Error> {
     for option in options {
         for (short, long, reason) in OWN_OPTIONS {
             if is_option(option, short, long) {
@@ -97,7 +105,7 @@ mod tests {
 
     #[test]
     fn own_options_are_refused() {
-        let check = |option: &str| check_options("a", &[option.to_owned()]);
+        let check = |option: &str| check_each("a", &[option.to_owned()]);
         for bad in [
             "-D",
             "-D/x",

@@ -2,12 +2,13 @@
 //!
 //! `attach` connects to a running server. `archive` says where to fetch binaries and `recipe` how
 //! to build them; `binaries` describes them, with their `facts`. A start goes through `initdb`
-//! (once; of a container image in its `shadow`), `access` (how clients reach it), `config`,
+//! (once; of a container image in its `shadow`; the user's data directory is `adopt`ed), `access` (how clients reach it), `config`,
 //! `postmaster` and `server`, which uses `control`, `tables`, `counters` (by the names in `moved`)
 //! and `settle`. `count` counts instructions, with the functions in `profile`. `plans` reads what
 //! EXPLAIN says.
 
 mod access;
+mod adopt;
 mod archive;
 mod attach;
 mod binaries;
@@ -40,8 +41,8 @@ use reference::Server;
 
 use crate::api::kind::{Archive, Kind, RELAXED, Recipe};
 use crate::{
-    Compared, Config, CountMethod, Difference, Durability, Endpoint, Error, Installation, Origin,
-    ParsedPlan, ProfileFacts, ServerSpec, ServerUser, Started, System, Timer,
+    Compared, Config, CountMethod, DataDirectory, Difference, Durability, Endpoint, Error,
+    Installation, Origin, ParsedPlan, ProfileFacts, ServerSpec, ServerUser, Started, System, Timer,
 };
 use server::PostgresServer;
 
@@ -115,6 +116,14 @@ impl Kind for Postgres {
 
     fn start(&self, spec: &ServerSpec<'_>, origin: Option<&Origin<'_>>) -> Result<Started, Error> {
         postmaster::start(spec, origin)
+    }
+
+    fn check_data(
+        &self,
+        installation: &Installation,
+        data: &DataDirectory<'_>,
+    ) -> Result<String, Error> {
+        adopt::check(installation, data)
     }
 
     fn attach(&self, endpoint: &Endpoint) -> Result<Box<dyn System>, Error> {

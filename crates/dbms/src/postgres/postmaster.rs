@@ -6,6 +6,7 @@ use std::path::Path;
 use reference::postgres_socket;
 
 use super::access::Access;
+use super::adopt;
 use super::binaries;
 use super::config;
 use super::control::Control;
@@ -25,13 +26,18 @@ const SIGNALS: Signals =
 /// does not read it.
 const LOGS: [&str; 2] = ["pg_wal", "pg_xlog"];
 
-/// Starts a server on a copy of `origin` or on a fresh data directory. Waits until it answers in
+/// Starts a server on a copy of `origin` or of the given data, or on a fresh data directory. Waits until it answers in
 /// all ways.
 pub(super) fn start(spec: &ServerSpec<'_>, origin: Option<&Origin<'_>>) -> Result<Started, Error> {
     let bin_dir = spec.installation.programs()?;
     config::check(spec)?;
-    initdb::check_options(spec.name, &spec.initdb)?;
+    initdb::check_options(spec)?;
     spec.user.check_reach(bin_dir)?;
+    // A copy of a load is checked, and has been adopted.
+    let given = spec.data.filter(|_| origin.is_none());
+    if let Some(data) = &given {
+        adopt::check(spec.installation, data)?;
+    }
     let mut site = Site::make(spec, &bin_dir.join("postgres"))?;
     let prepared = initdb::prepare(spec, bin_dir)?;
     let template = prepared.join("postgresql.conf");
@@ -43,6 +49,9 @@ pub(super) fn start(spec: &ServerSpec<'_>, origin: Option<&Origin<'_>>) -> Resul
     check_settings(spec, &site, &template, &settings)?;
     let restored = site.fill(origin, &LOGS, Some(&prepared))?;
     site.rewrite(&template, &site.data.join("postgresql.conf"), &settings)?;
+    if let Some(given) = &given {
+        adopt::adopt(spec, given, &site, bin_dir, &prepared)?;
+    }
     let data = site.data.clone();
     access.release();
     let mut process = site.start(SIGNALS, |command| {
@@ -53,7 +62,7 @@ pub(super) fn start(spec: &ServerSpec<'_>, origin: Option<&Origin<'_>>) -> Resul
         port: access.port,
         user: ROLE.to_owned(),
         password: None,
-        database: ROLE.to_owned(),
+        database: spec.database(ROLE),
     }));
     let says = spec.installation.major().is_some_and(|major| major >= ready::SAYS);
     let ready = || ready::ask(&data, says, &mut control);

@@ -99,7 +99,8 @@ impl<'a> Site<'a> {
         identity::as_user(&self.spec.user, || fs::write(to, bytes).map_err(Error::io("write", to)))
     }
 
-    /// Creates the data directory as a copy of `origin`, or else of `template`, or else empty. The
+    /// Creates the data directory as a copy of `origin`, or else of the user's data directory, or
+    /// else of `template`, or else empty. The
     /// server does not read the directories in `unread` when it starts.
     pub(crate) fn fill(
         &self,
@@ -117,9 +118,11 @@ impl<'a> Site<'a> {
             }
             return Ok(Some(restored));
         }
-        match template {
-            Some(template) => {
-                copy::copy_tree(template, &self.data, owner, &AtomicBool::new(false))?;
+        let go_on = &AtomicBool::new(false);
+        let given = self.spec.data.map(|data| (data.path, data.interrupted));
+        match given.or(template.map(|template| (template, go_on))) {
+            Some((from, interrupted)) => {
+                copy::copy_tree(from, &self.data, owner, interrupted)?;
             }
             None => self.make_private(&self.data)?,
         }
