@@ -8,7 +8,7 @@ use crate::family::Sequence;
 use crate::near::nearest;
 use crate::plan::{Pairing, Plan};
 use crate::problem::Problems;
-use crate::section::printable;
+use crate::section::{join, printable};
 use crate::twins::check_twins;
 
 /// Names of files on Linux have at most 255 bytes; a variant's name is one part of several.
@@ -72,6 +72,15 @@ pub(crate) fn check(plan: &Plan, problems: &mut Problems) {
         problems.of("count.protocols", "`protocols`: this workload has no statements; remove it");
     }
     workload.family().check(problems);
+    for variant in plan.variants.iter().filter(|variant| variant.is_running()) {
+        if workload.data_directory().is_some() {
+            let message = format!(
+                "variant `{}` is a running server, which has its data; remove it, or `restore`",
+                printable(&variant.name)
+            );
+            problems.of(&join("variants", &variant.name), message);
+        }
+    }
     if let Some(step) = &plan.restore_after
         && !problems.is_unread("workload")
     {

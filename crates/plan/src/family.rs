@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use crate::data_directory::DataDirectory;
 use crate::key::{CommandOption, Keyed};
 use crate::problem::Problems;
 use crate::step::StepKey;
@@ -171,15 +172,20 @@ pub(crate) trait Family: Keyed {
         None
     }
 
-    /// The key and the path of a file that is too large for the plan, unless it was looked into
-    /// before. It is read relative to the plan, which keeps its whole path.
-    fn large_file(&mut self) -> Option<(&'static str, &mut String)> {
-        None
+    /// Files and directories that are too large for the plan, unless they were looked into before:
+    /// each a key and its path. They are read relative to the plan, which keeps their whole paths.
+    fn large_files(&mut self) -> Vec<(&'static str, &mut String)> {
+        Vec::new()
     }
 
-    /// Looks into that file. Returns keys with what it found, which the plan keeps.
-    fn look(&mut self) -> Result<Vec<(&'static str, serde_json::Value)>, String> {
+    /// Looks into the one of this key. Returns keys with what it found, which the plan keeps.
+    fn look(&mut self, _key: &str) -> Result<Vec<(&'static str, serde_json::Value)>, String> {
         Ok(Vec::new())
+    }
+
+    /// The data directory that its data may come from.
+    fn data_directory(&self) -> Option<&DataDirectory> {
+        None
     }
 
     /// Reports inconsistencies between values that are valid one by one.

@@ -40,6 +40,7 @@ mod adaptive;
 mod beside;
 mod check;
 mod count;
+mod data_directory;
 mod duration;
 mod edits;
 mod family;
@@ -65,6 +66,7 @@ mod workloads;
 mod write;
 
 pub use count::{CountPlan, DEFAULT_COUNT_ROWS, OwnStatements, Protocol};
+pub use data_directory::DataDirectory;
 pub use duration::{DurationError, format_duration, parse_duration};
 pub use family::{Clients, PlannedStep, Sequence, SequenceKey};
 pub use key::{CommandOption, Form};

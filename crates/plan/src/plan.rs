@@ -251,6 +251,12 @@ impl Default for Plan {
 }
 
 impl Plan {
+    /// True if data is made once per variant, and trials begin on copies of it: from steps up to
+    /// [`Plan::restore_after`], or from a data directory.
+    pub fn loads_once(&self) -> bool {
+        self.restore_after.is_some() || self.workload.data_directory().is_some()
+    }
+
     /// How many steps of a sequence belong to the load that runs once per variant: those up to
     /// [`Plan::restore_after`]. 0 where every trial loads.
     pub fn loaded_steps(&self, sequence: &Sequence) -> usize {

@@ -23,6 +23,7 @@ use std::path::Path;
 use toml::de::DeTable;
 
 use crate::beside::{read_all_beside, read_beside, whole_path};
+use crate::data_directory::DataDirectory;
 use crate::family::{Family, NamedDirectory, NamedFile, Sequence};
 use crate::key::{CommandOption, canonical, write_keys_but};
 use crate::near::nearest;
@@ -104,6 +105,11 @@ register! {
 }
 
 impl WorkloadPlan {
+    /// The data directory that its data comes from, if it does.
+    pub fn data_directory(&self) -> Option<&DataDirectory> {
+        self.family().data_directory().filter(|data| data.named().is_some())
+    }
+
     /// True if its requests are statements, which can be sent in several ways.
     pub fn has_statements(&self) -> bool {
         self.family().has_statements()
@@ -304,7 +310,7 @@ impl WorkloadPlan {
                 workload.family_mut().complete(&|key| table.contains_key(key));
                 read_files(p, &mut workload, folder);
                 read_directory(p, &mut workload, folder);
-                look_into_large_file(p, &mut workload, folder);
+                look_into_large_files(p, &mut workload, folder);
             }
             found = Some(workload);
         }
@@ -358,18 +364,24 @@ fn read_directory(p: &mut Problems, workload: &mut WorkloadPlan, folder: Option<
     }
 }
 
-/// Looks into the file that a key of a workload names and that is too large for the plan.
-fn look_into_large_file(p: &mut Problems, workload: &mut WorkloadPlan, folder: Option<&Path>) {
+/// Looks into what keys of a workload name and is too large for the plan.
+fn look_into_large_files(p: &mut Problems, workload: &mut WorkloadPlan, folder: Option<&Path>) {
     let name = workload.name();
-    let Some((key, file)) = workload.family_mut().large_file() else { return };
-    let path = format!("workload.{name}.{key}");
-    let Some(whole) = whole_path(p, folder, file, (&path, key)) else { return };
-    p.complete(&["workload", name, key], &whole);
-    *file = whole;
-    match workload.family_mut().look() {
-        Ok(found) => {
-            found.iter().for_each(|(key, value)| p.complete(&["workload", name, key], value));
+    let mut looked = Vec::new();
+    for (key, file) in workload.family_mut().large_files() {
+        let path = format!("workload.{name}.{key}");
+        if let Some(whole) = whole_path(p, folder, file, (&path, key)) {
+            p.complete(&["workload", name, key], &whole);
+            *file = whole;
+            looked.push((key, path));
         }
-        Err(message) => p.of(&path, format!("`{key}`: {message}")),
+    }
+    for (key, path) in looked {
+        match workload.family_mut().look(key) {
+            Ok(found) => {
+                found.iter().for_each(|(key, value)| p.complete(&["workload", name, key], value));
+            }
+            Err(message) => p.of(&path, format!("`{key}`: {message}")),
+        }
     }
 }

@@ -4,6 +4,9 @@ mod parameters;
 mod plan;
 mod statements;
 
+use serde_json::Value;
+
+use crate::data_directory::{DATABASE, DataDirectory, RESTORE};
 use crate::duration::format_duration;
 use crate::family::{Family, NamedDirectory, PlannedStep, Sequence, SequenceKey};
 use crate::key::{CommandOption, Form, Key, Keyed};
@@ -19,11 +22,13 @@ pub use statements::split;
 pub use trace::Syntax;
 
 #[rustfmt::skip] // A table.
-const OPTIONS: [CommandOption; 8] = [
+const OPTIONS: [CommandOption; 10] = [
     CommandOption { key: "directory", name: "directory", value: "DIR", form: Form::Name,
         help: "Directory of .sql files, each a query; also as a word of its own: run queries DIR" },
     CommandOption { key: "init", name: "init", value: "COMMAND", form: Form::Name,
         help: "What loads the data, such as 'pg_restore -d {database} /dumps/shop.dump'" },
+    RESTORE,
+    DATABASE,
     CommandOption { key: "steps", name: "steps", value: "QUERY,…", form: Form::Names,
         help: "Queries to run [default: all]" },
     CommandOption { key: "clients", name: "clients", value: "N", form: Form::Count,
@@ -45,7 +50,7 @@ impl Keyed for QueriesPlan {
         let shown = self.timeout.map(format_duration);
         let (texts, steps) = (!self.texts.is_empty(), !self.steps.is_empty());
         let compared = self.compared.name().to_owned();
-        vec![
+        let mut keys = vec![
             Key::optional("directory", &mut self.directory, string())
                 .note("its texts follow; the files are not read again")
                 .means("directory of `.sql` and `.csv` files, relative to the plan"),
@@ -53,6 +58,9 @@ impl Keyed for QueriesPlan {
                 .written(texts).usual("those of `directory`").means("the texts of the files"),
             Key::optional("init", &mut self.init, command()).note("loads the data")
                 .means("a command that loads the data, before `setup.sql`; see [Dumps](queries.md#dumps)"),
+        ];
+        keys.extend(self.data.keys());
+        keys.extend([
             Key::new("steps", &mut self.steps, one_or_more(string())).written(steps)
                 .usual("all")
                 .means("the queries to run; if they include `setup`, it is judged too"),
@@ -68,7 +76,8 @@ impl Keyed for QueriesPlan {
             Key::new("cold", &mut self.cold, boolean()).unless(&false)
                 .note("each query once, on a server just started")
                 .means("each query runs once in each trial, on a server just started whose files are not in the page cache; see [Cold](queries.md#cold)"),
-        ]
+        ]);
+        keys
     }
 }
 
@@ -94,6 +103,18 @@ impl Family for QueriesPlan {
         })
     }
 
+    fn large_files(&mut self) -> Vec<(&'static str, &mut String)> {
+        self.data.unread().into_iter().collect()
+    }
+
+    fn look(&mut self, _key: &str) -> Result<Vec<(&'static str, Value)>, String> {
+        self.data.look()
+    }
+
+    fn data_directory(&self) -> Option<&DataDirectory> {
+        Some(&self.data)
+    }
+
     fn commands(&mut self) -> Vec<&mut String> {
         self.init.iter_mut().collect()
     }
@@ -102,6 +123,7 @@ impl Family for QueriesPlan {
         if problems.is_unread("workload") {
             return;
         }
+        self.data.check(self.name(), self.init.is_some(), problems);
         let names = self.all_names();
         if names.is_empty() {
             let message = "no queries; add directory = \"DIR\" with files such as q1.sql";
@@ -139,6 +161,7 @@ impl Family for QueriesPlan {
     fn clear_steps(&mut self) {
         let usual = QueriesPlan::default();
         (self.steps, self.clients) = (usual.steps, usual.clients);
+        self.data.clear_place();
     }
 
     fn seconds(&mut self) -> Vec<&mut u32> {

@@ -9,6 +9,7 @@ use super::parameters::Parameters;
 use trace::{READS, Syntax};
 
 use super::statements::{Found, Piece, statements};
+use crate::data_directory::DataDirectory;
 use crate::step::StepKey;
 use crate::workloads::program::INIT;
 
@@ -24,6 +25,8 @@ pub struct QueriesPlan {
     pub texts: BTreeMap<String, String>,
     /// The command that loads the data, before [`QueriesPlan::SETUP`].
     pub init: Option<String>,
+    /// The data directory that the data comes from instead.
+    pub data: DataDirectory,
     /// Names of the queries to run; empty: all. A step of [`QueriesPlan::loads`] is judged too.
     pub steps: Vec<String>,
     /// Clients that send a query at the same time, 1 to 10000.
@@ -77,6 +80,7 @@ impl Default for QueriesPlan {
             directory: None,
             texts: BTreeMap::new(),
             init: None,
+            data: DataDirectory::default(),
             steps: Vec::new(),
             clients: 1,
             seconds: 5,

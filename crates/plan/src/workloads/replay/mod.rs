@@ -6,6 +6,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use crate::data_directory::{DATABASE, DataDirectory, RESTORE};
 use crate::family::{Family, NamedFile, PlannedStep, Sequence, SequenceKey};
 use crate::key::{CommandOption, Form, Key, Keyed};
 use crate::kind::{Kind, choice, number, string, text, whole};
@@ -16,7 +17,7 @@ use crate::workloads::program::command;
 pub use plan::{Log, Order, ReplayPlan};
 
 #[rustfmt::skip] // A table.
-const OPTIONS: [CommandOption; 7] = [
+const OPTIONS: [CommandOption; 9] = [
     CommandOption { key: "log", name: "log", value: "FILE", form: Form::Name,
         help: "The log; also as a word of its own: run replay LOG" },
     CommandOption { key: "format", name: "log-format", value: "FORMAT", form: Form::Name,
@@ -29,6 +30,8 @@ const OPTIONS: [CommandOption; 7] = [
         help: "tables: transactions wait for earlier ones with their tables; sessions: none does" },
     CommandOption { key: "init", name: "init", value: "COMMAND", form: Form::Name,
         help: "What loads the data, such as 'pg_restore -d {database} /dumps/shop.dump'" },
+    RESTORE,
+    DATABASE,
     CommandOption { key: "setup_file", name: "setup-file", value: "FILE", form: Form::Name,
         help: "SQL that makes the data" },
 ];
@@ -46,7 +49,7 @@ impl Keyed for ReplayPlan {
     fn keys(&mut self) -> Vec<Key<'_>> {
         let order = self.order.name().to_owned();
         let format_shown = self.format.map(|format| format.to_string());
-        vec![
+        let mut keys = vec![
             Key::optional("log", &mut self.log, string()).note("it is read again for each trial")
                 .means("a log of statements, relative to the plan"),
             Key::optional("digest", &mut self.digest, string()).usual("of the log when the plan is read")
@@ -68,12 +71,16 @@ impl Keyed for ReplayPlan {
                 .means("so large a share of the statements may fail that didn't in the log; if more do, the trial fails"),
             Key::optional("init", &mut self.init, command()).note("loads the data")
                 .means("a command that loads the data, before `setup_file`; see [Dumps](queries.md#dumps)"),
+        ];
+        keys.extend(self.data.keys());
+        keys.extend([
             Key::optional("setup_file", &mut self.setup_file, string())
                 .note("its text follows; the file is not read again")
                 .means("SQL that makes the data"),
             Key::optional("setup_text", &mut self.setup_text, text()).usual("that of `setup_file`")
                 .means("the SQL"),
-        ]
+        ]);
+        keys
     }
 }
 
@@ -98,13 +105,16 @@ impl Family for ReplayPlan {
         }]
     }
 
-    fn large_file(&mut self) -> Option<(&'static str, &mut String)> {
+    fn large_files(&mut self) -> Vec<(&'static str, &mut String)> {
         let unread = self.digest.is_none();
-        let log = self.log.as_mut()?;
-        (unread || Path::new(log).is_relative()).then_some(("log", log))
+        let log = self.log.as_mut().filter(|log| unread || Path::new(log).is_relative());
+        log.map(|log| ("log", log)).into_iter().chain(self.data.unread()).collect()
     }
 
-    fn look(&mut self) -> Result<Vec<(&'static str, Value)>, String> {
+    fn look(&mut self, key: &str) -> Result<Vec<(&'static str, Value)>, String> {
+        if key == RESTORE.key {
+            return self.data.look();
+        }
         let (log, digest) = self.open()?;
         if self.digest.as_ref().is_some_and(|known| *known != digest) {
             return Err(format!("expected a log with the SHA-256 of `digest`, found {digest}"));
@@ -122,6 +132,10 @@ impl Family for ReplayPlan {
         Ok(found)
     }
 
+    fn data_directory(&self) -> Option<&DataDirectory> {
+        Some(&self.data)
+    }
+
     fn commands(&mut self) -> Vec<&mut String> {
         self.init.iter_mut().collect()
     }
@@ -130,6 +144,7 @@ impl Family for ReplayPlan {
         if problems.is_unread("workload") {
             return;
         }
+        self.data.check(self.name(), self.init.is_some(), problems);
         if self.log.is_none() {
             problems.of("workload.replay.log", "no log; add log = \"FILE\"");
         }
@@ -152,6 +167,7 @@ impl Family for ReplayPlan {
     /// A log is the same wherever it lies.
     fn clear_steps(&mut self) {
         self.log = None;
+        self.data.clear_place();
     }
 
     fn seconds(&mut self) -> Vec<&mut u32> {

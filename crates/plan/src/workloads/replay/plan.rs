@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use trace::{Format, Options, Statement, Summary};
 
+use crate::data_directory::DataDirectory;
 use crate::workloads::program::INIT;
 
 /// Bytes of a log that are looked at to find its format.
@@ -39,6 +40,8 @@ pub struct ReplayPlan {
     pub may_fail: f64,
     /// A command that loads the data.
     pub init: Option<String>,
+    /// The data directory that the data comes from instead.
+    pub data: DataDirectory,
     /// The file with statements that make the data.
     pub setup_file: Option<String>,
     /// Its text.
@@ -80,6 +83,7 @@ impl Default for ReplayPlan {
             speed: None,
             may_fail: 0.01,
             init: None,
+            data: DataDirectory::default(),
             setup_file: None,
             setup_text: None,
         }

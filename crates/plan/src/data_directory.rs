@@ -1,0 +1,207 @@
+//! A data directory of the user's: the keys of workloads whose data may come from one.
+
+use std::fs;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use crate::key::{CommandOption, Form, Key};
+use crate::kind::string;
+use crate::problem::Problems;
+
+/// The option for the directory.
+pub(crate) const RESTORE: CommandOption = CommandOption {
+    key: "restore",
+    name: "restore",
+    value: "DIR",
+    form: Form::Name,
+    help: "Data directory of a stopped server, copied for each variant",
+};
+
+/// The option for the database in it.
+pub(crate) const DATABASE: CommandOption = CommandOption {
+    key: "database",
+    name: "database",
+    value: "NAME",
+    form: Form::Name,
+    help: "The database in that directory which sessions use",
+};
+
+/// The data directory of a stopped server, which is copied.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct DataDirectory {
+    /// The directory, by its whole path once the plan is read.
+    pub restore: Option<String>,
+    /// What identifies its state when the plan was read: SHA-256, in hexadecimal digits.
+    pub digest: Option<String>,
+    /// The database in it which sessions use.
+    pub database: Option<String>,
+}
+
+impl DataDirectory {
+    /// The directory and the database; `None` if the data is not from a directory.
+    pub fn named(&self) -> Option<(&Path, &str)> {
+        Some((Path::new(self.restore.as_deref()?), self.database.as_deref()?))
+    }
+
+    /// Checks that no file in it was written since the plan was read.
+    ///
+    /// # Errors
+    /// A sentence: something was, or it can't be read.
+    pub fn check_unchanged(&self) -> Result<(), String> {
+        let (Some(path), Some(known)) = (&self.restore, &self.digest) else { return Ok(()) };
+        if digest(Path::new(path))? == *known {
+            return Ok(());
+        }
+        Err(format!(
+            "the data directory {path} has changed since the plan was read: is a server running on \
+             it? Stop it, and start a new run"
+        ))
+    }
+
+    /// Its keys.
+    #[rustfmt::skip] // A table.
+    pub(crate) fn keys(&mut self) -> Vec<Key<'_>> {
+        vec![
+            Key::optional("restore", &mut self.restore, string()).note("is copied, and must not change")
+                .means("data directory of a stopped server, relative to the plan; it is copied; see [A data directory](queries.md#a-data-directory)"),
+            Key::optional("restore_digest", &mut self.digest, string())
+                .usual("of the directory when the plan is read").note("of its files, sizes and times")
+                .means("SHA-256 of names, sizes and times of the files in `restore`, which must not change"),
+            Key::optional("database", &mut self.database, string()).note("in the data directory")
+                .means("the database in `restore` that sessions use"),
+        ]
+    }
+
+    /// The key and the path, unless the directory was looked into before.
+    pub(crate) fn unread(&mut self) -> Option<(&'static str, &mut String)> {
+        let unread = self.digest.is_none();
+        let path = self.restore.as_mut()?;
+        (unread || Path::new(path).is_relative()).then_some((RESTORE.key, path))
+    }
+
+    /// Looks into the directory, and keeps what it found.
+    pub(crate) fn look(&mut self) -> Result<Vec<(&'static str, Value)>, String> {
+        let found = digest(Path::new(self.restore.as_deref().unwrap_or_default()))?;
+        if self.digest.as_ref().is_some_and(|known| *known != found) {
+            return Err(format!("expected the data of `restore_digest`, found {found}"));
+        }
+        self.digest = Some(found.clone());
+        Ok(vec![("restore_digest", Value::from(found))])
+    }
+
+    /// Reports what does not fit together. `init`: true if a command loads data, too.
+    pub(crate) fn check(&self, workload: &str, init: bool, problems: &mut Problems) {
+        let path = |key: &str| format!("workload.{workload}.{key}");
+        match (&self.restore, &self.database) {
+            (Some(_), None) => problems.of(
+                &path(RESTORE.key),
+                "`restore` without `database`; add database = \"NAME\", a database in that directory",
+            ),
+            (None, Some(_)) => problems.of(
+                &path(DATABASE.key),
+                "`database` without `restore`; remove it, or add restore = \"DIR\"",
+            ),
+            (Some(_), Some(_)) if init => problems.of(
+                &path(RESTORE.key),
+                "`restore` and `init` both make the data; remove one of them",
+            ),
+            _ => {}
+        }
+    }
+
+    /// Data is the same wherever it lies.
+    pub(crate) fn clear_place(&mut self) {
+        self.restore = None;
+    }
+}
+
+/// What identifies the state of a directory: SHA-256 of the paths, sizes and times of everything in
+/// it. A server that only starts and stops on it changes that.
+fn digest(root: &Path) -> Result<String, String> {
+    let failed = |path: &Path, error: io::Error| format!("cannot read {}: {error}", path.display());
+    let mut hash = Sha256::new();
+    let mut directories = vec![root.to_path_buf()];
+    while let Some(directory) = directories.pop() {
+        let paths = |entries: fs::ReadDir| entries.map(|entry| Ok(entry?.path())).collect();
+        let read: io::Result<Vec<PathBuf>> = fs::read_dir(&directory).and_then(paths);
+        let mut paths = read.map_err(|error| failed(&directory, error))?;
+        paths.sort();
+        for path in paths {
+            let found = fs::symlink_metadata(&path).map_err(|error| failed(&path, error))?;
+            let name = path.strip_prefix(root).unwrap_or(&path).as_os_str().as_bytes();
+            hash.update((name.len() as u64).to_le_bytes());
+            hash.update(name);
+            if found.is_dir() {
+                directories.push(path);
+                continue;
+            }
+            hash.update(found.size().to_le_bytes());
+            hash.update(found.mtime().to_le_bytes());
+            hash.update(found.mtime_nsec().to_le_bytes());
+        }
+    }
+    Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Plan, PlanError};
+
+    fn parsed(section: &str, folder: Option<&Path>, dbms: &str) -> Result<Plan, PlanError> {
+        let text = format!(
+            "[variants.a]\ndbms = \"{dbms}\"\n[workload.queries]\ntexts = {{ \"q.sql\" = \"SELECT 1\" }}\n{section}"
+        );
+        Plan::parse(&text, folder, "test")
+    }
+
+    #[test]
+    fn a_plan_keeps_the_state_of_its_data_directory() {
+        let folder = tempfile::tempdir().unwrap();
+        let inner = folder.path().join("data/base");
+        fs::create_dir_all(&inner).unwrap();
+        fs::write(inner.join("1"), "one").unwrap();
+        let section = "restore = \"data\"\ndatabase = \"shop\"";
+        let plan = parsed(section, Some(folder.path()), "postgres@16").unwrap();
+        let data = plan.workload.data_directory().unwrap();
+        let (path, database) = data.named().unwrap();
+        assert!(path.is_absolute() && path.ends_with("data"), "{path:?}");
+        assert_eq!((database, plan.restore_after.as_deref()), ("shop", None));
+        assert!(plan.added.is_empty());
+        data.check_unchanged().unwrap();
+        for text in [plan.to_toml(), plan.text.clone()] {
+            let again = Plan::parse(&text, None, "again").unwrap();
+            assert_eq!(again.workload, plan.workload, "{text}");
+        }
+        fs::write(inner.join("1"), "two").unwrap();
+        assert!(
+            data.check_unchanged().unwrap_err().contains("has changed since the plan was read")
+        );
+        let changed = parsed(section, Some(folder.path()), "postgres@16").unwrap();
+        assert_ne!(changed.workload.without_steps(), plan.workload.without_steps());
+        fs::remove_dir_all(folder.path().join("data")).unwrap();
+        assert!(data.check_unchanged().unwrap_err().contains("cannot read"));
+    }
+
+    #[test]
+    fn mistakes_are_told() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("data")).unwrap();
+        let (both, server) = ("restore = \"data\"\ndatabase = \"d\"", "postgres://me@127.0.0.1/d");
+        for (section, dbms, message) in [
+            ("restore = \"data\"", "postgres@16", "`restore` without `database`"),
+            ("database = \"d\"", "postgres@16", "`database` without `restore`"),
+            ("restore = \"none\"\ndatabase = \"d\"", "postgres@16", "cannot read"),
+            (&format!("{both}\ninit = \"true\""), "postgres@16", "both make the data"),
+            (both, server, "`a` is a running server"),
+        ] {
+            let error = parsed(section, Some(folder.path()), dbms).unwrap_err().to_string();
+            assert!(error.contains(message), "{section}: {error}");
+        }
+    }
+}
