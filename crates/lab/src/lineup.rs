@@ -12,7 +12,7 @@ use crate::event::Event;
 use crate::subject::{Lineup, Subject};
 use crate::systems::Systems;
 use crate::trial::program::check_present;
-use crate::trial::terms;
+use crate::trial::{given, terms};
 
 /// Obtains every variant and checks that the benchmark can run on it.
 ///
@@ -80,6 +80,8 @@ pub fn line_up(
             let benchmark = subject.benchmark(&plan.workload, sequence.key)?;
             check_present(&subject, &benchmark.phases)?;
             terms::check(&subject, &benchmark)?;
+            let named = (&*subject.variant.name, &subject.installation);
+            given::check(&plan, named, interrupted)?;
             let steps = benchmark.phases.iter().filter_map(Phase::step);
             counters = counters.or(steps.filter_map(|step| step.terms.counters).next());
         }

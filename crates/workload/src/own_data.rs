@@ -1,15 +1,23 @@
 //! Phases that make data of the user's own.
 
+use plan::DataDirectory;
+
 use crate::phase::Phase;
 use crate::program;
 use crate::step::Step;
 use crate::terms::Terms;
 
-/// A program that loads data, then the step of this name with statements that make some, then the
-/// rest after both; as far as there are any.
-pub(crate) fn phases(init: Option<&str>, setup: Option<(&str, Vec<String>)>) -> Vec<Phase> {
+/// A rest after the start on a data directory, or a program that loads data; then the step of this
+/// name with statements that make some, then the rest after both; as far as there are any.
+pub(crate) fn phases(
+    data: &DataDirectory,
+    init: Option<&str>,
+    setup: Option<(&str, Vec<String>)>,
+) -> Vec<Phase> {
     let ours = || Terms { ours: true, ..Terms::default() };
-    let mut phases = Vec::new();
+    let rest = || Phase::Settle { rows: None };
+    let mut phases = Vec::from_iter(data.named().map(|_| rest()));
+    let begun = phases.len();
     if let Some(command) = init {
         let mut init = program::init(command);
         init.step.terms = ours();
@@ -19,8 +27,8 @@ pub(crate) fn phases(init: Option<&str>, setup: Option<(&str, Vec<String>)>) -> 
         let step = Step::index(name, 1, statements);
         phases.push(Phase::Step(Step { terms: ours(), ..step }));
     }
-    if !phases.is_empty() {
-        phases.push(Phase::Settle { rows: None });
+    if phases.len() > begun {
+        phases.push(rest());
     }
     phases
 }

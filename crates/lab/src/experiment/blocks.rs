@@ -197,7 +197,7 @@ impl<'c, 'a> Execution<'c, 'a> {
     /// Loads for the missing trials of a block if the plan loads once and this run has not loaded
     /// yet.
     fn load(&mut self, stints: &[Stint]) -> Result<(), Error> {
-        if self.conditions.plan().restore_after.is_none() {
+        if !self.conditions.plan().loads_once() {
             return Ok(());
         }
         let missing = stints.iter().filter(|stint| !self.is_finished(&stint.trial));

@@ -1,5 +1,6 @@
-//! Loading once: the steps up to the plan's `restore_after` run once per variant and sequence.
-//! Their data is kept while the run lasts, and its trials begin on copies of it.
+//! Loading once: the steps up to the plan's `restore_after` run once per variant and sequence, on
+//! an empty server or on a copy of the user's data directory. Their data is kept while the run
+//! lasts, and its trials begin on copies of it.
 //!
 //! A load is stored as a trial of its own, in [`LOAD_BLOCK`]: its steps are results, one of each
 //! variant, and none of the blocks that verdicts come from. It draws its parameters from that
@@ -49,15 +50,19 @@ impl Loads {
 }
 
 /// How many of a benchmark's phases belong to the load: those up to the plan's `restore_after`, and
-/// what follows it between steps. 0 where every trial loads.
+/// what follows it between steps; of a data directory, at least those before the first step. 0
+/// where every trial loads.
 pub fn load_phases(plan: &Plan, benchmark: &Benchmark) -> usize {
-    let Some(last) = &plan.restore_after else { return 0 };
-    let is_last = |phase: &Phase| phase.step().is_some_and(|step| step.key.name == *last);
-    let Some(last) = benchmark.phases.iter().rposition(is_last) else {
-        return benchmark.phases.len();
+    if !plan.loads_once() {
+        return 0;
+    }
+    let through = |last: &String| {
+        let is_it = |phase: &Phase| phase.step().is_some_and(|step| step.key.name == *last);
+        benchmark.phases.iter().rposition(is_it).map_or(benchmark.phases.len(), |last| last + 1)
     };
-    let after = benchmark.phases[last + 1..].iter();
-    last + 1 + after.take_while(|phase| phase.step().is_none()).count()
+    let done = plan.restore_after.as_ref().map_or(0, through);
+    let after = benchmark.phases[done..].iter();
+    done + after.take_while(|phase| phase.step().is_none()).count()
 }
 
 /// The record of keeping what a load left, after its `phases`.
@@ -168,6 +173,23 @@ mod tests {
         assert_eq!(load("restore_after = \"l.x\"", ""), ["l.i0", "l.x"]);
         assert_eq!(load("restore_after = \"l.i1\"", ""), ["l.i0", "l.x", "l.i1"]);
         assert_eq!(load("restore_after = \"l.i2\"", ""), ["l.i0", "l.x", "l.i1", "l.i2", "settle"]);
+    }
+
+    #[test]
+    fn a_data_directory_is_a_load_before_the_first_step() {
+        let load = |setup: &str| {
+            let text = format!(
+                "[variants.a]\ndbms = \"postgres@14.3\"\n[workload.queries]\nrestore = \"/data\"\n\
+                 restore_digest = \"0\"\ndatabase = \"shop\"\n\
+                 texts = {{ \"q.sql\" = \"SELECT 1\"{setup} }}\n"
+            );
+            let plan = Plan::parse(&text, None, "test").unwrap();
+            let dialect = Dialect::postgres(14);
+            let benchmark = workload::benchmark(&plan.workload, SequenceKey::ONLY, dialect);
+            load_phases(&plan, &benchmark.unwrap())
+        };
+        assert_eq!(load(""), 1);
+        assert_eq!(load(", \"setup.sql\" = \"CREATE INDEX i ON t (a)\""), 3);
     }
 
     #[test]

@@ -4,11 +4,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use dbms::{
     Cache, Ledger, Loaded, Origin, Pages, Programs, ServerSpec, ServerUser, Sql, Started, Stopped,
 };
-use plan::{Pairing, SequenceKey};
+use plan::{Pairing, Plan, SequenceKey};
 use probe::{Cgroup, Group};
 use store::Setting;
 use workload::{Benchmark, Phase, Program};
@@ -21,6 +22,7 @@ use crate::subject::Subject;
 use crate::systems::Systems;
 use crate::trial::attempt::{Attempt, Entered, Trouble, at_once};
 use crate::trial::conditions::{Conditions, Lengths};
+use crate::trial::given::{self, data_of};
 use crate::trial::loads::{load_phases, restore_record};
 use crate::trial::program::check_words;
 use crate::trial::settle::interruptible;
@@ -43,7 +45,8 @@ pub fn begin<'a>(
     let Conditions { lineup, options, systems, ledger, user, interrupted, .. } = conditions;
     let cache = &lineup.cache;
     let servers = prepared.len();
-    let starter = Starter { frozen, servers, cache, options, systems: *systems, ledger, user };
+    let (plan, systems) = (conditions.plan(), *systems);
+    let starter = Starter { frozen, servers, cache, options, plan, systems, ledger, user };
     let started = at_once(&prepared, |prepared| starter.start(prepared, interrupted));
     let (mut attempts, mut result) = (Vec::new(), Ok(()));
     for (prepared, started) in prepared.into_iter().zip(started) {
@@ -73,7 +76,7 @@ impl<'a> Prepared<'a> {
         end_after(&mut benchmark.phases, entered.steps);
         set_lengths(&mut benchmark.phases, entered.sequence, &conditions.lengths.borrow());
         let loaded = conditions.loads.of(entered);
-        if loaded.is_some() {
+        if loaded.is_some() || conditions.plan().workload.data_directory().is_some() {
             conditions.tell(Event::untimed_began("restore"));
         }
         let cgroup = cgroup(conditions, entered, subject)?;
@@ -271,6 +274,7 @@ struct Starter<'c> {
     servers: usize,
     cache: &'c Cache,
     options: &'c Options,
+    plan: &'c Plan,
     systems: &'c dyn Systems,
     ledger: &'c Ledger,
     user: &'c ServerUser,
@@ -298,12 +302,19 @@ impl Starter<'_> {
         if (self.frozen)(subject, &prepared.benchmark) {
             config.extend(timers::settings(self.servers, subject, &config));
         }
+        let data = data_of(self.plan, interrupted);
+        let adopts = data.is_some() && origin.is_none();
         let spec = ServerSpec {
+            data,
             config,
             config_file: config_file.clone(),
             procs_files: prepared.cgroup.as_ref().map(Cgroup::procs_files).unwrap_or_default(),
             transports: &transports,
-            start_limit: self.options.start_limit,
+            start_limit: self.options.start_limit.max(if adopts {
+                given::START_LIMIT
+            } else {
+                Duration::ZERO
+            }),
             stop_limit: self.options.stop_limit,
             ..subject.spec(directory, self.user, self.cache, self.ledger)
         };

@@ -9,6 +9,7 @@ use crate::event::Event;
 use crate::observe::fitness::Fitness;
 use crate::trial::attempt::{Attempt, Entered};
 use crate::trial::conditions::Conditions;
+use crate::trial::given;
 use crate::trial::loads::{keep_record, load_phases};
 use crate::trial::phase::phase;
 use crate::trial::phase_order::order;
@@ -28,13 +29,18 @@ pub fn run(conditions: &Conditions<'_>, entered: Entered) -> Result<Fitness, Err
 /// Loads for a variant and sequence, and keeps the state for its trials in place of one that was
 /// kept before. Every finished step is in the store when this returns, whatever it returns.
 pub fn load(conditions: &Conditions<'_>, entered: Entered) -> Result<(), Error> {
+    let (plan, subject) = (conditions.plan(), &conditions.lineup.subjects[entered.variant]);
+    let name = &*subject.variant.name;
+    given::check_unchanged(plan, name)?;
     let mut attempt = begin_one(conditions, entered)?;
-    let phases = load_phases(conditions.plan(), &attempt.benchmark);
-    let result = go_through(conditions, &mut attempt, 0..phases);
+    let phases = load_phases(plan, &attempt.benchmark);
+    let result = given::check_unchanged(plan, name)
+        .and_then(|()| go_through(conditions, &mut attempt, 0..phases));
     let stopped = stop_one(conditions, attempt, result, Data::Kept)?;
     let began_ms = store::now_ms();
     let loaded = stopped.keep(conditions.interrupted)?;
-    let record = keep_record(&loaded, phases, began_ms);
+    let mut record = keep_record(&loaded, phases, began_ms);
+    record.notes.extend(given::check(plan, (name, &subject.installation), conditions.interrupted)?);
     conditions.store.record_step(entered.trial, &record)?;
     let manifest = loaded.manifest();
     conditions.tell(Event::Kept {

@@ -25,7 +25,7 @@ pub fn benchmark(plan: &QueriesPlan, dialect: Dialect) -> Result<Benchmark, Erro
     let setup = setup(plan, sql)?;
     let has_setup = plan.loads().contains(&QueriesPlan::SETUP);
     let setup = has_setup.then_some((QueriesPlan::SETUP, setup));
-    let mut phases = own_data::phases(plan.init.as_deref(), setup);
+    let mut phases = own_data::phases(&plan.data, plan.init.as_deref(), setup);
     phases.extend(queries.iter().map(|query| Phase::Step(step(plan, query, sql))));
     let cold = sql.starts_cold().iter().filter(|_| plan.cold);
     let cold = cold.map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
@@ -135,6 +135,10 @@ pub fn catalogue(plan: &QueriesPlan, dialect: Dialect) -> Result<Catalogue, Erro
         let text = "`init`: counting can't load data with a program; make it in setup.sql";
         return Err(Error::Script(text.to_owned()));
     }
+    if plan.data.restore.is_some() {
+        let text = "`restore`: counting can't copy a data directory; make the data in setup.sql";
+        return Err(Error::Script(text.to_owned()));
+    }
     Ok(Catalogue {
         setup: setup(plan, sql)?,
         load: Vec::new(),
@@ -199,6 +203,25 @@ mod tests {
             assert_eq!(setup.streams[0].requests[0].to_string(), last);
             assert!(catalogue(&plan, dialect).unwrap_err().to_string().contains("setup.sql"));
         }
+    }
+
+    #[test]
+    fn a_data_directory_has_its_statistics() {
+        let mut plan = plan(&[("a.sql", "SELECT 1")]);
+        let of = |text: &str| Some(text.to_owned());
+        plan.data.restore = of("/data");
+        plan.data.database = of("shop");
+        let dialect = Dialect::postgres(15);
+        let phases = benchmark(&plan, dialect).unwrap().phases;
+        assert!(matches!(&phases[..], [Phase::Settle { .. }, Phase::Step(_)]), "{phases:?}");
+        assert!(catalogue(&plan, dialect).unwrap_err().to_string().contains("`restore`: counting"));
+        plan.texts.insert("setup.sql".to_owned(), "CREATE INDEX i ON t (a)".to_owned());
+        let phases = benchmark(&plan, dialect).unwrap().phases;
+        let [Phase::Settle { .. }, Phase::Step(_), Phase::Settle { .. }, Phase::Step(_)] =
+            &phases[..]
+        else {
+            panic!("{phases:?}")
+        };
     }
 
     #[test]

@@ -55,7 +55,7 @@ pub fn benchmark(plan: &ReplayPlan, dialect: Dialect) -> Result<Benchmark, Error
         }
         None => None,
     };
-    let mut phases = own_data::phases(plan.init.as_deref(), setup);
+    let mut phases = own_data::phases(&plan.data, plan.init.as_deref(), setup);
     let (streams, tables) = streams(plan, &log, own);
     let clients = u32::try_from(streams.len()).unwrap_or(u32::MAX);
     let mut step = Step::new(ReplayPlan::REPLAY, clients, STATEMENT, streams);
