@@ -14,6 +14,7 @@ mod builds;
 mod change;
 mod count;
 mod dash;
+mod data_directories;
 mod database;
 mod debt;
 mod digests;

@@ -49,7 +49,7 @@ const HERE: [(&str, &str); 15] = [
 
 /// Rules for commands that have these words: what is added to the command, and how it ends. The
 /// first match holds.
-const RULES: [(&str, &str, Ends); 43] = [
+const RULES: [(&str, &str, Ends); 44] = [
     // Checks the plan and the options. fleet.rs runs them on a real Slurm.
     ("steelyard submit load.toml", "--dry-run > /dev/null", Ends::Well),
     ("steelyard submit --resume", "", Ends::Saying("--results <ADDRESS>")),
@@ -67,6 +67,8 @@ const RULES: [(&str, &str, Ends); 43] = [
     ("steelyard trace plans/", "", Ends::Well),
     // These logs are not there; replay.rs has some.
     ("steelyard trace ", "", Ends::Saying("cannot read")),
+    // The directory is not there; data_directories.rs has some.
+    (" --restore ", "--write-plan > /dev/null", Ends::Saying("cannot read /backup/shop/data")),
     // Checks the plan with all options.
     ("steelyard run ", "--write-plan > /dev/null", Ends::Well),
     // Refused after the plan was read and changed by the options.
