@@ -26,8 +26,8 @@ const SIGNALS: Signals =
 /// does not read it.
 const LOGS: [&str; 2] = ["pg_wal", "pg_xlog"];
 
-/// Starts a server on a copy of `origin` or of the given data, or on a fresh data directory. Waits until it answers in
-/// all ways.
+/// Starts a server on a copy of `origin` or of the given data, or on a fresh data directory. Waits
+/// until it answers in all ways.
 pub(super) fn start(spec: &ServerSpec<'_>, origin: Option<&Origin<'_>>) -> Result<Started, Error> {
     let bin_dir = spec.installation.programs()?;
     config::check(spec)?;

@@ -116,18 +116,19 @@ impl ServerProcess {
         (self.child, self.ended) = (spawned.0, None);
         self.command = Some(spawned.1);
         self.enter()?;
-        self.wait_until_ready(ready, |_| None)
+        self.wait_until_ready(None, ready, |_| None)
     }
 
     /// Asks `ready` until it succeeds. If the server ends, `rejection` looks in the log for
-    /// complaints about its configuration.
+    /// complaints about its configuration. A first start on the user's data can be interrupted, as
+    /// it may take long.
     pub(crate) fn wait_ready(
         &mut self,
         spec: &ServerSpec<'_>,
         ready: impl FnMut() -> Result<(), String>,
         rejection: impl Fn(&str) -> Option<Error>,
     ) -> Result<(), Error> {
-        self.wait_until_ready(ready, rejection)?;
+        self.wait_until_ready(spec.data.map(|data| data.interrupted), ready, rejection)?;
         if !spec.wrapper.is_empty() {
             // The running program is the wrapper's, or one that it became.
             let running = fs::read_link(format!("/proc/{}/exe", self.pid())).ok();
@@ -143,6 +144,7 @@ impl ServerProcess {
 
     fn wait_until_ready(
         &mut self,
+        interrupted: Option<&AtomicBool>,
         mut ready: impl FnMut() -> Result<(), String>,
         rejection: impl Fn(&str) -> Option<Error>,
     ) -> Result<(), Error> {
@@ -157,6 +159,7 @@ impl ServerProcess {
                 }));
             }
             let Err(problem) = ready() else { break };
+            interrupted.map_or(Ok(()), |it| Error::check(it, "starting a server"))?;
             if begin.elapsed() >= self.start_limit {
                 let limit = self.start_limit.as_secs_f64();
                 let problem = format!("no answer within {limit} s ({problem})");

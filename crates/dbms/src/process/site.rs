@@ -100,8 +100,8 @@ impl<'a> Site<'a> {
     }
 
     /// Creates the data directory as a copy of `origin`, or else of the user's data directory, or
-    /// else of `template`, or else empty. The
-    /// server does not read the directories in `unread` when it starts.
+    /// else of `template`, or else empty. The server does not read the directories in `unread` when
+    /// it starts.
     pub(crate) fn fill(
         &self,
         origin: Option<&Origin<'_>>,

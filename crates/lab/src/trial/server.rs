@@ -4,7 +4,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
 
 use dbms::{
     Cache, Ledger, Loaded, Origin, Pages, Programs, ServerSpec, ServerUser, Sql, Started, Stopped,
@@ -303,18 +302,15 @@ impl Starter<'_> {
             config.extend(timers::settings(self.servers, subject, &config));
         }
         let data = data_of(self.plan, interrupted);
-        let adopts = data.is_some() && origin.is_none();
+        let first = data.is_some() && origin.is_none();
+        let start_limit = if first { given::START_LIMIT } else { self.options.start_limit };
         let spec = ServerSpec {
             data,
             config,
             config_file: config_file.clone(),
             procs_files: prepared.cgroup.as_ref().map(Cgroup::procs_files).unwrap_or_default(),
             transports: &transports,
-            start_limit: self.options.start_limit.max(if adopts {
-                given::START_LIMIT
-            } else {
-                Duration::ZERO
-            }),
+            start_limit,
             stop_limit: self.options.stop_limit,
             ..subject.spec(directory, self.user, self.cache, self.ledger)
         };
