@@ -273,7 +273,7 @@ mod tests {
         let values = [Some("117"), Some("-2.5"), Some("Ann"), None];
         let values = values.map(|value| value.map(str::to_owned)).to_vec();
         let text = "SELECT $1::int, $2::numeric, $3, $4, 'Ann' -- Ann".to_owned();
-        let bound = Bound { text, values, named: true };
+        let bound = Bound { text, values, named: true, ..Bound::default() };
         let mut statement =
             Statement { text: bound.filled(), bound: Some(bound), ..Statement::default() };
         Anonymizer::new(b"a key").statement(&mut statement, Syntax::Dollars);

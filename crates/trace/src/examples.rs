@@ -208,7 +208,7 @@ mod tests {
         let bound = |values: &[Option<&str>]| {
             let values = values.iter().map(|it| it.map(str::to_owned)).collect();
             let text = "SELECT a FROM t WHERE b = $2 AND c > $1 AND d ? 'k'".to_owned();
-            let bound = Some(Bound { text, values, named: false });
+            let bound = Some(Bound { text, values, ..Bound::default() });
             Statement { bound, ..Statement::default() }
         };
         let mut all = Examples::new(Syntax::Dollars);

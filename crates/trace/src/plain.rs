@@ -34,7 +34,8 @@ struct Line {
 pub(crate) fn statement(line: &str) -> Option<(String, Event)> {
     let Line { at_us, session, text, took_us, failed, values, named } =
         serde_json::from_str(line).ok()?;
-    let bound = values.map(|values| Bound { text: text.clone(), values, named });
+    let bound =
+        values.map(|values| Bound { text: text.clone(), values, named, ..Bound::default() });
     let is_whole = bound.as_ref().map_or(!named, |bound| {
         let texts = bound.values.iter().flatten().chain([&bound.text]);
         bound.values.len() <= MOST_VALUES && !texts.into_iter().any(|text| text.contains('\0'))
@@ -62,7 +63,7 @@ pub(crate) fn is_one(line: &str) -> bool {
 pub fn write(statement: &Statement, to: &mut dyn io::Write) -> io::Result<()> {
     let Statement { at_us, session, text, took_us, failed, bound } = statement.clone();
     let (text, values, named) = match bound {
-        Some(Bound { text, values, named }) => (text, Some(values), named),
+        Some(Bound { text, values, named, .. }) => (text, Some(values), named),
         None => (text, None, false),
     };
     let line = Line { at_us, session, text, took_us, failed, values, named };

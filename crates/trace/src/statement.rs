@@ -22,7 +22,7 @@ pub struct Statement {
 }
 
 /// A statement and its values, which a client sent apart: PostgreSQL's extended protocol.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 pub struct Bound {
     /// The text, with `$1`, `$2`, … for the values.
     pub text: String,
@@ -30,9 +30,26 @@ pub struct Bound {
     pub values: Vec<Option<String>>,
     /// The client had given it a name, so it was parsed once; otherwise, each time.
     pub named: bool,
+    /// Parameters, from 0, that had values with a fraction in other statements with this text, too:
+    /// their client had named a type for them that no log shows.
+    #[serde(default)]
+    pub fractions: Vec<u16>,
 }
 
 impl Bound {
+    /// The parameters, from 0, whose values are numbers with a fraction.
+    pub fn fractional(&self) -> impl Iterator<Item = u16> {
+        let is_fractional = |value: &Option<String>| {
+            value.as_deref().is_some_and(|value| {
+                value.contains(['.', 'e', 'E'])
+                    && value.bytes().all(|it| it.is_ascii_digit() || b"+-.eE".contains(&it))
+                    && value.parse::<f64>().is_ok()
+            })
+        };
+        let places = (0..).zip(&self.values).filter(move |(_, value)| is_fractional(value));
+        places.map(|(place, _)| place)
+    }
+
     /// The text with its values, as literals, in their places.
     pub fn filled(&self) -> String {
         parameters::filled(&self.text, &self.values)

@@ -1,5 +1,6 @@
 //! The outcome of a step.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -11,6 +12,9 @@ use super::histogram::{empty, encoded};
 use super::tally::{Late, Tally};
 use crate::error::ErrorKind;
 use crate::slices::slice::Slice;
+
+/// As many kinds of failures are shown.
+const SHOWN: usize = 3;
 
 /// The outcome of a step on one target, over all its clients.
 #[derive(Debug, Serialize, Deserialize)]
@@ -163,11 +167,16 @@ impl Outcome {
     pub fn unlike_log(&self, step: &Step) -> Option<String> {
         let statements = step.log?.statements;
         let ClassOutcome { differ, failed, .. } = self.class(&step.counted)?;
-        let last = |last: &Failure| format!(", the last with: {}", last.message);
-        let last = self.last_failure().map_or(String::new(), last);
+        let mut failures: Vec<&Failure> = self.failures.iter().filter(|it| !it.retried).collect();
+        failures.sort_by_key(|failure| Reverse(failure.count));
+        let shown = failures.iter().take(SHOWN);
+        let shown = shown.map(|failure| format!("{} × {}", failure.count, failure.message));
+        let shown: Vec<String> = shown.collect();
+        let colon = if shown.is_empty() { "" } else { ": " };
         (*differ > 0).then(|| {
             format!(
-                "{differ} of {statements} statements failed that had not in the log, or the other way round; {failed} failed{last}"
+                "{differ} of {statements} statements failed that had not in the log, or the other way round; {failed} failed{colon}{}",
+                shown.join("; ")
             )
         })
     }

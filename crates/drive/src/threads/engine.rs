@@ -330,7 +330,7 @@ impl Clients {
         let said = outcome.unlike_log(step)?;
         (differ > step.log?.may_differ).then(|| {
             format!(
-                "{said}; are the data those that the log was written with? `may_fail` in the plan allows more"
+                "{said}; are the data those that the log was written with? --may-fail (`may_fail` in the plan) allows more"
             )
         })
     }

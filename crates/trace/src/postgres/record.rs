@@ -78,7 +78,7 @@ impl Record<'_> {
         // The name of a portal may follow.
         let named = !name.starts_with("<unnamed>");
         let values = parameters::values(self.detail);
-        let bound = Bound { text: text.to_owned(), values, named };
+        let bound = Bound { text: text.to_owned(), values, named, ..Bound::default() };
         let filled = bound.filled();
         let statement =
             Statement { at_us, text: filled, bound: Some(bound), ..Statement::default() };
@@ -143,8 +143,12 @@ mod tests {
     fn statements_are_found_in_messages() {
         let bound = |at_us, named: &str, text: &str, took_us, bound: Option<bool>| {
             let values = vec![Some("5".to_owned()), None];
-            let bound =
-                bound.map(|is_named| Bound { text: named.to_owned(), values, named: is_named });
+            let bound = bound.map(|named_so| Bound {
+                text: named.to_owned(),
+                values,
+                named: named_so,
+                ..Bound::default()
+            });
             let text = text.to_owned();
             let statement = Statement { at_us, text, took_us, bound, ..Statement::default() };
             Event::Statement { named: named.to_owned(), statement }

@@ -6,12 +6,12 @@
 
 mod order;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
 use plan::{Log, Order, ReplayPlan};
-use trace::Statement as Logged;
+use trace::{Bound, Statement as Logged};
 
 use crate::class::{Class, Effect};
 use crate::phase::{Benchmark, Phase};
@@ -113,9 +113,10 @@ fn streams(plan: &ReplayPlan, log: &Log, syntax: trace::Syntax) -> (Vec<Stream>,
         .collect();
     let start = log.statements.iter().map(|it| it.at_us).min().unwrap_or(0);
     let (mix, places) = mix(&ranking);
+    let fractions = fractions(&log.statements);
     let streams = sent.iter().zip(0..).map(|(sent, client)| {
         let stream = Stream { mix: mix.clone(), ..Stream::new(client, STATEMENT) };
-        sending(stream, sent, &places, plan.speed.map(|speed| (start, speed)))
+        sending(stream, sent, (&places, &fractions), plan.speed.map(|speed| (start, speed)))
     });
     let mut streams: Vec<Stream> = streams.collect();
     let tables = match plan.order {
@@ -130,14 +131,14 @@ fn streams(plan: &ReplayPlan, log: &Log, syntax: trace::Syntax) -> (Vec<Stream>,
 fn sending(
     mut stream: Stream,
     sent: &[Sent<'_>],
-    places: &[u32],
+    (places, fractions): (&[u32], &Fractions<'_>),
     timed: Option<(i64, f64)>,
 ) -> Stream {
     let (mut texts, mut order, mut times) = (HashMap::new(), Vec::new(), Vec::new());
     for Sent { statement, form, connects } in sent {
         let text = (statement.text.as_str(), statement.bound.as_ref());
         let request = *texts.entry(text).or_insert_with(|| {
-            stream.requests.push(request(statement));
+            stream.requests.push(request(statement, fractions));
             stream.requests.len() - 1
         });
         order.push(request);
@@ -157,10 +158,26 @@ fn sending(
     stream
 }
 
+/// The parameters of each text, from 0, that have values with a fraction somewhere in a log.
+type Fractions<'l> = HashMap<&'l str, BTreeSet<u16>>;
+
+fn fractions(statements: &[Logged]) -> Fractions<'_> {
+    let mut found = Fractions::new();
+    for bound in statements.iter().filter_map(|it| it.bound.as_ref()) {
+        for place in bound.fractional() {
+            found.entry(&bound.text).or_default().insert(place);
+        }
+    }
+    found
+}
+
 /// The statement as it was sent.
-fn request(statement: &Logged) -> Request {
+fn request(statement: &Logged, fractions: &Fractions<'_>) -> Request {
     match &statement.bound {
-        Some(bound) => Request::Bound(bound.clone()),
+        Some(bound) => {
+            let own = fractions.get(bound.text.as_str()).into_iter().flatten();
+            Request::Bound(Bound { fractions: own.copied().collect(), ..bound.clone() })
+        }
         None => Statement::plain(&*statement.text, Expect::Success).into(),
     }
 }

@@ -34,6 +34,14 @@ pub struct Given {
 #[derive(Debug, Default)]
 pub struct Parsed(Vec<bool>);
 
+/// Type OIDs from PostgreSQL's catalogue (`pg_type.dat`).
+mod oid {
+    pub const INT8: u32 = 20;
+    pub const INT2: u32 = 21;
+    pub const INT4: u32 = 23;
+    pub const FLOAT8: u32 = 701;
+}
+
 /// Codes of a statement whose parameters have no type, or several.
 pub const UNTYPED: [&str; 2] = ["42P18", "42P08"];
 /// The server does not know the name, or knows it from before a table changed.
@@ -41,15 +49,38 @@ const STALE: [&str; 2] = ["26000", "0A000"];
 
 impl Known {
     /// `name`: the number in its name at the server, if it has one.
-    pub fn new(text: &str, name: Option<usize>) -> Result<Known, Error> {
+    ///
+    /// `types`: those of its parameters; 0 and those that follow are determined by the server, as
+    /// it does for libpq.
+    pub fn new(text: &str, name: Option<usize>, types: &[u32]) -> Result<Known, Error> {
         let mut parse = BytesMut::new();
         if name.is_some() {
             frontend::close(b'S', &named(name), &mut parse)?;
         }
-        // The server determines the types, as it does for libpq.
-        frontend::parse(&named(name), text, [], &mut parse)?;
+        frontend::parse(&named(name), text, types.iter().copied(), &mut parse)?;
         Ok(Known { name, parse: Arc::from(&parse[..]), as_text: false })
     }
+
+    /// Has the server parse it and describe its parameters.
+    pub fn describe(&self) -> Result<BytesMut, Error> {
+        let mut out = BytesMut::from(&self.parse[..]);
+        frontend::describe(b'S', &named(self.name), &mut out)?;
+        frontend::sync(&mut out);
+        Ok(out)
+    }
+}
+
+/// The types to name where the server has determined `found`, and the log has values with a fraction
+/// for these parameters: as the value of an integer, such a text is an error. `None` if there are
+/// none.
+pub fn with_fractions(found: &[u32], fractions: &[u16]) -> Option<Vec<u32>> {
+    let is_integer = |place: usize| [oid::INT2, oid::INT4, oid::INT8].contains(&found[place]);
+    let places = fractions.iter().map(|it| usize::from(*it));
+    let mut types = vec![0; found.len()];
+    for place in places.filter(|it| *it < found.len() && is_integer(*it)) {
+        types[place] = oid::FLOAT8;
+    }
+    types.contains(&oid::FLOAT8).then_some(types)
 }
 
 fn named(name: Option<usize>) -> String {
@@ -140,8 +171,9 @@ mod tests {
     #[test]
     fn a_name_is_parsed_once_until_the_server_may_not_know_it() {
         let values = [Some("5".to_owned()), None];
-        let given =
-            |name: Option<usize>| Given::new(Known::new("SELECT $1, $2", name).unwrap(), &values);
+        let given = |name: Option<usize>| {
+            Given::new(Known::new("SELECT $1, $2", name, &[]).unwrap(), &values)
+        };
         let [mut named, mut unnamed] = [given(Some(3)), given(None)];
         let mut parsed = Parsed::default();
         let tags = |given: &mut Given, parsed: &mut Parsed| {
@@ -168,6 +200,15 @@ mod tests {
         assert_eq!(tags(&mut named, &mut parsed), "CPBDES");
         let values = [0, 2, 0, 0, 0, 1, b'5', 255, 255, 255, 255];
         assert!(named.execute.windows(values.len()).any(|part| part == values));
+    }
+
+    #[test]
+    fn fractions_are_no_integers() {
+        let found = [oid::INT4, 25, oid::INT8, oid::INT2];
+        assert_eq!(with_fractions(&found, &[]), None);
+        assert_eq!(with_fractions(&found, &[1, 9]), None, "text keeps its type");
+        let types = vec![oid::FLOAT8, 0, oid::FLOAT8, 0];
+        assert_eq!(with_fractions(&found, &[0, 1, 2]), Some(types));
     }
 
     #[test]

@@ -32,6 +32,8 @@ pub enum Keep<'a> {
     Text(&'a mut Kept),
     /// What identifies the rows.
     Digest(&'a mut Digest),
+    /// The types of a statement's parameters.
+    Parameters(&'a mut Vec<u32>),
 }
 
 /// The receiving side of a connection.
@@ -74,7 +76,9 @@ impl Receiver {
                 b'D' => {
                     reply.rows += 1;
                     match &mut keep {
-                        Keep::Nothing => self.received.skip(socket, total)?,
+                        Keep::Nothing | Keep::Parameters(_) => {
+                            self.received.skip(socket, total)?;
+                        }
                         Keep::Integers(row) => integers(self.received.take(socket, total)?, row)?,
                         Keep::Text(kept) => kept.row(values(self.received.take(socket, total)?)?),
                         Keep::Digest(digest) => {
@@ -101,6 +105,12 @@ impl Receiver {
                     }
                     _ => self.received.skip(socket, total)?,
                 },
+                b't' => match &mut keep {
+                    Keep::Parameters(types) => {
+                        **types = parameters(self.received.take(socket, total)?)?;
+                    }
+                    _ => self.received.skip(socket, total)?,
+                },
                 // CopyInResponse.
                 b'G' => {
                     self.received.skip(socket, total)?;
@@ -112,9 +122,8 @@ impl Receiver {
                     return Ok(failed.map_or(Ok(reply), Err));
                 }
                 // ParseComplete, BindComplete, CloseComplete, NoData, EmptyQueryResponse,
-                // PortalSuspended, ParameterDescription, ParameterStatus,
-                // NoticeResponse, NotificationResponse.
-                b'1' | b'2' | b'3' | b'n' | b'I' | b's' | b't' | b'S' | b'N' | b'A' => {
+                // PortalSuspended, ParameterStatus, NoticeResponse, NotificationResponse.
+                b'1' | b'2' | b'3' | b'n' | b'I' | b's' | b'S' | b'N' | b'A' => {
                     self.received.skip(socket, total)?;
                 }
                 other => {
@@ -132,6 +141,15 @@ impl Receiver {
             }
         }
     }
+}
+
+/// The types in a ParameterDescription.
+fn parameters(message: &[u8]) -> Result<Vec<u32>, Error> {
+    let Some(Message::ParameterDescription(body)) = Message::parse(&mut BytesMut::from(message))?
+    else {
+        return Err(Error::Protocol("a description of parameters that ends too soon".to_owned()));
+    };
+    Ok(body.parameters().collect()?)
 }
 
 /// Rows affected, from the tag of CommandComplete: the last word if it is a number and the command

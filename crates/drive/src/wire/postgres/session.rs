@@ -10,12 +10,12 @@ use workload::{Bound, Copy, Expect, Request, Sent, Statement};
 
 use super::connect::{Postgres, connect};
 use super::copy::send_rows;
-use super::given::{Given, Known, Parsed, UNTYPED, forgets};
-use super::message::{SYNC, Template, type_oid};
+use super::given::{Given, Known, Parsed, UNTYPED, forgets, with_fractions};
+use super::message::{Template, type_oid};
 use super::reply::{Keep, Receiver};
 use super::sayings::Sayings;
 use crate::clock::WallClock;
-use crate::error::Error;
+use crate::error::{Error, ServerError};
 use crate::wire::socket::Socket;
 use crate::wire::{Breaker, Connect, Digest, Handle, Reply, Scripted, Session, Source};
 
@@ -95,21 +95,35 @@ impl PostgresSession {
 
     /// How the server knows a statement of a log. The first time, it parses it without keeping it,
     /// which shows whether it can tell the types of its values.
-    fn known(&mut self, bound: &Bound, shown: &str) -> Result<Known, Error> {
+    fn known(&mut self, bound: &Bound) -> Result<Known, Error> {
         let key = (bound.text.clone(), bound.named);
         if let Some(known) = self.known.get(&key) {
             return Ok(known.clone());
         }
         let name = bound.named.then_some(self.statements.len());
-        let mut known = Known::new(&bound.text, name)?;
-        match self.exchange(&[&known.parse[..], &SYNC].concat(), shown) {
-            // When it is sent, it is parsed again: the log may change its tables before.
-            Ok(_) => {}
-            Err(Error::Server { error, .. }) => known.as_text = UNTYPED.contains(&&*error.code),
-            Err(error) => return Err(error),
+        let mut known = Known::new(&bound.text, name, &[])?;
+        // When it is sent, it is parsed again: the log may change its tables before.
+        match self.types(&known)? {
+            Ok(found) => {
+                if let Some(types) = with_fractions(&found, &bound.fractions) {
+                    let typed = Known::new(&bound.text, name, &types)?;
+                    if self.types(&typed)?.is_ok() {
+                        known = typed;
+                    }
+                }
+            }
+            Err(error) => known.as_text = UNTYPED.contains(&&*error.code),
         }
         self.known.insert(key, known.clone());
         Ok(known)
+    }
+
+    /// The types of a statement's parameters, or why the server can't parse it.
+    fn types(&mut self, known: &Known) -> Result<Result<Vec<u32>, ServerError>, Error> {
+        let mut types = Vec::new();
+        self.socket.send(&known.describe()?)?;
+        let answer = self.receiver.answer(&mut self.socket, Keep::Parameters(&mut types))?;
+        Ok(answer.map(|_| types))
     }
 
     /// The message that a statement is sent with, which the server has parsed if it is prepared;
@@ -171,7 +185,7 @@ impl Session for PostgresSession {
             }
             Request::Copy(copy) => Message::Rows(copy.clone()),
             Request::Bound(bound) => {
-                let known = self.known(bound, &shown)?;
+                let known = self.known(bound)?;
                 match known.as_text {
                     true => {
                         let text = Statement::plain(bound.filled(), Expect::Success);

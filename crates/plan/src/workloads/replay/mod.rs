@@ -17,7 +17,7 @@ use crate::workloads::program::command;
 pub use plan::{Log, Order, ReplayPlan};
 
 #[rustfmt::skip] // A table.
-const OPTIONS: [CommandOption; 9] = [
+const OPTIONS: [CommandOption; 10] = [
     CommandOption { key: "log", name: "log", value: "FILE", form: Form::Name,
         help: "The log; also as a word of its own: run replay LOG" },
     CommandOption { key: "format", name: "log-format", value: "FORMAT", form: Form::Name,
@@ -28,6 +28,8 @@ const OPTIONS: [CommandOption; 9] = [
         help: "At the times of the log, so many times as fast [default: as fast as answers arrive]" },
     CommandOption { key: "order", name: "order", value: "ORDER", form: Form::Name,
         help: "tables: transactions wait for earlier ones with their tables; sessions: none does" },
+    CommandOption { key: "may_fail", name: "may-fail", value: "SHARE", form: Form::Number,
+        help: "So large a share may fail that did not in the log [default: 0.01]" },
     CommandOption { key: "init", name: "init", value: "COMMAND", form: Form::Name,
         help: "What loads the data, such as 'pg_restore -d {database} /dumps/shop.dump'" },
     RESTORE,
