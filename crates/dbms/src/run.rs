@@ -57,7 +57,8 @@ pub fn check_data(installation: &Installation, data: &DataDirectory<'_>) -> Resu
     systems::of(installation)?.check_data(installation, data)
 }
 
-/// Starts a fresh server, or one on a copy of [`ServerSpec::data`], and waits until it answers. On failure, nothing is left behind.
+/// Starts a fresh server, or one on a copy of [`ServerSpec::data`], and waits until it answers. On
+/// failure, nothing is left behind.
 ///
 /// # Errors
 /// [`Error::Reserved`] and [`Error::Rejected`] for settings, [`Error::DirectoryInUse`],

@@ -1,8 +1,8 @@
 //! Reads the statement logs of database servers: who sent which statement, when, and how long it
 //! took.
 //!
-//! Also reads tables in which servers count statements by their digests, and turns the statements of
-//! either into scripts in pgbench's language.
+//! Also reads tables in which servers count statements by their digests, and turns the statements
+//! of either into scripts in pgbench's language.
 //!
 //! Pure functions over a reader: no files, no processes, no clock. [`read`] goes through a log once
 //! and keeps no more of it than the latest statement of each open session.

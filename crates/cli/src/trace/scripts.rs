@@ -1,5 +1,5 @@
-//! The statements of a log, or of digests, as a mix: scripts for `steelyard run script`, weighted by
-//! how often each form occurs.
+//! The statements of a log, or of digests, as a mix: scripts for `steelyard run script`, weighted
+//! by how often each form occurs.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -60,8 +60,8 @@ impl Mix {
         Ok(Mix { directory: new_directory(directory)?, scripts: Scripts::new(syntax) })
     }
 
-    /// Writes the scripts of the first `most` forms of the ranking; returns what to say of them, and
-    /// of the other statements of all.
+    /// Writes the scripts of the first `most` forms of the ranking; returns what to say of them,
+    /// and of the other statements of all.
     pub fn write(&self, ranking: &Ranking, most: usize, all: Amount) -> anyhow::Result<String> {
         let failed = || format!("could not write scripts to {}", self.directory.display());
         fs::create_dir_all(&self.directory).with_context(failed)?;

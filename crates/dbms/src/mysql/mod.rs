@@ -7,8 +7,9 @@
 //!
 //! `flavor` has the differences between the two systems. `archive` says where to fetch binaries,
 //! and `attach` connects to a running server. `binaries` describes an installation, with its
-//! `libraries`. A start goes through `datadir` (initialized once) or `adopt` (the user's), `config` (an option file, see
-//! `option_file`) with the `engine` and its `durability`, `mysqld` and `server`.
+//! `libraries`. A start goes through `datadir` (initialized once) or `adopt` (the user's), `config`
+//! (an option file, see `option_file`) with the `engine` and its `durability`, `mysqld` and
+//! `server`.
 //!
 //! `control` is the connection for all but the load; `names` writes names in SQL. `counters` reads
 //! what the server counts, with `monitor` for InnoDB and `rocks` for MyRocks; it is `gathered` by

@@ -2,10 +2,10 @@
 //!
 //! `attach` connects to a running server. `archive` says where to fetch binaries and `recipe` how
 //! to build them; `binaries` describes them, with their `facts`. A start goes through `initdb`
-//! (once; of a container image in its `shadow`; the user's data directory is `adopt`ed), `access` (how clients reach it), `config`,
-//! `postmaster` and `server`, which uses `control`, `tables`, `counters` (by the names in `moved`)
-//! and `settle`. `count` counts instructions, with the functions in `profile`. `plans` reads what
-//! EXPLAIN says.
+//! (once; of a container image in its `shadow`; the user's data directory is `adopt`ed), `access`
+//! (how clients reach it), `config`, `postmaster` and `server`, which uses `control`, `tables`,
+//! `counters` (by the names in `moved`) and `settle`. `count` counts instructions, with the
+//! functions in `profile`. `plans` reads what EXPLAIN says.
 
 mod access;
 mod adopt;

@@ -5,6 +5,7 @@
 //! session goes on, as it did when the log was written.
 
 mod order;
+mod round;
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -12,6 +13,8 @@ use std::time::Duration;
 
 use plan::{Log, Order, ReplayPlan};
 use trace::{Bound, Statement as Logged};
+
+use round::Round;
 
 use crate::class::{Class, Effect};
 use crate::phase::{Benchmark, Phase};
@@ -79,15 +82,6 @@ pub fn benchmark(plan: &ReplayPlan, dialect: Dialect) -> Result<Benchmark, Error
     })
 }
 
-/// A statement of a log that a connection sends.
-struct Sent<'l> {
-    statement: &'l Logged,
-    /// The place of its form.
-    form: usize,
-    /// It is the first of a session that takes over the connection.
-    connects: bool,
-}
-
 /// The stream of each connection, and the number of tables in whose order they wait.
 fn streams(plan: &ReplayPlan, log: &Log, syntax: trace::Syntax) -> (Vec<Stream>, u32) {
     let mut ranking = trace::Ranking::new(syntax);
@@ -97,15 +91,15 @@ fn streams(plan: &ReplayPlan, log: &Log, syntax: trace::Syntax) -> (Vec<Stream>,
         sessions.entry(statement.session).or_default().push((statement, form));
     }
     let connections = log.connections();
-    let sent: Vec<Vec<Sent<'_>>> = connections
+    let sent: Vec<Vec<Round<'_>>> = connections
         .iter()
         .map(|numbers| {
-            let mut sent: Vec<Sent<'_>> = Vec::new();
+            let mut sent: Vec<Round<'_>> = Vec::new();
             for number in numbers {
                 let statements = sessions.remove(number).unwrap_or_default();
                 for (place, (statement, form)) in statements.into_iter().enumerate() {
                     let connects = place == 0 && !sent.is_empty();
-                    sent.push(Sent { statement, form, connects });
+                    sent.push(Round { statement, form, connects });
                 }
             }
             sent
@@ -130,12 +124,12 @@ fn streams(plan: &ReplayPlan, log: &Log, syntax: trace::Syntax) -> (Vec<Stream>,
 /// times.
 fn sending(
     mut stream: Stream,
-    sent: &[Sent<'_>],
+    sent: &[Round<'_>],
     (places, fractions): (&[u32], &Fractions<'_>),
     timed: Option<(i64, f64)>,
 ) -> Stream {
     let (mut texts, mut order, mut times) = (HashMap::new(), Vec::new(), Vec::new());
-    for Sent { statement, form, connects } in sent {
+    for Round { statement, form, connects } in sent {
         let text = (statement.text.as_str(), statement.bound.as_ref());
         let request = *texts.entry(text).or_insert_with(|| {
             stream.requests.push(request(statement, fractions));
@@ -214,8 +208,9 @@ fn mix(ranking: &trace::Ranking) -> (Vec<Alternative>, Vec<u32>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::step::Link;
 
-    pub fn logged(at_us: i64, session: u32, text: &str, took_us: u64) -> Logged {
+    fn logged(at_us: i64, session: u32, text: &str, took_us: u64) -> Logged {
         let took_us = Some(took_us);
         Logged { at_us, session, text: text.to_owned(), took_us, ..Logged::default() }
     }
@@ -228,10 +223,6 @@ mod tests {
     fn streams_of(statements: Vec<Logged>, speed: Option<f64>) -> Vec<Stream> {
         let plan = ReplayPlan { speed, ..ReplayPlan::default() };
         streams(&plan, &log(statements), trace::Syntax::Dollars).0
-    }
-
-    pub fn streams_by(statements: Vec<Logged>, syntax: trace::Syntax) -> Vec<Stream> {
-        streams(&ReplayPlan::default(), &log(statements), syntax).0
     }
 
     #[test]
@@ -270,5 +261,80 @@ mod tests {
         assert_eq!((mix.len(), &*mix[FORMS].class.name), (FORMS + 1, "others"));
         let places: Vec<u32> = found[0].turns.iter().map(|turn| turn.alternative).collect();
         assert_eq!(places[38..42], [38, 39, 40, 40]);
+    }
+
+    fn links(statements: &[(i64, u32, &str, u64)], syntax: trace::Syntax) -> Vec<Vec<Link>> {
+        let all =
+            statements.iter().map(|(at, session, text, took)| logged(*at, *session, text, *took));
+        let (streams, _) = streams(&ReplayPlan::default(), &log(all.collect()), syntax);
+        streams.into_iter().map(|stream| stream.links).collect()
+    }
+
+    fn waits(round: u64, number: u64) -> Link {
+        Link { round, table: 0, number, ends: false }
+    }
+
+    fn ends(round: u64, number: u64) -> Link {
+        Link { ends: true, ..waits(round, number) }
+    }
+
+    #[test]
+    fn a_transaction_waits_for_those_that_had_ended() {
+        let log = [
+            (100, 0, "BEGIN", 1),
+            (110, 0, "INSERT INTO t VALUES (1)", 5),
+            (112, 1, "SELECT * FROM u", 1),
+            (120, 0, "COMMIT", 10),
+            (125, 1, "SELECT * FROM public.\"T\"", 1),
+            (130, 1, "UPDATE t SET a = 2", 1),
+            (131, 1, "SELECT 1 FROM t", 1),
+            (132, 0, "SELECT 2 FROM t", 1),
+            (140, 0, "SELECT 2 FROM t", 1),
+        ];
+        let found = links(&log, trace::Syntax::Dollars);
+        // The first query of session 1 begins before the commit ends, and the update just when.
+        assert_eq!(found[1], [ends(2, 1), waits(3, 1)]);
+        assert_eq!(found[0], [ends(2, 0), waits(3, 2)], "once for the same transactions");
+    }
+
+    #[test]
+    fn tables_of_one_connection_need_no_order() {
+        let log = [
+            (1, 0, "INSERT INTO t VALUES (1)", 1),
+            (5, 1, "INSERT INTO u VALUES (1)", 1),
+            (9, 0, "SELECT * FROM t", 1),
+        ];
+        assert_eq!(links(&log, trace::Syntax::Dollars), [vec![], vec![]]);
+    }
+
+    #[test]
+    fn without_autocommit_a_transaction_begins_by_itself() {
+        let statements = |autocommit| {
+            [
+                (1, 0, autocommit, 1),
+                (3, 0, "INSERT INTO t VALUES (1)", 1),
+                (5, 1, "SELECT * FROM t", 1),
+                (7, 0, "COMMIT", 1),
+                (9, 1, "SELECT * FROM t", 1),
+            ]
+        };
+        let off = links(&statements("SET autocommit = 0"), trace::Syntax::Backslashes);
+        assert_eq!(off, [vec![ends(2, 0)], vec![waits(1, 1)]]);
+        let on = links(&statements("SET autocommit = 1"), trace::Syntax::Backslashes);
+        assert_eq!(on, [vec![ends(1, 0)], vec![waits(0, 1)]]);
+    }
+
+    #[test]
+    fn a_session_that_ends_ends_its_transaction() {
+        let log = [
+            (1, 0, "BEGIN", 1),
+            (2, 1, "SELECT 1", 1),
+            (3, 0, "INSERT INTO t VALUES (1)", 1),
+            (9, 1, "SELECT * FROM t", 1),
+            (20, 2, "INSERT INTO t VALUES (2)", 1),
+        ];
+        let found = links(&log, trace::Syntax::Dollars);
+        // Session 2 follows session 1, and what it waits for is known there.
+        assert_eq!(found, [vec![ends(1, 0)], vec![waits(1, 1), ends(2, 1)]]);
     }
 }

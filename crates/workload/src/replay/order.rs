@@ -1,15 +1,15 @@
 //! The order between the sessions of a log: a transaction begins when all have ended that had
 //! changed one of its tables, and were over when it began in the log.
 //!
-//! Waiting before transactions only, where a session holds no locks, can't end in a deadlock: what a
-//! transaction waits for began earlier in the log. Oracle's Database Replay has the same rule, by
+//! Waiting before transactions only, where a session holds no locks, can't end in a deadlock: what
+//! a transaction waits for began earlier in the log. Oracle's Database Replay has the same rule, by
 //! the object (`synchronization => OBJECT_ID`), for each call.
 
 use std::collections::{BTreeSet, HashMap};
 
 use trace::{Effects, Form, Syntax, effects};
 
-use super::Sent;
+use super::round::Round;
 use crate::step::{Link, Stream};
 
 /// A transaction of a connection.
@@ -35,7 +35,12 @@ struct Tables {
 
 /// Gives each of `streams`, which send what is in the same place of `sent`, its links. Returns the
 /// number of tables.
-pub fn link(streams: &mut [Stream], sent: &[Vec<Sent<'_>>], forms: &[Form], syntax: Syntax) -> u32 {
+pub fn link(
+    streams: &mut [Stream],
+    sent: &[Vec<Round<'_>>],
+    forms: &[Form],
+    syntax: Syntax,
+) -> u32 {
     let effects: Vec<Effects> = forms.iter().map(|form| effects(&form.text, syntax)).collect();
     let mut all: Vec<Transaction> = Vec::new();
     for (connection, sent) in sent.iter().enumerate() {
@@ -81,13 +86,13 @@ pub fn link(streams: &mut [Stream], sent: &[Vec<Sent<'_>>], forms: &[Form], synt
 /// The transactions of a connection.
 fn transactions(
     connection: usize,
-    sent: &[Sent<'_>],
+    sent: &[Round<'_>],
     effects: &[Effects],
     syntax: Syntax,
 ) -> Vec<Transaction> {
     let (mut all, mut open) = (Vec::new(), None);
     let (mut block, mut each) = (false, true);
-    for (round, Sent { statement, form, connects }) in (0..).zip(sent) {
+    for (round, Round { statement, form, connects }) in (0..).zip(sent) {
         if *connects {
             all.extend(open.take());
             (block, each) = (false, true);
@@ -136,85 +141,4 @@ fn tables(effects: &[Effects], transactions: &[Transaction]) -> (Vec<Tables>, u3
     let of_form =
         |it: &Effects| Tables { changes: numbered(&it.changes), uses: numbered(&it.names) };
     (effects.iter().map(of_form).collect(), numbers.len() as u32)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::tests::{logged, streams_by};
-    use super::*;
-
-    fn links(statements: &[(i64, u32, &str, u64)], syntax: Syntax) -> Vec<Vec<Link>> {
-        let all =
-            statements.iter().map(|(at, session, text, took)| logged(*at, *session, text, *took));
-        let streams = streams_by(all.collect(), syntax);
-        streams.into_iter().map(|stream| stream.links).collect()
-    }
-
-    fn waits(round: u64, number: u64) -> Link {
-        Link { round, table: 0, number, ends: false }
-    }
-
-    fn ends(round: u64, number: u64) -> Link {
-        Link { ends: true, ..waits(round, number) }
-    }
-
-    #[test]
-    fn a_transaction_waits_for_those_that_had_ended() {
-        let log = [
-            (100, 0, "BEGIN", 1),
-            (110, 0, "INSERT INTO t VALUES (1)", 5),
-            (112, 1, "SELECT * FROM u", 1),
-            (120, 0, "COMMIT", 10),
-            (125, 1, "SELECT * FROM public.\"T\"", 1),
-            (130, 1, "UPDATE t SET a = 2", 1),
-            (131, 1, "SELECT 1 FROM t", 1),
-            (132, 0, "SELECT 2 FROM t", 1),
-            (140, 0, "SELECT 2 FROM t", 1),
-        ];
-        let found = links(&log, Syntax::Dollars);
-        // The first query of session 1 begins before the commit ends, and the update just when.
-        assert_eq!(found[1], [ends(2, 1), waits(3, 1)]);
-        assert_eq!(found[0], [ends(2, 0), waits(3, 2)], "once for the same transactions");
-    }
-
-    #[test]
-    fn tables_of_one_connection_need_no_order() {
-        let log = [
-            (1, 0, "INSERT INTO t VALUES (1)", 1),
-            (5, 1, "INSERT INTO u VALUES (1)", 1),
-            (9, 0, "SELECT * FROM t", 1),
-        ];
-        assert_eq!(links(&log, Syntax::Dollars), [vec![], vec![]]);
-    }
-
-    #[test]
-    fn without_autocommit_a_transaction_begins_by_itself() {
-        let statements = |autocommit| {
-            [
-                (1, 0, autocommit, 1),
-                (3, 0, "INSERT INTO t VALUES (1)", 1),
-                (5, 1, "SELECT * FROM t", 1),
-                (7, 0, "COMMIT", 1),
-                (9, 1, "SELECT * FROM t", 1),
-            ]
-        };
-        let off = links(&statements("SET autocommit = 0"), Syntax::Backslashes);
-        assert_eq!(off, [vec![ends(2, 0)], vec![waits(1, 1)]]);
-        let on = links(&statements("SET autocommit = 1"), Syntax::Backslashes);
-        assert_eq!(on, [vec![ends(1, 0)], vec![waits(0, 1)]]);
-    }
-
-    #[test]
-    fn a_session_that_ends_ends_its_transaction() {
-        let log = [
-            (1, 0, "BEGIN", 1),
-            (2, 1, "SELECT 1", 1),
-            (3, 0, "INSERT INTO t VALUES (1)", 1),
-            (9, 1, "SELECT * FROM t", 1),
-            (20, 2, "INSERT INTO t VALUES (2)", 1),
-        ];
-        let found = links(&log, Syntax::Dollars);
-        // Session 2 follows session 1, and what it waits for is known there.
-        assert_eq!(found, [vec![ends(1, 0)], vec![waits(1, 1), ends(2, 1)]]);
-    }
 }

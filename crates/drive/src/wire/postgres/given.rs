@@ -70,9 +70,9 @@ impl Known {
     }
 }
 
-/// The types to name where the server has determined `found`, and the log has values with a fraction
-/// for these parameters: as the value of an integer, such a text is an error. `None` if there are
-/// none.
+/// The types to name where the server has determined `found`, and the log has values with a
+/// fraction for these parameters: as the value of an integer, such a text is an error. `None` if
+/// there are none.
 pub fn with_fractions(found: &[u32], fractions: &[u16]) -> Option<Vec<u32>> {
     let is_integer = |place: usize| [oid::INT2, oid::INT4, oid::INT8].contains(&found[place]);
     let places = fractions.iter().map(|it| usize::from(*it));
