@@ -17,6 +17,8 @@ const ENOUGH: u64 = 20;
 pub(crate) enum Event {
     /// A statement, with the text that the server names it by; its session is not yet known.
     Statement { named: String, statement: Statement },
+    /// How long the server took to prepare a statement, which the session may execute next.
+    Prepared { named: String, us: u64 },
     /// How long the session's latest statement took.
     Took(u64),
     /// A statement that failed: the latest, or one that was not logged before. `whole`: its name
@@ -36,6 +38,10 @@ struct Open {
     number: Option<u32>,
     /// Its latest statement, and the name that the server has for it.
     latest: Option<(String, Statement)>,
+    /// How long it took to prepare the latest statement, which is a part of its time.
+    led_us: u64,
+    /// What was prepared since, and how long that took.
+    prepared: Option<(String, u64)>,
 }
 
 /// The open sessions of a log.
@@ -67,12 +73,19 @@ impl<'e> Held<'e> {
         self.summary.records += 1;
         match event {
             Event::Statement { named, statement } => self.begin(session, named, statement),
+            Event::Prepared { named, us } => {
+                self.summary.other += 1;
+                let prepared = &mut self.open.entry(session.to_owned()).or_default().prepared;
+                let before = prepared.take().filter(|(known, _)| *known == named);
+                let before = before.map_or(0, |(_, us)| us);
+                *prepared = Some((named, us.saturating_add(before)));
+            }
             Event::Took(us) => {
                 self.summary.other += 1;
-                if let Some((_, latest)) =
-                    self.open.get_mut(session).and_then(|it| it.latest.as_mut())
+                if let Some(Open { latest: Some((_, latest)), led_us, .. }) =
+                    self.open.get_mut(session)
                 {
-                    latest.took_us.get_or_insert(us);
+                    latest.took_us.get_or_insert(us.saturating_add(*led_us));
                 }
             }
             Event::Failed { at_us, named, whole } => {
@@ -99,7 +112,10 @@ impl<'e> Held<'e> {
                     self.emit(latest);
                 }
             }
-            Event::Damaged(text) => self.damage(&text),
+            Event::Damaged(text) => {
+                self.open.entry(session.to_owned()).or_default().prepared = None;
+                self.damage(&text);
+            }
             Event::Other => self.summary.other += 1,
         }
         !self.stopped
@@ -134,6 +150,13 @@ impl<'e> Held<'e> {
             self.open.insert(session.to_owned(), Open::default());
         }
         let Some(open) = self.open.get_mut(session) else { return };
+        // A statement begins when it is parsed.
+        open.led_us = match open.prepared.take() {
+            Some((known, us)) if known == named && !statement.failed => us,
+            _ => 0,
+        };
+        statement.at_us = statement.at_us.saturating_sub_unsigned(open.led_us);
+        statement.took_us = statement.took_us.map(|us| us.saturating_add(open.led_us));
         if let Some((_, before)) = &open.latest {
             // Ends are logged to the millisecond, durations to the microsecond.
             statement.at_us = statement.at_us.max(before.at_us);

@@ -1,8 +1,10 @@
 //! The readers, on logs that servers wrote: PostgreSQL 15 in three formats at once, MySQL 5.6 to
-//! 8.0, MariaDB 10.1 and 11.4. The statements are those of psql, pgbench and PyMySQL.
+//! 8.0, MariaDB 10.1 and 11.4. The statements are those of psql, pgbench and PyMySQL; in
+//! [`applications`], of others.
 
 #![allow(clippy::unwrap_used)] // a test fails by it
 
+mod applications;
 mod common;
 mod digests;
 

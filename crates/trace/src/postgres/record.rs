@@ -51,7 +51,7 @@ impl Record<'_> {
                     let at_us = self.at_us.saturating_sub_unsigned(us);
                     whole(named, Statement { at_us, took_us: Some(us), ..statement })
                 }
-                _ => Event::Other,
+                (rest, None) => prepared(rest, us).unwrap_or(Event::Other),
             };
         }
         // A process that begins may have the number of one that ended.
@@ -84,6 +84,13 @@ impl Record<'_> {
             Statement { at_us, text: filled, bound: Some(bound), ..Statement::default() };
         Some((text.to_owned(), statement))
     }
+}
+
+/// That a statement was parsed (`parse NAME: …`), or got its values and its plan (`bind NAME: …`).
+fn prepared(rest: &str, us: u64) -> Option<Event> {
+    let rest = rest.strip_prefix("parse ").or_else(|| rest.strip_prefix("bind "))?;
+    let (_, text) = rest.split_once(": ")?;
+    Some(Event::Prepared { named: text.to_owned(), us })
 }
 
 /// The statement, unless values of its parameters are missing. `PREPARE …` has none, and is whole.
@@ -166,8 +173,12 @@ mod tests {
         );
         assert_eq!(of("duration: 0.5 ms"), Event::Took(500));
         assert_eq!(of("disconnection: session time: 0:00:01"), Event::Ended);
+        for step in ["parse <unnamed>", "bind P_1/C_1"] {
+            let prepared = Event::Prepared { named: "SELECT 1".to_owned(), us: 500 };
+            assert_eq!(of(&format!("duration: 0.5 ms  {step}: SELECT 1")), prepared);
+        }
         for other in [
-            "duration: 0.5 ms  parse <unnamed>: SELECT 1",
+            "duration: 0.5 ms  execute fetch from C_1: SELECT 1",
             "execute fetch from C_1: SELECT 1",
             "checkpoint starting: time",
             "duration: x ms",

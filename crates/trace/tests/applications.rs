@@ -1,0 +1,73 @@
+//! What logs of real applications hold: statements in the extended protocol.
+
+use trace::{Format, Statement};
+
+use crate::{detected, read};
+
+/// A record of PostgreSQL's log: its severity, message, detail, context, and statement.
+type Record<'r> = [&'r str; 5];
+
+/// Records of one session as `csvlog`, `jsonlog` and text, a second apart.
+fn in_three_formats(records: &[Record<'_>]) -> [(Format, String); 3] {
+    let mut csv = csv::Writer::from_writer(Vec::new());
+    let (mut json, mut text) = (String::new(), String::new());
+    for (second, [severity, message, detail, context, query]) in (10..).zip(records) {
+        let at = format!("2026-12-01 11:20:{second}.000 UTC");
+        let mut row = vec![&*at, "shop", "shop", "7", "", "6b0ead8f.7", "1", "", &at, "", "0"];
+        row.extend([severity, "00000", message, detail, "", "", "", context, query, "", ""]);
+        csv.write_record(row).unwrap();
+        let object = serde_json::json!({
+            "timestamp": at, "dbname": "shop", "session_id": "6b0ead8f.7",
+            "error_severity": severity, "message": message, "detail": detail,
+            "context": context, "statement": query,
+        });
+        json.push_str(&format!("{object}\n"));
+        let parts = [(*severity, message), ("DETAIL", detail), ("CONTEXT", context)];
+        for (label, part) in parts.into_iter().chain([("STATEMENT", query)]) {
+            if !part.is_empty() {
+                let part = part.replace('\n', "\n\t");
+                text.push_str(&format!("{at} [7] shop@shop {label}:  {part}\n"));
+            }
+        }
+    }
+    let csv = String::from_utf8(csv.into_inner().unwrap()).unwrap();
+    [(Format::PostgresCsv, csv), (Format::PostgresJson, json), (Format::PostgresStderr, text)]
+}
+
+/// When a statement began and how long it took, in microseconds after the first.
+fn times(found: &[Statement]) -> Vec<(i64, Option<u64>)> {
+    found.iter().map(|it| (it.at_us - found[0].at_us, it.took_us)).collect()
+}
+
+#[test]
+fn a_statement_begins_when_it_is_parsed() {
+    let (found, summary) = detected("postgres-bind.csv");
+    assert_eq!((summary.statements, summary.other, summary.damaged), (3, 4, 0), "{summary:?}");
+    // 0.359 ms + 1.888 ms + 0.032 ms, which end at .336.
+    let expected = [(0, Some(19)), (1_740, Some(2_279)), (5_765, Some(3_254))];
+    assert_eq!(times(&found), expected.map(|(at, took)| (at, took)));
+}
+
+#[test]
+fn only_the_statement_that_was_prepared_takes_the_time_of_it() {
+    let log = |message| ["LOG", message, "", "", ""];
+    for (_, text) in in_three_formats(&[
+        log("duration: 1.000 ms  parse s1: SELECT 1"),
+        log("duration: 2.000 ms  execute s2: SELECT 2"),
+        log("duration: 2.000 ms  execute s1: SELECT 1"),
+        log("duration: 1.000 ms  parse s1: SELECT 1"),
+        log("duration: 1.000 ms  bind s1/c1: SELECT 1"),
+        // With `log_statement`, a statement is logged before its time.
+        log("execute s1/c1: SELECT 1"),
+        log("duration: 2.000 ms"),
+        log("duration: 9.000 ms  bind s2: SELECT 2"),
+        ["ERROR", "division by zero", "", "", "SELECT 2"],
+        log("duration: 2.000 ms  execute s2: SELECT 2"),
+    ]) {
+        let (found, summary) = read(trace::detect(&text).unwrap(), text.as_bytes()).unwrap();
+        assert_eq!((summary.other, summary.damaged), (5, 0), "{summary:?}\n{text}");
+        let took: Vec<_> = found.iter().map(|it| it.took_us).collect();
+        assert_eq!(took, [Some(2_000), Some(2_000), Some(4_000), None, Some(2_000)], "{text}");
+        assert_eq!(times(&found)[2].0, 4_000_000, "{text}");
+    }
+}
