@@ -102,6 +102,8 @@ struct Found {
     failed: u64,
     records: u64,
     damaged: u64,
+    /// Statements that failed, and are not among the others because the log lacks their values.
+    without_values: u64,
     /// From the first statement to the last, in seconds.
     seconds: f64,
     /// Statements that move data in bulk, which a replay leaves out.
@@ -383,6 +385,7 @@ fn found(format: Format, summary: &Summary, ranking: &Ranking, part: &Part) -> F
         failed: part.failed,
         records: summary.records,
         damaged: summary.damaged,
+        without_values: summary.without_values,
         seconds: last.saturating_sub(first) as f64 / 1e6,
         bulk: part.bulk,
         forms: (1..).zip(&ranking.order()).map(form).collect(),
@@ -405,6 +408,13 @@ fn table(found: &Found, forms: usize) -> String {
         text.push_str(&format!(
             "{} of them move data in bulk; the log does not have it, so a replay leaves them out\n",
             found.bulk
+        ));
+    }
+    if found.without_values > 0 {
+        text.push_str(&format!(
+            "{} failed statements lack their values, and can't be sent; \
+             log_parameter_max_length_on_error = -1 logs them\n",
+            found.without_values
         ));
     }
     text.push('\n');

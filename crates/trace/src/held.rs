@@ -21,9 +21,9 @@ pub(crate) enum Event {
     Prepared { named: String, us: u64 },
     /// How long the session's latest statement took.
     Took(u64),
-    /// A statement that failed: the latest, or one that was not logged before. `whole`: its name
-    /// has all that a client would send.
-    Failed { at_us: i64, named: String, whole: bool },
+    /// A statement that failed: the latest, or one that was not logged before; `None` if its values
+    /// are not known.
+    Failed { named: String, statement: Option<Statement> },
     /// The session is over.
     Ended,
     /// A statement that is not known as a whole.
@@ -88,22 +88,17 @@ impl<'e> Held<'e> {
                     latest.took_us.get_or_insert(us.saturating_add(*led_us));
                 }
             }
-            Event::Failed { at_us, named, whole } => {
+            Event::Failed { named, statement } => {
                 let latest = self.open.get_mut(session).and_then(|open| open.latest.as_mut());
                 // One that took its time has ended, so this is another with the same text.
                 let open = |it: &Statement| !it.failed && it.took_us.is_none();
-                match latest.filter(|(known, it)| *known == named && open(it)) {
-                    Some((_, latest)) => {
+                match (latest.filter(|(known, it)| *known == named && open(it)), statement) {
+                    (Some((_, latest)), _) => {
                         latest.failed = true;
                         self.summary.other += 1;
                     }
-                    None if !whole => self.damage(&named),
-                    None => {
-                        let text = named.clone();
-                        let failed =
-                            Statement { at_us, text, failed: true, ..Statement::default() };
-                        self.begin(session, named, failed);
-                    }
+                    (None, Some(failed)) => self.begin(session, named, failed),
+                    (None, None) => self.summary.without_values += 1,
                 }
             }
             Event::Ended => {

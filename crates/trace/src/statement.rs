@@ -67,6 +67,8 @@ pub struct Summary {
     pub sessions: u32,
     /// Statements that failed.
     pub failed: u64,
+    /// Statements that failed, and are not counted above because the log lacks their values.
+    pub without_values: u64,
     /// Records without a statement.
     pub other: u64,
     /// Records that could not be read.

@@ -71,3 +71,37 @@ fn only_the_statement_that_was_prepared_takes_the_time_of_it() {
         assert_eq!(times(&found)[2].0, 4_000_000, "{text}");
     }
 }
+
+#[test]
+fn statements_that_fail_have_the_values_of_their_context() {
+    let (found, summary) = detected("postgres-errors.log");
+    let failed: Vec<&Statement> = found.iter().filter(|it| it.failed).collect();
+    let texts: Vec<&str> = failed.iter().map(|it| it.text.as_str()).collect();
+    assert_eq!(
+        texts,
+        ["insert into u(t) values ('it''s\nnew')", "select 1/(length('a')-1)"],
+        "{summary:?}"
+    );
+    let bound = failed[0].bound.as_ref().unwrap();
+    assert_eq!(bound.values, [Some("it's\nnew".to_owned())]);
+    // One fails before it has its values, and one knows no table.
+    assert_eq!((summary.without_values, summary.damaged), (2, 0), "{summary:?}");
+}
+
+#[test]
+fn the_context_of_an_error_is_in_all_formats() {
+    let context = "PL/pgSQL function f(integer) line 3 at RAISE\n\
+                   portal \"c1\" with parameters: $1 = '5', $2 = NULL";
+    let cut = "unnamed portal with parameters: $1 = '5...'";
+    for (format, text) in in_three_formats(&[
+        ["ERROR", "no", "", context, "SELECT f($1, $2)"],
+        ["ERROR", "no", "", cut, "SELECT f($1)"],
+        ["ERROR", "no", "", "", "SELECT f($1)"],
+        ["ERROR", "no", "", "", "SELECT f(1)"],
+    ]) {
+        let (found, summary) = read(format, text.as_bytes()).unwrap();
+        let said: Vec<_> = found.iter().map(|it| (&*it.text, it.bound.is_some())).collect();
+        assert_eq!(said, [("SELECT f('5', NULL)", true), ("SELECT f(1)", false)], "{format}");
+        assert_eq!((summary.without_values, summary.damaged), (2, 0), "{format}: {summary:?}");
+    }
+}

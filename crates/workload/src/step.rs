@@ -58,6 +58,8 @@ pub struct SentLog {
     pub tables: u32,
     /// Statements that move data in bulk, which the log does not have, and are not sent.
     pub bulk: u64,
+    /// Failed statements whose values the log does not have; they are not sent.
+    pub without_values: u64,
     /// Records of the log that could not be read.
     pub damaged: u64,
     /// If more statements fail that did not when the log was written, or the other way round, the

@@ -137,7 +137,7 @@ fn failures(record: &mut StepRecord, step: &Step, outcome: &Outcome) {
 
 /// Warns if a log was not sent as it was written.
 fn warn_of_log(record: &mut StepRecord, step: &Step, outcome: &Outcome, log: SentLog) {
-    let (name, SentLog { bulk, damaged, .. }) = (&step.key.name, log);
+    let (name, SentLog { bulk, without_values, damaged, .. }) = (&step.key.name, log);
     if let Some(said) = outcome.unlike_log(step) {
         record.warn("statements-failed", format!("{name}: {said}"));
     }
@@ -151,12 +151,12 @@ fn warn_of_log(record: &mut StepRecord, step: &Step, outcome: &Outcome, log: Sen
             ),
         );
     }
-    if bulk + damaged > 0 {
+    if bulk + without_values + damaged > 0 {
         record.warn(
             "log-incomplete",
             format!(
-                "{name}: {damaged} records of the log can't be read, and {bulk} of its statements \
-                 move data that it doesn't have; they are not sent"
+                "{name}: the log has {damaged} records that can't be read, {bulk} statements without \
+                 their data and {without_values} without their values; they are not sent"
             ),
         );
     }

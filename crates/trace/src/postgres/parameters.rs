@@ -4,10 +4,32 @@ use crate::tokens::{Kind, Syntax, tokens};
 
 /// The values in `parameters: $1 = 'it''s', $2 = NULL`; `None` stands for NULL.
 pub(crate) fn values(detail: &str) -> Vec<Option<String>> {
-    let mut rest = match detail.split_once(": ") {
-        Some((word, rest)) if word.eq_ignore_ascii_case("parameters") => rest,
-        _ => return Vec::new(),
-    };
+    match detail.split_once(": ") {
+        Some((word, list)) if word.eq_ignore_ascii_case("parameters") => listed(list).0,
+        _ => Vec::new(),
+    }
+}
+
+/// How the line in the context of an error begins that has all values of its statement.
+const PORTALS: [&str; 2] = ["unnamed portal with", "portal \""];
+
+/// The values in the context of an error: `unnamed portal with parameters: $1 = 'x'`, after lines
+/// about functions; `None` if they are missing, or some are cut.
+pub(crate) fn of_context(context: &str) -> Option<Vec<Option<String>>> {
+    let lines = context.match_indices('\n').map(|(end, _)| end + 1);
+    std::iter::once(0).chain(lines).find_map(|start| {
+        let line = &context[start..];
+        PORTALS.iter().find(|portal| line.starts_with(**portal))?;
+        let (_, list) = line.split_once(" with parameters: ")?;
+        let (values, rest) = listed(list);
+        // What is longer than the server logs ends so, inside the quotes.
+        let cut = values.iter().flatten().any(|value| value.ends_with("..."));
+        (rest.is_empty() && !cut).then_some(values)
+    })
+}
+
+/// The values of `$1 = 'it''s', $2 = NULL`, and the rest that has none.
+fn listed(mut rest: &str) -> (Vec<Option<String>>, &str) {
     let mut values = Vec::new();
     while let Some((_, value)) = rest.split_once(" = ") {
         if let Some(after) = value.strip_prefix("NULL") {
@@ -18,8 +40,7 @@ pub(crate) fn values(detail: &str) -> Vec<Option<String>> {
         let Some(quoted) = value.strip_prefix('\'') else { break };
         let (mut text, mut left) = (String::new(), quoted);
         loop {
-            // A value that is longer than the server logs ends with `...'`.
-            let Some((part, after)) = left.split_once('\'') else { return values };
+            let Some((part, after)) = left.split_once('\'') else { return (values, rest) };
             text.push_str(part);
             left = after;
             match left.strip_prefix('\'') {
@@ -33,7 +54,7 @@ pub(crate) fn values(detail: &str) -> Vec<Option<String>> {
         values.push(Some(text));
         rest = left;
     }
-    values
+    (values, rest)
 }
 
 /// The text with these values in place of `$1`, `$2`, ….
@@ -82,5 +103,24 @@ mod tests {
         );
         assert_eq!(values("prepare: PREPARE x AS SELECT 1"), []);
         assert_eq!(values("parameters: $1 = 'cut"), []);
+    }
+
+    #[test]
+    fn values_of_an_error_are_in_its_context() {
+        let found = Some(vec![Some("a\nportal".to_owned()), None]);
+        let list = "with parameters: $1 = 'a\nportal', $2 = NULL";
+        for portal in ["unnamed portal", "portal \"c\"", "PL/pgSQL function f()\nunnamed portal"] {
+            assert_eq!(of_context(&format!("{portal} {list}")), found, "{portal}");
+        }
+        for context in [
+            "",
+            "unnamed portal parameter $1 = 'abc'",
+            "unnamed portal with parameters: $1 = 'ab...'",
+            "unnamed portal with parameters: $1 = 'ab'...",
+            "unnamed portal with parameters: $1 = 'ab', $2 = 'c",
+            "SQL statement \"SELECT 'with parameters: $1 = '5'",
+        ] {
+            assert_eq!(of_context(context), None, "{context}");
+        }
     }
 }

@@ -14,6 +14,8 @@ pub(crate) struct Record<'r> {
     pub(crate) severity: &'r str,
     pub(crate) message: &'r str,
     pub(crate) detail: &'r str,
+    /// Where an error came up.
+    pub(crate) context: &'r str,
     /// The statement that it is about.
     pub(crate) query: &'r str,
     /// True for a process without a client, which sends no statements.
@@ -30,14 +32,21 @@ impl Record<'_> {
             _ if self.own => Event::Other,
             // What a helper says when its leader's statement fails.
             "FATAL" if self.message.starts_with("terminating background worker") => Event::Other,
-            "ERROR" | "FATAL" | "PANIC" if !self.query.is_empty() => {
-                // The values of a statement that fails are not logged with it.
-                let whole = !parameters::are_missing(self.query);
-                Event::Failed { at_us: self.at_us, named: self.query.to_owned(), whole }
-            }
+            "ERROR" | "FATAL" | "PANIC" if !self.query.is_empty() => self.failed(),
             "LOG" => self.logged(self.message),
             _ => Event::Other,
         }
+    }
+
+    /// A statement with an error. Its values are only logged by request.
+    fn failed(&self) -> Event {
+        let bound = |values| Bound { text: self.query.to_owned(), values, named: false };
+        let bound = parameters::of_context(self.context).map(bound);
+        let text = bound.as_ref().map_or_else(|| self.query.to_owned(), Bound::filled);
+        let whole = !parameters::are_missing(&text);
+        let statement =
+            Statement { at_us: self.at_us, text, failed: true, bound, ..Statement::default() };
+        Event::Failed { named: self.query.to_owned(), statement: whole.then_some(statement) }
     }
 
     fn logged(&self, message: &str) -> Event {
@@ -112,6 +121,8 @@ struct Json {
     #[serde(default)]
     detail: String,
     #[serde(default)]
+    context: String,
+    #[serde(default)]
     statement: String,
     #[serde(default)]
     backend_type: String,
@@ -125,6 +136,7 @@ pub(crate) fn json(line: &str) -> Option<(String, Event)> {
         severity: &json.error_severity,
         message: &json.message,
         detail: &json.detail,
+        context: &json.context,
         query: &json.statement,
         own: json.backend_type == HELPER,
     };

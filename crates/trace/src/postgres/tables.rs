@@ -15,6 +15,7 @@ const SESSION: usize = 5;
 const SEVERITY: usize = 11;
 const MESSAGE: usize = 13;
 const DETAIL: usize = 14;
+const CONTEXT: usize = 18;
 const QUERY: usize = 19;
 /// From PostgreSQL 13 on.
 const BACKEND: usize = 23;
@@ -56,12 +57,13 @@ fn take(record: &ByteRecord, held: &mut Held<'_>) -> bool {
         }
         Some(at_us) => {
             let (severity, message) = (field(SEVERITY), field(MESSAGE));
-            let (detail, query) = (field(DETAIL), field(QUERY));
+            let (detail, context, query) = (field(DETAIL), field(CONTEXT), field(QUERY));
             let record = Record {
                 at_us,
                 severity: &severity,
                 message: &message,
                 detail: &detail,
+                context: &context,
                 query: &query,
                 own: record.get(BACKEND) == Some(HELPER.as_bytes()),
             };

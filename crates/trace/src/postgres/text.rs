@@ -153,14 +153,26 @@ struct Open {
     severity: String,
     message: String,
     detail: String,
+    context: String,
     query: String,
 }
 
 impl Open {
+    /// The text of a part of it.
+    fn part(&mut self, name: &str) -> Option<&mut String> {
+        match name {
+            "" => Some(&mut self.message),
+            "detail" => Some(&mut self.detail),
+            "context" => Some(&mut self.context),
+            "query" => Some(&mut self.query),
+            _ => None,
+        }
+    }
+
     fn event(&self) -> Event {
-        let Open { at_us, severity, message, detail, query, .. } = self;
+        let Open { at_us, severity, message, detail, context, query, .. } = self;
         // A line does not say what kind of process wrote it.
-        Record { at_us: *at_us, severity, message, detail, query, own: false }.event()
+        Record { at_us: *at_us, severity, message, detail, context, query, own: false }.event()
     }
 }
 
@@ -199,25 +211,20 @@ pub(crate) fn read(
             {
                 part = match name {
                     "DETAIL" => "detail",
+                    "CONTEXT" => "context",
                     "STATEMENT" => "query",
                     _ => "other",
                 };
-                match part {
-                    "detail" => text.clone_into(&mut open.detail),
-                    "query" => text.clone_into(&mut open.query),
-                    _ => {}
+                if let Some(known) = open.part(part) {
+                    text.clone_into(known);
                 }
             }
             // Further lines of a text begin with a tab.
             (None, Some(open)) if text.starts_with('\t') => {
                 let more = &text[1..];
-                let known = match part {
-                    "" => &mut open.message,
-                    "detail" => &mut open.detail,
-                    "query" => &mut open.query,
-                    _ => continue,
-                };
-                if known.len() < lines::LONGEST {
+                if let Some(known) = open.part(part)
+                    && known.len() < lines::LONGEST
+                {
                     known.push('\n');
                     known.push_str(more);
                 }

@@ -68,6 +68,7 @@ pub fn benchmark(plan: &ReplayPlan, dialect: Dialect) -> Result<Benchmark, Error
         statements,
         tables,
         bulk: log.bulk,
+        without_values: log.summary.without_values,
         damaged: log.summary.damaged,
         may_differ: (plan.may_fail * statements as f64) as u64,
     });
