@@ -1,10 +1,10 @@
 //! `steelyard trace`: what a log of statements, or a table of digests, has in it; a part of it, and
 //! without its values.
 
+mod found;
 mod queries;
 mod scripts;
 
-use std::collections::HashSet;
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Write};
 use std::ops::ControlFlow;
@@ -13,13 +13,13 @@ use std::time::Duration;
 
 use anyhow::Context;
 use clap::Args;
-use serde::Serialize;
 use tempfile::NamedTempFile;
-use trace::{Anonymizer, Digest, Format, Options, Ranking, Statement, Summary, Syntax};
+use trace::{Anonymizer, Databases, Digest, Format, Options, Ranking, Statement, Summary, Syntax};
 
 use crate::changes::named;
 use crate::dash::is_stdout;
 use crate::exit::{WrongRequest, refuse};
+use found::{Found, Part};
 use queries::Queries;
 use scripts::{Amount, Mix};
 
@@ -52,6 +52,9 @@ pub struct TraceArgs {
     /// PostgreSQL's, %m [%p] , or Debian's]
     #[arg(long, value_name = "PREFIX")]
     line_prefix: Option<String>,
+    /// Only the statements of this database
+    #[arg(long, value_name = "NAME")]
+    only_database: Option<String>,
     /// How its statements are divided into tokens, if it is plain: dollars (as PostgreSQL does) or
     /// backslashes (as MySQL and MariaDB do)
     #[arg(long, value_name = "HOW", value_parser = named(&SYNTAXES))]
@@ -93,34 +96,6 @@ const KEY: usize = 16;
 /// Bytes of a log that are looked at to find its format.
 const START: usize = 1 << 16;
 
-/// What is found in a log.
-#[derive(Debug, Serialize)]
-struct Found {
-    format: Format,
-    statements: u64,
-    sessions: usize,
-    failed: u64,
-    records: u64,
-    damaged: u64,
-    /// Statements that failed, and are not among the others because the log lacks their values.
-    without_values: u64,
-    /// From the first statement to the last, in seconds.
-    seconds: f64,
-    /// Statements that move data in bulk, which a replay leaves out.
-    bulk: u64,
-    forms: Vec<FoundForm>,
-}
-
-/// A form.
-#[derive(Debug, Serialize)]
-struct FoundForm {
-    name: String,
-    statements: u64,
-    failed: u64,
-    total_ms: f64,
-    form: String,
-}
-
 /// Reads the log and prints what it has in it.
 pub fn run(args: &TraceArgs) -> anyhow::Result<()> {
     let key = args.key_file.as_deref().map(key).transpose()?;
@@ -148,10 +123,10 @@ pub fn run(args: &TraceArgs) -> anyhow::Result<()> {
         }
     };
     taken.write(args)?;
-    let found = found(format, &summary, &taken.ranking, &taken.part);
+    let found = Found::of(format, &summary, &taken.ranking, &taken.part);
     let text = match args.json {
         true => serde_json::to_string_pretty(&found)? + "\n",
-        false => table(&found, args.forms),
+        false => found.table(args.forms),
     };
     match args.output.as_deref().is_some_and(is_stdout) {
         true => eprint!("{text}"),
@@ -169,6 +144,7 @@ impl TraceArgs {
             ("--key-file", self.key_file.is_some()),
             ("--output", self.output.is_some()),
             ("--line-prefix", self.line_prefix.is_some()),
+            ("--only-database", self.only_database.is_some()),
         ];
         match given.into_iter().find(|(_, given)| *given) {
             None => Ok(()),
@@ -186,6 +162,8 @@ struct Taken {
     syntax: Syntax,
     ranking: Ranking,
     part: Part,
+    /// Those of all statements, also where only one is chosen.
+    known: Databases,
     queries: Option<Queries>,
     mix: Option<Mix>,
 }
@@ -195,7 +173,8 @@ impl Taken {
         let queries = args.queries.as_deref().map(|directory| Queries::at(directory, syntax));
         let mix = args.scripts.as_deref().map(|directory| Mix::at(directory, syntax));
         let (queries, mix) = (queries.transpose()?, mix.transpose()?);
-        Ok(Taken { syntax, ranking: Ranking::new(syntax), part: Part::default(), queries, mix })
+        let (ranking, part, known) = (Ranking::new(syntax), Part::default(), Databases::default());
+        Ok(Taken { syntax, ranking, part, known, queries, mix })
     }
 
     fn add(&mut self, statement: &Statement) {
@@ -251,9 +230,11 @@ fn read_log(
     let mut output = args.output.as_deref().map(Output::create).transpose()?;
     let (mut first, mut failed) = (None, None);
     let options = Options { line_prefix: args.line_prefix.clone() };
+    let named = args.only_database.is_some() && names_databases(args, format, &options)?;
     let summary = trace::read(format, &options, log, &mut |mut statement| {
         let start = *first.get_or_insert(statement.at_us);
-        if !within(args, start, &statement) {
+        taken.known.add(&statement);
+        if !within(args, start, &statement) || !chosen(args, named, &statement) {
             return ControlFlow::Continue(());
         }
         taken.add(&statement);
@@ -270,6 +251,15 @@ fn read_log(
         }
     });
     let summary = summary.map_err(|it| WrongRequest(format!("{}: {it}", args.log.display())))?;
+    if let Some(name) = &args.only_database
+        && named
+        && !taken.known.counts().any(|(known, _)| known == name)
+    {
+        let (log, known) = (args.log.display(), &taken.known);
+        return refuse(format!(
+            "{log} has no statements of the database {name}, but those of {known}"
+        ));
+    }
     if let Some(error) = failed {
         return Err(error).context("could not write the statements");
     }
@@ -282,6 +272,26 @@ fn within(args: &TraceArgs, start_us: i64, statement: &Statement) -> bool {
     let after = u128::try_from(statement.at_us.saturating_sub(start_us)).unwrap_or(0);
     let skip = args.skip.unwrap_or_default().as_micros();
     after >= skip && args.take.is_none_or(|take| after < skip + take.as_micros())
+}
+
+/// True if a log says of any statement which database it went to. Only a file can be read twice.
+fn names_databases(args: &TraceArgs, format: Format, options: &Options) -> anyhow::Result<bool> {
+    if !args.log.metadata()?.is_file() {
+        return Ok(true);
+    }
+    let mut named = false;
+    let read = trace::read(format, options, &mut open(&args.log)?, &mut |statement| {
+        named = statement.database.is_some();
+        if named { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    read.map_err(|it| WrongRequest(format!("{}: {it}", args.log.display())))?;
+    Ok(named)
+}
+
+/// True if a statement went to the chosen database, or its log names none.
+fn chosen(args: &TraceArgs, named: bool, statement: &Statement) -> bool {
+    let Some(wanted) = &args.only_database else { return true };
+    statement.database.as_deref().map_or(!named, |found| found == wanted)
 }
 
 fn open(path: &Path) -> anyhow::Result<BufReader<File>> {
@@ -340,99 +350,4 @@ impl Output {
             }
         }
     }
-}
-
-/// The chosen part of a log.
-#[derive(Debug, Default)]
-struct Part {
-    sessions: HashSet<u32>,
-    /// Times of the first statement and the last, in microseconds.
-    times: Option<(i64, i64)>,
-    statements: u64,
-    failed: u64,
-    bulk: u64,
-    took_us: u64,
-}
-
-impl Part {
-    fn add(&mut self, statement: &Statement) {
-        let at = statement.at_us;
-        let (first, last) = self.times.unwrap_or((at, at));
-        self.times = Some((first.min(at), last.max(at)));
-        self.sessions.insert(statement.session);
-        self.statements += 1;
-        self.failed += u64::from(statement.failed);
-        self.took_us = self.took_us.saturating_add(statement.took_us.unwrap_or(0));
-    }
-}
-
-fn found(format: Format, summary: &Summary, ranking: &Ranking, part: &Part) -> Found {
-    let (first, last) = part.times.unwrap_or_default();
-    let form = |(number, place): (usize, &usize)| {
-        let form = &ranking.forms()[*place];
-        FoundForm {
-            name: format!("q{number}"),
-            statements: form.statements,
-            failed: form.failed,
-            total_ms: form.took_us as f64 / 1e3,
-            form: form.text.clone(),
-        }
-    };
-    Found {
-        format,
-        statements: part.statements,
-        sessions: part.sessions.len(),
-        failed: part.failed,
-        records: summary.records,
-        damaged: summary.damaged,
-        without_values: summary.without_values,
-        seconds: last.saturating_sub(first) as f64 / 1e6,
-        bulk: part.bulk,
-        forms: (1..).zip(&ranking.order()).map(form).collect(),
-    }
-}
-
-fn table(found: &Found, forms: usize) -> String {
-    let Found { format, statements, sessions, seconds, failed, damaged, records, .. } = found;
-    let mut text = match format.is_digests() {
-        true => format!(
-            "{format}: {statements} statements, {failed} failed; {damaged} of the table's {records} \
-             rows damaged\n"
-        ),
-        false => format!(
-            "{format}: {statements} statements of {sessions} sessions in {seconds:.1} s, {failed} \
-             failed; {damaged} of the log's {records} records damaged\n"
-        ),
-    };
-    if found.bulk > 0 {
-        text.push_str(&format!(
-            "{} of them move data in bulk; the log does not have it, so a replay leaves them out\n",
-            found.bulk
-        ));
-    }
-    if found.without_values > 0 {
-        text.push_str(&format!(
-            "{} failed statements lack their values, and can't be sent; \
-             log_parameter_max_length_on_error = -1 logs them\n",
-            found.without_values
-        ));
-    }
-    text.push('\n');
-    let headings = ["name", "statements", "failed", "total ms", "mean ms", "form"];
-    let rows = found.forms.iter().take(forms).map(|form| {
-        let mean = form.total_ms / form.statements.max(1) as f64;
-        vec![
-            form.name.clone(),
-            form.statements.to_string(),
-            form.failed.to_string(),
-            format!("{:.1}", form.total_ms),
-            format!("{mean:.3}"),
-            form.form.clone(),
-        ]
-    });
-    text.push_str(&report::columns(&headings, rows));
-    if found.forms.len() > forms {
-        text.push_str(&format!("and {} more forms\n", found.forms.len() - forms));
-    }
-    text
 }

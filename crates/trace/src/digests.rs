@@ -83,7 +83,7 @@ pub fn read_digests(
         match read(&row).filter(|_| whole && values.len() == names.len()) {
             Some(digest) => {
                 each(digest);
-                held.take("", Event::Other);
+                held.take("", "", Event::Other);
             }
             None => held.damaged(&values.join(",")),
         }

@@ -1,7 +1,8 @@
 //! The latest statement of each session, until it is known what became of it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use crate::error::TraceError;
 use crate::format::Format;
@@ -48,6 +49,7 @@ struct Open {
 pub(crate) struct Held<'e> {
     each: &'e mut dyn FnMut(Statement) -> ControlFlow<()>,
     open: HashMap<String, Open>,
+    databases: HashSet<Arc<str>>,
     summary: Summary,
     stopped: bool,
     /// Records say all that is known of their statements.
@@ -60,7 +62,8 @@ impl<'e> Held<'e> {
         each: &'e mut dyn FnMut(Statement) -> ControlFlow<()>,
         at_once: bool,
     ) -> Self {
-        Held { each, open: HashMap::new(), summary: Summary::default(), stopped: false, at_once }
+        let (open, databases) = (HashMap::new(), HashSet::new());
+        Held { each, open, databases, summary: Summary::default(), stopped: false, at_once }
     }
 
     /// The number of the record that comes next, from 1.
@@ -68,11 +71,14 @@ impl<'e> Held<'e> {
         self.summary.records + 1
     }
 
-    /// Takes a record of a session; false if nothing more is wanted.
-    pub(crate) fn take(&mut self, session: &str, event: Event) -> bool {
+    /// Takes a record of a session, whose database is empty if it is not known; false if nothing
+    /// more is wanted.
+    pub(crate) fn take(&mut self, session: &str, database: &str, event: Event) -> bool {
         self.summary.records += 1;
         match event {
-            Event::Statement { named, statement } => self.begin(session, named, statement),
+            Event::Statement { named, statement } => {
+                self.begin(session, database, named, statement);
+            }
             Event::Prepared { named, us } => {
                 self.summary.other += 1;
                 let prepared = &mut self.open.entry(session.to_owned()).or_default().prepared;
@@ -97,7 +103,7 @@ impl<'e> Held<'e> {
                         latest.failed = true;
                         self.summary.other += 1;
                     }
-                    (None, Some(failed)) => self.begin(session, named, failed),
+                    (None, Some(failed)) => self.begin(session, database, named, failed),
                     (None, None) => self.summary.without_values += 1,
                 }
             }
@@ -140,7 +146,8 @@ impl<'e> Held<'e> {
     }
 
     /// Holds a statement; the one before it is complete.
-    fn begin(&mut self, session: &str, named: String, mut statement: Statement) {
+    fn begin(&mut self, session: &str, database: &str, named: String, mut statement: Statement) {
+        statement.database = self.shared(database);
         if !self.open.contains_key(session) {
             self.open.insert(session.to_owned(), Open::default());
         }
@@ -166,6 +173,14 @@ impl<'e> Held<'e> {
         if let Some((_, complete)) = open.latest.replace((named, statement)) {
             self.emit(complete);
         }
+    }
+
+    /// The name of a database, which statements share; `None` if it is empty.
+    fn shared(&mut self, database: &str) -> Option<Arc<str>> {
+        if !database.is_empty() && !self.databases.contains(database) {
+            self.databases.insert(Arc::from(database));
+        }
+        self.databases.get(database).cloned()
     }
 
     fn emit(&mut self, statement: Statement) {

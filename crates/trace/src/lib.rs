@@ -22,6 +22,7 @@
 //! ```
 
 mod anonymous;
+mod databases;
 mod detect;
 mod digest;
 mod digests;
@@ -45,6 +46,7 @@ use std::io::BufRead;
 use std::ops::ControlFlow;
 
 pub use anonymous::Anonymizer;
+pub use databases::Databases;
 pub use detect::{detect, format_of};
 pub use digest::Digest;
 pub use digests::read_digests;

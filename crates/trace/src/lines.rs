@@ -8,11 +8,14 @@ use crate::held::{Event, Held};
 /// Longest line that is read, in bytes; the rest of a longer one is damaged.
 pub(crate) const LONGEST: usize = 64 << 20;
 
-/// Reads a log whose lines each have a session and an event.
+/// What a line says: the session, its database, which is empty if it is not known, and the event.
+pub(crate) type Line = (String, String, Event);
+
+/// Reads a log whose lines are records.
 pub(crate) fn read(
     log: &mut dyn BufRead,
     held: &mut Held<'_>,
-    event: fn(&str) -> Option<(String, Event)>,
+    record: fn(&str) -> Option<Line>,
 ) -> Result<(), TraceError> {
     let mut line = Vec::new();
     while next(log, &mut line)?.is_some() {
@@ -20,9 +23,9 @@ pub(crate) fn read(
         if text.trim().is_empty() {
             continue;
         }
-        match event(&text) {
-            Some((session, event)) => {
-                if !held.take(&session, event) {
+        match record(&text) {
+            Some((session, database, event)) => {
+                if !held.take(&session, &database, event) {
                     break;
                 }
             }

@@ -5,6 +5,7 @@ use std::io;
 use serde::{Deserialize, Serialize};
 
 use crate::held::Event;
+use crate::lines;
 use crate::postgres::parameters;
 use crate::statement::{Bound, Statement};
 
@@ -17,6 +18,8 @@ const MOST_VALUES: usize = 65_535;
 struct Line {
     at_us: i64,
     session: u32,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    database: String,
     text: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     took_us: Option<u64>,
@@ -30,9 +33,9 @@ struct Line {
     named: bool,
 }
 
-/// The session and the event of a line.
-pub(crate) fn statement(line: &str) -> Option<(String, Event)> {
-    let Line { at_us, session, text, took_us, failed, values, named } =
+/// What a line says.
+pub(crate) fn statement(line: &str) -> Option<lines::Line> {
+    let Line { at_us, session, database, text, took_us, failed, values, named } =
         serde_json::from_str(line).ok()?;
     let bound =
         values.map(|values| Bound { text: text.clone(), values, named, ..Bound::default() });
@@ -44,8 +47,8 @@ pub(crate) fn statement(line: &str) -> Option<(String, Event)> {
     if !is_whole || bound.is_some() && parameters::are_missing(&text) {
         return None;
     }
-    let statement = Statement { at_us, session: 0, text, took_us, failed, bound };
-    Some((session.to_string(), Event::Statement { named: String::new(), statement }))
+    let statement = Statement { at_us, text, took_us, failed, bound, ..Statement::default() };
+    Some((session.to_string(), database, Event::Statement { named: String::new(), statement }))
 }
 
 /// True if a line is of this format.
@@ -54,19 +57,20 @@ pub(crate) fn is_one(line: &str) -> bool {
 }
 
 /// Writes a statement as a line in the plain format: a JSON object with `at_us`, `session` (a
-/// number), `text`, and, where they are known, `took_us` and `failed`. If values were sent apart,
+/// number), `text`, and, where they are known, `database`, `took_us` and `failed`. If values were sent apart,
 /// `values` has them, and `text` `$1`, `$2`, … for them; `named` says that it was prepared under a
 /// name.
 ///
 /// # Errors
 /// Writing failed.
 pub fn write(statement: &Statement, to: &mut dyn io::Write) -> io::Result<()> {
-    let Statement { at_us, session, text, took_us, failed, bound } = statement.clone();
+    let Statement { at_us, session, database, text, took_us, failed, bound } = statement.clone();
+    let database = database.as_deref().unwrap_or_default().to_owned();
     let (text, values, named) = match bound {
         Some(Bound { text, values, named, .. }) => (text, Some(values), named),
         None => (text, None, false),
     };
-    let line = Line { at_us, session, text, took_us, failed, values, named };
+    let line = Line { at_us, session, database, text, took_us, failed, values, named };
     serde_json::to_writer(&mut *to, &line)?;
     to.write_all(b"\n")
 }

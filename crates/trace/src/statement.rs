@@ -1,5 +1,7 @@
 //! Statements of a log.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use crate::postgres::parameters;
@@ -11,6 +13,8 @@ pub struct Statement {
     pub at_us: i64,
     /// The number of its session, in the order in which they appear, from 0.
     pub session: u32,
+    /// The database that it went to, if the log says so and one was chosen.
+    pub database: Option<Arc<str>>,
     /// Its text, with the values of its parameters in their places.
     pub text: String,
     /// How long it took, in microseconds, if the log says so.

@@ -1,6 +1,6 @@
 //! What logs of real applications hold: statements in the extended protocol.
 
-use trace::{Format, Statement};
+use trace::{Databases, Format, Statement};
 
 use crate::{detected, read};
 
@@ -104,4 +104,72 @@ fn the_context_of_an_error_is_in_all_formats() {
         assert_eq!(said, [("SELECT f('5', NULL)", true), ("SELECT f(1)", false)], "{format}");
         assert_eq!((summary.without_values, summary.damaged), (2, 0), "{format}: {summary:?}");
     }
+}
+
+/// The databases of these statements, one after another.
+fn databases(found: &[Statement]) -> Vec<&str> {
+    found.iter().map(|it| it.database.as_deref().unwrap_or("-")).collect()
+}
+
+#[test]
+fn statements_have_their_database() {
+    let (found, _) = detected("postgres-databases.csv");
+    let mut counted = Databases::default();
+    found.iter().for_each(|statement| counted.add(statement));
+    let said = "miniflux (2 statements), postgres (1 statement), wagtail (2 statements)";
+    assert_eq!(counted.to_string(), said);
+    for (format, text) in in_three_formats(&[["LOG", "statement: SELECT 1", "", "", ""]]) {
+        assert_eq!(databases(&read(format, text.as_bytes()).unwrap().0), ["shop"], "{format}");
+    }
+    for name in ["mysql-5.7.log", "mariadb-10.1.log", "mysql-5.7-slow.log", "mariadb-11.4-slow.log"]
+    {
+        let (found, _) = detected(name);
+        let of = |part| found.iter().position(|it| it.text.starts_with(part)).unwrap();
+        assert_eq!(databases(&found)[of("CREATE TABLE items")], "shop", "{name}");
+    }
+}
+
+#[test]
+fn a_session_can_choose_another_database() {
+    let at = "2026-11-28T20:10:00.0Z\t    ";
+    let records = [
+        "2 Connect\tshop@localhost on  using Socket",
+        "2 Query\tSELECT 0",
+        "2 Init DB\tshop",
+        "3 Connect\tblog@localhost as anonymous on blog",
+        "2 Query\tSELECT 1",
+        "3 Query\tSELECT 2",
+        "3 Query\t/* x */ use `my blog`;",
+        "3 Reset Connection\t",
+        "3 Query\tSELECT 3",
+        "2 Change user\tshop@localhost on blog using TCP/IP",
+        "2 Query\tSELECT 4",
+        "2 Quit\t",
+        "2 Query\tSELECT 5",
+    ];
+    let log: String = records.map(|record| format!("{at}{record}\n")).concat();
+    let (mut found, _) = read(Format::MysqlGeneral, log.as_bytes()).unwrap();
+    found.sort_by(|one, other| one.text.cmp(&other.text));
+    assert_eq!(databases(&found), ["-", "shop", "blog", "my blog", "blog", "-"]);
+}
+
+/// MariaDB writes the schema of each statement, MySQL only another one than before.
+#[test]
+fn a_slow_log_has_databases() {
+    let record = |schema: &str, used: &str| {
+        format!(
+            "# User@Host: shop[shop] @ localhost []  Id:     7\n{schema}\
+             # Query_time: 0.000147  Lock_time: 0.000000 Rows_sent: 0  Rows_examined: 0\n\
+             {used}SET timestamp=1795905713;\nSELECT 1;\n"
+        )
+    };
+    let log = [
+        record("", "use shop;\n"),
+        record("", ""),
+        record("# Thread_id: 7  Schema: blog  QC_hit: No\n", ""),
+        record("# Thread_id: 7  Schema:   QC_hit: No\n", ""),
+        record("", "use `blog`;\n"),
+    ];
+    let (found, _) = read(Format::MysqlSlow, log.concat().as_bytes()).unwrap();
+    assert_eq!(databases(&found), ["shop", "shop", "blog", "-", "blog"]);
 }

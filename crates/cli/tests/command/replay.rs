@@ -336,6 +336,36 @@ fn a_log_is_shown_cut_and_made_anonymous() {
 }
 
 #[test]
+fn what_a_log_has_besides_statements_to_send_is_told() {
+    let place = Place::new();
+    let line = |rest: &str| format!("2026-12-01 11:20:41.490 UTC [7] {rest}\n");
+    let several = [
+        line("shop@shop LOG:  duration: 1.500 ms  statement: SELECT 1"),
+        line("shop@shop ERROR:  no"),
+        line("shop@shop STATEMENT:  SELECT f($1)"),
+        line("shop@blog LOG:  duration: 0.500 ms  statement: SELECT a FROM b"),
+    ];
+    let log = place.file("server.log", &several.concat());
+    let traced = place.steelyard(&["trace", &log]);
+    traced.expect(0, &[]);
+    for said in [
+        "1 failed statements lack their values, and can't be sent; log_parameter_max_length",
+        "\nblog               1\nshop               1\n",
+    ] {
+        assert!(traced.stdout.contains(said), "{}", traced.stdout);
+    }
+    let one = place.steelyard(&["trace", &log, "--only-database", "blog", "--json"]);
+    one.expect(0, &[]);
+    let document: Value = serde_json::from_str(&one.stdout).unwrap();
+    assert_eq!((&document["statements"], &document["without_values"]), (&1.into(), &1.into()));
+    assert_eq!(document["databases"], serde_json::json!({"blog": 1}));
+    let none = place.steelyard(&["trace", &log, "--only-database", "b"]);
+    none.expect(2, &["no statements of the database b, but those of blog (1 statement), shop (1"]);
+    let replayed = place.run(&["replay", &log, "-v", "postgres@18.1"]);
+    replayed.expect(2, &["several databases: blog (1 statement), shop (1 statement); name one"]);
+}
+
+#[test]
 fn the_queries_of_a_log_can_be_run() {
     let place = Place::new();
     let log = example("shop.jsonl");

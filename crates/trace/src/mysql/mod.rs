@@ -4,6 +4,7 @@
 pub(crate) mod digests;
 pub(crate) mod slow;
 
+use std::collections::HashMap;
 use std::io::BufRead;
 
 use crate::error::TraceError;
@@ -58,15 +59,17 @@ struct Begin<'l> {
 pub(crate) fn read(log: &mut dyn BufRead, held: &mut Held<'_>) -> Result<(), TraceError> {
     let mut line = Vec::new();
     let (mut at_us, mut server) = (0, Server::default());
+    let mut databases = HashMap::new();
     let mut open: Option<(String, String, String)> = None;
     while let Some(whole) = lines::next(log, &mut line)? {
         let text = String::from_utf8_lossy(&line);
         if let Some(found) = version(&text) {
             server.starts(found, held)?;
-            if !take(open.take(), at_us, held) {
+            if !take(open.take(), at_us, held, &mut databases) {
                 return Ok(());
             }
             held.end_all();
+            databases.clear();
             continue;
         }
         if is_head(&text) {
@@ -74,7 +77,7 @@ pub(crate) fn read(log: &mut dyn BufRead, held: &mut Held<'_>) -> Result<(), Tra
         }
         match begin(&text) {
             Some(begin) => {
-                if !take(open.take(), at_us, held) {
+                if !take(open.take(), at_us, held, &mut databases) {
                     return Ok(());
                 }
                 at_us = begin.at_us.unwrap_or(at_us);
@@ -98,7 +101,7 @@ pub(crate) fn read(log: &mut dyn BufRead, held: &mut Held<'_>) -> Result<(), Tra
             held.damaged(&text);
         }
     }
-    take(open, at_us, held);
+    take(open, at_us, held, &mut databases);
     Ok(())
 }
 
@@ -118,9 +121,20 @@ impl Server {
     }
 }
 
-/// Takes a whole record; false if nothing more is wanted.
-fn take(record: Option<(String, String, String)>, at_us: i64, held: &mut Held<'_>) -> bool {
+/// Takes a whole record; false if nothing more is wanted. `databases`: those of the sessions.
+fn take(
+    record: Option<(String, String, String)>,
+    at_us: i64,
+    held: &mut Held<'_>,
+    databases: &mut HashMap<String, String>,
+) -> bool {
     let Some((session, command, argument)) = record else { return true };
+    if let Some(database) = chosen(&command, &argument) {
+        databases.insert(session.clone(), database.to_owned());
+    } else if command == "Quit" {
+        databases.remove(&session);
+    }
+    let database = databases.get(&session).map_or("", String::as_str);
     let event = match command.as_str() {
         command if ENDS.contains(&command) => Event::Ended,
         // The server itself, when it starts.
@@ -131,7 +145,28 @@ fn take(record: Option<(String, String, String)>, at_us: i64, held: &mut Held<'_
         }
         _ => Event::Other,
     };
-    held.take(&session, event)
+    held.take(&session, database, event)
+}
+
+/// The database that a session has from this record on; empty for none.
+fn chosen<'l>(command: &str, argument: &'l str) -> Option<&'l str> {
+    match command {
+        "Init DB" => Some(argument),
+        // `shop@localhost on blog using Socket`
+        "Connect" | "Change user" => {
+            let (_, on) = argument.split_once(" on ")?;
+            Some(on.split_once(" using ").map_or(on, |(database, _)| database).trim())
+        }
+        command if STATEMENTS.contains(&command) => used(argument),
+        _ => None,
+    }
+}
+
+/// The database of a `USE`.
+fn used(text: &str) -> Option<&str> {
+    let (word, name) = uncommented(text).split_once(char::is_whitespace)?;
+    let name = name.split(';').next().unwrap_or_default().trim();
+    word.eq_ignore_ascii_case("use").then(|| name.trim_matches('`'))
 }
 
 /// True for texts to send again. `EXECUTE` of a statement prepared as text is logged as an

@@ -18,7 +18,7 @@
 
 use std::io::BufRead;
 
-use super::{ENDS, Server, is_head, is_sent, version};
+use super::{ENDS, Server, is_head, is_sent, used, version};
 use crate::error::TraceError;
 use crate::held::{Event, Held};
 use crate::statement::Statement;
@@ -38,6 +38,8 @@ struct Head {
     /// When the statement ended, if its second is not that of the record before.
     ended_us: Option<i64>,
     session: Option<String>,
+    /// Its database, empty for none; `None` if the server says so only when it changes.
+    database: Option<String>,
     took_us: Option<u64>,
     failed: bool,
 }
@@ -49,6 +51,8 @@ struct Record {
     /// Which time functions return in it, in seconds since 1970: the last line that the server
     /// writes before a statement. `None`: lines are still the server's own.
     clock: Option<i64>,
+    /// The database, if it is not that of the record before.
+    used: Option<String>,
     text: String,
     /// The last line ended with a semicolon.
     ended: bool,
@@ -58,7 +62,8 @@ struct Record {
 
 /// Reads a log.
 pub(crate) fn read(log: &mut dyn BufRead, held: &mut Held<'_>) -> Result<(), TraceError> {
-    let mut reader = Reader { held, now_us: 0, record: None, pending: Vec::new(), suspect: false };
+    let (pending, database) = (Vec::new(), String::new());
+    let mut reader = Reader { held, now_us: 0, database, record: None, pending, suspect: false };
     let (mut line, mut server) = (Vec::new(), Server::default());
     while let Some(whole) = lines::next(log, &mut line)? {
         let text = String::from_utf8_lossy(&line);
@@ -69,6 +74,7 @@ pub(crate) fn read(log: &mut dyn BufRead, held: &mut Held<'_>) -> Result<(), Tra
                 return Ok(());
             }
             reader.held.end_all();
+            reader.database.clear();
             continue;
         }
         if is_head(&text) && reader.record.is_none() {
@@ -99,6 +105,8 @@ struct Reader<'a, 'e> {
     held: &'a mut Held<'e>,
     /// The time of the record before; a session can set its own back, which counts for nothing.
     now_us: i64,
+    /// The database of the record before.
+    database: String,
     record: Option<Record>,
     /// Lines that begin a record, or are a part of the statement before them.
     pending: Vec<String>,
@@ -164,7 +172,11 @@ impl Reader<'_, '_> {
 
     /// Takes the record, if there is one; false if nothing more is wanted.
     fn end(&mut self) -> bool {
-        let Some(Record { head, clock, text, cut, .. }) = self.record.take() else { return true };
+        let Some(Record { head, clock, used, text, cut, .. }) = self.record.take() else {
+            return true;
+        };
+        self.database =
+            head.database.or(used).unwrap_or_else(|| std::mem::take(&mut self.database));
         let ended_us = head.ended_us.or_else(|| {
             // A log that begins in the middle of a second.
             clock.filter(|_| self.now_us == 0)?.checked_mul(1_000_000)
@@ -200,7 +212,7 @@ impl Reader<'_, '_> {
             },
             _ => Event::Other,
         };
-        self.held.take(&session, event)
+        self.held.take(&session, &self.database, event)
     }
 }
 
@@ -209,6 +221,7 @@ impl Record {
     /// the database.
     fn add(&mut self, line: &str) {
         if self.clock.is_none() {
+            self.used = self.used.take().or_else(|| used(line).map(str::to_owned));
             self.clock = clock(line);
             return;
         }
@@ -232,6 +245,9 @@ impl Head {
             }
             let session = field(line, "Thread_id:").or_else(|| field(line, "Id:"));
             head.session = head.session.or(session.map(str::to_owned));
+            // Another name follows if there is none.
+            let schema = field(line, "Schema:").map(|it| if it.ends_with(':') { "" } else { it });
+            head.database = head.database.or(schema.map(str::to_owned));
             if let Some(seconds) = field(line, "Query_time:").and_then(|it| it.parse().ok()) {
                 let seconds: f64 = seconds;
                 let known = (0.0..LONGEST).contains(&seconds);

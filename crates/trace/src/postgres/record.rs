@@ -4,8 +4,8 @@ use serde::Deserialize;
 
 use super::parameters;
 use crate::held::Event;
-use crate::stamps;
 use crate::statement::{Bound, Statement};
+use crate::{lines, stamps};
 
 /// The parts of a record.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -115,6 +115,8 @@ fn whole(named: String, statement: Statement) -> Event {
 struct Json {
     timestamp: String,
     session_id: String,
+    #[serde(default)]
+    dbname: String,
     error_severity: String,
     #[serde(default)]
     message: String,
@@ -128,8 +130,8 @@ struct Json {
     backend_type: String,
 }
 
-/// The session and the event of a line of `jsonlog`.
-pub(crate) fn json(line: &str) -> Option<(String, Event)> {
+/// What a line of `jsonlog` says.
+pub(crate) fn json(line: &str) -> Option<lines::Line> {
     let json: Json = serde_json::from_str(line).ok()?;
     let record = Record {
         at_us: stamps::micros(&json.timestamp)?,
@@ -141,7 +143,7 @@ pub(crate) fn json(line: &str) -> Option<(String, Event)> {
         own: json.backend_type == HELPER,
     };
     let event = record.event();
-    Some((json.session_id, event))
+    Some((json.session_id, json.dbname, event))
 }
 
 /// True if a line is of `jsonlog`.

@@ -11,6 +11,7 @@ use crate::stamps;
 
 /// Columns of `csvlog`, from 0.
 const TIME: usize = 0;
+const DATABASE: usize = 2;
 const SESSION: usize = 5;
 const SEVERITY: usize = 11;
 const MESSAGE: usize = 13;
@@ -67,7 +68,7 @@ fn take(record: &ByteRecord, held: &mut Held<'_>) -> bool {
                 query: &query,
                 own: record.get(BACKEND) == Some(HELPER.as_bytes()),
             };
-            held.take(&session, record.event())
+            held.take(&session, &field(DATABASE), record.event())
         }
     }
 }

@@ -40,6 +40,7 @@ pub(crate) struct Prefix {
 struct Line<'l> {
     at_us: Option<i64>,
     session: &'l str,
+    database: &'l str,
     rest: &'l str,
 }
 
@@ -83,7 +84,8 @@ impl Prefix {
 
     /// Takes the prefix off a line.
     fn line<'l>(&self, line: &'l str) -> Option<Line<'l>> {
-        let (mut at_us, mut session, mut process, mut rest) = (None, None, None, line);
+        let (mut at_us, mut session, mut process, mut database) = (None, None, None, "");
+        let mut rest = line;
         for (place, part) in self.parts.iter().enumerate() {
             let field = match part {
                 Part::Text(text) => {
@@ -107,13 +109,14 @@ impl Prefix {
             match field {
                 'm' | 't' => at_us = Some(stamps::micros(value)?),
                 'n' => at_us = Some(stamps::epoch_micros(value)?),
+                'd' => database = value,
                 'c' => session = Some(value).filter(|value| !value.is_empty()),
                 'p' => process = Some(value).filter(|value| !value.is_empty()),
                 _ => {}
             }
             rest = after;
         }
-        Some(Line { at_us, session: session.or(process)?, rest })
+        Some(Line { at_us, session: session.or(process)?, database, rest })
     }
 
     /// True for the first line of a record.
@@ -150,6 +153,7 @@ fn stamp(text: &str) -> Option<usize> {
 struct Open {
     at_us: i64,
     session: String,
+    database: String,
     severity: String,
     message: String,
     detail: String,
@@ -193,7 +197,7 @@ pub(crate) fn read(
         match (found, &mut open) {
             (Some(((severity, message), line)), _) if SEVERITIES.contains(&severity) => {
                 if let Some(whole) = open.take()
-                    && !held.take(&whole.session, whole.event())
+                    && !held.take(&whole.session, &whole.database, whole.event())
                 {
                     return Ok(());
                 }
@@ -201,6 +205,7 @@ pub(crate) fn read(
                 open = Some(Open {
                     at_us: line.at_us.unwrap_or_default(),
                     session: line.session.to_owned(),
+                    database: line.database.to_owned(),
                     severity: severity.to_owned(),
                     message: message.to_owned(),
                     ..Open::default()
@@ -240,7 +245,7 @@ pub(crate) fn read(
         }
     }
     if let Some(whole) = open {
-        held.take(&whole.session, whole.event());
+        held.take(&whole.session, &whole.database, whole.event());
     }
     Ok(())
 }

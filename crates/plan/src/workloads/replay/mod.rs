@@ -17,13 +17,15 @@ use crate::workloads::program::command;
 pub use plan::{Log, Order, ReplayPlan};
 
 #[rustfmt::skip] // A table.
-const OPTIONS: [CommandOption; 10] = [
+const OPTIONS: [CommandOption; 11] = [
     CommandOption { key: "log", name: "log", value: "FILE", form: Form::Name,
         help: "The log; also as a word of its own: run replay LOG" },
     CommandOption { key: "format", name: "log-format", value: "FORMAT", form: Form::Name,
         help: "Its format, such as postgres-csv or mysql-general [default: found by looking]" },
     CommandOption { key: "line_prefix", name: "line-prefix", value: "PREFIX", form: Form::Name,
         help: "log_line_prefix of the server that wrote it [default: %m [%p] ]" },
+    CommandOption { key: "only_database", name: "only-database", value: "NAME", form: Form::Name,
+        help: "Only the statements of this database" },
     CommandOption { key: "speed", name: "speed", value: "N", form: Form::Number,
         help: "At the times of the log, so many times as fast [default: as fast as answers arrive]" },
     CommandOption { key: "order", name: "order", value: "ORDER", form: Form::Name,
@@ -62,6 +64,9 @@ impl Keyed for ReplayPlan {
                 .means("`postgres-csv`, `postgres-json`, `postgres-stderr`, `mysql-general`, `mysql-slow` or `plain`"),
             Key::optional("line_prefix", &mut self.line_prefix, string()).usual("`\"%m [%p] \"`")
                 .means("`log_line_prefix` of the server that wrote it; for `postgres-stderr`"),
+            Key::optional("only_database", &mut self.only_database, string()).usual("the only one of the log")
+                .note("sends only the statements of this database")
+                .means("sends only the statements of this database; needed if the log has several"),
             Key::optional("speed", &mut self.speed, number(1e-3..=1e6, "a number above 0"))
                 .usual("as fast as answers arrive").note("times as fast as it was written")
                 .means("sends statements at the times of the log, so many times as fast"),
@@ -240,6 +245,33 @@ mod tests {
         let plan = parsed("log = \"a\"", Some(folder.path())).unwrap();
         let connections = replay(&plan).read().unwrap().connections();
         assert_eq!(connections, [vec![0], vec![1, 2, 3]]);
+    }
+
+    #[test]
+    fn only_one_database_of_a_log_is_sent() {
+        let folder = tempfile::tempdir().unwrap();
+        let of = |session: u32, name: &str| {
+            let one = log(&[(session, session)]);
+            one.replace("\"text\"", &format!("\"database\":\"{name}\",\"text\""))
+        };
+        let several = [of(1, "shop"), of(2, "blog"), of(3, "shop"), log(&[(4, 4)])].concat();
+        fs::write(folder.path().join("a"), several).unwrap();
+        let parsed = |more: &str| parsed(&format!("log = \"a\"\n{more}"), Some(folder.path()));
+        for (more, message) in [
+            ("", "several databases: blog (1 statement), shop (2 statements); name one of them"),
+            ("only_database = \"b\"", "no statements of the database b, but those of blog (1 "),
+        ] {
+            let error = parsed(more).unwrap_err().to_string();
+            assert!(error.contains(message), "{error}");
+        }
+        let plan = parsed("only_database = \"shop\"").unwrap();
+        let sent = replay(&plan).read().unwrap().statements;
+        assert_eq!(sent.iter().map(|it| it.at_us).collect::<Vec<_>>(), [1_000_000, 3_000_000]);
+        // A log that knows none, and one that also has statements before one is chosen.
+        fs::write(folder.path().join("a"), log(&[(4, 4)])).unwrap();
+        assert!(parsed("only_database = \"shop\"").is_ok());
+        fs::write(folder.path().join("a"), [log(&[(1, 1)]), of(2, "blog")].concat()).unwrap();
+        assert_eq!(replay(&parsed("").unwrap()).read().unwrap().statements.len(), 2);
     }
 
     #[test]

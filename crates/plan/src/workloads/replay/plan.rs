@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use trace::{Format, Options, Statement, Summary};
+use trace::{Databases, Format, Options, Statement, Summary};
 
 use crate::data_directory::DataDirectory;
 use crate::workloads::program::INIT;
@@ -32,6 +32,8 @@ pub struct ReplayPlan {
     pub format: Option<Format>,
     /// `log_line_prefix` of the server that wrote it.
     pub line_prefix: Option<String>,
+    /// Only the statements of this database are sent.
+    pub only_database: Option<String>,
     /// What order between sessions is kept.
     pub order: Order,
     /// How many times as fast as it was written; as fast as answers arrive if `None`.
@@ -79,6 +81,7 @@ impl Default for ReplayPlan {
             clients: None,
             format: None,
             line_prefix: None,
+            only_database: None,
             order: Order::Tables,
             speed: None,
             may_fail: 0.01,
@@ -132,6 +135,34 @@ impl ReplayPlan {
         }
     }
 
+    /// True unless a statement went to another database than the one that is sent.
+    fn may_send(&self, statement: &Statement) -> bool {
+        let database = statement.database.as_deref().zip(self.only_database.as_deref());
+        database.is_none_or(|(found, wanted)| found == wanted)
+    }
+
+    /// Leaves only statements of the chosen database, unless the log has none for any of them.
+    fn choose(&self, databases: &Databases, statements: &mut Vec<Statement>) -> Result<(), String> {
+        let mut counts = databases.counts();
+        match &self.only_database {
+            _ if counts.len() == 0 => {}
+            Some(name) if counts.all(|(known, _)| known != name) => {
+                return Err(format!(
+                    "has no statements of the database {name}, but those of {databases}"
+                ));
+            }
+            Some(_) => statements.retain(|statement| statement.database.is_some()),
+            None if counts.len() > 1 => {
+                return Err(format!(
+                    "has the statements of several databases: {databases}; name one of them with \
+                     only_database (--only-database), and restore its data"
+                ));
+            }
+            None => {}
+        }
+        Ok(())
+    }
+
     /// The log and its digest.
     pub(super) fn open(&self) -> Result<(Log, String), String> {
         let path = self.log.as_deref().ok_or("no log")?;
@@ -144,11 +175,13 @@ impl ReplayPlan {
         let mut log = BufReader::with_capacity(START, hashing);
         let unread = |error: trace::TraceError| format!("{path}: {error}");
         let format = trace::format_of(self.format, &mut log).map_err(unread)?;
-        let (mut statements, mut bulk) = (Vec::new(), 0);
+        let (mut statements, mut bulk, mut databases) = (Vec::new(), 0, Databases::default());
         let syntax = format.syntax().unwrap_or(trace::Syntax::Dollars);
         let options = Options { line_prefix: self.line_prefix.clone() };
         let summary = trace::read(format, &options, &mut log, &mut |statement| {
+            databases.add(&statement);
             match trace::moves_data(&statement.text, syntax) {
+                _ if !self.may_send(&statement) => {}
                 true => bulk += 1,
                 false => statements.push(statement),
             }
@@ -158,6 +191,7 @@ impl ReplayPlan {
             }
         });
         let summary = summary.map_err(unread)?;
+        self.choose(&databases, &mut statements).map_err(|problem| format!("{path} {problem}"))?;
         if statements.is_empty() {
             return Err(format!(
                 "{path} has no statements to send; see docs/replay.md for settings"
