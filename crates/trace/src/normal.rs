@@ -9,6 +9,8 @@ const LIST: &str = "(...)";
 /// letters, and white space is as good as none or one blank. The constants of `IN (…)`, and the
 /// rows of `VALUES (…), (…)`, are `(...)`.
 ///
+/// The names of savepoints, cursors and prepared statements, which applications generate, are `?`.
+///
 /// pg_stat_statements tells statements apart by their parse tree, which also knows the types of
 /// names; this one only reads their text.
 pub fn normal_form(text: &str, syntax: Syntax) -> String {
@@ -25,7 +27,34 @@ pub fn normal_form(text: &str, syntax: Syntax) -> String {
     while form.parts.last().is_some_and(|part| part == ";") {
         form.parts.pop();
     }
+    for statement in form.parts.split_mut(|part| part == ";") {
+        if let Some(name) = generated(statement).and_then(|place| statement.get_mut(place)) {
+            "?".clone_into(name);
+        }
+    }
     form.finish()
+}
+
+/// The place of the name in a statement about a savepoint, a cursor or a prepared statement.
+fn generated(statement: &[String]) -> Option<usize> {
+    let word = |at: usize| statement.get(at).map_or("", String::as_str);
+    // What may stand before the name, unless it is the name.
+    let after = |at: usize, noise: &str| match word(at) == noise && !word(at + 1).is_empty() {
+        true => at + 1,
+        false => at,
+    };
+    let place = match (word(0), word(1)) {
+        ("execute", "immediate") | ("prepare", "transaction") => return None,
+        ("savepoint" | "declare" | "close" | "execute" | "prepare", _) => 1,
+        ("release", _) => after(1, "savepoint"),
+        ("deallocate", _) => after(1, "prepare"),
+        ("rollback", "to") => after(2, "savepoint"),
+        ("rollback", _) if word(2) == "to" => after(3, "savepoint"),
+        ("fetch" | "move", _) => statement.len() - 1,
+        _ => return None,
+    };
+    let is_name = |c: char| c.is_alphabetic() || "_@\"`".contains(c);
+    (place > 0 && word(place) != "all" && word(place).starts_with(is_name)).then_some(place)
 }
 
 /// Words before which a sign belongs to a number, and after which a bracket has a blank.
@@ -178,6 +207,34 @@ mod tests {
             }
         }
         assert_eq!(normal_form("SELECT \"a\" FROM `T`", Syntax::Backslashes), "select ? from `T`");
+    }
+
+    #[test]
+    fn generated_names_are_no_part_of_a_form() {
+        for (text, form) in [
+            ("SAVEPOINT \"s140372929054400_x1\";", "savepoint ?"),
+            ("RELEASE SAVEPOINT s1", "release savepoint ?"),
+            ("RELEASE s1", "release ?"),
+            ("ROLLBACK TO savepoint; SELECT 1", "rollback to ?; select ?"),
+            ("ROLLBACK WORK TO SAVEPOINT s1", "rollback work to savepoint ?"),
+            ("DECLARE c1 NO SCROLL CURSOR FOR SELECT 1", "declare ? no scroll cursor for select ?"),
+            ("FETCH FORWARD 2000 FROM \"_django_curs_1\"", "fetch forward ? from ?"),
+            ("MOVE c1", "move ?"),
+            ("CLOSE c1", "close ?"),
+            ("CLOSE ALL", "close all"),
+            ("DEALLOCATE PREPARE p1", "deallocate prepare ?"),
+            ("DEALLOCATE ALL", "deallocate all"),
+            ("PREPARE p1 (int) AS SELECT $1", "prepare ?(int) as select ?"),
+            ("EXECUTE p1(5)", "execute ?(?)"),
+            ("PREPARE TRANSACTION 'x'", "prepare transaction ?"),
+            ("EXECUTE IMMEDIATE 'x'", "execute immediate ?"),
+            ("ROLLBACK", "rollback"),
+            ("FETCH", "fetch"),
+        ] {
+            assert_eq!((postgres(text), postgres(form)), (form.to_owned(), form.to_owned()));
+            let effects = |text: &str| crate::effects(text, Syntax::Dollars).block;
+            assert_eq!(effects(text), effects(form), "{text}");
+        }
     }
 
     #[test]

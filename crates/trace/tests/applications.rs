@@ -1,6 +1,6 @@
 //! What logs of real applications hold: statements in the extended protocol.
 
-use trace::{Databases, Format, Statement};
+use trace::{Anonymizer, Databases, Format, Ranking, Statement, Syntax};
 
 use crate::{detected, read};
 
@@ -172,4 +172,26 @@ fn a_slow_log_has_databases() {
     ];
     let (found, _) = read(Format::MysqlSlow, log.concat().as_bytes()).unwrap();
     assert_eq!(databases(&found), ["shop", "shop", "blog", "-", "blog"]);
+}
+
+/// Savepoints and cursors with the names that Django makes.
+#[test]
+fn generated_names_make_no_forms() {
+    let (found, _) = detected("postgres-generated-names.csv");
+    let mut ranking = Ranking::new(Syntax::Dollars);
+    for mut statement in found {
+        let place = ranking.add(&statement);
+        Anonymizer::new(b"k").statement(&mut statement, Syntax::Dollars);
+        assert_eq!(ranking.add(&statement), place, "{statement:?}");
+    }
+    let forms: Vec<_> = ranking.forms().iter().map(|it| (&it.text[..7], it.statements)).collect();
+    let expected = [
+        ("savepoi", 4),
+        ("release", 4),
+        ("declare", 2),
+        ("fetch f", 4),
+        ("close ?", 4),
+        ("declare", 2),
+    ];
+    assert_eq!(forms, expected);
 }
