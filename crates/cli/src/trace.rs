@@ -196,7 +196,7 @@ impl Taken {
     fn add_digest(&mut self, digest: &Digest) {
         self.part.statements = self.part.statements.saturating_add(digest.calls);
         self.part.failed = self.part.failed.saturating_add(digest.failed);
-        self.part.took_us = self.part.took_us.saturating_add(digest.took_us);
+        self.part.add_time(Some(digest.took_us));
         let place = self.ranking.add_digest(digest);
         if let (Some(queries), Some(sample)) = (&mut self.queries, &digest.sample) {
             queries.add(place, &Statement { text: sample.clone(), ..Statement::default() });
@@ -212,7 +212,7 @@ impl Taken {
         }
         if let Some(mix) = &self.mix {
             let Part { statements, took_us, .. } = self.part;
-            let all = Amount { statements, took_us };
+            let all = Amount { statements, took_us: took_us.unwrap_or(0) };
             eprint!("{}", mix.write(&self.ranking, args.forms, all)?);
         }
         Ok(())

@@ -27,6 +27,10 @@ pub fn normal_form(text: &str, syntax: Syntax) -> String {
     while form.parts.last().is_some_and(|part| part == ";") {
         form.parts.pop();
     }
+    // Also an empty statement has a form that can be seen.
+    if form.parts.is_empty() {
+        form.parts.push(";".to_owned());
+    }
     for statement in form.parts.split_mut(|part| part == ";") {
         if let Some(name) = generated(statement).and_then(|place| statement.get_mut(place)) {
             "?".clone_into(name);
@@ -230,6 +234,8 @@ mod tests {
             ("EXECUTE IMMEDIATE 'x'", "execute immediate ?"),
             ("ROLLBACK", "rollback"),
             ("FETCH", "fetch"),
+            (" ;", ";"),
+            ("-- nothing", ";"),
         ] {
             assert_eq!((postgres(text), postgres(form)), (form.to_owned(), form.to_owned()));
             let effects = |text: &str| crate::effects(text, Syntax::Dollars).block;

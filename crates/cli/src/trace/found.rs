@@ -31,7 +31,8 @@ struct FoundForm {
     name: String,
     statements: u64,
     failed: u64,
-    total_ms: f64,
+    /// `None` if the log does not say how long any statement took.
+    total_ms: Option<f64>,
     form: String,
 }
 
@@ -45,10 +46,18 @@ pub(super) struct Part {
     pub(super) statements: u64,
     pub(super) failed: u64,
     pub(super) bulk: u64,
-    pub(super) took_us: u64,
+    /// `None` if the log doesn't say of any of them how long it took.
+    pub(super) took_us: Option<u64>,
 }
 
 impl Part {
+    /// Adds the time of a statement, or of those of a digest, if it is known.
+    pub(super) fn add_time(&mut self, took_us: Option<u64>) {
+        if let Some(us) = took_us {
+            self.took_us = Some(self.took_us.unwrap_or(0).saturating_add(us));
+        }
+    }
+
     pub(super) fn add(&mut self, statement: &Statement) {
         let at = statement.at_us;
         let (first, last) = self.times.unwrap_or((at, at));
@@ -57,7 +66,7 @@ impl Part {
         self.databases.add(statement);
         self.statements += 1;
         self.failed += u64::from(statement.failed);
-        self.took_us = self.took_us.saturating_add(statement.took_us.unwrap_or(0));
+        self.add_time(statement.took_us);
     }
 }
 
@@ -71,7 +80,7 @@ impl Found {
                 name: format!("q{number}"),
                 statements: form.statements,
                 failed: form.failed,
-                total_ms: form.took_us as f64 / 1e3,
+                total_ms: part.took_us.map(|_| form.took_us as f64 / 1e3),
                 form: form.text.clone(),
             }
         };
@@ -117,6 +126,11 @@ impl Found {
                 self.without_values
             ));
         }
+        if self.forms.iter().any(|form| form.total_ms.is_none()) {
+            text.push_str(
+                "the log doesn't say how long statements took, so the most frequent forms come first\n",
+            );
+        }
         text.push('\n');
         if self.databases.len() > 1 {
             let row =
@@ -127,13 +141,15 @@ impl Found {
         }
         let headings = ["name", "statements", "failed", "total ms", "mean ms", "form"];
         let rows = self.forms.iter().take(forms).map(|form| {
-            let mean = form.total_ms / form.statements.max(1) as f64;
+            let mean = form.total_ms.map(|total| total / form.statements.max(1) as f64);
+            let shown =
+                |ms: Option<f64>, digits| ms.map_or("-".to_owned(), |ms| format!("{ms:.digits$}"));
             vec![
                 form.name.clone(),
                 form.statements.to_string(),
                 form.failed.to_string(),
-                format!("{:.1}", form.total_ms),
-                format!("{mean:.3}"),
+                shown(form.total_ms, 1),
+                shown(mean, 3),
                 form.form.clone(),
             ]
         });

@@ -359,6 +359,14 @@ fn what_a_log_has_besides_statements_to_send_is_told() {
     let document: Value = serde_json::from_str(&one.stdout).unwrap();
     assert_eq!((&document["statements"], &document["without_values"]), (&1.into(), &1.into()));
     assert_eq!(document["databases"], serde_json::json!({"blog": 1}));
+    let general = place.file("general.log", "2026-11-28T20:09:59.9Z\t    2 Query\tSELECT 1\n");
+    let untimed = place.steelyard(&["trace", &general]);
+    untimed.expect(0, &[]);
+    for said in
+        ["doesn't say how long", "\nq1             1       0  -         -        select ?\n"]
+    {
+        assert!(untimed.stdout.contains(said), "{}", untimed.stdout);
+    }
     let none = place.steelyard(&["trace", &log, "--only-database", "b"]);
     none.expect(2, &["no statements of the database b, but those of blog (1 statement), shop (1"]);
     let replayed = place.run(&["replay", &log, "-v", "postgres@18.1"]);
