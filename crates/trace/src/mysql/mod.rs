@@ -171,12 +171,16 @@ fn used(text: &str) -> Option<&str> {
 
 /// True for texts to send again. `EXECUTE` of a statement prepared as text is logged as an
 /// `Execute`, too, with its values. `USE` names a database that the data are not in, `KILL` a
-/// session that has another number here, and a server must not end.
+/// session that has another number here, a server must not end, and its logs go on.
 fn is_sent(text: &str) -> bool {
-    let first = uncommented(text).split(|c: char| c.is_whitespace() || c == ';').next();
-    let first = first.unwrap_or_default();
+    let mut words = uncommented(text).split(|c: char| c.is_whitespace() || ";,".contains(c));
+    let first = words.next().unwrap_or_default();
     let others = ["", "use", "prepare", "execute", "deallocate", "kill", "shutdown", "restart"];
-    !others.iter().any(|other| first.eq_ignore_ascii_case(other))
+    // `FLUSH LOCAL ERROR LOGS`, `FLUSH HOSTS, LOGS`; what follows `TABLES` are names.
+    let is_table = |word: &&str| ["table", "tables"].iter().any(|it| it.eq_ignore_ascii_case(word));
+    let flushes = first.eq_ignore_ascii_case("flush")
+        && words.take_while(|word| !is_table(word)).any(|word| word.eq_ignore_ascii_case("logs"));
+    !flushes && !others.iter().any(|other| first.eq_ignore_ascii_case(other))
 }
 
 /// A text without the comments and spaces before its first word. What is in `/*! … */` is executed.
@@ -239,6 +243,12 @@ mod tests {
     fn what_is_about_a_session_or_the_server_is_not_sent() {
         for text in ["", "USE shop", "kill 12", "KILL QUERY 3", "Shutdown", "EXECUTE s USING @a"] {
             assert!(!is_sent(text), "{text}");
+        }
+        for text in ["FLUSH LOGS", "flush local binary logs;", "FLUSH HOSTS,LOGS"] {
+            assert!(!is_sent(text), "{text}");
+        }
+        for text in ["FLUSH TABLES logs", "FLUSH STATUS", "SELECT logs"] {
+            assert!(is_sent(text), "{text}");
         }
         for text in ["SHUTDOWN;", "/* app */ KILL 3", "-- why\n  # and\n restart", ";"] {
             assert!(!is_sent(text), "{text}");
