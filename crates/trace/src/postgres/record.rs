@@ -40,7 +40,7 @@ impl Record<'_> {
 
     /// A statement with an error. Its values are only logged by request.
     fn failed(&self) -> Event {
-        let bound = |values| Bound { text: self.query.to_owned(), values, named: false };
+        let bound = |values| Bound { text: self.query.to_owned(), values, ..Bound::default() };
         let bound = parameters::of_context(self.context).map(bound);
         let text = bound.as_ref().map_or_else(|| self.query.to_owned(), Bound::filled);
         let whole = !parameters::are_missing(&text);
