@@ -194,6 +194,10 @@ impl Taken {
     }
 
     fn add_digest(&mut self, digest: &Digest) {
+        if digest.nested {
+            self.part.nested = self.part.nested.saturating_add(digest.calls);
+            return;
+        }
         self.part.statements = self.part.statements.saturating_add(digest.calls);
         self.part.failed = self.part.failed.saturating_add(digest.failed);
         self.part.add_time(Some(digest.took_us));

@@ -16,6 +16,8 @@ pub struct Digest {
     pub took_us: u64,
     /// How many of them failed, as far as the server says.
     pub failed: u64,
+    /// Counted again in the statement that called them.
+    pub nested: bool,
     /// The reason why they can't be sent again, if the table does not have what they were.
     pub lacks: Option<&'static str>,
 }

@@ -1,6 +1,5 @@
 //! What a statement does to transactions and tables, as far as its words tell.
 
-use crate::normal::is_keyword;
 use crate::tokens::{Kind, Syntax, tokens};
 
 /// Words that may stand between a verb and the name of its table.
@@ -27,7 +26,7 @@ pub struct Effects {
     pub block: Option<bool>,
     /// It sets MySQL's `autocommit`: false if the text says 0, which a normal form doesn't.
     pub autocommit: Option<bool>,
-    /// The tables that it changes, in small letters, without their schema; perhaps other names too.
+    /// The tables that it changes, in small letters, without their schema.
     pub changes: Vec<String>,
     /// All words and names in it; among them are those of the tables that it reads.
     pub names: Vec<String>,
@@ -53,45 +52,67 @@ impl Effects {
         };
         let names = || (0..statement.len()).filter(|at| is_name(*at)).map(|at| word(at).to_owned());
         match (word(0), word(1)) {
-            ("begin", _) | ("start", "transaction") => self.block = Some(true),
+            ("begin", _) | ("start", "transaction") | ("xa", "start" | "begin") => {
+                self.block = Some(true);
+            }
+            // Not in a transaction, but with locks.
+            ("lock", "table" | "tables") => self.block = Some(true),
+            ("flush", "table" | "tables") if names().any(|it| it == "lock") => {
+                self.block = Some(true);
+            }
             ("rollback", "to") => {}
             ("rollback", _) if word(2) == "to" => {}
-            ("commit" | "end" | "rollback" | "abort", _) | ("prepare", "transaction") => {
-                self.block = Some(false);
+            ("commit" | "rollback", _) if names().any(|it| it == "chain") => {
+                self.block = Some(names().all(|it| it != "no"));
             }
-            ("set", _) if names().any(|it| it.trim_start_matches('@') == "autocommit") => {
-                let last = statement.last().map_or("", |(_, token)| token);
-                self.autocommit = Some(!["0", "off", "false"].contains(&last));
+            ("commit" | "end" | "rollback" | "abort" | "unlock", _)
+            | ("prepare", "transaction")
+            | ("xa", "commit" | "rollback") => self.block = Some(false),
+            ("set", _) => {
+                let set = |at: &usize| word(*at).trim_start_matches('@') == "autocommit";
+                let value = (0..statement.len()).rfind(set).map(|at| word(at + 2));
+                self.autocommit = value.map(|it| !["0", "off", "false"].contains(&it));
             }
             _ => {}
         }
-        let defines = DEFINES.contains(&word(0));
         for at in 0..statement.len() {
-            let begins = at == 0 || ["(", ")", "as", "explain", "analyze"].contains(&word(at - 1));
-            // Where the tables end that may be changed, if there may be several.
-            let ends: &[&str] = match word(at) {
-                _ if word(at + 1) == "(" => continue,
-                "update" if begins => &["set"],
-                "delete" if begins => &["where", "using", "returning"],
-                "insert" | "replace" | "merge" if begins => &[],
-                "table" | "on" if defines => &[],
-                "truncate" if begins && word(at + 1) != "table" => &[],
-                _ => continue,
-            };
-            let mut place = at + 1;
-            while BETWEEN.contains(&word(place)) {
-                place += 1;
-            }
-            while word(place + 1) == "." {
-                place += 2;
-            }
-            let last = if ends.is_empty() { place + 1 } else { statement.len() };
-            let tables = (place..last).take_while(|at| !ends.contains(&word(*at)));
-            let tables = tables.filter(|at| is_name(*at)).map(word);
-            self.changes.extend(tables.filter(|it| !is_keyword(it)).map(str::to_owned));
+            self.changes
+                .extend(changed(&word, at).filter(|at| is_name(*at)).map(&word).map(Into::into));
         }
         self.names.extend(names());
     }
+}
+
+/// The places of the tables that the verb at `at` changes, if there is one.
+fn changed<'w>(word: &impl Fn(usize) -> &'w str, at: usize) -> impl Iterator<Item = usize> {
+    let begins = at == 0 || ["(", ")", "as", "explain", "analyze"].contains(&word(at - 1));
+    let indexes = ["index", "unique", "trigger", "rule", "policy"].contains(&word(1));
+    // Where the tables end, if there may be several.
+    let ends: Option<&[&str]> = match word(at) {
+        _ if word(at + 1) == "(" => None,
+        "update" if begins => Some(&["set"]),
+        "delete" if begins => Some(&["where", "using", "returning"]),
+        "truncate" if word(at + 1) == "table" => None,
+        "insert" | "replace" | "merge" | "truncate" if begins => Some(&["(", "select", "using"]),
+        "table" | "tables" if DEFINES.contains(&word(0)) => Some(&["(", "as", "like"]),
+        "on" if DEFINES.contains(&word(0)) && indexes => Some(&["(", "using"]),
+        "table" if word(0) == "load" => Some(&["("]),
+        "view" if word(0) == "refresh" => Some(&["with"]),
+        _ => None,
+    };
+    let ends = ends.unwrap_or(&[""]);
+    let (mut places, mut place, mut wanted) = (Vec::new(), at + 1, true);
+    while !word(place).is_empty() && !ends.contains(&word(place)) && ends != [""] {
+        let name = wanted && !BETWEEN.contains(&word(place));
+        if name && word(place + 1) == "." {
+            place += 2;
+            continue;
+        }
+        places.extend(name.then_some(place));
+        wanted = (wanted && !name) || [",", "join", "from", "into", "to"].contains(&word(place));
+        place += 1;
+    }
+    places.into_iter()
 }
 
 #[cfg(test)]
@@ -113,13 +134,19 @@ mod tests {
             ("insert ignore t values (?)", &["t"]),
             ("INSERT INTO t SELECT a FROM s", &["t"]),
             ("UPDATE ONLY s.t SET a = 1 FROM u", &["t"]),
-            ("UPDATE a JOIN b ON a.i = b.i SET b.x = 1", &["a", "b", "a", "i", "b", "i"]),
+            ("UPDATE a JOIN b ON a.i = b.i SET b.x = 1", &["a", "b"]),
             ("DELETE FROM t USING u WHERE t.a = u.a", &["t"]),
             ("WITH x AS (DELETE FROM t WHERE a = 1 RETURNING a) SELECT * FROM x", &["t"]),
             ("WITH x AS (SELECT 1) UPDATE t SET a = 1", &["t"]),
             ("EXPLAIN ANALYZE DELETE FROM t", &["t"]),
             ("TRUNCATE TABLE t", &["t"]),
-            ("truncate s.t", &["t"]),
+            ("truncate s.t, u", &["t", "u"]),
+            ("DROP TABLE IF EXISTS a, s.b CASCADE", &["a", "b"]),
+            ("RENAME TABLE a TO b", &["a", "b"]),
+            ("CREATE TABLE t AS SELECT * FROM a JOIN b ON a.i = b.i", &["t"]),
+            ("CREATE TABLE t (a int REFERENCES u ON DELETE CASCADE)", &["t"]),
+            ("LOAD DATA INFILE 'x' INTO TABLE t", &["t"]),
+            ("REFRESH MATERIALIZED VIEW v", &["v"]),
             ("CREATE TABLE IF NOT EXISTS t (a int)", &["t"]),
             ("CREATE INDEX i ON t (a)", &["t"]),
             ("SELECT 1; UPDATE t SET a = 1", &["t"]),
@@ -142,6 +169,15 @@ mod tests {
             ("ROLLBACK TO SAVEPOINT a", None),
             ("ROLLBACK WORK TO a", None),
             ("BEGIN; UPDATE t SET a = 1; COMMIT", Some(false)),
+            ("COMMIT AND CHAIN", Some(true)),
+            ("COMMIT AND NO CHAIN", Some(false)),
+            ("LOCK TABLES t WRITE", Some(true)),
+            ("FLUSH TABLES WITH READ LOCK", Some(true)),
+            ("FLUSH TABLES", None),
+            ("UNLOCK TABLES", Some(false)),
+            ("XA START 'x'", Some(true)),
+            ("XA END 'x'", None),
+            ("XA COMMIT 'x'", Some(false)),
             ("SELECT 1", None),
         ] {
             assert_eq!(of(text).block, block, "{text}");
@@ -150,6 +186,7 @@ mod tests {
         assert_eq!(autocommit("SET AUTOCOMMIT = 0"), Some(false));
         assert_eq!(autocommit("SET @@session.autocommit = OFF"), Some(false));
         assert_eq!(autocommit("set autocommit=1"), Some(true));
+        assert_eq!(autocommit("SET autocommit=0, sql_mode='x'"), Some(false));
         assert_eq!(autocommit("SET NAMES utf8"), None);
     }
 }

@@ -160,8 +160,7 @@ impl Form {
     }
 }
 
-/// True for a word of SQL that is hardly the name of a table.
-pub(crate) fn is_keyword(part: &str) -> bool {
+fn is_keyword(part: &str) -> bool {
     KEYWORDS.contains(&part)
 }
 

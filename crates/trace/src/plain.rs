@@ -57,9 +57,9 @@ pub(crate) fn is_one(line: &str) -> bool {
 }
 
 /// Writes a statement as a line in the plain format: a JSON object with `at_us`, `session` (a
-/// number), `text`, and, where they are known, `database`, `took_us` and `failed`. If values were sent apart,
-/// `values` has them, and `text` `$1`, `$2`, … for them; `named` says that it was prepared under a
-/// name.
+/// number), `text`, and, where they are known, `database`, `took_us` and `failed`. If values were
+/// sent apart, `values` has them, and `text` `$1`, `$2`, … for them; `named` says that it was
+/// prepared under a name.
 ///
 /// # Errors
 /// Writing failed.

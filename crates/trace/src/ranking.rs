@@ -37,16 +37,21 @@ impl Ranking {
     /// Counts a statement; returns the place of its form.
     pub fn add(&mut self, statement: &Statement) -> usize {
         let took_us = statement.took_us.unwrap_or(0);
-        self.count(&statement.text, 1, u64::from(statement.failed), took_us)
+        let text = normal_form(&statement.text, self.syntax);
+        self.count(text, 1, u64::from(statement.failed), took_us)
     }
 
     /// Counts the statements of a digest; returns the place of their form.
     pub fn add_digest(&mut self, digest: &Digest) -> usize {
-        self.count(&digest.text, digest.calls, digest.failed, digest.took_us)
+        let mut text = normal_form(&digest.text, self.syntax);
+        if let Some(lacks) = digest.lacks {
+            // Apart from those of the same form that can be sent.
+            text = format!("{text} ({lacks})");
+        }
+        self.count(text, digest.calls, digest.failed, digest.took_us)
     }
 
-    fn count(&mut self, text: &str, statements: u64, failed: u64, took_us: u64) -> usize {
-        let text = normal_form(text, self.syntax);
+    fn count(&mut self, text: String, statements: u64, failed: u64, took_us: u64) -> usize {
         let place = *self.places.entry(text).or_insert_with_key(|text| {
             self.forms.push(Form { text: text.clone(), statements: 0, failed: 0, took_us: 0 });
             self.forms.len() - 1
@@ -120,6 +125,17 @@ mod tests {
             .into();
         assert_eq!((places, ranking.order()), (vec![0, 0, 1], vec![1, 0]));
         assert_eq!((ranking.forms()[0].statements, ranking.forms()[0].took_us), (2, 11));
+    }
+
+    #[test]
+    fn digests_that_lack_something_are_counted_apart() {
+        let mut ranking = Ranking::new(Syntax::Dollars);
+        let whole = Digest { text: "SELECT $1".into(), calls: 10, ..Digest::default() };
+        let cut = Digest { lacks: Some("its text is cut"), calls: 5_000, ..whole.clone() };
+        let places = [&whole, &cut, &whole].map(|digest| ranking.add_digest(digest));
+        assert_eq!(places, [0, 1, 0]);
+        assert_eq!(ranking.forms()[0].statements, 20);
+        assert_eq!(ranking.forms()[1].text, "select ? (its text is cut)");
     }
 
     #[test]

@@ -50,7 +50,8 @@ impl Bound {
                     && value.parse::<f64>().is_ok()
             })
         };
-        let places = (0..).zip(&self.values).filter(move |(_, value)| is_fractional(value));
+        let places =
+            (0..=u16::MAX).zip(&self.values).filter(move |(_, value)| is_fractional(value));
         places.map(|(place, _)| place)
     }
 

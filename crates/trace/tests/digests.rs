@@ -39,6 +39,14 @@ fn digests_of_postgres_have_no_values() {
 }
 
 #[test]
+fn statements_inside_of_functions_are_told_apart() {
+    let table = b"toplevel,query,calls,total_exec_time\nt,SELECT $1,10,1\nf,SELECT $1,1000000,1\n";
+    let (found, _) = digests(table, Format::PostgresDigests).unwrap();
+    let found: Vec<(bool, u64)> = found.iter().map(|it| (it.nested, it.calls)).collect();
+    assert_eq!(found, [(false, 10), (true, 1_000_000)]);
+}
+
+#[test]
 fn digests_of_mysql_have_samples_and_those_of_mariadb_do_not() {
     let read = |name: &str| {
         let (found, summary) = digests(fixture(name).as_bytes(), Format::MysqlDigests).unwrap();

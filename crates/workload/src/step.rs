@@ -50,12 +50,14 @@ pub struct Step {
 }
 
 /// A log that a step sends again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct SentLog {
     /// Statements that are sent.
     pub statements: u64,
     /// Tables in whose order its streams wait for each other's transactions.
     pub tables: u32,
+    /// A stream gives up waiting when no statement has ended for so long.
+    pub patience: Duration,
     /// Statements that move data in bulk, which the log does not have, and are not sent.
     pub bulk: u64,
     /// Failed statements whose values the log does not have; they are not sent.

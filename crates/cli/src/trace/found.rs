@@ -20,6 +20,8 @@ pub(super) struct Found {
     seconds: f64,
     /// Statements that move data in bulk, which a replay leaves out.
     bulk: u64,
+    /// Statements inside of others, in whose digests they count already.
+    nested: u64,
     /// How many statements each database has.
     databases: BTreeMap<String, u64>,
     forms: Vec<FoundForm>,
@@ -46,6 +48,7 @@ pub(super) struct Part {
     pub(super) statements: u64,
     pub(super) failed: u64,
     pub(super) bulk: u64,
+    pub(super) nested: u64,
     /// `None` if the log doesn't say of any of them how long it took.
     pub(super) took_us: Option<u64>,
 }
@@ -95,6 +98,7 @@ impl Found {
             without_values: summary.without_values,
             seconds: last.saturating_sub(first) as f64 / 1e6,
             bulk: part.bulk,
+            nested: part.nested,
             databases: databases.map(|(name, statements)| (name.to_owned(), statements)).collect(),
             forms: (1..).zip(&ranking.order()).map(form).collect(),
         }
@@ -117,6 +121,12 @@ impl Found {
             text.push_str(&format!(
                 "{} of them move data in bulk; the log does not have it, so a replay leaves them out\n",
                 self.bulk
+            ));
+        }
+        if self.nested > 0 {
+            text.push_str(&format!(
+                "{} more ran inside of functions; they count in what called them\n",
+                self.nested
             ));
         }
         if self.without_values > 0 {

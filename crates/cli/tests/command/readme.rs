@@ -49,7 +49,7 @@ const HERE: [(&str, &str); 15] = [
 
 /// Rules for commands that have these words: what is added to the command, and how it ends. The
 /// first match holds.
-const RULES: [(&str, &str, Ends); 44] = [
+const RULES: [(&str, &str, Ends); 45] = [
     // Checks the plan and the options. fleet.rs runs them on a real Slurm.
     ("steelyard submit load.toml", "--dry-run > /dev/null", Ends::Well),
     ("steelyard submit --resume", "", Ends::Saying("--results <ADDRESS>")),
@@ -70,6 +70,8 @@ const RULES: [(&str, &str, Ends); 44] = [
     // The directory is not there; data_directories.rs has some.
     (" --restore ", "--write-plan > /dev/null", Ends::Saying("cannot read /backup/shop/data")),
     // Checks the plan with all options.
+    // There is no such log.
+    ("--only-database", "", Ends::Saying("cannot read")),
     ("steelyard run ", "--write-plan > /dev/null", Ends::Well),
     // Refused after the plan was read and changed by the options.
     (

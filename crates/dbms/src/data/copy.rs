@@ -45,7 +45,7 @@ pub(crate) fn copy_tree(
         let target = copier.target(path);
         if metadata.is_dir() {
             fs::create_dir(&target).map_err(Error::io("create", &target))?;
-            set_mode(&target, metadata.mode() & 0o7777)?;
+            set_mode(&target, metadata.mode() & 0o777)?;
         } else if metadata.is_symlink() {
             let link = fs::read_link(path).map_err(Error::io("read the link", path))?;
             std::os::unix::fs::symlink(link, &target)
@@ -53,7 +53,7 @@ pub(crate) fn copy_tree(
         } else {
             copier.file(path, &target, metadata)?;
             // Restores what the umask took away.
-            set_mode(&target, metadata.mode() & 0o7777)?;
+            set_mode(&target, metadata.mode() & 0o777)?;
         }
         match owner {
             Some((uid, gid)) if path != from => give(&target, uid, gid),
@@ -86,11 +86,12 @@ impl Copier<'_> {
 
     fn file(&mut self, path: &Path, target: &Path, metadata: &fs::Metadata) -> Result<(), Error> {
         Error::check(self.interrupted, "copying data")?;
-        let source = File::open(path).map_err(Error::io("open", path))?;
+        let source = OpenOptions::new().read(true).custom_flags(libc::O_NOFOLLOW).open(path);
+        let source = source.map_err(Error::io("open", path))?;
         let copy = OpenOptions::new()
             .write(true)
             .create_new(true)
-            .mode(metadata.mode() & 0o7777)
+            .mode(metadata.mode() & 0o777)
             .open(target)
             .map_err(Error::io("create", target))?;
         if metadata.len() == 0 {

@@ -134,7 +134,11 @@ pub(super) fn adopt(
             .try_for_each(|slot| fs::remove_dir_all(&slot).map_err(Error::io("remove", &slot)))
     })?;
     let mut single = binaries::command(&bin_dir.join("postgres"), &spec.user)?;
-    single.args(["--single", "-j", "-D"]).arg(&site.data).arg(data.database);
+    // Its words are read.
+    single
+        .args(["--single", "-c", "lc_messages=C", "-c", "log_min_messages=warning", "-j", "-D"])
+        .arg(&site.data)
+        .arg(data.database);
     let said = launch::run(
         single,
         "making a role in the copy",

@@ -131,6 +131,7 @@ impl Context<'_> {
             }
             self.count(lane, 0);
         }
+        self.leave(lane);
         if let Some(closed) = self.gate.board.closed() {
             self.end_of_time(lane, schedule.as_ref(), start + closed, &mut since);
         } else if self.limit.is_some() && !over && !self.gate.stopped() {
@@ -159,30 +160,42 @@ impl Context<'_> {
     /// Waits until the round's turn in the order between streams. Returns whether that took time.
     fn keeps_order(&self, lane: &mut Lane) -> bool {
         let gate = self.gate;
-        let mut waited = false;
+        let (mut waited, mut kept) = (false, true);
         while let Some(&Link { round, table, number, ends: false }) = self.link(lane)
             && round == lane.rounds
         {
             lane.link += 1;
-            if !gate.order.has_ended(table, number) {
+            if kept && !gate.order.has_ended(table, number) {
+                if !waited && self.turn(lane).is_some_and(|turn| turn.connects) {
+                    self.leave(lane);
+                }
                 waited = true;
-                let done = gate.board.done(0);
-                let done = || done.iter().map(|it| it.0.load(Ordering::Relaxed)).sum();
-                let kept = gate.order.wait((table, number), || gate.stopped(), done);
-                lane.tally.unordered += u64::from(!kept);
+                kept = gate.order.wait((table, number), || gate.stopped(), || gate.now());
             }
         }
+        lane.tally.unordered += u64::from(!kept);
         waited
     }
 
     /// A round has ended; so have the transactions that end with it, which others may wait for.
     fn ends_round(&self, lane: &mut Lane) {
         lane.rounds += 1;
+        if !self.stream.turns.is_empty() {
+            self.gate.order.goes_on();
+        }
         while let Some(&Link { round, table, number, ends: true }) = self.link(lane)
             && round < lane.rounds
         {
             lane.link += 1;
             self.gate.order.end(table, number);
+        }
+    }
+
+    /// A session of a log is over, and so is its transaction: others may wait for what it locked.
+    /// If its connection is broken, the server knows.
+    fn leave(&self, lane: &mut Lane) {
+        if !self.stream.turns.is_empty() && !self.gate.stopped() {
+            let _ = lane.session.roll_back();
         }
     }
 

@@ -8,7 +8,7 @@ use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::thread::{self, ThreadId};
 use std::time::Duration;
 
-use workload::Padded;
+use workload::{Padded, SentLog};
 
 use super::order::Order;
 use crate::clock::{Moment, SECOND};
@@ -60,9 +60,9 @@ enum PhaseOfStep {
 }
 
 impl Gate {
-    /// A gate for the streams of a new board, with `cells` cells for each target, and an order by
-    /// `tables` tables.
-    pub fn new(board: Arc<Board>, cells: usize, tables: u32) -> Gate {
+    /// A gate for the streams of a new board, with `cells` cells for each target, which
+    /// send a `log`.
+    pub fn new(board: Arc<Board>, cells: usize, log: Option<SentLog>) -> Gate {
         let leads = board.leads.load(Ordering::Acquire) as usize;
         let numbers = || (0..cells).map(|_| Padded::default()).collect();
         Gate {
@@ -76,7 +76,7 @@ impl Gate {
             turn_leads: AtomicUsize::new(leads),
             all_leads: leads,
             cells: (0..board.targets()).map(|_| numbers()).collect(),
-            order: Order::new(tables),
+            order: Order::new(log),
             breakers: Mutex::default(),
             board,
         }

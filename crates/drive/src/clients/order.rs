@@ -3,21 +3,25 @@
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use workload::Padded;
+use workload::{Padded, SentLog};
+
+use crate::clock::Moment;
 
 /// How often one who waits looks whether anything goes on at all.
 const LOOK: Duration = Duration::from_millis(100);
-/// One who waits goes on without the order if no client has got an answer for so long: they wait
-/// for each other by a lock that the log does not show.
-const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The transactions of each table that have ended.
 #[derive(Debug)]
 pub struct Order {
     tables: Vec<Padded<Table>>,
+    /// Rounds that have ended, of all clients.
+    rounds: AtomicU64,
+    /// One who waits goes on without the order if no round has ended for so long: clients wait for
+    /// each other by a lock that the log does not show.
     patience: Duration,
+    look: Duration,
 }
 
 #[derive(Debug, Default)]
@@ -36,9 +40,20 @@ struct State {
 }
 
 impl Order {
-    /// Of so many tables.
-    pub fn new(tables: u32) -> Order {
-        Order { tables: (0..tables).map(|_| Padded::default()).collect(), patience: PATIENCE }
+    /// Of the tables of a log, if one is sent.
+    pub fn new(log: Option<SentLog>) -> Order {
+        Order {
+            tables: (0..log.map_or(0, |log| log.tables)).map(|_| Padded::default()).collect(),
+            rounds: AtomicU64::new(0),
+            patience: log.map_or(Duration::ZERO, |log| log.patience),
+            look: LOOK,
+        }
+    }
+
+    /// A round has ended.
+    #[inline]
+    pub fn goes_on(&self) {
+        self.rounds.fetch_add(1, Ordering::Relaxed);
     }
 
     /// A transaction of a table has ended, that with this number.
@@ -63,26 +78,27 @@ impl Order {
         table.is_none_or(|Padded(table)| table.ended.load(Ordering::Acquire) >= number)
     }
 
-    /// Waits until they have, or `over` says that the step is. False if that was in vain: `done`,
-    /// the answers of all clients, no longer grows.
+    /// Waits until they have, or `over` says that the step is. False if that was in vain: no round
+    /// has ended for a long time, by the clients' clock, `now`.
     #[cold]
     pub fn wait(
         &self,
         (table, number): (u32, u64),
         over: impl Fn() -> bool,
-        done: impl Fn() -> i64,
+        now: impl Fn() -> Moment,
     ) -> bool {
         let Some(Padded(table)) = self.tables.get(table as usize) else { return true };
         let mut state = table.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut last = (done(), Instant::now());
+        let (mut known, mut since) = (self.rounds.load(Ordering::Relaxed), now());
         state.waiting += 1;
         while table.ended.load(Ordering::Acquire) < number && !over() {
-            if last.0 != done() {
-                last = (done(), Instant::now());
-            } else if last.1.elapsed() > self.patience {
+            let rounds = self.rounds.load(Ordering::Relaxed);
+            if known != rounds {
+                (known, since) = (rounds, now());
+            } else if now() - since > self.patience {
                 break;
             }
-            let waited = table.changed.wait_timeout(state, LOOK);
+            let waited = table.changed.wait_timeout(state, self.look);
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
         state.waiting -= 1;
@@ -97,9 +113,14 @@ mod tests {
 
     use super::*;
 
+    fn order(tables: u32, patience: Duration) -> Order {
+        let log = SentLog { tables, patience, ..SentLog::default() };
+        Order::new(Some(log))
+    }
+
     #[test]
     fn transactions_end_in_any_order() {
-        let order = Order::new(2);
+        let order = order(2, LOOK);
         assert!(order.has_ended(0, 0) && !order.has_ended(0, 1));
         order.end(0, 1);
         order.end(0, 2);
@@ -110,23 +131,32 @@ mod tests {
 
     #[test]
     fn one_who_waits_is_woken() {
-        let order = Arc::new(Order::new(1));
+        const LONG: Duration = Duration::from_secs(3600);
+        let order = Arc::new(Order { look: LONG, ..order(1, LONG) });
         let other = Arc::clone(&order);
-        let waits = thread::spawn(move || other.wait((0, 2), || false, || 0));
+        let waits = thread::spawn(move || other.wait((0, 2), || false, Moment::now));
+        while order.tables[0].0.state.lock().unwrap().waiting == 0 {
+            thread::yield_now();
+        }
         order.end(0, 1);
         order.end(0, 0);
         assert!(waits.join().unwrap());
-        assert!(order.wait((0, 3), || true, || 0), "the step is over");
+        assert!(order.wait((0, 3), || true, Moment::now), "the step is over");
     }
 
     #[test]
     fn a_wait_in_vain_ends() {
-        let patience = Duration::from_millis(300);
-        let order = Order { patience, ..Order::new(1) };
-        let begun = Instant::now();
+        let order = order(1, Duration::from_millis(300));
+        let begun = Moment::now();
         // Others get answers for some time.
-        let done = || (begun.elapsed().as_millis() as i64).min(600) / 50;
-        assert!(!order.wait((0, 1), || false, done));
-        assert!(begun.elapsed() >= 2 * patience, "{:?}", begun.elapsed());
+        let now = || {
+            let now = Moment::now();
+            if now - begun < Duration::from_millis(600) {
+                order.goes_on();
+            }
+            now
+        };
+        assert!(!order.wait((0, 1), || false, now));
+        assert!(Moment::now() - begun >= Duration::from_millis(800));
     }
 }

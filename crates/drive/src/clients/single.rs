@@ -60,7 +60,7 @@ impl Single {
             rng: Rng::new(seed),
             cells: (0..cells).map(|_| Padded::default()).collect(),
             requests: Vec::new(),
-            gate: Gate::new(Arc::new(board), 0, 0),
+            gate: Gate::new(Arc::new(board), 0, None),
         })
     }
 

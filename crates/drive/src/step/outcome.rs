@@ -181,6 +181,17 @@ impl Outcome {
         })
     }
 
+    /// Which transactions of a log did not wait for others, if any.
+    pub fn unlike_order(&self, step: &Step) -> Option<String> {
+        let (unordered, log) = (self.class(&step.counted)?.unordered, step.log?);
+        (unordered > 0).then(|| {
+            format!(
+                "{unordered} transactions did not wait for those that had ended before them: no statement had ended for {} s, so clients waited for each other by locks that the log doesn't show, or one statement took far longer than in the log; `order = \"sessions\"` waits for none",
+                log.patience.as_secs()
+            )
+        })
+    }
+
     /// An outcome without any figure.
     pub(crate) fn empty(target: &str) -> Outcome {
         Outcome {

@@ -54,8 +54,7 @@ impl Clients {
     /// The same, with this board; if `own_time` is set, they have its clock.
     pub fn connect_by(load: &Load, board: Arc<Board>, own_time: bool) -> Result<Clients, Error> {
         let step = &load.step;
-        let tables = step.log.map_or(0, |log| log.tables);
-        let gate = Arc::new(Gate::new(board, step.cells, tables).timed(own_time));
+        let gate = Arc::new(Gate::new(board, step.cells, step.log).timed(own_time));
         let mut clients = Clients {
             load: load.clone(),
             gate: Arc::clone(&gate),
@@ -326,9 +325,13 @@ impl Clients {
 
     /// An error if too much of a log went otherwise than when it was written.
     fn too_different(outcome: &Outcome, step: &Step) -> Option<String> {
-        let differ = outcome.class(&step.counted)?.differ;
+        let ClassOutcome { differ, unordered, .. } = outcome.class(&step.counted)?;
+        let log = step.log?;
+        if *unordered > log.may_differ {
+            return outcome.unlike_order(step);
+        }
         let said = outcome.unlike_log(step)?;
-        (differ > step.log?.may_differ).then(|| {
+        (*differ > log.may_differ).then(|| {
             format!(
                 "{said}; are the data those that the log was written with? --may-fail (`may_fail` in the plan) allows more"
             )

@@ -141,15 +141,8 @@ fn warn_of_log(record: &mut StepRecord, step: &Step, outcome: &Outcome, log: Sen
     if let Some(said) = outcome.unlike_log(step) {
         record.warn("statements-failed", format!("{name}: {said}"));
     }
-    let unordered = outcome.class(&step.counted).map_or(0, |class| class.unordered);
-    if unordered > 0 {
-        record.warn(
-            "order-not-kept",
-            format!(
-                "{name}: {unordered} transactions did not wait for all that they should have: for \
-                 10 s, no statement ended"
-            ),
-        );
+    if let Some(said) = outcome.unlike_order(step) {
+        record.warn("order-not-kept", format!("{name}: {said}"));
     }
     if bulk + without_values + damaged > 0 {
         record.warn(

@@ -32,6 +32,7 @@ pub fn load(conditions: &Conditions<'_>, entered: Entered) -> Result<(), Error> 
     let (plan, subject) = (conditions.plan(), &conditions.lineup.subjects[entered.variant]);
     let name = &*subject.variant.name;
     given::check_unchanged(plan, name)?;
+    let copied = given::check(plan, (name, &subject.installation), conditions.interrupted)?;
     let mut attempt = begin_one(conditions, entered)?;
     let phases = load_phases(plan, &attempt.benchmark);
     let result = given::check_unchanged(plan, name)
@@ -40,7 +41,7 @@ pub fn load(conditions: &Conditions<'_>, entered: Entered) -> Result<(), Error> 
     let began_ms = store::now_ms();
     let loaded = stopped.keep(conditions.interrupted)?;
     let mut record = keep_record(&loaded, phases, began_ms);
-    record.notes.extend(given::check(plan, (name, &subject.installation), conditions.interrupted)?);
+    record.notes.extend(copied);
     conditions.store.record_step(entered.trial, &record)?;
     let manifest = loaded.manifest();
     conditions.tell(Event::Kept {

@@ -30,6 +30,7 @@ pub(crate) fn digest(row: &Row<'_>) -> Option<Digest> {
         took_us: (row.number("sum_timer_wait")? / 1e6).round() as u64,
         // In an export of all columns.
         failed: row.whole("sum_errors").unwrap_or(0),
+        nested: false,
         lacks,
     })
 }

@@ -17,8 +17,6 @@ pub(crate) fn digest(row: &Row<'_>) -> Option<Digest> {
         Some(HIDDEN) => {
             Some("its text is hidden from the user who exported it (pg_read_all_stats)")
         }
-        // Counted again in the statement that called it.
-        Some(_) if row.get("toplevel") == Some("f") => Some("it ran inside of a function"),
         Some(_) => None,
     };
     let milliseconds = row.number("total_exec_time").or_else(|| row.number("total_time"))?;
@@ -28,6 +26,7 @@ pub(crate) fn digest(row: &Row<'_>) -> Option<Digest> {
         calls: row.whole("calls")?,
         took_us: (milliseconds * 1e3).round() as u64,
         failed: 0,
+        nested: row.get("toplevel") == Some("f"),
         lacks,
     })
 }

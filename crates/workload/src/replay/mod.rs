@@ -29,6 +29,8 @@ const STATEMENT: Class = Class::new("statement", "statements", "statements", Eff
 const FORMS: usize = 40;
 /// Nothing is due later than this after a step's start, in seconds: ten years.
 const LONGEST: f64 = 10.0 * 365.0 * 86_400.0;
+/// Shortest time after which a transaction gives up waiting for others.
+const PATIENCE: Duration = Duration::from_secs(10);
 /// Longest normal form in results, in characters.
 const SHOWN: usize = 200;
 
@@ -67,6 +69,7 @@ pub fn benchmark(plan: &ReplayPlan, dialect: Dialect) -> Result<Benchmark, Error
     step.log = Some(SentLog {
         statements,
         tables,
+        patience: patience(&log),
         bulk: log.bulk,
         without_values: log.summary.without_values,
         damaged: log.summary.damaged,
@@ -81,6 +84,12 @@ pub fn benchmark(plan: &ReplayPlan, dialect: Dialect) -> Result<Benchmark, Error
         // A connection that takes the place of another may come before that one is gone.
         config: pgbench::room_for(clients.saturating_mul(2)).into_iter().collect(),
     })
+}
+
+/// How long a transaction waits for others while no statement ends.
+fn patience(log: &Log) -> Duration {
+    let longest = log.statements.iter().filter_map(|it| it.took_us).max().unwrap_or(0);
+    PATIENCE.max(Duration::from_micros(longest).saturating_mul(10))
 }
 
 /// The stream of each connection, and the number of tables in whose order they wait.
