@@ -63,6 +63,15 @@ impl Format {
         }
     }
 
+    /// How far apart two times have to be, in microseconds, to tell which was first. PostgreSQL logs
+    /// ends to the millisecond.
+    pub fn resolution_us(self) -> i64 {
+        match self {
+            Format::PostgresCsv | Format::PostgresJson | Format::PostgresStderr => 1_000,
+            _ => 0,
+        }
+    }
+
     /// True for tables of digests, which are no logs: they have no sessions, order or times.
     pub fn is_digests(self) -> bool {
         matches!(self, Format::PostgresDigests | Format::MysqlDigests)

@@ -124,7 +124,9 @@ fn streams(plan: &ReplayPlan, log: &Log, syntax: trace::Syntax) -> (Vec<Stream>,
     });
     let mut streams: Vec<Stream> = streams.collect();
     let tables = match plan.order {
-        Order::Tables => order::link(&mut streams, &sent, ranking.forms(), syntax),
+        Order::Tables => {
+            order::link(&mut streams, &sent, ranking.forms(), (syntax, log.format.resolution_us()))
+        }
         Order::Sessions => 0,
     };
     (streams, tables)
@@ -276,7 +278,11 @@ mod tests {
     fn links(statements: &[(i64, u32, &str, u64)], syntax: trace::Syntax) -> Vec<Vec<Link>> {
         let all =
             statements.iter().map(|(at, session, text, took)| logged(*at, *session, text, *took));
-        let (streams, _) = streams(&ReplayPlan::default(), &log(all.collect()), syntax);
+        links_of(log(all.collect()), syntax)
+    }
+
+    fn links_of(log: Log, syntax: trace::Syntax) -> Vec<Vec<Link>> {
+        let (streams, _) = streams(&ReplayPlan::default(), &log, syntax);
         streams.into_iter().map(|stream| stream.links).collect()
     }
 
@@ -305,6 +311,21 @@ mod tests {
         // The first query of session 1 begins before the commit ends, and the update just when.
         assert_eq!(found[1], [ends(2, 1), waits(3, 1)]);
         assert_eq!(found[0], [ends(2, 0), waits(3, 2)], "once for the same transactions");
+    }
+
+    #[test]
+    fn times_that_are_too_close_tell_no_order() {
+        let at = |us| {
+            let statements = vec![
+                logged(1_000, 0, "INSERT INTO t VALUES (1)", 500),
+                logged(1_200, 1, "SELECT 1", 10),
+                logged(us, 1, "SELECT * FROM t", 10),
+            ];
+            let format = trace::Format::PostgresCsv;
+            let found = links_of(Log { format, ..log(statements) }, trace::Syntax::Dollars);
+            found[1].len()
+        };
+        assert_eq!((at(2_500), at(2_501)), (0, 1));
     }
 
     #[test]

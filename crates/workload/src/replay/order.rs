@@ -39,7 +39,7 @@ pub fn link(
     streams: &mut [Stream],
     sent: &[Vec<Round<'_>>],
     forms: &[Form],
-    syntax: Syntax,
+    (syntax, resolution_us): (Syntax, i64),
 ) -> u32 {
     let effects: Vec<Effects> = forms.iter().map(|form| effects(&form.text, syntax)).collect();
     let mut all: Vec<Transaction> = Vec::new();
@@ -51,10 +51,11 @@ pub fn link(
         let tables = transaction.forms.iter().flat_map(|form| which(&of_forms[*form]));
         tables.copied().collect::<BTreeSet<u32>>()
     };
-    // What ends when another begins has not ended before.
+    // What ends when another begins has not ended before, as far as the log tells.
     let mut times: Vec<(i64, bool, usize)> = Vec::new();
     for (place, transaction) in all.iter().enumerate() {
-        times.extend([(transaction.begin, false, place), (transaction.end, true, place)]);
+        let ended = transaction.end.saturating_add(resolution_us);
+        times.extend([(transaction.begin, false, place), (ended, true, place)]);
     }
     times.sort_unstable();
     let mut ended = vec![0; tables as usize];
