@@ -50,6 +50,14 @@ impl Copy {
         }
         Ok(rows)
     }
+
+    /// Makes what its generator needs, once in this process. Otherwise it is made when the first
+    /// row is, while a server waits, in the time of a step.
+    pub fn make_ready(&self) {
+        if matches!(&self.content, Content::Generated(Generated { by: Generator::Tpch, .. })) {
+            tpch::make_ready();
+        }
+    }
 }
 
 /// The rows of a part of a generated table in COPY's text format, without ends of lines.

@@ -25,7 +25,12 @@ impl Prepared {
     fn connect(connect: &dyn Connect, stream: &Stream) -> Result<Prepared, Error> {
         let mut session = connect.connect()?;
         open(session.as_mut(), &stream.opening)?;
-        let prepare = |request: &Request| Ok((session.prepare(request)?, request.expect()));
+        let prepare = |request: &Request| {
+            if let Request::Copy(copy) = request {
+                copy.make_ready();
+            }
+            Ok((session.prepare(request)?, request.expect()))
+        };
         let requests = stream.requests.iter().map(prepare).collect::<Result<_, Error>>()?;
         let refresh = match &stream.refresh {
             Some(refresh) => Some(session.prepare(&Request::Sql(refresh.statement.clone()))?),

@@ -7,6 +7,7 @@ use tpchgen::generators::{
     CustomerGenerator, LineItemGenerator, NationGenerator, OrderGenerator, PartGenerator,
     PartSuppGenerator, RegionGenerator, SupplierGenerator,
 };
+use tpchgen::text::TextPool;
 
 use super::refresh::NEW;
 use crate::copy::Generated;
@@ -108,6 +109,11 @@ pub(super) fn index(sql: Sql) -> Vec<String> {
     };
     let names = TABLES.map(|(name, _)| name);
     INDEXES.iter().flat_map(of_table).chain(sql.analyze(&names)).collect()
+}
+
+/// Makes the 300 MB of text that comments are cut from.
+pub(crate) fn make_ready() {
+    TextPool::get_or_init_default();
 }
 
 /// The rows of a part of a table, in COPY's text format; of `new orders` and `new lineitem`, those
