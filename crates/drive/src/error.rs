@@ -113,6 +113,14 @@ pub enum Error {
         /// The reason, and the remedy.
         problem: String,
     },
+    /// A transaction of a log waits for others, and nothing goes on.
+    #[error(
+        "a transaction of the log waits for others that change its tables, but no statement has ended for {seconds} s: sessions wait for each other by locks that the log doesn't show, or a statement takes far longer than in the log; --order sessions (`order` in the plan) waits for none"
+    )]
+    Order {
+        /// How long nothing ended.
+        seconds: u64,
+    },
     /// The operating system refused a thread.
     #[error("cannot start a client thread: {0}. Lower `dop` or raise the limit on processes")]
     Thread(io::Error),

@@ -120,6 +120,11 @@ impl DataDirectory {
     }
 }
 
+/// The digits of a digest.
+pub(crate) fn hexadecimal(digest: &[u8]) -> String {
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 /// What identifies the state of a directory: SHA-256 of the paths, sizes and times of everything in
 /// it. A server that only starts and stops on it changes that.
 fn digest(root: &Path) -> Result<String, String> {
@@ -145,7 +150,7 @@ fn digest(root: &Path) -> Result<String, String> {
             hash.update(found.mtime_nsec().to_le_bytes());
         }
     }
-    Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(hexadecimal(&hash.finalize()))
 }
 
 #[cfg(test)]

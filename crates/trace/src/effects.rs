@@ -76,33 +76,32 @@ impl Effects {
             _ => {}
         }
         for at in 0..statement.len() {
-            self.changes
-                .extend(changed(&word, at).filter(|at| is_name(*at)).map(&word).map(Into::into));
+            let places = changed(&word, at).into_iter().filter(|at| is_name(*at));
+            self.changes.extend(places.map(|at| word(at).to_owned()));
         }
         self.names.extend(names());
     }
 }
 
 /// The places of the tables that the verb at `at` changes, if there is one.
-fn changed<'w>(word: &impl Fn(usize) -> &'w str, at: usize) -> impl Iterator<Item = usize> {
+fn changed<'w>(word: &impl Fn(usize) -> &'w str, at: usize) -> Vec<usize> {
     let begins = at == 0 || ["(", ")", "as", "explain", "analyze"].contains(&word(at - 1));
     let indexes = ["index", "unique", "trigger", "rule", "policy"].contains(&word(1));
-    // Where the tables end, if there may be several.
-    let ends: Option<&[&str]> = match word(at) {
-        _ if word(at + 1) == "(" => None,
-        "update" if begins => Some(&["set"]),
-        "delete" if begins => Some(&["where", "using", "returning"]),
-        "truncate" if word(at + 1) == "table" => None,
-        "insert" | "replace" | "merge" | "truncate" if begins => Some(&["(", "select", "using"]),
-        "table" | "tables" if DEFINES.contains(&word(0)) => Some(&["(", "as", "like"]),
-        "on" if DEFINES.contains(&word(0)) && indexes => Some(&["(", "using"]),
-        "table" if word(0) == "load" => Some(&["("]),
-        "view" if word(0) == "refresh" => Some(&["with"]),
-        _ => None,
+    // Words where its tables end.
+    let ends: &[&str] = match word(at) {
+        _ if word(at + 1) == "(" => return Vec::new(),
+        "update" if begins => &["set"],
+        "delete" if begins => &["where", "using", "returning"],
+        "truncate" if word(at + 1) == "table" => return Vec::new(),
+        "insert" | "replace" | "merge" | "truncate" if begins => &["(", "select", "using"],
+        "table" | "tables" if DEFINES.contains(&word(0)) => &["(", "as", "like"],
+        "on" if DEFINES.contains(&word(0)) && indexes => &["(", "using"],
+        "table" if word(0) == "load" => &["("],
+        "view" if word(0) == "refresh" => &["with"],
+        _ => return Vec::new(),
     };
-    let ends = ends.unwrap_or(&[""]);
     let (mut places, mut place, mut wanted) = (Vec::new(), at + 1, true);
-    while !word(place).is_empty() && !ends.contains(&word(place)) && ends != [""] {
+    while !word(place).is_empty() && !ends.contains(&word(place)) {
         let name = wanted && !BETWEEN.contains(&word(place));
         if name && word(place + 1) == "." {
             place += 2;
@@ -112,7 +111,7 @@ fn changed<'w>(word: &impl Fn(usize) -> &'w str, at: usize) -> impl Iterator<Ite
         wanted = (wanted && !name) || [",", "join", "from", "into", "to"].contains(&word(place));
         place += 1;
     }
-    places.into_iter()
+    places
 }
 
 #[cfg(test)]

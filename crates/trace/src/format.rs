@@ -63,8 +63,8 @@ impl Format {
         }
     }
 
-    /// How far apart two times have to be, in microseconds, to tell which was first. PostgreSQL logs
-    /// ends to the millisecond.
+    /// How far apart two times have to be, in microseconds, to tell which was first. PostgreSQL
+    /// logs ends to the millisecond.
     pub fn resolution_us(self) -> i64 {
         match self {
             Format::PostgresCsv | Format::PostgresJson | Format::PostgresStderr => 1_000,

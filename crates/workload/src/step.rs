@@ -56,7 +56,7 @@ pub struct SentLog {
     pub statements: u64,
     /// Tables in whose order its streams wait for each other's transactions.
     pub tables: u32,
-    /// A stream gives up waiting when no statement has ended for so long.
+    /// The step fails if a stream waits and no statement has ended for so long.
     pub patience: Duration,
     /// Statements that move data in bulk, which the log does not have, and are not sent.
     pub bulk: u64,

@@ -49,21 +49,26 @@ impl Installation {
 }
 
 #[cfg(test)]
+impl Installation {
+    /// Of a release that is nowhere.
+    pub(crate) fn of(dbms: &str, version: &str) -> Self {
+        Self {
+            dbms: dbms.to_owned(),
+            version: version.to_owned(),
+            source: String::new(),
+            bin_dir: None,
+            build: BTreeMap::new(),
+        }
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn major_versions_are_read_from_any_form() {
-        let of = |version: &str| {
-            let installation = Installation {
-                dbms: "postgres".to_owned(),
-                version: version.to_owned(),
-                source: String::new(),
-                bin_dir: None,
-                build: BTreeMap::new(),
-            };
-            installation.major()
-        };
+        let of = |version: &str| Installation::of("postgres", version).major();
         for (version, major) in
             [("13.7", Some(13)), ("9.6.24", Some(9)), ("18devel", Some(18)), ("17", Some(17))]
         {

@@ -139,14 +139,7 @@ mod tests {
     #[test]
     fn some_versions_of_mariadb_need_less_room() {
         let of = |dbms: &str, version: &str| {
-            let installation = Installation {
-                dbms: dbms.to_owned(),
-                version: version.to_owned(),
-                source: String::new(),
-                bin_dir: None,
-                build: Default::default(),
-            };
-            method(&installation)
+            method(&Installation::of(dbms, version))
                 .settings
                 .iter()
                 .any(|(name, _)| *name == "innodb_buffer_pool_size_max")

@@ -73,7 +73,6 @@ fn loaded(bytes: &[u8]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::BTreeMap;
     use std::fs;
     use std::process::Command;
 
@@ -94,13 +93,7 @@ mod tests {
         assert!(status.success());
         fs::remove_file(source).unwrap();
         fs::write(root.join(DESCRIPTION), id).unwrap();
-        Installation {
-            dbms: "postgres".to_owned(),
-            version: "1".to_owned(),
-            source: String::new(),
-            bin_dir: Some(bin),
-            build: BTreeMap::new(),
-        }
+        Installation { bin_dir: Some(bin), ..Installation::of("postgres", "1") }
     }
 
     #[test]

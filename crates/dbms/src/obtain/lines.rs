@@ -93,13 +93,7 @@ mod tests {
 
     /// An installation below a directory.
     fn installation(root: &Path) -> Installation {
-        Installation {
-            dbms: "postgres".to_owned(),
-            version: "1".to_owned(),
-            source: String::new(),
-            bin_dir: Some(root.join("bin")),
-            build: [].into(),
-        }
+        Installation { bin_dir: Some(root.join("bin")), ..Installation::of("postgres", "1") }
     }
 
     /// Compiles a source to `bin/program`.

@@ -151,13 +151,7 @@ mod tests {
     fn put(cache: &Cache, name: &str, version: &str) {
         let made = tempfile::tempdir_in(cache.path()).unwrap().keep();
         fs::write(made.join("file"), [0; 1000]).unwrap();
-        let mut installation = Installation {
-            dbms: "postgres".to_owned(),
-            version: version.to_owned(),
-            source: String::new(),
-            bin_dir: None,
-            build: [].into(),
-        };
+        let mut installation = Installation::of("postgres", version);
         installed::publish(cache, name, &made, &mut installation).unwrap();
     }
 

@@ -179,7 +179,6 @@ fn statements(version: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
     use std::sync::atomic::AtomicBool;
 
     use super::*;
@@ -197,13 +196,7 @@ mod tests {
     }
 
     fn checked(path: &Path, version: &str) -> Result<String, String> {
-        let installation = Installation {
-            dbms: "postgres".to_owned(),
-            version: version.to_owned(),
-            source: String::new(),
-            bin_dir: None,
-            build: BTreeMap::new(),
-        };
+        let installation = Installation::of("postgres", version);
         let data = DataDirectory { path, database: "shop", interrupted: &GO_ON };
         check(&installation, &data).map_err(|error| {
             assert!(error.is_request(), "{error}");

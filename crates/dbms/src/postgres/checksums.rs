@@ -42,18 +42,11 @@ mod tests {
     use super::*;
 
     use crate::Installation;
-    use std::collections::BTreeMap;
 
     /// The sentence for `a` and `b`, each a version and options of initdb.
     fn said(variants: [(&str, &[&str]); 2]) -> Option<String> {
         let made = variants.map(|(version, initdb)| {
-            let installation = Installation {
-                dbms: "postgres".to_owned(),
-                version: version.to_owned(),
-                source: String::new(),
-                bin_dir: None,
-                build: BTreeMap::new(),
-            };
+            let installation = Installation::of("postgres", version);
             (installation, initdb.iter().map(|option| (*option).to_owned()).collect::<Vec<_>>())
         });
         let of = |name, (installation, initdb)| Compared {

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use workload::{
-    Action, Alternative, Cell, End, Expect, Link, Pace, Refresh, Rng, Role, Source, Stream, Turn,
+    Action, Alternative, Cell, End, Expect, Pace, Refresh, Rng, Role, Source, Stream, Turn,
 };
 
 use super::check::check;
@@ -89,7 +89,7 @@ impl Context<'_> {
                 continue;
             }
             let refreshed = self.refresh_in_turn(lane, 0)?;
-            if self.keeps_order(lane) || refreshed {
+            if self.keeps_order(lane)? || refreshed {
                 now = self.gate.now();
             }
             if let Some(due) = due
@@ -155,52 +155,6 @@ impl Context<'_> {
         }
         lane.tally.begins(self.gate.now().nanos_since(due), true);
         Some(due)
-    }
-
-    /// Waits until the round's turn in the order between streams. Returns whether that took time.
-    fn keeps_order(&self, lane: &mut Lane) -> bool {
-        let gate = self.gate;
-        let (mut waited, mut kept) = (false, true);
-        while let Some(&Link { round, table, number, ends: false }) = self.link(lane)
-            && round == lane.rounds
-        {
-            lane.link += 1;
-            if kept && !gate.order.has_ended(table, number) {
-                if !waited && self.turn(lane).is_some_and(|turn| turn.connects) {
-                    self.leave(lane);
-                }
-                waited = true;
-                kept = gate.order.wait((table, number), || gate.stopped(), || gate.now());
-            }
-        }
-        lane.tally.unordered += u64::from(!kept);
-        waited
-    }
-
-    /// A round has ended; so have the transactions that end with it, which others may wait for.
-    fn ends_round(&self, lane: &mut Lane) {
-        lane.rounds += 1;
-        if !self.stream.turns.is_empty() {
-            self.gate.order.goes_on();
-        }
-        while let Some(&Link { round, table, number, ends: true }) = self.link(lane)
-            && round < lane.rounds
-        {
-            lane.link += 1;
-            self.gate.order.end(table, number);
-        }
-    }
-
-    /// A session of a log is over, and so is its transaction: others may wait for what it locked.
-    /// If its connection is broken, the server knows.
-    fn leave(&self, lane: &mut Lane) {
-        if !self.stream.turns.is_empty() && !self.gate.stopped() {
-            let _ = lane.session.roll_back();
-        }
-    }
-
-    fn link(&self, lane: &Lane) -> Option<&Link> {
-        self.stream.links.get(lane.link)
     }
 
     /// Counts a round that began and ended at these moments.
@@ -284,7 +238,7 @@ impl Context<'_> {
 
     /// The current round, if it was known beforehand.
     #[inline]
-    fn turn(&self, lane: &Lane) -> Option<&Turn> {
+    pub fn turn(&self, lane: &Lane) -> Option<&Turn> {
         self.stream.turns.get(lane.rounds as usize)
     }
 

@@ -6,6 +6,7 @@ mod check;
 pub mod client;
 pub mod gate;
 pub mod lane;
+mod linked;
 mod opening;
 mod order;
 mod player;

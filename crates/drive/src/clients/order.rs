@@ -8,6 +8,7 @@ use std::time::Duration;
 use workload::{Padded, SentLog};
 
 use crate::clock::Moment;
+use crate::error::Error;
 
 /// How often one who waits looks whether anything goes on at all.
 const LOOK: Duration = Duration::from_millis(100);
@@ -18,8 +19,7 @@ pub struct Order {
     tables: Vec<Padded<Table>>,
     /// Rounds that have ended, of all clients.
     rounds: AtomicU64,
-    /// One who waits goes on without the order if no round has ended for so long: clients wait for
-    /// each other by a lock that the log does not show.
+    /// Waiting fails if no round has ended for so long.
     patience: Duration,
     look: Duration,
 }
@@ -78,16 +78,18 @@ impl Order {
         table.is_none_or(|Padded(table)| table.ended.load(Ordering::Acquire) >= number)
     }
 
-    /// Waits until they have, or `over` says that the step is. False if that was in vain: no round
-    /// has ended for a long time, by the clients' clock, `now`.
+    /// Waits until they have, or `over` says that the step is.
+    ///
+    /// # Errors
+    /// [`Error::Order`]: no round has ended for a long time, by the clients' clock, `now`.
     #[cold]
     pub fn wait(
         &self,
         (table, number): (u32, u64),
         over: impl Fn() -> bool,
         now: impl Fn() -> Moment,
-    ) -> bool {
-        let Some(Padded(table)) = self.tables.get(table as usize) else { return true };
+    ) -> Result<(), Error> {
+        let Some(Padded(table)) = self.tables.get(table as usize) else { return Ok(()) };
         let mut state = table.state.lock().unwrap_or_else(PoisonError::into_inner);
         let (mut known, mut since) = (self.rounds.load(Ordering::Relaxed), now());
         state.waiting += 1;
@@ -96,13 +98,14 @@ impl Order {
             if known != rounds {
                 (known, since) = (rounds, now());
             } else if now() - since > self.patience {
-                break;
+                state.waiting -= 1;
+                return Err(Error::Order { seconds: self.patience.as_secs() });
             }
             let waited = table.changed.wait_timeout(state, self.look);
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
         state.waiting -= 1;
-        over() || table.ended.load(Ordering::Acquire) >= number
+        Ok(())
     }
 }
 
@@ -140,8 +143,9 @@ mod tests {
         }
         order.end(0, 1);
         order.end(0, 0);
-        assert!(waits.join().unwrap());
-        assert!(order.wait((0, 3), || true, Moment::now), "the step is over");
+        waits.join().unwrap().unwrap();
+        assert!(order.has_ended(0, 2));
+        order.wait((0, 3), || true, Moment::now).expect("the step is over");
     }
 
     #[test]
@@ -156,7 +160,8 @@ mod tests {
             }
             now
         };
-        assert!(!order.wait((0, 1), || false, now));
+        let error = order.wait((0, 1), || false, now).unwrap_err().to_string();
+        assert!(error.contains("no statement has ended for 0 s"), "{error}");
         assert!(Moment::now() - begun >= Duration::from_millis(800));
     }
 }

@@ -97,8 +97,6 @@ pub struct ClassOutcome {
     /// Statements of a log that failed though they had not when it was written, or the other way
     /// round.
     pub differ: u64,
-    /// Statements of a log that were sent before others that they should have waited for.
-    pub unordered: u64,
     /// Those that were skipped because they were late.
     pub skipped: u64,
     /// Those that took longer than they may, and count.
@@ -177,17 +175,6 @@ impl Outcome {
             format!(
                 "{differ} of {statements} statements failed that had not in the log, or the other way round; {failed} failed{colon}{}",
                 shown.join("; ")
-            )
-        })
-    }
-
-    /// Which transactions of a log did not wait for others, if any.
-    pub fn unlike_order(&self, step: &Step) -> Option<String> {
-        let (unordered, log) = (self.class(&step.counted)?.unordered, step.log?);
-        (unordered > 0).then(|| {
-            format!(
-                "{unordered} transactions did not wait for those that had ended before them: no statement had ended for {} s, so clients waited for each other by locks that the log doesn't show, or one statement took far longer than in the log; `order = \"sessions\"` waits for none",
-                log.patience.as_secs()
             )
         })
     }
@@ -290,7 +277,6 @@ pub fn sum<'a>(
         lag: None,
         failed: 0,
         differ: 0,
-        unordered: 0,
         skipped: 0,
         late: 0,
         per_second: vec![0; length],
@@ -308,7 +294,6 @@ pub fn sum<'a>(
         sum.missed += tally.missed;
         sum.failed += tally.failed.iter().map(|(.., count)| count).sum::<u64>();
         sum.differ += tally.differ;
-        sum.unordered += tally.unordered;
         sum.skipped += tally.skipped;
         sum.late += tally.late;
         for (place, second) in tally.seconds.iter().enumerate().take(length) {

@@ -69,8 +69,6 @@ pub struct Tally {
     pub failed: Vec<(String, String, u64)>,
     /// Rounds known beforehand that failed though they had not, or the other way round.
     pub differ: u64,
-    /// Rounds that were sent before others that they should have waited for.
-    pub unordered: u64,
     /// Rounds that were skipped because they were late.
     pub skipped: u64,
     /// Rounds that took longer than they may.
@@ -98,7 +96,6 @@ impl Tally {
             retried: Vec::new(),
             failed: Vec::new(),
             differ: 0,
-            unordered: 0,
             skipped: 0,
             late: 0,
             over: false,

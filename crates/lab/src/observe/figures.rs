@@ -141,9 +141,6 @@ fn warn_of_log(record: &mut StepRecord, step: &Step, outcome: &Outcome, log: Sen
     if let Some(said) = outcome.unlike_log(step) {
         record.warn("statements-failed", format!("{name}: {said}"));
     }
-    if let Some(said) = outcome.unlike_order(step) {
-        record.warn("order-not-kept", format!("{name}: {said}"));
-    }
     if bulk + without_values + damaged > 0 {
         record.warn(
             "log-incomplete",

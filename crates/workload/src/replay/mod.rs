@@ -29,7 +29,7 @@ const STATEMENT: Class = Class::new("statement", "statements", "statements", Eff
 const FORMS: usize = 40;
 /// Nothing is due later than this after a step's start, in seconds: ten years.
 const LONGEST: f64 = 10.0 * 365.0 * 86_400.0;
-/// Shortest time after which a transaction gives up waiting for others.
+/// The shortest time without an end of any statement after which waiting is in vain.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Longest normal form in results, in characters.
 const SHOWN: usize = 200;
@@ -86,7 +86,7 @@ pub fn benchmark(plan: &ReplayPlan, dialect: Dialect) -> Result<Benchmark, Error
     })
 }
 
-/// How long a transaction waits for others while no statement ends.
+/// How long no statement may end while a transaction waits for others.
 fn patience(log: &Log) -> Duration {
     let longest = log.statements.iter().filter_map(|it| it.took_us).max().unwrap_or(0);
     PATIENCE.max(Duration::from_micros(longest).saturating_mul(10))

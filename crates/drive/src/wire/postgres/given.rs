@@ -6,6 +6,7 @@ use bytes::BytesMut;
 use postgres_protocol::message::frontend;
 
 use super::message::{DESCRIBE, EXECUTE, SYNC, set_length};
+use super::oid;
 use crate::error::Error;
 
 /// A statement of a log, as the server gets to know it.
@@ -33,14 +34,6 @@ pub struct Given {
 /// Which statements the server has parsed under a name, by number.
 #[derive(Debug, Default)]
 pub struct Parsed(Vec<bool>);
-
-/// Type OIDs from PostgreSQL's catalogue (`pg_type.dat`).
-mod oid {
-    pub const INT8: u32 = 20;
-    pub const INT2: u32 = 21;
-    pub const INT4: u32 = 23;
-    pub const FLOAT8: u32 = 701;
-}
 
 /// Codes of a statement whose parameters have no type, or several.
 pub const UNTYPED: [&str; 2] = ["42P18", "42P08"];

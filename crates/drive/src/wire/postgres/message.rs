@@ -2,16 +2,9 @@
 
 use workload::{Draw, Piece, Sampler, Sent, Source, Statement, Width};
 
+use super::oid;
 use crate::clock::WallClock;
 use crate::wire::layout::{Part, values};
-
-/// Type OIDs from PostgreSQL's catalogue (`pg_type.dat`).
-mod oid {
-    pub const INT8: u32 = 20;
-    pub const INT4: u32 = 23;
-    pub const VARCHAR: u32 = 1043;
-    pub const TIMESTAMP: u32 = 1114;
-}
 
 /// The type a drawn value is declared with.
 pub fn type_oid(draw: &Draw) -> u32 {

@@ -7,6 +7,7 @@ mod connect;
 mod copy;
 mod given;
 mod message;
+mod oid;
 mod reply;
 mod sayings;
 mod scripted;

@@ -6,17 +6,12 @@ use bytes::BytesMut;
 use fallible_iterator::FallibleIterator;
 use postgres_protocol::message::backend::{ErrorResponseBody, Message};
 
+use super::oid;
 use crate::error::{Error, ErrorKind, ServerError};
 use crate::wire::digest::{Digest, Precision};
 use crate::wire::received::Received;
 use crate::wire::socket::Socket;
 use crate::wire::{Kept, Reply};
-
-/// Type OIDs from PostgreSQL's catalogue (`pg_type.dat`).
-mod oid {
-    pub const FLOAT4: u32 = 700;
-    pub const FLOAT8: u32 = 701;
-}
 
 /// Tag and length of a message.
 const HEADER: usize = 5;

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use trace::{Databases, Format, Options, Statement, Summary};
 
-use crate::data_directory::DataDirectory;
+use crate::data_directory::{DataDirectory, hexadecimal};
 use crate::workloads::program::INIT;
 
 /// Bytes of a log that are looked at to find its format.
@@ -209,8 +209,7 @@ impl ReplayPlan {
             return Err(format!("{path} has more than {MOST_STATEMENTS} statements; cut it"));
         }
         io::copy(&mut log, &mut io::sink()).map_err(failed)?;
-        let digest = log.into_inner().hash.finalize();
-        let digest = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        let digest = hexadecimal(&log.into_inner().hash.finalize());
         Ok((Log { format, statements, bulk, summary }, digest))
     }
 }
