@@ -1,7 +1,7 @@
 //! The control connection: statements that are not the load.
 
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use postgres::config::{SslMode, SslNegotiation};
 use postgres::{Client, Config, NoTls, SimpleQueryMessage};
@@ -14,17 +14,23 @@ use crate::{Diagnosis, Endpoint, Error, Host, Server, Sql};
 /// How long one attempt to connect may take.
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
 
+/// What `pg_stat_activity` calls it, unlike clients.
+pub(super) const NAME: &str = "steelyard control";
+
 /// A connection that is opened when first needed, and reopened if lost.
 pub(super) struct Control {
     endpoint: Endpoint,
     client: Option<Client>,
     notices: Arc<Mutex<Vec<String>>>,
     version: Option<u32>,
+    /// When it has last read the statistics views.
+    pub(super) read_statistics: Option<Instant>,
 }
 
 impl Control {
     pub(super) fn new(endpoint: Endpoint) -> Self {
-        Self { endpoint, client: None, notices: Arc::default(), version: None }
+        let (version, read_statistics) = (None, None);
+        Self { endpoint, client: None, notices: Arc::default(), version, read_statistics }
     }
 
     pub(super) fn endpoint(&self) -> &Endpoint {
@@ -65,7 +71,7 @@ impl Control {
             .port(*port)
             .user(user)
             .dbname(database)
-            .application_name("steelyard")
+            .application_name(NAME)
             .connect_timeout(CONNECT_LIMIT);
         match host {
             // libpq gives the directory; the port gives the file in it.

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::thread::sleep;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use super::control::Control;
+use super::control::{Control, NAME};
 use super::moved;
 use super::tables::tree;
 use crate::{Counter, Error, Snapshot, Sql};
@@ -24,24 +24,21 @@ const TABLE_VIEWS: [&str; 2] = ["pg_stat_all_tables", "pg_statio_all_tables"];
 /// The view with a row per index.
 const INDEX_VIEW: &str = "pg_stat_all_indexes";
 
-/// Before 15, a separate process collects statistics and writes them to a file that may be up to
-/// 500 ms old (PGSTAT_STAT_INTERVAL in pgstat.c of PostgreSQL 14). A file requested later than that
-/// after the work is complete.
-const COLLECTOR_WAIT: Duration = Duration::from_millis(650);
+/// From 15 on, statistics are in shared memory.
+const SHARED_SINCE: u32 = 150_000;
 
-/// From 15 on, statistics are in shared memory. A backend writes its last ones when it exits, just
-/// after its client has closed the connection.
+/// Before, a separate process collects them and writes them to a file when a session reads them,
+/// unless it has one that is at most 500 ms old (PGSTAT_STAT_INTERVAL in pgstat.c of PostgreSQL
+/// 14).
+const COLLECTOR_WAIT: Duration = Duration::from_millis(550);
+
+/// How long to wait at most for sessions whose clients have closed their connections.
 const EXIT_WAIT: Duration = Duration::from_millis(150);
 
 /// All counters; those of `tables` include partitions, summed under the given name.
 pub(super) fn snapshot(control: &mut Control, tables: &[String]) -> Result<Snapshot, Error> {
     let version = control.version()?;
-    sleep(if version >= 150_000 { EXIT_WAIT } else { COLLECTOR_WAIT });
-    if version >= 150_000 {
-        // With the end of the next statement, this reports what the control connection itself has
-        // done.
-        control.execute("SELECT pg_stat_force_next_flush()")?;
-    }
+    await_statistics(control, version)?;
     let existing = existing_views(control)?;
     let mut gathered = Gathered::default();
     let mut absent = Vec::new();
@@ -71,7 +68,37 @@ pub(super) fn snapshot(control: &mut Control, tables: &[String]) -> Result<Snaps
         }
         gathered.add(INDEX_VIEW, &control.query_rows(&index_query(&tree))?)?;
     }
+    control.read_statistics = Some(Instant::now());
     Ok(Snapshot { rows: gathered.into_rows(), state: Vec::new(), absent })
+}
+
+/// Waits until what is read next has all that clients did who have closed their connections.
+fn await_statistics(control: &mut Control, version: u32) -> Result<(), Error> {
+    let begin = Instant::now();
+    // A session hands over its last statistics when it ends, and leaves this view after that. Those
+    // of other roles may not be shown.
+    let others = format!(
+        "SELECT count(*) FROM pg_catalog.pg_stat_activity WHERE client_port IS NOT NULL \
+         AND application_name <> '{NAME}'"
+    );
+    while control.query_i64(&others)? > 0 && begin.elapsed() < EXIT_WAIT {
+        sleep(EXIT_WAIT / 15);
+    }
+    if version >= SHARED_SINCE {
+        // With the end of the next statement, this reports what the control connection itself has
+        // done.
+        return control.execute("SELECT pg_stat_force_next_flush()").map(drop);
+    }
+    // The file with this database's tables is as young as their last reading, which may be another
+    // session's: then the file for the whole server is as young, too.
+    let ended = control.text("SELECT clock_timestamp()")?;
+    let age = control.read_statistics.map_or(COLLECTOR_WAIT, |it| it.elapsed());
+    sleep(COLLECTOR_WAIT.saturating_sub(age));
+    let complete = format!("SELECT pg_stat_get_snapshot_timestamp() >= '{ended}'");
+    if control.text(&complete)? != "t" {
+        sleep(COLLECTOR_WAIT);
+    }
+    Ok(())
 }
 
 /// Rows of the index view under `table/index`, the indexes of partitions under the name of the
