@@ -54,6 +54,12 @@ pub fn grows_alike(step: &Step) -> Result<(), &'static str> {
     }
 }
 
+/// True if all that its clients do is read.
+pub fn changes_nothing(step: &Step) -> bool {
+    let reads = |stream: &Stream| stream.class.effect == Effect::Reads;
+    !step.streams.is_empty() && step.streams.iter().all(reads)
+}
+
 /// True if the clients that send as fast as they get answers only read.
 pub fn only_reads(step: &Step) -> bool {
     let writes = |stream: &Stream| {

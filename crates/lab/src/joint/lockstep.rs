@@ -17,6 +17,7 @@ use crate::joint::calm;
 use crate::joint::sliced::{SlicedStep, sliced};
 use crate::joint::slicing::{Slicing, Way, slices_of};
 use crate::observe::fitness::Fitness;
+use crate::sharing::changes_nothing;
 use crate::subject::Subject;
 use crate::trial::answers::ask;
 use crate::trial::attempt::{Attempt, Entered};
@@ -77,6 +78,18 @@ fn is_frozen(slicing: &Slicing, subject: &Subject, benchmark: &Benchmark) -> boo
     slicing.freezes(inside, benchmark.phases.iter().filter_map(Phase::step))
 }
 
+/// What servers have to do that no client waits for. Nothing comes up where clients only read.
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+enum Rest {
+    /// It isn't known.
+    #[default]
+    None,
+    /// They have been quiet since the last change.
+    Quiet,
+    /// They have also written out what they held back.
+    Flushed,
+}
+
 fn lockstep(
     conditions: &Conditions<'_>,
     attempts: &mut [Attempt<'_>],
@@ -90,8 +103,11 @@ fn lockstep(
     let longest = attempts.first().map(|attempt| (Arc::clone(&attempt.benchmark), attempt.first));
     let Some((longest, first)) = longest else { return Ok(()) };
     let seed = attempts.first().map_or(0, |attempt| conditions.order_seed(attempt.entered));
+    let mut rest = Rest::None;
     for ordinal in order(&longest.phases, first..longest.phases.len(), seed) {
         let phase = &longest.phases[ordinal];
+        let before = std::mem::take(&mut rest);
+        let reads = phase.step().is_some_and(changes_nothing);
         in_order(conditions, attempts);
         let going = attempts.partition_point(|a| a.benchmark.phases.len() > ordinal);
         let attempts = &mut attempts[..going];
@@ -120,7 +136,10 @@ fn lockstep(
                 Way::Sliced { lengths, ms, frozen },
                 Phase::Step(step) | Phase::Program(Program { step, .. }),
             ) => {
-                calm::before_slices(conditions, attempts)?;
+                if before < Rest::Flushed {
+                    calm::before_slices(conditions, attempts)?;
+                }
+                rest = if reads && !frozen { Rest::Flushed } else { Rest::None };
                 let how = SlicedStep {
                     phase,
                     step: slicing.lasting(step, &lengths),
@@ -137,7 +156,10 @@ fn lockstep(
             (_, Phase::Settle { rows }) if all(attempts, phase, ordinal) => {
                 together(conditions, attempts, phase, *rows, ordinal as u32)?;
             }
-            _ => in_turns(conditions, attempts, phase, ordinal as u32, &why)?,
+            _ => {
+                in_turns(conditions, attempts, (phase, ordinal as u32), before, &why)?;
+                rest = if reads { before.max(Rest::Quiet) } else { Rest::None };
+            }
         }
     }
     Ok(())
@@ -223,18 +245,20 @@ fn together(
     result.and_then(|()| conditions.go_on())
 }
 
-/// Runs a phase on one server after another.
+/// Runs a phase on one server after another, all of which are at `rest`.
 fn in_turns(
     conditions: &Conditions<'_>,
     attempts: &mut [Attempt<'_>],
-    next: &Phase,
-    ordinal: u32,
+    (next, ordinal): (&Phase, u32),
+    rest: Rest,
     why: &str,
 ) -> Result<(), Error> {
     let block = attempts.first().map_or(0, |attempt| attempt.entered.block);
     let seed = stream_seed(conditions.experiment.seed, phase_name(next), ordinal, block, "turns");
     for at in shuffled(attempts.len(), seed) {
-        calm::before_turn(conditions, attempts)?;
+        if rest < Rest::Quiet {
+            calm::before_turn(conditions, attempts)?;
+        }
         let attempt = &mut attempts[at];
         // Each its own: other systems have other statements.
         let benchmark = Arc::clone(&attempt.benchmark);
