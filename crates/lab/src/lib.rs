@@ -14,6 +14,7 @@ mod count;
 mod error;
 mod event;
 mod experiment;
+mod given;
 mod import;
 mod joint;
 mod lineup;

@@ -9,10 +9,11 @@ use workload::{Dialect, Phase};
 
 use crate::error::Error;
 use crate::event::Event;
+use crate::given::Given;
 use crate::subject::{Lineup, Subject};
 use crate::systems::Systems;
 use crate::trial::program::check_present;
-use crate::trial::{given, terms};
+use crate::trial::terms;
 
 /// Obtains every variant and checks that the benchmark can run on it.
 ///
@@ -70,21 +71,22 @@ pub fn line_up(
                 .map_err(|error| Error::of(&variant.name, error))?;
         }
         make_durable(&mut variant, &installation)?;
-        let subject = Subject {
+        let mut subject = Subject {
             dialect: dialect(&installation, variant.engine.as_deref()),
             variant,
             reference,
             installation,
+            given: None,
         };
         for sequence in plan.workload.sequences() {
             let benchmark = subject.benchmark(&plan.workload, sequence.key)?;
             check_present(&subject, &benchmark.phases)?;
             terms::check(&subject, &benchmark)?;
-            let named = (&*subject.variant.name, &subject.installation);
-            given::check(&plan, named, interrupted)?;
             let steps = benchmark.phases.iter().filter_map(Phase::step);
             counters = counters.or(steps.filter_map(|step| step.terms.counters).next());
         }
+        let named = (&*subject.variant.name, &subject.installation);
+        subject.given = Given::of(&plan, named, interrupted)?;
         subjects.push((place, subject));
     }
     subjects.sort_by_key(|(place, _)| *place);

@@ -8,6 +8,7 @@ use plan::{Plan, SequenceKey, Variant, WorkloadPlan};
 use workload::{Benchmark, Counters, Dialect};
 
 use crate::error::Error;
+use crate::given::Given;
 
 /// A variant with its binaries.
 #[derive(Debug)]
@@ -20,6 +21,8 @@ pub struct Subject {
     pub installation: Installation,
     /// The SQL it speaks.
     pub dialect: Dialect,
+    /// The data directory that its trials begin on a copy of, if the plan names one for it.
+    pub given: Option<Given>,
 }
 
 impl Subject {

@@ -73,7 +73,7 @@ pub(crate) fn check(plan: &Plan, problems: &mut Problems) {
     }
     workload.family().check(problems);
     for variant in plan.variants.iter().filter(|variant| variant.is_running()) {
-        if workload.data_directory().is_some() {
+        if workload.data_directories().is_some() {
             let message = format!(
                 "variant `{}` is a running server, which has its data; remove it, or `restore`",
                 printable(&variant.name)

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use crate::data_directory::DataDirectory;
+use crate::data_directories::DataDirectories;
 use crate::key::{CommandOption, Keyed};
 use crate::problem::Problems;
 use crate::step::StepKey;
@@ -173,18 +173,19 @@ pub(crate) trait Family: Keyed {
     }
 
     /// Files and directories that are too large for the plan, unless they were looked into before:
-    /// each a key and its path. They are read relative to the plan, which keeps their whole paths.
-    fn large_files(&mut self) -> Vec<(&'static str, &mut String)> {
+    /// each a key and its paths. They are read relative to the plan.
+    fn large_files(&mut self) -> Vec<(&'static str, Vec<&mut String>)> {
         Vec::new()
     }
 
-    /// Looks into the one of this key. Returns keys with what it found, which the plan keeps.
+    /// Looks into those of this key, which are whole paths now. Returns keys with what it found,
+    /// and with the paths, which the plan keeps.
     fn look(&mut self, _key: &str) -> Result<Vec<(&'static str, serde_json::Value)>, String> {
         Ok(Vec::new())
     }
 
     /// The data directory that its data may come from.
-    fn data_directory(&self) -> Option<&DataDirectory> {
+    fn data_directories(&self) -> Option<&DataDirectories> {
         None
     }
 

@@ -40,7 +40,7 @@ mod adaptive;
 mod beside;
 mod check;
 mod count;
-mod data_directory;
+mod data_directories;
 mod duration;
 mod edits;
 mod family;
@@ -66,7 +66,7 @@ mod workloads;
 mod write;
 
 pub use count::{CountPlan, DEFAULT_COUNT_ROWS, OwnStatements, Protocol};
-pub use data_directory::DataDirectory;
+pub use data_directories::DataDirectories;
 pub use duration::{DurationError, format_duration, parse_duration};
 pub use family::{Clients, PlannedStep, Sequence, SequenceKey};
 pub use key::{CommandOption, Form};

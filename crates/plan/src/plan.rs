@@ -254,7 +254,7 @@ impl Plan {
     /// True if data is made once per variant, and trials begin on copies of it: from steps up to
     /// [`Plan::restore_after`], or from a data directory.
     pub fn loads_once(&self) -> bool {
-        self.restore_after.is_some() || self.workload.data_directory().is_some()
+        self.restore_after.is_some() || self.workload.data_directories().is_some()
     }
 
     /// How many steps of a sequence belong to the load that runs once per variant: those up to

@@ -1,6 +1,6 @@
 //! Phases that make data of the user's own.
 
-use plan::DataDirectory;
+use plan::DataDirectories;
 
 use crate::phase::Phase;
 use crate::program;
@@ -10,7 +10,7 @@ use crate::terms::Terms;
 /// A rest after the start on a data directory, or a program that loads data; then the step of this
 /// name with statements that make some, then the rest after both; as far as there are any.
 pub(crate) fn phases(
-    data: &DataDirectory,
+    data: &DataDirectories,
     init: Option<&str>,
     setup: Option<(&str, Vec<String>)>,
 ) -> Vec<Phase> {

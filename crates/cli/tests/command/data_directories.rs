@@ -29,14 +29,13 @@ fn queries(place: &Place, files: &[(&str, &str)]) -> String {
     place.path().join("q").display().to_string()
 }
 
-/// A cluster of version 13 that nobody of steelyard's may log in to, and whose configuration no
+/// A cluster of a version that nobody of steelyard's may log in to, and whose configuration no
 /// server could start with. `state` of its only slot is missing.
-fn postgres(place: &Place) -> PathBuf {
+fn postgres(place: &Place, version: &str) -> PathBuf {
     let installation =
-        dbms::obtain(&"postgres@13.7".parse().unwrap(), &Cache::open_default().unwrap(), &|_| ())
-            .unwrap();
+        dbms::obtain(&version.parse().unwrap(), &Cache::open_default().unwrap(), &|_| ()).unwrap();
     let (user, bin) = (ServerUser::choose(None).unwrap(), installation.bin_dir.unwrap());
-    let above = place.path().join("theirs");
+    let above = place.path().join(format!("theirs-{}", installation.version));
     fs::create_dir(&above).unwrap();
     std::os::unix::fs::chown(&above, Some(user.uid), Some(user.gid)).unwrap();
     let data = above.join("data");
@@ -102,7 +101,7 @@ fn assert_right(place: &Place) {
 #[test]
 fn trials_begin_on_copies_of_a_cluster() {
     let place = Place::new();
-    let data = postgres(&place);
+    let data = postgres(&place, "postgres@13.7");
     let directory = queries(&place, &POSTGRES);
     let before = content(&data);
     let both = ["a=postgres@13.7", "b=postgres@13.7"];
@@ -155,6 +154,28 @@ fn trials_begin_on_copies_of_a_cluster() {
     refused("postgres@13.7", "shop", "it has postmaster.pid: a server runs on it");
     fs::rename(data.join("postmaster.pid"), data.join("notes.txt")).unwrap();
     place.run(&[&plan]).expect(2, &["has changed since the plan was read"]);
+}
+
+/// Two versions that can't read each other's data have one each, wherever in the list it is.
+#[test]
+fn each_version_begins_on_the_cluster_that_it_can_read() {
+    let place = Place::new();
+    let all = ["postgres@14.3", "postgres@13.7"].map(|version| postgres(&place, version));
+    let directory = queries(&place, &POSTGRES);
+    let named = all.each_ref().map(|data| data.display().to_string()).join(",");
+    let before = all.each_ref().map(|data| content(data));
+    run(&place, &directory, &["postgres@13.7", "postgres@14.3"], Path::new(&named), "shop")
+        .expect(0, &["load of pg13.7", "load of pg14.3", "rows"]);
+    assert_right(&place);
+    for (data, before) in all.iter().zip(&before) {
+        assert!(before.differences(&content(data)).is_empty());
+        let known = format!("copied from {}: ", data.display());
+        let notes = copied(&place);
+        assert_eq!(notes.iter().filter(|note| note.starts_with(&known)).count(), 1, "{notes:?}");
+    }
+    run(&place, &directory, &["postgres@15.1"], Path::new(&named), "shop")
+        .expect(2, &["it is of PostgreSQL 14, but", "it is of PostgreSQL 13, but"]);
+    place.assert_nothing_left();
 }
 
 #[test]

@@ -5,7 +5,6 @@ pub mod answers;
 pub mod attempt;
 pub mod check;
 pub mod conditions;
-pub mod given;
 pub mod loads;
 pub mod phase;
 pub mod phase_order;

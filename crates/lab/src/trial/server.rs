@@ -8,20 +8,20 @@ use std::sync::atomic::AtomicBool;
 use dbms::{
     Cache, Ledger, Loaded, Origin, Pages, Programs, ServerSpec, ServerUser, Sql, Started, Stopped,
 };
-use plan::{Pairing, Plan, SequenceKey};
+use plan::{Pairing, SequenceKey};
 use probe::{Cgroup, Group};
 use store::Setting;
 use workload::{Benchmark, Phase, Program};
 
 use crate::error::Error;
 use crate::event::Event;
+use crate::given::START_LIMIT;
 use crate::observe::fitness::Fitness;
 use crate::options::Options;
 use crate::subject::Subject;
 use crate::systems::Systems;
 use crate::trial::attempt::{Attempt, Entered, Trouble, at_once};
 use crate::trial::conditions::{Conditions, Lengths};
-use crate::trial::given::{self, data_of};
 use crate::trial::loads::{load_phases, restore_record};
 use crate::trial::program::check_words;
 use crate::trial::settle::interruptible;
@@ -44,8 +44,8 @@ pub fn begin<'a>(
     let Conditions { lineup, options, systems, ledger, user, interrupted, .. } = conditions;
     let cache = &lineup.cache;
     let servers = prepared.len();
-    let (plan, systems) = (conditions.plan(), *systems);
-    let starter = Starter { frozen, servers, cache, options, plan, systems, ledger, user };
+    let systems = *systems;
+    let starter = Starter { frozen, servers, cache, options, systems, ledger, user };
     let started = at_once(&prepared, |prepared| starter.start(prepared, interrupted));
     let (mut attempts, mut result) = (Vec::new(), Ok(()));
     for (prepared, started) in prepared.into_iter().zip(started) {
@@ -75,7 +75,7 @@ impl<'a> Prepared<'a> {
         end_after(&mut benchmark.phases, entered.steps);
         set_lengths(&mut benchmark.phases, entered.sequence, &conditions.lengths.borrow());
         let loaded = conditions.loads.of(entered);
-        if loaded.is_some() || conditions.plan().workload.data_directory().is_some() {
+        if loaded.is_some() || subject.given.is_some() {
             conditions.tell(Event::untimed_began("restore"));
         }
         let cgroup = cgroup(conditions, entered, subject)?;
@@ -273,7 +273,6 @@ struct Starter<'c> {
     servers: usize,
     cache: &'c Cache,
     options: &'c Options,
-    plan: &'c Plan,
     systems: &'c dyn Systems,
     ledger: &'c Ledger,
     user: &'c ServerUser,
@@ -301,9 +300,9 @@ impl Starter<'_> {
         if (self.frozen)(subject, &prepared.benchmark) {
             config.extend(timers::settings(self.servers, subject, &config));
         }
-        let data = data_of(self.plan, interrupted);
+        let data = subject.given.as_ref().map(|given| given.data(interrupted));
         let first = data.is_some() && origin.is_none();
-        let start_limit = if first { given::START_LIMIT } else { self.options.start_limit };
+        let start_limit = if first { START_LIMIT } else { self.options.start_limit };
         let spec = ServerSpec {
             data,
             config,

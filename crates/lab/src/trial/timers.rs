@@ -70,6 +70,7 @@ mod tests {
                 build: BTreeMap::new(),
             },
             dialect: Dialect::postgres(14),
+            given: None,
         };
         settings(2, &subject, &subject.variant.config)
     }

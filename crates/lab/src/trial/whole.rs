@@ -6,10 +6,10 @@ use dbms::Stopped;
 
 use crate::error::Error;
 use crate::event::Event;
+use crate::given::Given;
 use crate::observe::fitness::Fitness;
 use crate::trial::attempt::{Attempt, Entered};
 use crate::trial::conditions::Conditions;
-use crate::trial::given;
 use crate::trial::loads::{keep_record, load_phases};
 use crate::trial::phase::phase;
 use crate::trial::phase_order::order;
@@ -31,17 +31,17 @@ pub fn run(conditions: &Conditions<'_>, entered: Entered) -> Result<Fitness, Err
 pub fn load(conditions: &Conditions<'_>, entered: Entered) -> Result<(), Error> {
     let (plan, subject) = (conditions.plan(), &conditions.lineup.subjects[entered.variant]);
     let name = &*subject.variant.name;
-    given::check_unchanged(plan, name)?;
-    let copied = given::check(plan, (name, &subject.installation), conditions.interrupted)?;
+    let given = subject.given.as_ref();
+    let unchanged = || given.map_or(Ok(()), |given| given.check_unchanged(plan, name));
+    unchanged()?;
     let mut attempt = begin_one(conditions, entered)?;
     let phases = load_phases(plan, &attempt.benchmark);
-    let result = given::check_unchanged(plan, name)
-        .and_then(|()| go_through(conditions, &mut attempt, 0..phases));
+    let result = unchanged().and_then(|()| go_through(conditions, &mut attempt, 0..phases));
     let stopped = stop_one(conditions, attempt, result, Data::Kept)?;
     let began_ms = store::now_ms();
     let loaded = stopped.keep(conditions.interrupted)?;
     let mut record = keep_record(&loaded, phases, began_ms);
-    record.notes.extend(copied);
+    record.notes.extend(given.map(Given::note));
     conditions.store.record_step(entered.trial, &record)?;
     let manifest = loaded.manifest();
     conditions.tell(Event::Kept {

@@ -23,7 +23,7 @@ use std::path::Path;
 use toml::de::DeTable;
 
 use crate::beside::{read_all_beside, read_beside, whole_path};
-use crate::data_directory::DataDirectory;
+use crate::data_directories::DataDirectories;
 use crate::family::{Family, NamedDirectory, NamedFile, Sequence};
 use crate::key::{CommandOption, canonical, write_keys_but};
 use crate::near::nearest;
@@ -106,8 +106,8 @@ register! {
 
 impl WorkloadPlan {
     /// The data directory that its data comes from, if it does.
-    pub fn data_directory(&self) -> Option<&DataDirectory> {
-        self.family().data_directory().filter(|data| data.named().is_some())
+    pub fn data_directories(&self) -> Option<&DataDirectories> {
+        self.family().data_directories().filter(|data| data.named().is_some())
     }
 
     /// True if its requests are statements, which can be sent in several ways.
@@ -368,11 +368,13 @@ fn read_directory(p: &mut Problems, workload: &mut WorkloadPlan, folder: Option<
 fn look_into_large_files(p: &mut Problems, workload: &mut WorkloadPlan, folder: Option<&Path>) {
     let name = workload.name();
     let mut looked = Vec::new();
-    for (key, file) in workload.family_mut().large_files() {
+    for (key, files) in workload.family_mut().large_files() {
         let path = format!("workload.{name}.{key}");
-        if let Some(whole) = whole_path(p, folder, file, (&path, key)) {
-            p.complete(&["workload", name, key], &whole);
-            *file = whole;
+        let mut whole = |file: &mut String| {
+            let found = whole_path(p, folder, file, (&path, key));
+            found.map(|found| *file = found)
+        };
+        if files.into_iter().all(|file| whole(file).is_some()) {
             looked.push((key, path));
         }
     }

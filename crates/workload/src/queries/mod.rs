@@ -135,7 +135,7 @@ pub fn catalogue(plan: &QueriesPlan, dialect: Dialect) -> Result<Catalogue, Erro
         let text = "`init`: counting can't load data with a program; make it in setup.sql";
         return Err(Error::Script(text.to_owned()));
     }
-    if plan.data.restore.is_some() {
+    if !plan.data.restore.is_empty() {
         let text = "`restore`: counting can't copy a data directory; make the data in setup.sql";
         return Err(Error::Script(text.to_owned()));
     }
@@ -209,7 +209,7 @@ mod tests {
     fn a_data_directory_has_its_statistics() {
         let mut plan = plan(&[("a.sql", "SELECT 1")]);
         let of = |text: &str| Some(text.to_owned());
-        plan.data.restore = of("/data");
+        plan.data.restore.extend(of("/data"));
         plan.data.database = of("shop");
         let dialect = Dialect::postgres(15);
         let phases = benchmark(&plan, dialect).unwrap().phases;

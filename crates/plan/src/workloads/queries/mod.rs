@@ -6,7 +6,7 @@ mod statements;
 
 use serde_json::Value;
 
-use crate::data_directory::{DATABASE, DataDirectory, RESTORE};
+use crate::data_directories::{DATABASE, DataDirectories, RESTORE};
 use crate::duration::format_duration;
 use crate::family::{Family, NamedDirectory, PlannedStep, Sequence, SequenceKey};
 use crate::key::{CommandOption, Form, Key, Keyed};
@@ -103,7 +103,7 @@ impl Family for QueriesPlan {
         })
     }
 
-    fn large_files(&mut self) -> Vec<(&'static str, &mut String)> {
+    fn large_files(&mut self) -> Vec<(&'static str, Vec<&mut String>)> {
         self.data.unread().into_iter().collect()
     }
 
@@ -111,7 +111,7 @@ impl Family for QueriesPlan {
         self.data.look()
     }
 
-    fn data_directory(&self) -> Option<&DataDirectory> {
+    fn data_directories(&self) -> Option<&DataDirectories> {
         Some(&self.data)
     }
 

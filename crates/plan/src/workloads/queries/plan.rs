@@ -9,7 +9,7 @@ use super::parameters::Parameters;
 use trace::{READS, Syntax};
 
 use super::statements::{Found, Piece, statements};
-use crate::data_directory::DataDirectory;
+use crate::data_directories::DataDirectories;
 use crate::step::StepKey;
 use crate::workloads::program::INIT;
 
@@ -26,7 +26,7 @@ pub struct QueriesPlan {
     /// The command that loads the data, before [`QueriesPlan::SETUP`].
     pub init: Option<String>,
     /// The data directory that the data comes from instead.
-    pub data: DataDirectory,
+    pub data: DataDirectories,
     /// Names of the queries to run; empty: all. A step of [`QueriesPlan::loads`] is judged too.
     pub steps: Vec<String>,
     /// Clients that send a query at the same time, 1 to 10000.
@@ -80,7 +80,7 @@ impl Default for QueriesPlan {
             directory: None,
             texts: BTreeMap::new(),
             init: None,
-            data: DataDirectory::default(),
+            data: DataDirectories::default(),
             steps: Vec::new(),
             clients: 1,
             seconds: 5,

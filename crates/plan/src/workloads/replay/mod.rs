@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::data_directory::{DATABASE, DataDirectory, RESTORE};
+use crate::data_directories::{DATABASE, DataDirectories, RESTORE};
 use crate::family::{Family, NamedFile, PlannedStep, Sequence, SequenceKey};
 use crate::key::{CommandOption, Form, Key, Keyed};
 use crate::kind::{Kind, choice, number, string, text, whole};
@@ -112,10 +112,10 @@ impl Family for ReplayPlan {
         }]
     }
 
-    fn large_files(&mut self) -> Vec<(&'static str, &mut String)> {
+    fn large_files(&mut self) -> Vec<(&'static str, Vec<&mut String>)> {
         let unread = self.digest.is_none();
         let log = self.log.as_mut().filter(|log| unread || Path::new(log).is_relative());
-        log.map(|log| ("log", log)).into_iter().chain(self.data.unread()).collect()
+        log.map(|log| ("log", vec![log])).into_iter().chain(self.data.unread()).collect()
     }
 
     fn look(&mut self, key: &str) -> Result<Vec<(&'static str, Value)>, String> {
@@ -131,6 +131,7 @@ impl Family for ReplayPlan {
             format!("{clients} sessions are open at the same time, expected {MOST} at most; cut it")
         })?;
         let found = vec![
+            ("log", Value::from(self.log.as_deref())),
             ("digest", Value::from(&*digest)),
             ("clients", Value::from(clients)),
             ("format", Value::from(log.format.to_string())),
@@ -139,7 +140,7 @@ impl Family for ReplayPlan {
         Ok(found)
     }
 
-    fn data_directory(&self) -> Option<&DataDirectory> {
+    fn data_directories(&self) -> Option<&DataDirectories> {
         Some(&self.data)
     }
 

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use trace::{Databases, Format, Options, Statement, Summary};
 
-use crate::data_directory::{DataDirectory, hexadecimal};
+use crate::data_directories::{DataDirectories, hexadecimal};
 use crate::workloads::program::INIT;
 
 /// Bytes of a log that are looked at to find its format.
@@ -43,7 +43,7 @@ pub struct ReplayPlan {
     /// A command that loads the data.
     pub init: Option<String>,
     /// The data directory that the data comes from instead.
-    pub data: DataDirectory,
+    pub data: DataDirectories,
     /// The file with statements that make the data.
     pub setup_file: Option<String>,
     /// Its text.
@@ -86,7 +86,7 @@ impl Default for ReplayPlan {
             speed: None,
             may_fail: 0.01,
             init: None,
-            data: DataDirectory::default(),
+            data: DataDirectories::default(),
             setup_file: None,
             setup_text: None,
         }

@@ -10,16 +10,16 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::key::{CommandOption, Form, Key};
-use crate::kind::string;
+use crate::kind::{one_or_more, string};
 use crate::problem::Problems;
 
 /// The option for the directory.
 pub(crate) const RESTORE: CommandOption = CommandOption {
     key: "restore",
     name: "restore",
-    value: "DIR",
-    form: Form::Name,
-    help: "Data directory of a stopped server, copied for each variant",
+    value: "DIR,...",
+    form: Form::Names,
+    help: "Data directory of a stopped server, copied for each variant; of several, the first that it can start on",
 };
 
 /// The option for the database in it.
@@ -31,82 +31,91 @@ pub(crate) const DATABASE: CommandOption = CommandOption {
     help: "The database in that directory which sessions use",
 };
 
-/// The data directory of a stopped server, which is copied.
+/// The data directories of stopped servers, which are copied: one, or several for systems that
+/// can't read each other's.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct DataDirectory {
-    /// The directory, by its whole path once the plan is read.
-    pub restore: Option<String>,
-    /// What identifies its state when the plan was read: SHA-256, in hexadecimal digits.
-    pub digest: Option<String>,
-    /// The database in it which sessions use.
+pub struct DataDirectories {
+    /// The directories, by their whole paths once the plan is read. Each variant has the first that
+    /// its servers can start on.
+    pub restore: Vec<String>,
+    /// What identifies the state of each when the plan was read: SHA-256, in hexadecimal digits.
+    pub digests: Vec<String>,
+    /// The database in them which sessions use.
     pub database: Option<String>,
 }
 
-impl DataDirectory {
-    /// The directory and the database; `None` if the data is not from a directory.
-    pub fn named(&self) -> Option<(&Path, &str)> {
-        Some((Path::new(self.restore.as_deref()?), self.database.as_deref()?))
+impl DataDirectories {
+    /// The directories and the database; `None` if the data is not from a directory.
+    pub fn named(&self) -> Option<(impl Iterator<Item = &Path>, &str)> {
+        let database = self.database.as_deref().filter(|_| !self.restore.is_empty())?;
+        Some((self.restore.iter().map(Path::new), database))
     }
 
-    /// Checks that no file in it was written since the plan was read.
+    /// Checks that no file in one of them was written since the plan was read.
     ///
     /// # Errors
     /// A sentence: something was, or it can't be read.
-    pub fn check_unchanged(&self) -> Result<(), String> {
-        let (Some(path), Some(known)) = (&self.restore, &self.digest) else { return Ok(()) };
-        if digest(Path::new(path))? == *known {
-            return Ok(());
+    pub fn check_unchanged(&self, directory: &Path) -> Result<(), String> {
+        let mut known = self.restore.iter().zip(&self.digests);
+        match known.find(|(path, _)| Path::new(path) == directory) {
+            Some((path, known)) if digest(directory)? != *known => Err(format!(
+                "the data directory {path} has changed since the plan was read: is a server \
+                 running on it? Stop it, and start a new run"
+            )),
+            _ => Ok(()),
         }
-        Err(format!(
-            "the data directory {path} has changed since the plan was read: is a server running on \
-             it? Stop it, and start a new run"
-        ))
     }
 
     /// Its keys.
     #[rustfmt::skip] // A table.
     pub(crate) fn keys(&mut self) -> Vec<Key<'_>> {
+        let (named, looked) = (!self.restore.is_empty(), !self.digests.is_empty());
         vec![
-            Key::optional("restore", &mut self.restore, string()).note("is copied, and must not change")
-                .means("data directory of a stopped server, relative to the plan; it is copied; see [A data directory](queries.md#a-data-directory)"),
-            Key::optional("restore_digest", &mut self.digest, string())
-                .usual("of the directory when the plan is read").note("of its files, sizes and times")
-                .means("SHA-256 of names, sizes and times of the files in `restore`, which must not change"),
+            Key::new("restore", &mut self.restore, one_or_more(string())).written(named)
+                .note("is copied, and must not change")
+                .means("data directories of stopped servers, relative to the plan; a variant's servers start on copies of the first that they can start on; see [A data directory](queries.md#a-data-directory)"),
+            Key::new("restore_digest", &mut self.digests, one_or_more(string())).written(looked)
+                .usual("of the directories when the plan is read").note("of its files, sizes and times")
+                .means("SHA-256 of names, sizes and times of the files in each of `restore`, which must not change"),
             Key::optional("database", &mut self.database, string()).note("in the data directory")
                 .means("the database in `restore` that sessions use"),
         ]
     }
 
-    /// The key and the path, unless the directory was looked into before.
-    pub(crate) fn unread(&mut self) -> Option<(&'static str, &mut String)> {
-        let unread = self.digest.is_none();
-        let path = self.restore.as_mut()?;
-        (unread || Path::new(path).is_relative()).then_some((RESTORE.key, path))
+    /// The key and the paths, unless the directories were looked into before.
+    pub(crate) fn unread(&mut self) -> Option<(&'static str, Vec<&mut String>)> {
+        let unread = |path| self.digests.is_empty() || Path::new(path).is_relative();
+        let any = self.restore.iter().any(unread);
+        any.then(|| (RESTORE.key, self.restore.iter_mut().collect()))
     }
 
-    /// Looks into the directory, and keeps what it found.
+    /// Looks into the directories, and keeps what it found.
     pub(crate) fn look(&mut self) -> Result<Vec<(&'static str, Value)>, String> {
-        let found = digest(Path::new(self.restore.as_deref().unwrap_or_default()))?;
-        if self.digest.as_ref().is_some_and(|known| *known != found) {
-            return Err(format!("expected the data of `restore_digest`, found {found}"));
+        let found = self.restore.iter().map(|path| digest(Path::new(path)));
+        let found = found.collect::<Result<Vec<_>, _>>()?;
+        if !self.digests.is_empty() && self.digests != found {
+            return Err(format!(
+                "expected the data of `restore_digest`, found {}",
+                found.join(", ")
+            ));
         }
-        self.digest = Some(found.clone());
-        Ok(vec![("restore_digest", Value::from(found))])
+        self.digests.clone_from(&found);
+        Ok(vec![("restore", Value::from(&*self.restore)), ("restore_digest", Value::from(found))])
     }
 
     /// Reports what does not fit together. `init`: true if a command loads data, too.
     pub(crate) fn check(&self, workload: &str, init: bool, problems: &mut Problems) {
         let path = |key: &str| format!("workload.{workload}.{key}");
-        match (&self.restore, &self.database) {
-            (Some(_), None) => problems.of(
+        match (!self.restore.is_empty(), self.database.is_some()) {
+            (true, false) => problems.of(
                 &path(RESTORE.key),
                 "`restore` without `database`; add database = \"NAME\", a database in that directory",
             ),
-            (None, Some(_)) => problems.of(
+            (false, true) => problems.of(
                 &path(DATABASE.key),
                 "`database` without `restore`; remove it, or add restore = \"DIR\"",
             ),
-            (Some(_), Some(_)) if init => problems.of(
+            (true, true) if init => problems.of(
                 &path(RESTORE.key),
                 "`restore` and `init` both make the data; remove one of them",
             ),
@@ -116,7 +125,7 @@ impl DataDirectory {
 
     /// Data is the same wherever it lies.
     pub(crate) fn clear_place(&mut self) {
-        self.restore = None;
+        self.restore.clear();
     }
 }
 
@@ -173,24 +182,36 @@ mod tests {
         fs::write(inner.join("1"), "one").unwrap();
         let section = "restore = \"data\"\ndatabase = \"shop\"";
         let plan = parsed(section, Some(folder.path()), "postgres@16").unwrap();
-        let data = plan.workload.data_directory().unwrap();
-        let (path, database) = data.named().unwrap();
+        let data = plan.workload.data_directories().unwrap();
+        let (mut paths, database) = data.named().unwrap();
+        let path = paths.next().unwrap();
         assert!(path.is_absolute() && path.ends_with("data"), "{path:?}");
         assert_eq!((database, plan.restore_after.as_deref()), ("shop", None));
         assert!(plan.added.is_empty());
-        data.check_unchanged().unwrap();
+        data.check_unchanged(path).unwrap();
         for text in [plan.to_toml(), plan.text.clone()] {
             let again = Plan::parse(&text, None, "again").unwrap();
             assert_eq!(again.workload, plan.workload, "{text}");
         }
         fs::write(inner.join("1"), "two").unwrap();
         assert!(
-            data.check_unchanged().unwrap_err().contains("has changed since the plan was read")
+            data.check_unchanged(path).unwrap_err().contains("has changed since the plan was read")
         );
         let changed = parsed(section, Some(folder.path()), "postgres@16").unwrap();
         assert_ne!(changed.workload.without_steps(), plan.workload.without_steps());
+        fs::create_dir(folder.path().join("other")).unwrap();
+        let section = "restore = [\"other\", \"data\"]\ndatabase = \"shop\"";
+        let two = parsed(section, Some(folder.path()), "postgres@16").unwrap();
+        let data = two.workload.data_directories().unwrap();
+        assert_eq!((data.named().unwrap().0.count(), data.digests.len()), (2, 2));
+        assert_eq!(Plan::parse(&two.text, None, "again").unwrap().workload, two.workload);
+        fs::write(inner.join("1"), "three").unwrap();
+        let other = fs::canonicalize(folder.path().join("other")).unwrap();
+        data.check_unchanged(&other).unwrap();
+        data.check_unchanged(path).unwrap_err();
+        let data = plan.workload.data_directories().unwrap();
         fs::remove_dir_all(folder.path().join("data")).unwrap();
-        assert!(data.check_unchanged().unwrap_err().contains("cannot read"));
+        assert!(data.check_unchanged(path).unwrap_err().contains("cannot read"));
     }
 
     #[test]
