@@ -170,7 +170,7 @@ fn load(server: &dyn System, version: i64) {
             .unwrap();
         client.batch_execute("select * from parts where b = 50").unwrap();
     }
-    // What another session reads just before is not what is counted, also if the last reading of
+    // What another session reads just before is not what is counted, even if the last reading of
     // this server was long ago (PGSTAT_STAT_INTERVAL).
     std::thread::sleep(Duration::from_millis(600));
     let mut other = config.connect(postgres::NoTls).unwrap();
@@ -301,7 +301,7 @@ fn a_running_server_on_loopback_is_found_by_its_lock_file() {
     let attached = loop {
         match dbms::attach(&reference) {
             Err(_) if begin.elapsed().as_secs() < 120 => {
-                std::thread::sleep(std::time::Duration::from_millis(50))
+                std::thread::sleep(Duration::from_millis(50))
             }
             other => break other,
         }

@@ -9,7 +9,7 @@ use workload::{Dialect, Phase};
 
 use crate::error::Error;
 use crate::event::Event;
-use crate::given::Given;
+use crate::own_data::OwnData;
 use crate::subject::{Lineup, Subject};
 use crate::systems::Systems;
 use crate::trial::program::check_present;
@@ -76,7 +76,7 @@ pub fn line_up(
             variant,
             reference,
             installation,
-            given: None,
+            own_data: None,
         };
         for sequence in plan.workload.sequences() {
             let benchmark = subject.benchmark(&plan.workload, sequence.key)?;
@@ -86,7 +86,12 @@ pub fn line_up(
             counters = counters.or(steps.filter_map(|step| step.terms.counters).next());
         }
         let named = (&*subject.variant.name, &subject.installation);
-        subject.given = Given::of(&plan, named, interrupted)?;
+        subject.own_data = OwnData::of(&plan, named, interrupted)?;
+        let several = plan.workload.data_directories().is_some_and(|it| it.restore.len() > 1);
+        if let Some(own) = subject.own_data.as_ref().filter(|_| several) {
+            let directory = own.directory().display();
+            note(&format!("{} starts from {directory}", subject.variant.name));
+        }
         subjects.push((place, subject));
     }
     subjects.sort_by_key(|(place, _)| *place);

@@ -8,7 +8,7 @@ use plan::{Plan, SequenceKey, Variant, WorkloadPlan};
 use workload::{Benchmark, Counters, Dialect};
 
 use crate::error::Error;
-use crate::given::Given;
+use crate::own_data::OwnData;
 
 /// A variant with its binaries.
 #[derive(Debug)]
@@ -22,7 +22,7 @@ pub struct Subject {
     /// The SQL it speaks.
     pub dialect: Dialect,
     /// The data directory that its trials begin on a copy of, if the plan names one for it.
-    pub given: Option<Given>,
+    pub own_data: Option<OwnData>,
 }
 
 impl Subject {

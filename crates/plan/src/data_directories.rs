@@ -1,4 +1,4 @@
-//! A data directory of the user's: the keys of workloads whose data may come from one.
+//! Data directories of the user's: the keys of workloads whose data may come from one.
 
 use std::fs;
 use std::io;
@@ -13,11 +13,11 @@ use crate::key::{CommandOption, Form, Key};
 use crate::kind::{one_or_more, string};
 use crate::problem::Problems;
 
-/// The option for the directory.
+/// The option for the directories.
 pub(crate) const RESTORE: CommandOption = CommandOption {
     key: "restore",
     name: "restore",
-    value: "DIR,...",
+    value: "DIR,…",
     form: Form::Names,
     help: "Data directory of a stopped server, copied for each variant; of several, the first that it can start on",
 };
@@ -51,19 +51,24 @@ impl DataDirectories {
         Some((self.restore.iter().map(Path::new), database))
     }
 
-    /// Checks that no file in one of them was written since the plan was read.
+    /// Checks that no file in one of them, or in those before it, was written since the plan was
+    /// read.
     ///
     /// # Errors
     /// A sentence: something was, or it can't be read.
     pub fn check_unchanged(&self, directory: &Path) -> Result<(), String> {
-        let mut known = self.restore.iter().zip(&self.digests);
-        match known.find(|(path, _)| Path::new(path) == directory) {
-            Some((path, known)) if digest(directory)? != *known => Err(format!(
-                "the data directory {path} has changed since the plan was read: is a server \
-                 running on it? Stop it, and start a new run"
-            )),
-            _ => Ok(()),
+        for (path, known) in self.restore.iter().zip(&self.digests) {
+            if digest(Path::new(path))? != *known {
+                return Err(format!(
+                    "the data directory {path} has changed since the plan was read: is a server \
+                     running on it? Stop it, and start a new run"
+                ));
+            }
+            if Path::new(path) == directory {
+                break;
+            }
         }
+        Ok(())
     }
 
     /// Its keys.
@@ -106,6 +111,12 @@ impl DataDirectories {
     /// Reports what does not fit together. `init`: true if a command loads data, too.
     pub(crate) fn check(&self, workload: &str, init: bool, problems: &mut Problems) {
         let path = |key: &str| format!("workload.{workload}.{key}");
+        if !self.digests.is_empty() && self.digests.len() != self.restore.len() {
+            problems.of(
+                &path("restore_digest"),
+                "expected one `restore_digest` for each of `restore`; remove it to make it anew",
+            );
+        }
         match (!self.restore.is_empty(), self.database.is_some()) {
             (true, false) => problems.of(
                 &path(RESTORE.key),
@@ -224,6 +235,11 @@ mod tests {
             ("database = \"d\"", "postgres@16", "`database` without `restore`"),
             ("restore = \"none\"\ndatabase = \"d\"", "postgres@16", "cannot read"),
             (&format!("{both}\ninit = \"true\""), "postgres@16", "both make the data"),
+            (
+                "restore = [\"/a\", \"/b\"]\nrestore_digest = \"0\"\ndatabase = \"d\"",
+                "postgres@16",
+                "one `restore_digest` for each",
+            ),
             (both, server, "`a` is a running server"),
         ] {
             let error = parsed(section, Some(folder.path()), dbms).unwrap_err().to_string();

@@ -184,7 +184,7 @@ pub(crate) trait Family: Keyed {
         Ok(Vec::new())
     }
 
-    /// The data directory that its data may come from.
+    /// The data directories that its data may come from.
     fn data_directories(&self) -> Option<&DataDirectories> {
         None
     }

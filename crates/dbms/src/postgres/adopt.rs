@@ -85,7 +85,7 @@ pub(super) fn check(
     if version != own {
         return Err(data.refuse(format!(
             "it is of PostgreSQL {version}, but the variant is {own} ({}); upgrade a copy of it \
-             with pg_upgrade and name that beside it, or load a dump with `init`",
+             with pg_upgrade and name both in `restore`, or load a dump with `init`",
             installation.version
         )));
     }

@@ -14,8 +14,8 @@ use crate::{Diagnosis, Endpoint, Error, Host, Server, Sql};
 /// How long one attempt to connect may take.
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
 
-/// What `pg_stat_activity` calls it, unlike clients.
-pub(super) const NAME: &str = "steelyard control";
+/// The application name by which `pg_stat_activity` tells it from clients.
+pub(super) const APPLICATION: &str = "steelyard control";
 
 /// A connection that is opened when first needed, and reopened if lost.
 pub(super) struct Control {
@@ -23,8 +23,8 @@ pub(super) struct Control {
     client: Option<Client>,
     notices: Arc<Mutex<Vec<String>>>,
     version: Option<u32>,
-    /// When it has last read the statistics views.
-    pub(super) read_statistics: Option<Instant>,
+    /// When it last read the statistics views.
+    read_statistics: Option<Instant>,
 }
 
 impl Control {
@@ -40,6 +40,16 @@ impl Control {
     /// A further connection to the same server.
     pub(super) fn another(&self) -> Self {
         Self { version: self.version, ..Self::new(self.endpoint.clone()) }
+    }
+
+    /// Says that it has just read the statistics views.
+    pub(super) fn has_read_statistics(&mut self) {
+        self.read_statistics = Some(Instant::now());
+    }
+
+    /// How long ago it last read them, if it did.
+    pub(super) fn since_statistics(&self) -> Option<Duration> {
+        Some(self.read_statistics?.elapsed())
     }
 
     /// Closes the connection; the next statement reopens it.
@@ -71,7 +81,7 @@ impl Control {
             .port(*port)
             .user(user)
             .dbname(database)
-            .application_name(NAME)
+            .application_name(APPLICATION)
             .connect_timeout(CONNECT_LIMIT);
         match host {
             // libpq gives the directory; the port gives the file in it.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use super::control::{Control, NAME};
+use super::control::{APPLICATION, Control};
 use super::moved;
 use super::tables::tree;
 use crate::{Counter, Error, Snapshot, Sql};
@@ -32,7 +32,7 @@ const SHARED_SINCE: u32 = 150_000;
 /// 14).
 const COLLECTOR_WAIT: Duration = Duration::from_millis(550);
 
-/// How long to wait at most for sessions whose clients have closed their connections.
+/// How long to wait while none of the sessions ends whose clients have closed their connections.
 const EXIT_WAIT: Duration = Duration::from_millis(150);
 
 /// All counters; those of `tables` include partitions, summed under the given name.
@@ -68,34 +68,35 @@ pub(super) fn snapshot(control: &mut Control, tables: &[String]) -> Result<Snaps
         }
         gathered.add(INDEX_VIEW, &control.query_rows(&index_query(&tree))?)?;
     }
-    control.read_statistics = Some(Instant::now());
+    control.has_read_statistics();
     Ok(Snapshot { rows: gathered.into_rows(), state: Vec::new(), absent })
 }
 
 /// Waits until what is read next has all that clients did who have closed their connections.
 fn await_statistics(control: &mut Control, version: u32) -> Result<(), Error> {
-    let begin = Instant::now();
     // A session hands over its last statistics when it ends, and leaves this view after that. Those
     // of other roles may not be shown.
     let others = format!(
         "SELECT count(*) FROM pg_catalog.pg_stat_activity WHERE client_port IS NOT NULL \
-         AND application_name <> '{NAME}'"
+         AND application_name <> '{APPLICATION}'"
     );
-    while control.query_i64(&others)? > 0 && begin.elapsed() < EXIT_WAIT {
-        sleep(EXIT_WAIT / 15);
+    let (mut fewest, mut since) = (i64::MAX, Instant::now());
+    while fewest > 0 && since.elapsed() < EXIT_WAIT {
+        let now = control.query_i64(&others)?;
+        if now < fewest {
+            (fewest, since) = (now, Instant::now());
+        } else {
+            sleep(EXIT_WAIT / 15);
+        }
     }
     if version >= SHARED_SINCE {
         // With the end of the next statement, this reports what the control connection itself has
         // done.
         return control.execute("SELECT pg_stat_force_next_flush()").map(drop);
     }
-    // The file with this database's tables is as young as their last reading, which may be another
-    // session's: then the file for the whole server is as young, too.
-    let ended = control.text("SELECT clock_timestamp()")?;
-    let age = control.read_statistics.map_or(COLLECTOR_WAIT, |it| it.elapsed());
-    sleep(COLLECTOR_WAIT.saturating_sub(age));
-    let complete = format!("SELECT pg_stat_get_snapshot_timestamp() >= '{ended}'");
-    if control.text(&complete)? != "t" {
+    sleep(COLLECTOR_WAIT.saturating_sub(control.since_statistics().unwrap_or(COLLECTOR_WAIT)));
+    // Another session may have had the file written just before.
+    if control.text("SELECT pg_stat_get_snapshot_timestamp() >= now()")? != "t" {
         sleep(COLLECTOR_WAIT);
     }
     Ok(())

@@ -1,8 +1,6 @@
 //! Work that writing has left behind: dead rows, pages that are not all-visible, vacuums and
 //! checkpoints under way.
 
-use std::time::Instant;
-
 use super::control::Control;
 use super::tables::tree;
 use crate::{Debt, Error, Sql};
@@ -22,7 +20,7 @@ pub(super) fn debt(control: &mut Control, tables: &[String]) -> Result<Debt, Err
              FROM tree JOIN pg_catalog.pg_class c ON c.oid = relid",
             tree(tables)
         ))?;
-        control.read_statistics = Some(Instant::now());
+        control.has_read_statistics();
         let figure = |place: usize| rows.first()?.get(place)?.as_deref()?.parse().ok();
         (debt.dead_rows, debt.unseen_pages, debt.bytes) = (figure(0), figure(1), figure(2));
     }

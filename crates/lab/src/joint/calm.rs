@@ -22,10 +22,12 @@ const AT_REST: f64 = 0.02;
 /// How long to wait for quiet: autovacuum of what a step has loaded may take a while.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Before a sliced step: all servers write out what they hold back, then become quiet.
+/// Before a sliced step: all servers write out what they hold back, then become quiet. If they were
+/// `quiet` before and have only read since, that is waited for only if one of them is at work.
 pub fn before_slices(
     conditions: &Conditions<'_>,
     attempts: &mut [Attempt<'_>],
+    quiet: bool,
 ) -> Result<(), Error> {
     let interrupted = conditions.interrupted;
     let ours = attempts.iter_mut().filter(|attempt| attempt.server.owned());
@@ -33,14 +35,25 @@ pub fn before_slices(
         interruptible(attempt.server.as_mut(), interrupted, |server| server.flush())
     });
     flushed.into_iter().collect::<Result<(), Error>>()?;
-    before_turn(conditions, attempts)
+    before_turn(conditions, attempts, quiet)
 }
 
-/// Before a server has the machine to itself: dirty pages are written back, and all become quiet.
-pub fn before_turn(conditions: &Conditions<'_>, attempts: &[Attempt<'_>]) -> Result<(), Error> {
+/// Before a server has the machine to itself: dirty pages are written back, and all become quiet,
+/// unless they were `quiet` before, have only read since, and none is at work.
+pub fn before_turn(
+    conditions: &Conditions<'_>,
+    attempts: &mut [Attempt<'_>],
+    quiet: bool,
+) -> Result<(), Error> {
     if attempts.iter().any(|attempt| attempt.server.owned()) {
         write_back(&conditions.options.data_dir);
         wait_for_writeback(conditions);
+    }
+    let is_idle = |attempt: &mut Attempt<'_>| {
+        attempt.server.debt(&[]).is_ok_and(|debt| debt.running.is_empty())
+    };
+    if quiet && attempts.iter_mut().all(is_idle) {
+        return Ok(());
     }
     let group = |attempt: &Attempt<'_>| attempt.cgroup()?.cpu_meter().ok();
     let meters: Vec<CpuMeter> = attempts.iter().filter_map(group).collect();

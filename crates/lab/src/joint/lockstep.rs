@@ -2,7 +2,8 @@
 //! lockstep.
 //!
 //! Sliced steps run on all of them at once. The others run in turns: one server after another in
-//! random order, each with the machine to itself, after the idle ones have become quiet.
+//! random order, each with the machine to itself, after the idle ones have become quiet, unless all
+//! have only read since they were.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -78,18 +79,6 @@ fn is_frozen(slicing: &Slicing, subject: &Subject, benchmark: &Benchmark) -> boo
     slicing.freezes(inside, benchmark.phases.iter().filter_map(Phase::step))
 }
 
-/// What servers have to do that no client waits for. Nothing comes up where clients only read.
-#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-enum Rest {
-    /// It isn't known.
-    #[default]
-    None,
-    /// They have been quiet since the last change.
-    Quiet,
-    /// They have also written out what they held back.
-    Flushed,
-}
-
 fn lockstep(
     conditions: &Conditions<'_>,
     attempts: &mut [Attempt<'_>],
@@ -103,14 +92,16 @@ fn lockstep(
     let longest = attempts.first().map(|attempt| (Arc::clone(&attempt.benchmark), attempt.first));
     let Some((longest, first)) = longest else { return Ok(()) };
     let seed = attempts.first().map_or(0, |attempt| conditions.order_seed(attempt.entered));
-    let mut rest = Rest::None;
+    // True if the servers have only read since all of them were quiet.
+    let mut quiet = false;
     for ordinal in order(&longest.phases, first..longest.phases.len(), seed) {
         let phase = &longest.phases[ordinal];
-        let before = std::mem::take(&mut rest);
-        let reads = phase.step().is_some_and(changes_nothing);
+        let was_quiet = std::mem::take(&mut quiet);
         in_order(conditions, attempts);
         let going = attempts.partition_point(|a| a.benchmark.phases.len() > ordinal);
+        let all_go = going == attempts.len();
         let attempts = &mut attempts[..going];
+        let reads = attempts.iter().all(|attempt| only_reads_in(attempt, ordinal));
         let (mut way, mut why) = way(attempts, phase, ordinal, slicing);
         let mut able = attempts.len();
         let asking = phase.step().filter(|it| it.asks.is_some());
@@ -125,6 +116,7 @@ fn lockstep(
                 _ => slices_of(way, why, step, slowest),
             };
         }
+        let all_go = all_go && able == attempts.len();
         let attempts = &mut attempts[..able];
         let frozen = matches!(way, Way::Sliced { frozen: true, .. });
         let running = phase.step().filter(|_| !frozen);
@@ -136,10 +128,9 @@ fn lockstep(
                 Way::Sliced { lengths, ms, frozen },
                 Phase::Step(step) | Phase::Program(Program { step, .. }),
             ) => {
-                if before < Rest::Flushed {
-                    calm::before_slices(conditions, attempts)?;
-                }
-                rest = if reads && !frozen { Rest::Flushed } else { Rest::None };
+                calm::before_slices(conditions, attempts, was_quiet)?;
+                // What a frozen server has put off comes when it is thawed.
+                quiet = reads && !frozen && (was_quiet || all_go);
                 let how = SlicedStep {
                     phase,
                     step: slicing.lasting(step, &lengths),
@@ -157,8 +148,8 @@ fn lockstep(
                 together(conditions, attempts, phase, *rows, ordinal as u32)?;
             }
             _ => {
-                in_turns(conditions, attempts, (phase, ordinal as u32), before, &why)?;
-                rest = if reads { before.max(Rest::Quiet) } else { Rest::None };
+                in_turns(conditions, attempts, (phase, ordinal as u32), was_quiet && reads, &why)?;
+                quiet = reads && (was_quiet || all_go);
             }
         }
     }
@@ -245,20 +236,24 @@ fn together(
     result.and_then(|()| conditions.go_on())
 }
 
-/// Runs a phase on one server after another, all of which are at `rest`.
+/// True if all that the clients of an attempt's phase do is read, and its server goes on running.
+fn only_reads_in(attempt: &Attempt<'_>, ordinal: usize) -> bool {
+    let step = attempt.benchmark.phases.get(ordinal).and_then(Phase::step);
+    step.is_some_and(|step| changes_nothing(step) && !step.terms.cold)
+}
+
+/// Runs a phase on one server after another. `quiet`: all were before, and it only reads.
 fn in_turns(
     conditions: &Conditions<'_>,
     attempts: &mut [Attempt<'_>],
     (next, ordinal): (&Phase, u32),
-    rest: Rest,
+    quiet: bool,
     why: &str,
 ) -> Result<(), Error> {
     let block = attempts.first().map_or(0, |attempt| attempt.entered.block);
     let seed = stream_seed(conditions.experiment.seed, phase_name(next), ordinal, block, "turns");
     for at in shuffled(attempts.len(), seed) {
-        if rest < Rest::Quiet {
-            calm::before_turn(conditions, attempts)?;
-        }
+        calm::before_turn(conditions, attempts, quiet)?;
         let attempt = &mut attempts[at];
         // Each its own: other systems have other statements.
         let benchmark = Arc::clone(&attempt.benchmark);

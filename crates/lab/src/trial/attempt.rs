@@ -120,7 +120,7 @@ pub struct Attempt<'a> {
     /// The device that holds its data.
     pub device: Option<Device>,
     /// The server's counters as the step before left them; `None` if something else came between.
-    /// Reading them takes a good half second, in which the server's last numbers arrive.
+    /// Reading them may take half a second, in which the server's last numbers arrive.
     pub counted: Option<Snapshot>,
     /// How its next step runs among those of other trials under way, for people; `None` where it is
     /// the only one.

@@ -15,9 +15,9 @@ use workload::{Benchmark, Phase, Program};
 
 use crate::error::Error;
 use crate::event::Event;
-use crate::given::START_LIMIT;
 use crate::observe::fitness::Fitness;
 use crate::options::Options;
+use crate::own_data::START_LIMIT;
 use crate::subject::Subject;
 use crate::systems::Systems;
 use crate::trial::attempt::{Attempt, Entered, Trouble, at_once};
@@ -75,7 +75,7 @@ impl<'a> Prepared<'a> {
         end_after(&mut benchmark.phases, entered.steps);
         set_lengths(&mut benchmark.phases, entered.sequence, &conditions.lengths.borrow());
         let loaded = conditions.loads.of(entered);
-        if loaded.is_some() || subject.given.is_some() {
+        if loaded.is_some() || subject.own_data.is_some() {
             conditions.tell(Event::untimed_began("restore"));
         }
         let cgroup = cgroup(conditions, entered, subject)?;
@@ -300,7 +300,7 @@ impl Starter<'_> {
         if (self.frozen)(subject, &prepared.benchmark) {
             config.extend(timers::settings(self.servers, subject, &config));
         }
-        let data = subject.given.as_ref().map(|given| given.data(interrupted));
+        let data = subject.own_data.as_ref().map(|own| own.data(interrupted));
         let first = data.is_some() && origin.is_none();
         let start_limit = if first { START_LIMIT } else { self.options.start_limit };
         let spec = ServerSpec {

@@ -16,7 +16,7 @@ use crate::trial::conditions::Conditions;
 /// Dirty pages that other software produces all the time, in KB; less than this counts as settled.
 const CALM_KB: u64 = 4 * 1024;
 /// The rest of a run that chooses its own lengths, at most: servers that are up together come to
-/// rest before each step anyway.
+/// rest before the next step anyway.
 const SHORT_REST: Duration = Duration::from_millis(500);
 /// Looks at the interrupt and at the dirty pages are this far apart.
 const LOOK: Duration = Duration::from_millis(200);

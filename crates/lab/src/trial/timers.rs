@@ -70,7 +70,7 @@ mod tests {
                 build: BTreeMap::new(),
             },
             dialect: Dialect::postgres(14),
-            given: None,
+            own_data: None,
         };
         settings(2, &subject, &subject.variant.config)
     }

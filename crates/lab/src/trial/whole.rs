@@ -6,8 +6,8 @@ use dbms::Stopped;
 
 use crate::error::Error;
 use crate::event::Event;
-use crate::given::Given;
 use crate::observe::fitness::Fitness;
+use crate::own_data::OwnData;
 use crate::trial::attempt::{Attempt, Entered};
 use crate::trial::conditions::Conditions;
 use crate::trial::loads::{keep_record, load_phases};
@@ -31,8 +31,8 @@ pub fn run(conditions: &Conditions<'_>, entered: Entered) -> Result<Fitness, Err
 pub fn load(conditions: &Conditions<'_>, entered: Entered) -> Result<(), Error> {
     let (plan, subject) = (conditions.plan(), &conditions.lineup.subjects[entered.variant]);
     let name = &*subject.variant.name;
-    let given = subject.given.as_ref();
-    let unchanged = || given.map_or(Ok(()), |given| given.check_unchanged(plan, name));
+    let own = subject.own_data.as_ref();
+    let unchanged = || own.map_or(Ok(()), |own| own.check_unchanged(plan, name));
     unchanged()?;
     let mut attempt = begin_one(conditions, entered)?;
     let phases = load_phases(plan, &attempt.benchmark);
@@ -41,7 +41,7 @@ pub fn load(conditions: &Conditions<'_>, entered: Entered) -> Result<(), Error> 
     let began_ms = store::now_ms();
     let loaded = stopped.keep(conditions.interrupted)?;
     let mut record = keep_record(&loaded, phases, began_ms);
-    record.notes.extend(given.map(Given::note));
+    record.notes.extend(own.map(OwnData::note));
     conditions.store.record_step(entered.trial, &record)?;
     let manifest = loaded.manifest();
     conditions.tell(Event::Kept {

@@ -105,7 +105,7 @@ register! {
 }
 
 impl WorkloadPlan {
-    /// The data directory that its data comes from, if it does.
+    /// The data directories that its data comes from, if it does.
     pub fn data_directories(&self) -> Option<&DataDirectories> {
         self.family().data_directories().filter(|data| data.named().is_some())
     }

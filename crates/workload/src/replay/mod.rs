@@ -30,7 +30,7 @@ const FORMS: usize = 40;
 /// Nothing is due later than this after a step's start, in seconds: ten years.
 const LONGEST: f64 = 10.0 * 365.0 * 86_400.0;
 /// The shortest time without an end of any statement after which waiting is in vain.
-const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_secs(60);
 /// Longest normal form in results, in characters.
 const SHOWN: usize = 200;
 

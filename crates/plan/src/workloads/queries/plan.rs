@@ -25,7 +25,7 @@ pub struct QueriesPlan {
     pub texts: BTreeMap<String, String>,
     /// The command that loads the data, before [`QueriesPlan::SETUP`].
     pub init: Option<String>,
-    /// The data directory that the data comes from instead.
+    /// The data directories that the data comes from instead.
     pub data: DataDirectories,
     /// Names of the queries to run; empty: all. A step of [`QueriesPlan::loads`] is judged too.
     pub steps: Vec<String>,

@@ -42,7 +42,7 @@ pub struct ReplayPlan {
     pub may_fail: f64,
     /// A command that loads the data.
     pub init: Option<String>,
-    /// The data directory that the data comes from instead.
+    /// The data directories that the data comes from instead.
     pub data: DataDirectories,
     /// The file with statements that make the data.
     pub setup_file: Option<String>,

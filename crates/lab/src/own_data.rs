@@ -1,4 +1,4 @@
-//! The data directory of the user's that a variant's trials begin on, where the plan names some.
+//! The user's data directory that a variant's trials start from, where the plan names some.
 //!
 //! It is copied once per variant, as the beginning of a load that is kept ([`crate::trial`]). What
 //! is there when the plan is read must still be there when it has been copied.
@@ -17,14 +17,14 @@ pub const START_LIMIT: Duration = Duration::from_secs(1800);
 
 /// The data directory of a variant.
 #[derive(Debug)]
-pub struct Given {
+pub struct OwnData {
     directory: PathBuf,
     database: String,
     /// What identifies its content.
     content: String,
 }
 
-impl Given {
+impl OwnData {
     /// The first of the plan's directories that a variant's servers can start on copies of, if it
     /// names some.
     ///
@@ -57,6 +57,11 @@ impl Given {
         Err(unfit(variant, reasons.join("; ")))
     }
 
+    /// The directory.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
     /// Where it is, for a server that starts.
     pub fn data<'a>(&'a self, interrupted: &'a AtomicBool) -> DataDirectory<'a> {
         DataDirectory { path: &self.directory, database: &self.database, interrupted }
@@ -67,14 +72,13 @@ impl Given {
         format!("copied from {}: {}", self.directory.display(), self.content)
     }
 
-    /// Checks that nothing was written to it since the plan was read.
+    /// Checks that nothing was written to it, or to one before it in the plan, since that was read.
     ///
     /// # Errors
     /// [`Error::Workload`].
     pub fn check_unchanged(&self, plan: &Plan, variant: &str) -> Result<(), Error> {
         let Some(directories) = plan.workload.data_directories() else { return Ok(()) };
-        let directory: &Path = &self.directory;
-        directories.check_unchanged(directory).map_err(|text| unfit(variant, text))
+        directories.check_unchanged(&self.directory).map_err(|text| unfit(variant, text))
     }
 }
 
