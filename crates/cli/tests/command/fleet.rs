@@ -217,7 +217,7 @@ fn a_budget_is_spent_on_each_machine() {
     let blocks: u32 = database.texts(sql)[0].parse().unwrap();
     let sql = "SELECT CAST(blocks AS TEXT) FROM experiment";
     assert_eq!(database.texts(sql), [blocks.to_string()], "{said}");
-    // A run that decides at once would end after the first blocks. A slow machine has no more.
+    // A run that decides at once would end after the first blocks. A slow one has room for no more.
     let sql = "SELECT CAST(sum(ms) AS TEXT) FROM (SELECT max(ended_ms) - min(started_ms) ms \
                FROM trial WHERE state = 'finished' GROUP BY block)";
     let spent_ms: u32 = database.texts(sql)[0].parse().unwrap();

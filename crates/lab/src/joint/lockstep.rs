@@ -101,7 +101,7 @@ fn lockstep(
         let going = attempts.partition_point(|a| a.benchmark.phases.len() > ordinal);
         let all_go = going == attempts.len();
         let attempts = &mut attempts[..going];
-        let reads = attempts.iter().all(|attempt| only_reads_in(attempt, ordinal));
+        let reads = attempts.iter().all(|attempt| changes_nothing_in(attempt, ordinal));
         let (mut way, mut why) = way(attempts, phase, ordinal, slicing);
         let mut able = attempts.len();
         let asking = phase.step().filter(|it| it.asks.is_some());
@@ -237,7 +237,7 @@ fn together(
 }
 
 /// True if all that the clients of an attempt's phase do is read, and its server goes on running.
-fn only_reads_in(attempt: &Attempt<'_>, ordinal: usize) -> bool {
+fn changes_nothing_in(attempt: &Attempt<'_>, ordinal: usize) -> bool {
     let step = attempt.benchmark.phases.get(ordinal).and_then(Phase::step);
     step.is_some_and(|step| changes_nothing(step) && !step.terms.cold)
 }

@@ -13,8 +13,8 @@ mod values;
 
 use plan::{Compared, POWER, QueriesPlan, Query, THROUGHPUT, TpchPlan};
 
+pub(crate) use tables::rows;
 use tables::{FIXED, TABLES};
-pub(crate) use tables::{make_ready, rows};
 
 use crate::copy::Generator;
 use crate::kinds::{Catalogue, Kind, Load, State};

@@ -7,7 +7,6 @@ use tpchgen::generators::{
     CustomerGenerator, LineItemGenerator, NationGenerator, OrderGenerator, PartGenerator,
     PartSuppGenerator, RegionGenerator, SupplierGenerator,
 };
-use tpchgen::text::TextPool;
 
 use super::refresh::NEW;
 use crate::copy::Generated;
@@ -111,13 +110,9 @@ pub(super) fn index(sql: Sql) -> Vec<String> {
     INDEXES.iter().flat_map(of_table).chain(sql.analyze(&names)).collect()
 }
 
-/// Makes the 300 MB of text that comments are cut from.
-pub(crate) fn make_ready() {
-    TextPool::get_or_init_default();
-}
-
 /// The rows of a part of a table, in COPY's text format; of `new orders` and `new lineitem`, those
-/// of orders under the keys of new ones.
+/// of orders under the keys of new ones. The first call makes the 300 MB of text that comments are
+/// cut from.
 pub(crate) fn rows(of: &Generated) -> Box<dyn Iterator<Item = String> + Send> {
     if let Some(table) = of.table.strip_prefix("new ") {
         let loaded = Generated { table: table.to_owned(), ..of.clone() };
